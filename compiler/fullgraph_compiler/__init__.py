@@ -1,0 +1,1 @@
+"""Fullgraph inside the user's interpreter: observes torch.compile. Standard library and torch only."""

@@ -1,0 +1,353 @@
+"""The vocabulary of Fullgraph: what can be run, and everything that a run can tell.
+
+Frozen dataclasses and their JSON form; standard library only. This module and the package
+``trace`` are all that the server imports from ``fullgraph_compiler``, and both sides of the worker
+protocol speak it. Rows are 1-based; columns are 0-based UTF-8 byte offsets, as CPython's
+``co_positions`` and ``ast`` report them; stacks are ordered from the outermost call to the
+innermost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Literal, TypeAlias
+
+PROTOCOL_VERSION = 1
+"""Goes up when a message between the server and a worker changes its meaning."""
+
+Severity: TypeAlias = Literal["error", "warning", "information"]
+Depth: TypeAlias = Literal["graph"]
+Status: TypeAlias = Literal["finished", "raised", "exited", "crashed", "timeout", "cancelled", "not-started"]
+
+
+@dataclass(frozen=True, slots=True)
+class StackFrame:
+    """One call of a user stack, with columns where torch or CPython gave them."""
+
+    filename: str
+    row: int
+    function: str
+    column: int | None = None
+    end_row: int | None = None
+    end_column: int | None = None
+
+
+Stack: TypeAlias = tuple[StackFrame, ...]
+
+
+# -- what can be run ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A file that runs as ``__main__``."""
+
+    filename: str
+    args: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PytestNode:
+    """A pytest node id: ``tests/test_model.py::test_forward``, absolute or relative to cwd."""
+
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleCall:
+    """One step of an example: source text, and the place in the file where it stands."""
+
+    source: str
+    row: int
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """The example calls of one function, method or class, run in order.
+
+    ``qualname`` names the thing as it is reached from its module: ``f``, ``Block``,
+    ``Block.step``.
+    """
+
+    qualname: str
+    calls: tuple[ExampleCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Example calls of one file; the module is imported, not run as ``__main__``."""
+
+    filename: str
+    examples: tuple[Example, ...]
+
+
+Program: TypeAlias = Script | PytestNode | Examples
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """Asks a worker to run one program once, under observation."""
+
+    generation: int
+    program: Program
+    depth: Depth = "graph"
+
+
+# -- what a run can tell -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FrameStarted:
+    """Dynamo begins to compile a frame; ``stack`` holds the calls that led to it."""
+
+    compile_id: str
+    function: str
+    filename: str
+    row: int
+    stack: Stack = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FrameCompiled:
+    """Dynamo finished with a frame. ``graphs`` is 1 when a graph was compiled, 0 when none was."""
+
+    compile_id: str
+    function: str
+    filename: str
+    row: int
+    graphs: int
+    ops: int
+    guards: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class FrameSkipped:
+    """Dynamo gave a frame up: the whole of it runs eagerly."""
+
+    compile_id: str
+    function: str
+    filename: str
+    row: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """One operation of a captured graph, and the user line it came from.
+
+    ``tensor`` is what it makes, as torch prints it (``f32[8, 16] cpu``); empty for no tensor.
+    """
+
+    name: str
+    tensor: str
+    frame: StackFrame
+
+
+@dataclass(frozen=True, slots=True)
+class GraphCaptured:
+    """Dynamo hands one graph to the backend."""
+
+    compile_id: str
+    nodes: tuple[GraphNode, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphBreak:
+    """Dynamo could not go on: the graph ends here, and the rest of the frame is another one.
+
+    ``code`` is torch's graph-break id (``GB0059``) or empty; ``skips_frame`` says that nothing
+    of the frame was compiled, since it cannot be resumed from here (a loop, ``with``, ``try``).
+    """
+
+    compile_id: str
+    code: str
+    reason: str
+    explanation: str
+    hints: tuple[str, ...]
+    context: str
+    url: str
+    stack: Stack
+    skips_frame: bool
+    text: str
+    """Torch's whole message."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuardInstalled:
+    """A condition under which a compiled frame may be used again.
+
+    ``source`` is the guarded expression as torch writes it (``L['a']``), empty for ambient state;
+    ``kind`` the guard's type (``TENSOR_MATCH``); ``expected`` what the value must be, in words
+    (``f32[10] on cpu, requires_grad=False``); ``stack`` where the value was first needed.
+    """
+
+    compile_id: str
+    source: str
+    kind: str
+    expected: str
+    code: str
+    stack: Stack
+
+
+@dataclass(frozen=True, slots=True)
+class GuardFailure:
+    """Why one earlier compilation could not be used again.
+
+    ``compile_id`` names that compilation; ``source`` and ``kind`` its guard (empty where torch
+    does not say); ``dimension`` is set for a tensor size or stride; ``stack`` is where the guarded
+    value was first needed.
+    """
+
+    compile_id: str
+    source: str
+    kind: str
+    reason: str
+    expected: str = ""
+    actual: str = ""
+    dimension: int | None = None
+    stack: Stack = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Recompile:
+    """A frame is compiled again because every earlier compilation had a guard that failed."""
+
+    compile_id: str
+    failures: tuple[GuardFailure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecompileLimit:
+    """A frame was compiled too often; from now on it runs as it was compiled so far, else eagerly."""
+
+    compile_id: str
+    function: str
+    filename: str
+    row: int
+    limit: int
+    setting: str
+    """The configuration name of the limit: ``recompile_limit``."""
+    fatal: bool
+    """The program is stopped (``fullgraph=True``, ``fail_on_recompile_limit_hit``)."""
+    failures: tuple[GuardFailure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CompileFailure:
+    """The compiler raised.
+
+    ``phase`` is ``capture`` (Dynamo; a break under ``fullgraph=True`` is one, with its ``code``) or
+    ``backend``.
+    """
+
+    compile_id: str
+    phase: Literal["capture", "backend"]
+    error: str
+    """The exception's type name."""
+    message: str
+    stack: Stack
+    code: str = ""
+    explanation: str = ""
+    hints: tuple[str, ...] = ()
+    url: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRaised:
+    """The user's program raised by itself (not the compiler within it)."""
+
+    error: str
+    message: str
+    stack: Stack
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TargetProblem:
+    """Something is wrong with the target or its environment; ``message`` says what to do."""
+
+    severity: Severity
+    message: str
+    hints: tuple[str, ...] = ()
+    stack: Stack = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished:
+    """The last fact of a run: how it ended, its wall time, and the exit code if it has one."""
+
+    status: Status
+    seconds: float
+    exit_code: int | None = None
+
+
+Fact: TypeAlias = (
+    FrameStarted
+    | FrameCompiled
+    | FrameSkipped
+    | GraphCaptured
+    | GraphBreak
+    | GuardInstalled
+    | Recompile
+    | RecompileLimit
+    | CompileFailure
+    | ProgramRaised
+    | TargetProblem
+    | RunFinished
+)
+
+
+# -- JSON --------------------------------------------------------------------------------------
+
+_TAG = "type"
+"""The key under which an object carries its class name."""
+
+
+def to_json(value: Any) -> Any:
+    """Turn a value of this module into JSON values; every object carries its class name."""
+    if type(value) in _FIELDS:
+        return {name: to_json(item) for name, item in as_object(value).items()}
+    if isinstance(value, (list, tuple)):
+        return [to_json(item) for item in value]
+    return value
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    """The outermost level of :func:`to_json`: what ``json.dumps(..., default=as_object)`` needs.
+
+    Raises ``TypeError`` for a value that is not of this vocabulary.
+    """
+    cls = type(value)
+    names = _FIELDS.get(cls)
+    if names is None:
+        raise TypeError(f"{cls.__name__} is not of this vocabulary")
+    result: dict[str, Any] = {_TAG: cls.__name__}
+    for name in names:
+        result[name] = getattr(value, name)
+    return result
+
+
+def from_json(value: Any) -> Any:
+    """The inverse of :func:`to_json`; arrays become tuples.
+
+    Raises ``ValueError`` for an object that no class of this module has written.
+    """
+    if isinstance(value, dict):
+        cls = _CLASSES.get(value.get(_TAG, ""))
+        if cls is None:
+            raise ValueError(f"not a value of this vocabulary: {value.get(_TAG)!r}")
+        return cls(**{name: from_json(item) for name, item in value.items() if name != _TAG})
+    if isinstance(value, (list, tuple)):
+        return tuple(from_json(item) for item in value)
+    return value
+
+
+_CLASSES: dict[str, type[Any]] = {
+    name: item for name, item in list(globals().items()) if isinstance(item, type) and is_dataclass(item)
+}
+_FIELDS: dict[type[Any], tuple[str, ...]] = {
+    cls: tuple(field.name for field in fields(cls)) for cls in _CLASSES.values()
+}
