@@ -1,0 +1,114 @@
+"""What torch's texts say: a graph break's message, a traceback.
+
+The message is made by ``format_graph_break_message`` and ``unimplemented`` in
+``torch/_dynamo/exc.py``::
+
+    <gb_type>
+      Explanation: ...
+      Hint: ...
+      Developer debug context: ...
+     For more details about this graph break, please visit: <url>/gbNNNN.html
+
+The labels have been the same since torch 2.8. Where one break led to another, the message of the
+second follows the first's behind a line of asterisks: the first is the cause.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ..facts import Stack, StackFrame
+
+_URL = re.compile(r"https?://\S*/(gb\d+)\.html")
+_LABEL = re.compile(r"^\s*(Explanation|Hint|Developer debug context): ?")
+_MORE = re.compile(r"^\s*For more details about this graph break")
+_ANOTHER = re.compile(r"^\*\*\* While handling this graph break")
+_FRAME = re.compile(r'^\s*File "(?P<file>.+)", line (?P<row>\d+), in (?P<function>.+)$')
+_USER_CODE = re.compile(
+    r"^(from user code:|User code traceback:|User stack trace:|The graph break occurred in)"
+)
+_TRACEBACK = "Traceback (most recent call last):"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A graph break in torch's words. ``code`` is ``GB0059`` or empty."""
+
+    reason: str
+    explanation: str = ""
+    hints: tuple[str, ...] = ()
+    context: str = ""
+    code: str = ""
+    url: str = ""
+
+
+def parse_message(text: str) -> Message:
+    """Read the first graph-break message in ``text``; text without labels is the reason."""
+    reason = explanation = context = ""
+    hints: list[str] = []
+    part: list[str] = []
+    label = ""
+    url: re.Match[str] | None = None
+
+    def close() -> None:
+        nonlocal explanation, context
+        value = _unwrap(part)
+        if label == "Explanation":
+            explanation = value
+        elif label == "Hint":
+            hints.append(value)
+        elif label == "Developer debug context":
+            context = value
+        part.clear()
+
+    for line in text.splitlines():
+        found = _LABEL.match(line)
+        if found:
+            close()
+            label = found.group(1)
+            part.append(line[found.end() :])
+        elif _MORE.match(line):
+            url = _URL.search(line)
+            break
+        elif _ANOTHER.match(line) or line.startswith(_TRACEBACK) or _USER_CODE.match(line):
+            break
+        elif label:
+            part.append(line)
+        elif line.strip():
+            # What precedes the labels ends with the type: "... encountered:", a blank line, the type.
+            reason = line.strip().removeprefix("Graph Break Reason: ")
+    close()
+    return Message(
+        reason=reason,
+        explanation=explanation,
+        hints=tuple(hints),
+        context=context,
+        code=url.group(1).upper() if url else "",
+        url=url.group(0) if url else "",
+    )
+
+
+def parse_user_stack(text: str) -> Stack:
+    """The stack under "User code traceback:" or "from user code:"; empty where there is none."""
+    lines = text.splitlines()
+    start = next((index for index, line in enumerate(lines) if _USER_CODE.match(line)), None)
+    return () if start is None else parse_frames(lines[start + 1 :])
+
+
+def parse_frames(lines: list[str]) -> Stack:
+    """The frames of a traceback, outermost first, up to the next traceback."""
+    frames = []
+    for line in lines:
+        if line.startswith(_TRACEBACK):
+            break
+        found = _FRAME.match(line)
+        if found:
+            frames.append(StackFrame(found["file"], int(found["row"]), found["function"]))
+    return tuple(frames)
+
+
+def _unwrap(lines: list[str]) -> str:
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return "\n".join(line.rstrip() for line in lines).strip()

@@ -1,0 +1,89 @@
+"""One record of torch's structured trace, from a log line or from the logger in process.
+
+Format: ``torch/_logging/_internal.py``, ``TorchLogsFormatter`` and ``trace_structured``. A log line
+is ``V<MMDD> <time> <thread> <file>:<line>] {json}``; a payload follows on lines that begin with a tab.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+_ENVELOPE = frozenset(
+    (
+        "rank",
+        "process",
+        "frame_id",
+        "frame_compile_id",
+        "attempt",
+        "compiled_autograd_id",
+        "subgraph_name",
+        "has_payload",
+        "stack",
+    )
+)
+"""The keys that torch puts beside the event's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRecord:
+    """An event: ``name`` is its key, or the artifact's name; ``body`` what stands under it.
+
+    ``compile_id`` is written as torch prints it (``0/1``; empty outside of any compilation).
+    ``seen`` holds what only a listener inside the process knows (:mod:`..capture.live`); a record
+    from a log has none.
+    """
+
+    name: str
+    body: Any
+    compile_id: str
+    attempt: int
+    payload: str
+    seen: Mapping[str, Any] = field(default_factory=dict)
+
+
+def from_metadata(
+    metadata: Mapping[str, Any], payload: str, seen: Mapping[str, Any] | None = None
+) -> TraceRecord | None:
+    """Make a record of torch's metadata dict; ``None`` when it names no event."""
+    name = next((key for key in metadata if key not in _ENVELOPE), None)
+    if name is None:
+        return None
+    body = metadata[name]
+    if name == "artifact" and isinstance(body, Mapping):
+        name = str(body.get("name", name))
+    return TraceRecord(
+        name=name,
+        body=body,
+        compile_id=_compile_id(metadata),
+        attempt=_integer(metadata.get("attempt")),
+        payload=payload,
+        seen=seen or {},
+    )
+
+
+def parse_header(line: str) -> Mapping[str, Any] | None:
+    """The metadata of a log line, or ``None`` for a line that is not a record's first."""
+    start = line.find("] {")
+    if start < 0 or line.startswith("\t"):
+        return None
+    try:
+        metadata = json.loads(line[start + 2 :])
+    except ValueError:
+        return None
+    return metadata if isinstance(metadata, dict) else None
+
+
+def _compile_id(metadata: Mapping[str, Any]) -> str:
+    # torch/_guards.py, CompileId.__str__
+    frame, compilation = metadata.get("frame_id"), metadata.get("frame_compile_id")
+    autograd = metadata.get("compiled_autograd_id")
+    if frame is None or compilation is None:
+        return "" if autograd is None else f"!{autograd}"
+    return f"{frame}/{compilation}" if autograd is None else f"!{autograd}/{frame}/{compilation}"
+
+
+def _integer(value: Any) -> int:
+    return value if isinstance(value, int) else 0

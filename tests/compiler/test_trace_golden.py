@@ -1,0 +1,93 @@
+"""The interpreter on recorded logs: torch 2.13 and 2.15 on a CPU, 2.11 on a GPU.
+
+``traces/program.py`` wrote the CPU logs. Each log has its facts beside it, a line a fact; after a change
+that is meant to change them, run ``UPDATE_GOLDEN=1 pytest tests/compiler/test_trace_golden.py`` and read the
+difference.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from fullgraph_compiler import facts as f
+from fullgraph_compiler.trace import Interpreter, read_log
+
+TRACES = Path(__file__).parent / "traces"
+LOGS = sorted(TRACES.glob("*.log.gz"))
+
+
+def interpret(path: Path) -> list[f.Fact]:
+    interpreter = Interpreter()
+    facts = [fact for record in read_log(path) for fact in interpreter.feed(record)]
+    return [*facts, *interpreter.finish()]
+
+
+def place(stack: f.Stack) -> str:
+    if not stack:
+        return "nowhere"
+    return f"{Path(stack[-1].filename).name}:{stack[-1].row} in {stack[-1].function} ({len(stack)} deep)"
+
+
+def line(fact: f.Fact) -> str:
+    name = type(fact).__name__
+    if isinstance(fact, f.FrameStarted):
+        return f"{name} {fact.compile_id} {fact.function} {Path(fact.filename).name}:{fact.row}"
+    if isinstance(fact, f.FrameCompiled):
+        counts = f"graphs={fact.graphs} ops={fact.ops} guards={fact.guards}"
+        return f"{name} {fact.compile_id} {fact.function} {counts}"
+    if isinstance(fact, f.FrameSkipped):
+        return f"{name} {fact.compile_id} {fact.function}: {fact.reason}"
+    if isinstance(fact, f.GraphCaptured):
+        nodes = ", ".join(f"{node.name}: {node.tensor or '-'} @{node.frame.row}" for node in fact.nodes)
+        return f"{name} {fact.compile_id} {nodes}"
+    if isinstance(fact, f.GraphBreak):
+        code = fact.code + (" skips the frame" if fact.skips_frame else "")
+        words = f"{fact.reason}; {len(fact.hints)} hints; {fact.url}"
+        return f"{name} {fact.compile_id} {code} {place(fact.stack)}: {words}"
+    if isinstance(fact, f.GuardInstalled):
+        return (
+            f"{name} {fact.compile_id} {fact.source or '-'} {fact.kind} [{fact.expected}] {place(fact.stack)}"
+        )
+    if isinstance(fact, (f.Recompile, f.RecompileLimit)):
+        why = "; ".join(
+            f"{x.compile_id} {x.source} {x.kind} dim={x.dimension} {x.expected}->{x.actual} {place(x.stack)}"
+            for x in fact.failures
+        )
+        limit = f" {fact.function} {fact.setting}={fact.limit}" if isinstance(fact, f.RecompileLimit) else ""
+        return f"{name} {fact.compile_id}{limit} {why}"
+    assert isinstance(fact, f.CompileFailure)
+    return (
+        f"{name} {fact.compile_id} {fact.phase} {fact.error} {fact.code} {place(fact.stack)}: {fact.message}"
+    )
+
+
+@pytest.mark.parametrize("log", LOGS, ids=lambda path: path.name.removesuffix(".log.gz"))
+def test_facts_of_recorded_log(log: Path) -> None:
+    found = [line(fact) for fact in interpret(log)]
+    golden = log.with_name(log.name.replace(".log.gz", ".facts"))
+    if os.environ.get("UPDATE_GOLDEN"):
+        golden.write_text("\n".join(found) + "\n")
+    assert found == golden.read_text().splitlines()
+
+
+def test_the_same_program_tells_the_same_on_both_versions() -> None:
+    older, newer = (
+        Counter(type(fact).__name__ for fact in interpret(TRACES / f"torch-{version}.log.gz"))
+        for version in ("2.13", "2.15")
+    )
+    assert older == newer
+    assert older["GraphBreak"] == 5
+
+
+def test_a_break_in_a_loop_is_told_though_explain_misses_it() -> None:
+    breaks = [fact for fact in interpret(TRACES / "torch-2.13.log.gz") if isinstance(fact, f.GraphBreak)]
+    skipping = [fact for fact in breaks if fact.skips_frame]
+    assert [(fact.code, fact.stack[-1].function) for fact in skipping] == [("GB0025", "breaks_in_loop")]
+
+
+def test_all_facts_survive_json() -> None:
+    facts = interpret(TRACES / "torch-2.15.log.gz")
+    assert list(f.from_json(f.to_json(facts))) == facts
