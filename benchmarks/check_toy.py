@@ -1,0 +1,17 @@
+"""``fullgraph check`` on the troubleshooting guide's toy, beside ``TORCH_LOGS=graph_breaks python toy.py``.
+
+Both start fresh processes with cold caches; the peer runs the program as it is, with TorchInductor.
+"""
+
+from measure import HERE, compare, python, wall_seconds
+
+TOY = str(HERE.parent / "examples" / "toy.py")
+
+if __name__ == "__main__":
+    compare(
+        "fullgraph check toy.py / TORCH_LOGS=graph_breaks python toy.py",
+        ours=lambda: wall_seconds([python(), "-m", "fullgraph_server.cli", "check", TOY]),
+        peer=lambda: wall_seconds([python(), TOY], {"TORCH_LOGS": "graph_breaks"}),
+        runs=5,
+        target=1.5,
+    )

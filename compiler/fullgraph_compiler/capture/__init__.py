@@ -1,0 +1,1 @@
+"""Run a program under observation and tell what torch.compile did."""

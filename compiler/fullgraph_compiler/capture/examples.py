@@ -1,0 +1,115 @@
+"""Run example calls: import the module, compile what they call, and evaluate them in turn."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+import torch
+
+from .. import torch_compat
+from ..facts import Example, ExampleCall, Examples, StackFrame, TargetProblem
+from .outcome import Outcome, describe, not_started
+from .tensors import factories
+
+
+def run_examples(program: Examples) -> Outcome:
+    """Run each example's calls in order. One that raises does not keep the others from running."""
+    filename = os.path.abspath(program.filename)
+    if not Path(filename).is_file():
+        return not_started(f"cannot read {program.filename}: no such file")
+    try:
+        module = import_file(filename)
+    except SyntaxError as error:
+        return not_started(f"{type(error).__name__}: {error.msg}", stack=describe(error).stack)
+    except BaseException as error:
+        return Outcome("raised", 1, (error,))
+
+    raised: list[BaseException] = []
+    problems: list[TargetProblem] = []
+    for example in program.examples:
+        try:
+            compile_thing(module, example.qualname)
+        except AttributeError:
+            row = example.calls[0].row if example.calls else 1
+            message = f"{example.qualname} is not to be found in {Path(filename).name} once it is imported"
+            stack = (StackFrame(filename, row, "<module>"),)
+            problems.append(TargetProblem("error", message, ("Example calls need a top-level name.",), stack))
+            continue
+        raised += _run_calls(module, filename, example)
+    return Outcome("raised" if raised or problems else "finished", 0, tuple(raised), tuple(problems))
+
+
+def import_file(filename: str) -> ModuleType:
+    """Import a file under the name that its package gives it, else under its own."""
+    path = Path(filename)
+    root, parts = path.parent, [path.stem]
+    while (root / "__init__.py").exists():
+        parts.insert(0, root.name)
+        root = root.parent
+    sys.path.insert(0, str(root))
+    # Last, so that nothing of the folder hides an installed package.
+    sys.path.append(os.getcwd())
+    if len(parts) > 1:
+        return importlib.import_module(".".join(part for part in parts if part != "__init__"))
+    name = path.stem if path.stem not in sys.modules else f"{path.stem}__example"
+    spec = importlib.util.spec_from_file_location(name, filename)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{filename} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def compile_thing(module: ModuleType, qualname: str) -> None:
+    """Put a compiled function, or a class with a compiled ``forward``, in the place of a plain one.
+
+    Raises ``AttributeError`` when the module has no such name.
+    """
+    owner: Any = module
+    *outer, name = qualname.split(".")
+    for part in outer:
+        owner = getattr(owner, part)
+    thing = getattr(owner, name)
+    if isinstance(thing, type):
+        owner, name = thing, "forward" if issubclass(thing, torch.nn.Module) else "__call__"
+        if getattr(owner, name, None) is None:
+            return
+    bound = vars(owner).get(name, getattr(owner, name))
+    wrap = type(bound) if isinstance(bound, (staticmethod, classmethod)) else None
+    function = bound.__func__ if isinstance(bound, (staticmethod, classmethod)) else bound
+    if not callable(function) or torch_compat.is_compiled(function):
+        return
+    compiled = torch.compile(function)
+    setattr(owner, name, wrap(compiled) if wrap else compiled)
+
+
+def _run_calls(module: ModuleType, filename: str, example: Example) -> list[BaseException]:
+    namespace = {"torch": torch, **factories(), **vars(module)}
+    torch.manual_seed(0)
+    raised: list[BaseException] = []
+    for call in example.calls:
+        try:
+            exec(_code(call, filename), namespace)
+        except (Exception, SystemExit) as error:
+            raised.append(error)
+    return raised
+
+
+def _code(call: ExampleCall, filename: str) -> CodeType:
+    """The call's code, at the place in the file where it stands."""
+    tree = ast.parse(call.source, filename)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.stmt, ast.expr, ast.arg, ast.keyword, ast.alias, ast.excepthandler)):
+            node.lineno += call.row - 1
+            node.end_lineno = (node.end_lineno or node.lineno) + (call.row - 1)
+            node.col_offset += call.column
+            node.end_col_offset = (node.end_col_offset or 0) + call.column
+    return compile(tree, filename, "exec", dont_inherit=True)

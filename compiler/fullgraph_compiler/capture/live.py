@@ -1,0 +1,165 @@
+"""Listen to the structured trace of this process.
+
+The records are those of a log. What a log leaves out, but the process knows while it writes, is
+added to them here: the calls that led to a frame, columns, the full stack behind each guard, and
+the graph node at which a backend gave up.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import FrameType
+from typing import Any
+
+from .. import torch_compat
+from ..facts import Fact, Stack, StackFrame, TargetProblem
+from ..trace import KNOWN_RECORDS, Interpreter, from_metadata
+from ..trace.interpreter import join_stacks
+from ..trace.messages import parse_frames
+
+Sink = Callable[[list[Fact]], None]
+
+
+class TraceListener(logging.Handler):
+    """Gives the facts of each record to ``sink``, in the thread that compiles."""
+
+    def __init__(self, sink: Sink) -> None:
+        super().__init__(logging.DEBUG)
+        self._sink = sink
+        self._interpreter = Interpreter()
+        self._failed = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Interpret one record. Never raises into the user's program."""
+        metadata: Mapping[str, Any] | None = getattr(record, "metadata", None)
+        if metadata is None or not _is_known(metadata):
+            return
+        try:
+            seen = _look(metadata, sys._getframe())
+            found = from_metadata(metadata, str(getattr(record, "payload", None) or ""), seen)
+            if found is not None:
+                self._send(self._interpreter.feed(found))
+        except Exception as error:
+            self._report(error)
+
+    def finish(self) -> None:
+        """Send what still waited for a record."""
+        self._send(self._interpreter.finish())
+
+    def _send(self, facts: Iterable[Fact]) -> None:
+        batch = list(facts)
+        if batch:
+            self._sink(batch)
+
+    def _report(self, error: Exception) -> None:
+        traceback.print_exc()
+        if not self._failed:
+            self._failed = True
+            message = f"a record of torch's trace could not be read ({error!r}): findings may be missing"
+            self._sink([TargetProblem("warning", message, ("Please report this with the output log.",))])
+
+
+def calling_stack(frame: FrameType | None) -> Stack:
+    """The calls that led here, outermost first, without the compiler's own and Fullgraph's."""
+    while frame is not None and _is_machinery(frame):
+        frame = frame.f_back
+    calls = []
+    while frame is not None and not _module(frame).startswith("fullgraph_compiler"):
+        if not torch_compat.is_internal(_module(frame)):
+            calls.append(_stack_frame(frame))
+        frame = frame.f_back
+    return tuple(reversed(calls))
+
+
+def stack_of_summary(frames: Iterable[Any]) -> Stack:
+    """A stack of ``traceback.FrameSummary`` items, with columns from Python 3.11 on."""
+    return tuple(
+        StackFrame(
+            filename=frame.filename,
+            row=frame.lineno or 1,
+            function=frame.name,
+            column=getattr(frame, "colno", None),
+            end_row=getattr(frame, "end_lineno", None),
+            end_column=getattr(frame, "end_colno", None),
+        )
+        for frame in frames
+    )
+
+
+def _is_known(metadata: Mapping[str, Any]) -> bool:
+    # Most records are not of use here: they should cost next to nothing.
+    artifact = metadata.get("artifact")
+    return artifact["name"] in KNOWN_RECORDS if artifact else not KNOWN_RECORDS.isdisjoint(metadata)
+
+
+def _look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
+    if "dynamo_start" in metadata:
+        return {"stack": calling_stack(frame)}
+    if "dynamo_cpp_guards_str" in metadata:
+        return {"guard_stacks": _guard_stacks(torch_compat.pending_guards(frame))}
+    artifact = metadata.get("artifact")
+    if artifact and artifact.get("name") in ("dynamo_graph_break_reason", "dynamo_error"):
+        return {"stack": _failure_stack(torch_compat.pending_exception(frame))}
+    return {}
+
+
+def _failure_stack(exception: BaseException | None) -> Stack:
+    if exception is None:
+        return ()
+    stack = stack_of_summary(torch_compat.user_frames(exception))
+    if stack:
+        return stack
+    node = torch_compat.failing_node(exception)
+    return parse_frames(node.meta["stack_trace"].splitlines()) if node is not None else ()
+
+
+def _guard_stacks(guards: Iterable[Any]) -> dict[str, Stack]:
+    """Where each guarded expression was first needed."""
+    known: dict[int, Stack] = {}
+    stacks: dict[str, Stack] = {}
+    for guard in guards:
+        summary = guard.user_stack
+        if not summary or guard.name in stacks:
+            continue
+        # Guards made at one place share their summary's frames, not the summary: convert each once.
+        key = hash(tuple((f.filename, f.lineno, getattr(f, "colno", None)) for f in summary))
+        if key not in known:
+            known[key] = join_stacks((), stack_of_summary(summary))
+        stacks[guard.name] = known[key]
+    return stacks
+
+
+def _is_machinery(frame: FrameType) -> bool:
+    module = _module(frame)
+    return (
+        torch_compat.is_internal(module)
+        or module == "contextlib"
+        or module.partition(".")[0] in ("logging", "fullgraph_compiler")
+    )
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))
+
+
+def _stack_frame(frame: FrameType) -> StackFrame:
+    row, end_row, column, end_column = next(_positions(frame), (None, None, None, None))
+    return StackFrame(
+        frame.f_code.co_filename,
+        frame.f_lineno or row or 1,
+        frame.f_code.co_name,
+        column,
+        end_row,
+        end_column,
+    )
+
+
+def _positions(frame: FrameType) -> Iterator[tuple[int | None, int | None, int | None, int | None]]:
+    positions = getattr(frame.f_code, "co_positions", None)  # since Python 3.11
+    if positions is None or frame.f_lasti < 0:
+        return iter(())
+    return itertools.islice(positions(), frame.f_lasti // 2, None)

@@ -1,0 +1,67 @@
+"""How a program ended, and the exceptions that it let out."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+from types import TracebackType
+
+from ..facts import ProgramRaised, Stack, StackFrame, Status, TargetProblem
+from .live import stack_of_summary
+
+_MACHINERY = ("fullgraph_compiler", "importlib", "_frozen_importlib", "_pytest", "pluggy")
+"""Modules that start a program and are no part of it."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The end of a program. ``raised`` are exceptions that nobody caught, in order."""
+
+    status: Status
+    exit_code: int | None = None
+    raised: tuple[BaseException, ...] = ()
+    problems: tuple[TargetProblem, ...] = ()
+
+
+def not_started(message: str, *hints: str, stack: Stack = ()) -> Outcome:
+    """The outcome of a target that could not begin."""
+    return Outcome("not-started", problems=(TargetProblem("error", message, hints, stack),))
+
+
+def outcome_of(error: BaseException) -> Outcome:
+    """The outcome of a program that ``error`` ended."""
+    if not isinstance(error, SystemExit):
+        return Outcome("raised", 1, (error,))
+    code = error.code if isinstance(error.code, int) else 0 if error.code is None else 1
+    return Outcome("exited", code, (error,) if code else ())
+
+
+def describe(error: BaseException) -> ProgramRaised:
+    """An uncaught exception as a fact, from the user's first call on."""
+    message = str(error)
+    if isinstance(error, SystemExit) and not isinstance(error.code, str):
+        message = f"the program ended with exit code {error.code}"
+    trace = _skip_machinery(error.__traceback__)
+    return ProgramRaised(
+        error=type(error).__qualname__,
+        message=message,
+        stack=(*stack_of_summary(traceback.extract_tb(trace)), *_syntax_error_place(error)),
+        text="".join(traceback.format_exception(type(error), error, trace)),
+    )
+
+
+def _skip_machinery(trace: TracebackType | None) -> TracebackType | None:
+    """The traceback from the user's first call on: what started the program is not part of it."""
+    while trace is not None:
+        module = str(trace.tb_frame.f_globals.get("__name__", ""))
+        if not module.startswith(_MACHINERY):
+            return trace
+        trace = trace.tb_next
+    return None
+
+
+def _syntax_error_place(error: BaseException) -> Stack:
+    if not isinstance(error, SyntaxError) or not error.filename or not error.lineno:
+        return ()
+    before = (error.text or "")[: max((error.offset or 1) - 1, 0)]
+    return (StackFrame(error.filename, error.lineno, "<module>", len(before.encode())),)

@@ -1,0 +1,40 @@
+"""Run one pytest node."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any
+
+from ..facts import PytestNode
+from .outcome import Outcome, not_started
+
+
+class _Collector:
+    """A pytest plugin that keeps the exceptions of failed tests."""
+
+    def __init__(self) -> None:
+        self.raised: list[BaseException] = []
+
+    def pytest_exception_interact(self, call: Any) -> None:
+        """Called by pytest for every exception but a skip (hook of that name)."""
+        self.raised.append(call.excinfo.value)
+
+
+def run_test(program: PytestNode) -> Outcome:
+    """Run the node in this process, with the user's own pytest and configuration."""
+    if importlib.util.find_spec("pytest") is None:
+        return not_started("this interpreter has no pytest", "Install it: pip install pytest")
+    import pytest
+
+    # pytest's own faulthandler would take the place of the worker's, which tells where a crash was.
+    arguments = ["-p", "no:cacheprovider", "-p", "no:faulthandler", program.node]
+    if importlib.util.find_spec("xdist") is not None:
+        # Tests in processes of their own could not be observed.
+        arguments[:0] = ["-n0"]
+    collector = _Collector()
+    code = int(pytest.main(arguments, plugins=[collector]))
+    if code in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED) and not collector.raised:
+        return not_started(
+            f"pytest finds no test {program.node}", "Check the node id: path::Class::test[param]"
+        )
+    return Outcome("raised" if collector.raised else "finished", code, tuple(collector.raised))

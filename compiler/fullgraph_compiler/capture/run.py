@@ -1,0 +1,74 @@
+"""One run: observe a program from its start to its end, and tell the facts."""
+
+from __future__ import annotations
+
+import atexit
+import time
+
+from .. import torch_compat
+from ..facts import (
+    CompileFailure,
+    Examples,
+    Fact,
+    Program,
+    RecompileLimit,
+    RunFinished,
+    RunRequest,
+    Script,
+    TargetProblem,
+)
+from .examples import run_examples
+from .live import Sink, TraceListener
+from .outcome import Outcome, describe, outcome_of
+from .pytest_node import run_test
+from .scripts import run_script
+
+
+def run(request: RunRequest, sink: Sink) -> None:
+    """Run ``request.program`` in this process; ``sink`` gets the facts as they become known.
+
+    The process is spent afterwards: torch stays patched, and the program has done to it what it likes.
+    """
+    started = time.monotonic()
+    reported: set[str] = set()
+
+    def watch(facts: list[Fact]) -> None:
+        for fact in facts:
+            if isinstance(fact, CompileFailure):
+                reported.add(fact.error)
+            elif isinstance(fact, RecompileLimit) and fact.fatal:
+                reported.add("FailOnRecompileLimitHit")
+        sink(facts)
+
+    if not torch_compat.is_supported():
+        sink([_unsupported_torch()])
+    listener = TraceListener(watch)
+    torch_compat.listen(listener)
+    torch_compat.stop_after_dynamo()
+    torch_compat.forget_between_runs()
+    outcome = _run_program(request.program)
+    # What the program left to its end is part of it; the interpreter's own teardown is not.
+    atexit._run_exitfuncs()
+    listener.finish()
+    ended: list[Fact] = [*outcome.problems]
+    # What the compiler raised is told already, with more than the exception knows.
+    ended += [describe(error) for error in outcome.raised if type(error).__qualname__ not in reported]
+    ended.append(RunFinished(outcome.status, time.monotonic() - started, outcome.exit_code))
+    sink(ended)
+
+
+def _run_program(program: Program) -> Outcome:
+    try:
+        if isinstance(program, Script):
+            return run_script(program)
+        if isinstance(program, Examples):
+            return run_examples(program)
+        return run_test(program)
+    except BaseException as error:
+        return outcome_of(error)
+
+
+def _unsupported_torch() -> TargetProblem:
+    oldest, newest = (f"{major}.{minor}" for major, minor in torch_compat.SUPPORTED)
+    tested = f"torch {torch_compat.version()} is outside of the tested range {oldest} to {newest}"
+    return TargetProblem("warning", f"{tested}: some findings may be missing")

@@ -1,0 +1,183 @@
+"""Every private name of torch that this package touches, with what stands in for it elsewhere.
+
+Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was
+read. Nothing else in the package may name a ``torch._*`` module or attribute.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from types import CodeType, FrameType
+from typing import Any
+
+import torch
+
+SUPPORTED = ((2, 11), (2, 15))
+"""The oldest and the newest torch that this package was tested with."""
+
+
+def version() -> str:
+    """Torch's version as it names itself: ``2.13.0+cpu``."""
+    return str(torch.__version__)
+
+
+def is_supported() -> bool:
+    """Whether this torch lies in the tested range."""
+    major, minor = (int(part) for part in version().split(".")[:2])
+    return SUPPORTED[0] <= (major, minor) <= SUPPORTED[1]
+
+
+# -- the structured trace ----------------------------------------------------------------------
+
+_TRACE_LOGGER = "torch.__trace"  # torch/_logging/_internal.py, trace_log: 2.11 to 2.15
+_BREAK_LOGGER = "torch._dynamo.symbolic_convert.__graph_breaks"  # graph_break_log: 2.11 to 2.15
+
+
+def listen(handler: logging.Handler) -> None:
+    """Send every record of the structured trace to ``handler``, for good.
+
+    torch builds a record only while its logger has a handler. Breaks that Dynamo meets outside of its
+    tracer are recorded only while the graph-break log is on (``convert_frame.py``,
+    ``ConvertFrame.__call__``), so that log is turned on, and kept quiet.
+    """
+    from torch._logging import _internal
+
+    reset = _internal._reset_logs
+
+    def attach() -> None:
+        trace = logging.getLogger(_TRACE_LOGGER)
+        trace.setLevel(logging.DEBUG)
+        trace.propagate = False
+        if handler not in trace.handlers:
+            trace.addHandler(handler)
+        breaks = logging.getLogger(_BREAK_LOGGER)
+        if not breaks.isEnabledFor(logging.DEBUG):
+            breaks.setLevel(logging.DEBUG)
+            breaks.propagate = False
+
+    def reset_and_attach() -> None:
+        # torch._logging.set_logs, which user code calls, throws all handlers away.
+        reset()
+        attach()
+
+    _internal._reset_logs = reset_and_attach
+    attach()
+
+
+def pending_exception(frame: FrameType | None) -> BaseException | None:
+    """The exception that torch speaks of in the record which ``frame`` and its callers emit.
+
+    ``log_graph_break`` (``symbolic_convert.py``) holds it in ``exc``, ``_compile`` and
+    ``ConvertFrame.__call__`` (``convert_frame.py``) in ``e``: 2.11 to 2.15. It carries ``real_stack``, the
+    user's stack with columns, which the written record lacks before 2.15.
+    """
+    for _ in range(12):
+        if frame is None:
+            return None
+        for name in ("exc", "e"):
+            value = frame.f_locals.get(name)
+            if isinstance(value, BaseException) and hasattr(value, "real_stack"):
+                return value
+        frame = frame.f_back
+    return None
+
+
+def pending_guards(frame: FrameType | None) -> Iterable[Any]:
+    """The guards of the tree that is being recorded.
+
+    ``CheckFunctionManager.__init__`` (``guards.py``) holds them in ``sorted_guards``: 2.11 to 2.15.
+    Elsewhere none are found, and the places written in the tree serve.
+    """
+    for _ in range(12):
+        if frame is None:
+            break
+        guards = frame.f_locals.get("sorted_guards")
+        if guards is not None:
+            return list(guards)
+        frame = frame.f_back
+    return ()
+
+
+def user_frames(exception: BaseException) -> Iterable[Any]:
+    """The ``traceback.FrameSummary`` list of the user's code, outermost first (``exc.py``)."""
+    return getattr(exception, "real_stack", None) or ()
+
+
+def failing_node(exception: BaseException) -> Any | None:
+    """The ``torch.fx.Node`` that a backend worked on when it raised, if it kept one at hand.
+
+    Compilers walk graphs node by node: the innermost call of the traceback with a node among its
+    locals was busy with it.
+    """
+    calls = []
+    trace = exception.__traceback__
+    while trace is not None:
+        calls.append(trace.tb_frame)
+        trace = trace.tb_next
+    for frame in reversed(calls):
+        for value in frame.f_locals.values():
+            if isinstance(value, torch.fx.Node) and value.meta.get("stack_trace"):
+                return value
+    return None
+
+
+def is_compiler_error(exception: BaseException) -> bool:
+    """Whether the compiler raised this, rather than the user's own code (``exc.py``)."""
+    from torch._dynamo.exc import TorchDynamoException
+
+    return isinstance(exception, TorchDynamoException)
+
+
+# -- compiling ---------------------------------------------------------------------------------
+
+
+def stop_after_dynamo() -> None:
+    """Run captured graphs as they are where TorchInductor would compile them.
+
+    ``set_stance(force_backend="eager")`` would do so for every backend, also the user's own ones whose
+    failures are facts, and ends as soon as user code sets a stance of its own. So Inductor's two
+    entries are replaced: ``torch._TorchCompileInductorWrapper`` (``torch/__init__.py``) and the
+    registry's "inductor" (``torch/_dynamo/backends``): 2.11 to 2.15.
+    """
+    import torch._dynamo.backends.inductor
+    from torch._dynamo.backends import registry
+
+    def run_graph(_: Any, graph: Any, __: Any, **___: Any) -> Any:
+        return graph.forward
+
+    def no_config(_: Any) -> dict[str, Any]:
+        # The real one imports all of Inductor, seconds of it, to describe options that do not count.
+        return {}
+
+    wrapper = torch._TorchCompileInductorWrapper
+    wrapper.__call__ = run_graph
+    wrapper.get_compiler_config = no_config
+    registry._COMPILER_FNS["inductor"] = lambda graph, _, **__: graph.forward
+
+
+def forget_between_runs() -> None:
+    """Keep what earlier runs learned of shapes from hiding recompilations (``config.py``)."""
+    import torch._dynamo.config as config
+
+    config.automatic_dynamic_local_pgo = False
+    config.automatic_dynamic_remote_pgo = False
+
+
+def is_compiled(thing: object) -> bool:
+    """Whether ``torch.compile`` made this callable or module (``eval_frame.py``)."""
+    from torch._dynamo.eval_frame import OptimizedModule
+
+    return isinstance(thing, OptimizedModule) or hasattr(thing, "_torchdynamo_orig_callable")
+
+
+def is_internal(module: str) -> bool:
+    """Whether a module of this name runs the compiler rather than anything a person called."""
+    return module.startswith(("torch._dynamo", "torch._logging", "torch._utils_internal", "torch._compile"))
+
+
+def code_of(function: object) -> CodeType | None:
+    """The code object of a function, through the wrappers that ``torch.compile`` puts on it."""
+    inner = getattr(function, "_torchdynamo_orig_callable", function)
+    code = getattr(inner, "__code__", None)
+    return code if isinstance(code, CodeType) else None

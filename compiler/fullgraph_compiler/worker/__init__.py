@@ -1,0 +1,1 @@
+"""The process that runs user code: JSON-RPC on private descriptors."""

@@ -1,0 +1,84 @@
+"""JSON-RPC 2.0 with Content-Length framing, over descriptors that user code does not know.
+
+The standard library has no such framing, and nothing else may be imported into the user's process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from typing import Any, BinaryIO
+
+from ..facts import as_object
+
+
+class Channel:
+    """One end of the connection to the server. Sending is thread-safe."""
+
+    def __init__(self, reader: BinaryIO, writer: BinaryIO) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._lock = threading.Lock()
+        self._owner = os.getpid()
+
+    @classmethod
+    def take_standard_streams(cls) -> Channel:
+        """Claim descriptors 0 and 1 for the protocol, before any user code is imported.
+
+        Afterwards descriptor 1 is standard error and 0 is empty, so that neither prints nor ``puts``
+        nor child processes can reach the protocol.
+        """
+        channel = cls(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))
+        os.dup2(2, 1)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
+        if hasattr(sys.stdout, "reconfigure"):
+            sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")
+        return channel
+
+    def read(self) -> dict[str, Any] | None:
+        """The next message, or ``None`` when the server has gone."""
+        length = 0
+        while True:
+            line = self._reader.readline()
+            if not line:
+                return None
+            if not line.strip():
+                break
+            name, _, value = line.partition(b":")
+            if name.strip().lower() == b"content-length":
+                length = int(value)
+        body = self._reader.read(length)
+        if len(body) < length:
+            return None
+        message = json.loads(body)
+        return message if isinstance(message, dict) else {}
+
+    def notify(self, method: str, params: Any) -> None:
+        """Send a notification."""
+        self._send({"method": method, "params": params})
+
+    def respond(self, request: Any, result: Any) -> None:
+        """Answer the request of this id."""
+        self._send({"id": request, "result": result})
+
+    def fail(self, request: Any, message: str) -> None:
+        """Answer the request of this id with a sentence that says what went wrong."""
+        self._send({"id": request, "error": {"code": -32000, "message": message}})
+
+    def _send(self, message: dict[str, Any]) -> None:
+        if os.getpid() != self._owner:
+            # A child that user code forked: it is not observed, and must not speak in our name.
+            return
+        # Facts come in thousands: the encoder of the standard library walks them in C.
+        body = json.dumps({"jsonrpc": "2.0", **message}, default=as_object, check_circular=False).encode()
+        with self._lock:
+            try:
+                self._writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+                self._writer.flush()
+            except OSError:
+                # Nobody listens any more: there is no point in running on.
+                os._exit(1)

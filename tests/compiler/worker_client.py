@@ -1,0 +1,84 @@
+"""Speaks to a worker as the server does, but synchronously."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import fullgraph_compiler
+from fullgraph_compiler.facts import Fact, Program, RunRequest, from_json, to_json
+
+MAIN = Path(fullgraph_compiler.__file__).parent / "worker" / "main.py"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one worker said and did until it ended."""
+
+    facts: tuple[Fact, ...]
+    hello: dict[str, Any]
+    exit_code: int
+    output: str
+    crash_log: str
+
+    def of(self, kind: type) -> list[Any]:
+        """The facts of one kind, in order."""
+        return [fact for fact in self.facts if isinstance(fact, kind)]
+
+
+def run_worker(program: Program, cwd: Path, *, env: dict[str, str] | None = None) -> Result:
+    """Run one program in a worker of its own, and wait for its end."""
+    log = cwd / ".crash-log"
+    process = subprocess.Popen(
+        [sys.executable, str(MAIN)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=cwd,
+        env={**os.environ, "FULLGRAPH_CRASH_LOG": str(log), **(env or {})},
+        start_new_session=True,
+    )
+    requests = _frame(1, "initialize", {"protocol": 1}) + _frame(2, "run", to_json(RunRequest(7, program)))
+    try:
+        answered, output = process.communicate(requests, timeout=240)
+    finally:
+        kill_group(process.pid)
+    facts: list[Fact] = []
+    hello: dict[str, Any] = {}
+    for message in _messages(answered):
+        if message.get("method") == "facts":
+            assert message["params"]["generation"] == 7
+            facts += from_json(message["params"]["facts"])
+        elif message.get("id") == 1:
+            hello = message
+    crash_log = log.read_text() if log.exists() else ""
+    return Result(tuple(facts), hello, process.returncode, output.decode(errors="replace"), crash_log)
+
+
+def kill_group(pid: int) -> None:
+    """End every process that is left of a worker's group."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def _frame(request: int, method: str, params: Any) -> bytes:
+    body = json.dumps({"jsonrpc": "2.0", "id": request, "method": method, "params": params}).encode()
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+def _messages(data: bytes) -> list[dict[str, Any]]:
+    messages = []
+    while data:
+        header, _, rest = data.partition(b"\r\n\r\n")
+        assert header.startswith(b"Content-Length: "), f"not a message: {header[:80]!r}"
+        length = int(header.split()[1])
+        messages.append(json.loads(rest[:length]))
+        data = rest[length:]
+    return messages
