@@ -99,7 +99,11 @@ class RunRequest:
 
 @dataclass(frozen=True, slots=True)
 class FrameStarted:
-    """Dynamo begins to compile a frame; ``stack`` holds the calls that led to it."""
+    """Dynamo begins to compile a frame; ``stack`` holds the calls that led to it.
+
+    ``row`` is the function's first, with its decorators. A frame that goes on after a graph break (a
+    resume function) bears the name and the row of the function that it belongs to.
+    """
 
     compile_id: str
     function: str
@@ -208,6 +212,8 @@ class GuardFailure:
     actual: str = ""
     dimension: int | None = None
     stack: Stack = ()
+    changed: str = ""
+    """Which property of a tensor it is: ``size``, ``stride``, ``dtype``, ``rank``, ``requires_grad``, ..."""
 
 
 @dataclass(frozen=True, slots=True)

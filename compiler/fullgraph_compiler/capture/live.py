@@ -35,6 +35,9 @@ class TraceListener(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Interpret one record. Never raises into the user's program."""
+        # pytest puts handlers of its own behind this one, and would print the whole trace of a test
+        # that fails: no handler takes a record below its level.
+        record.levelno = -1
         metadata: Mapping[str, Any] | None = getattr(record, "metadata", None)
         if metadata is None or not _is_known(metadata):
             return

@@ -71,6 +71,7 @@ class Reason:
     compile_id: str
     text: str
     name: str
+    changed: str
     expected: str
     actual: str
     dimension: int | None
@@ -119,6 +120,7 @@ def parse_reasons(text: str) -> Iterator[Reason]:
             compile_id=found["compile_id"],
             text=condition,
             name=tensor["name"] if tensor else "",
+            changed=tensor["what"] if tensor else "",
             expected=tensor["expected"] if tensor else equals["value"] if equals else "",
             actual=tensor["actual"] if tensor else "",
             dimension=int(tensor["dimension"]) if tensor and tensor["dimension"] else None,
@@ -152,13 +154,13 @@ def split_place(text: str) -> tuple[str, Place | None]:
 def _nodes(text: str) -> Iterator[str]:
     # A guarded string can hold a line break: what does not begin a node belongs to the last one.
     node = ""
-    for line in text.split("\n"):
+    for line in text.partition("\nGuard latency")[0].split("\n"):
         if line.startswith(("+- ", "| ")):
             if node:
                 yield node
             node = line
         elif node:
-            node = "" if line.startswith("Guard latency") else f"{node}\n{line}"
+            node = f"{node}\n{line}"
     if node:
         yield node.rstrip()
 

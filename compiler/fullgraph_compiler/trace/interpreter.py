@@ -62,6 +62,7 @@ class Interpreter:
         self._strings: dict[int, str] = {}
         self._compilations: dict[str, _Compilation] = {}
         self._failures: dict[str, tuple[GuardFailure, ...]] = {}
+        self._first_rows: dict[tuple[str, str], set[int]] = {}
         # A failure of the soft kind is fatal under fullgraph=True only; a graph break that torch
         # reports after it says that it was swallowed.
         self._undecided: CompileFailure | None = None
@@ -104,8 +105,9 @@ class Interpreter:
         if not frames:
             return
         frame = frames[-1]
-        stack = join_stacks(record.seen.get("stack", frames[:-1]), (frame,))[:-1]
-        started = FrameStarted(record.compile_id, frame.function, frame.filename, frame.row, stack)
+        *stack, joined = join_stacks(record.seen.get("stack", frames[:-1]), (frame,))
+        row = self._first_row(joined, resumes=joined.function != frame.function)
+        started = FrameStarted(record.compile_id, joined.function, joined.filename, row, tuple(stack))
         self._compilations[record.compile_id] = _Compilation(started)
         failures = self._failures.pop(record.compile_id, ())
         if failures:
@@ -272,6 +274,7 @@ class Interpreter:
             source=guard.source if guard else reason.name,
             kind=guard.kind if guard else "",
             reason=reason.text,
+            changed=reason.changed,
             expected=reason.expected,
             actual=reason.actual,
             dimension=reason.dimension,
@@ -288,6 +291,13 @@ class Interpreter:
         return next((g for g in guards if reason.text in (g.code, strip_locals(g.code))), None)
 
     # -- stacks ----------------------------------------------------------------------------------
+
+    def _first_row(self, frame: StackFrame, *, resumes: bool) -> int:
+        """Where the function of a frame begins. A resume function says only where it goes on."""
+        rows = self._first_rows.setdefault((frame.filename, frame.function), set())
+        if not resumes:
+            rows.add(frame.row)
+        return max((row for row in rows if row <= frame.row), default=frame.row)
 
     def _full_stack(self, record: TraceRecord, written: Stack) -> Stack:
         """The stack seen in process, behind the calls that led to the frame; else the written one."""
@@ -321,7 +331,7 @@ class Interpreter:
 
     def _frame_of(self, compilation: _Compilation) -> StackFrame:
         started = compilation.started
-        return StackFrame(started.filename, started.row, original_function(started.function))
+        return StackFrame(started.filename, started.row, started.function)
 
     def _of_same_frame(self, compile_id: str) -> list[_Compilation]:
         frame = compile_id.rpartition("/")[0]

@@ -1,0 +1,5 @@
+"""The command line: ``fullgraph check`` and ``fullgraph lsp``."""
+
+from .app import main
+
+__all__ = ["main"]

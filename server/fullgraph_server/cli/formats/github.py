@@ -1,0 +1,48 @@
+"""Workflow commands, which GitHub shows as annotations on the lines of a change.
+
+https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TextIO
+
+from ...engine.report import Finding
+from .checked import Checked, notes, shown_path
+
+_COMMANDS = {"error": "error", "warning": "warning", "information": "notice"}
+
+
+def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
+    """Write one command a finding."""
+    for checked in reports:
+        for finding in checked.report.findings:
+            out.write(_command(finding) + "\n")
+        out.flush()
+
+
+def _command(finding: Finding) -> str:
+    span = finding.span
+    properties = {
+        "file": shown_path(span.filename),
+        "line": span.row,
+        "col": span.column,
+        "endLine": span.end_row,
+    }
+    if span.end_row == span.row:  # GitHub takes columns within one line only
+        properties["endColumn"] = span.end_column
+    else:
+        del properties["col"]
+    properties["title"] = f"fullgraph {finding.code}"
+    listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
+    message = "\n".join([finding.message, *notes(finding), *([finding.url] if finding.url else [])])
+    return f"::{_COMMANDS[finding.severity]} {listed}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

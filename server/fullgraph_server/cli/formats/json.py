@@ -1,0 +1,83 @@
+"""JSON: one object a target, each on a line of its own if there are several."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, TextIO
+
+from ...engine.report import Call, Finding, FrameReport, Guard
+from .checked import Checked
+
+VERSION = 1
+
+
+def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
+    """Write each report as it comes."""
+    for checked in reports:
+        json.dump(report_object(checked), out, indent=2 if targets == 1 else None)
+        out.write("\n")
+        out.flush()
+
+
+def report_object(checked: Checked) -> dict[str, Any]:
+    """A report as JSON values. Rows and columns are 1-based, columns in characters."""
+    report = checked.report
+    return {
+        "version": VERSION,
+        "torch": report.torch,
+        "target": report.target,
+        "status": report.status,
+        "seconds": round(report.seconds, 3),
+        "findings": [_finding(finding) for finding in report.findings],
+        "frames": [_frame(frame) for frame in report.frames],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    span = finding.span
+    return {
+        "kind": finding.kind,
+        "code": finding.code,
+        "severity": finding.severity,
+        "message": finding.message,
+        "filename": span.filename,
+        "location": {"row": span.row, "column": span.column},
+        "end_location": {"row": span.end_row, "column": span.end_column},
+        "url": finding.url,
+        "explanation": finding.explanation,
+        "hints": list(finding.hints),
+        "stack": [_call(call) for call in finding.stack],
+        "count": finding.count,
+    }
+
+
+def _call(call: Call) -> dict[str, Any]:
+    return {"filename": call.filename, "row": call.row, "function": call.function}
+
+
+def _frame(frame: FrameReport) -> dict[str, Any]:
+    return {
+        "function": frame.function,
+        "filename": frame.filename,
+        "row": frame.row,
+        "compile_ids": list(frame.compile_ids),
+        "graphs": frame.graphs,
+        "ops": frame.ops,
+        "breaks": frame.breaks,
+        "guards": [_guard(guard) for guard in frame.guards],
+        "recompiles": frame.recompiles,
+        "seconds": round(frame.seconds, 3),
+    }
+
+
+def _guard(guard: Guard) -> dict[str, Any]:
+    return {
+        "source": guard.source,
+        "kind": guard.kind,
+        "expected": guard.expected,
+        "code": guard.code,
+        "row": guard.span.row if guard.span else None,
+        "filename": guard.span.filename if guard.span else None,
+        "failures": guard.failures,
+    }

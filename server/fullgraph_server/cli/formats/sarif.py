@@ -1,0 +1,106 @@
+"""SARIF 2.1.0, for code scanning: one run, with the findings of all targets.
+
+https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, TextIO
+from urllib.parse import quote
+
+from ... import __version__
+from ...engine.report import Call, Finding, Span
+from .checked import Checked, notes, shown_path
+
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_LEVELS = {"error": "error", "warning": "warning", "information": "note"}
+_ROOT = "SRCROOT"
+
+
+def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
+    """Write one log once all targets have run."""
+    done = list(reports)
+    json.dump(log(done), out, indent=2)
+    out.write("\n")
+
+
+def log(reports: list[Checked]) -> dict[str, Any]:
+    """The log as JSON values."""
+    findings = [finding for checked in reports for finding in checked.report.findings]
+    first = {finding.code: finding for finding in reversed(findings)}
+    codes = sorted(first)
+    return {
+        "$schema": _SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "fullgraph",
+                        "semanticVersion": __version__,
+                        "rules": [_rule(first[code]) for code in codes],
+                    }
+                },
+                "columnKind": "unicodeCodePoints",
+                "originalUriBaseIds": {_ROOT: {"uri": Path.cwd().as_uri() + "/"}},
+                "invocations": [
+                    {"executionSuccessful": all(checked.report.status == "finished" for checked in reports)}
+                ],
+                "results": [_result(finding, codes.index(finding.code)) for finding in findings],
+            }
+        ],
+    }
+
+
+def _rule(finding: Finding) -> dict[str, Any]:
+    rule: dict[str, Any] = {"id": finding.code, "shortDescription": {"text": finding.kind.replace("-", " ")}}
+    if finding.url:
+        rule["helpUri"] = finding.url
+    return rule
+
+
+def _result(finding: Finding, rule: int) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "ruleId": finding.code,
+        "ruleIndex": rule,
+        "level": _LEVELS[finding.severity],
+        "message": {"text": "\n".join([finding.message, *notes(finding)])},
+        "locations": [
+            {
+                "physicalLocation": {
+                    "artifactLocation": _artifact(finding.span.filename),
+                    "region": _region(finding.span),
+                }
+            }
+        ],
+        "occurrenceCount": finding.count,
+    }
+    if len(finding.stack) > 1:
+        # SARIF wants the innermost call first.
+        result["stacks"] = [{"frames": [_frame(call) for call in reversed(finding.stack)]}]
+    return result
+
+
+def _region(span: Span) -> dict[str, int]:
+    return {
+        "startLine": span.row,
+        "startColumn": span.column,
+        "endLine": span.end_row,
+        "endColumn": span.end_column,
+    }
+
+
+def _frame(call: Call) -> dict[str, Any]:
+    location = {"artifactLocation": _artifact(call.filename), "region": {"startLine": call.row}}
+    return {"location": {"physicalLocation": location, "message": {"text": call.function}}}
+
+
+def _artifact(filename: str) -> dict[str, str]:
+    shown = shown_path(filename)
+    if os.path.isabs(shown):
+        return {"uri": Path(shown).as_uri()}
+    return {"uri": quote(Path(shown).as_posix()), "uriBaseId": _ROOT}

@@ -1,0 +1,194 @@
+"""Text for people: each finding with the code that it is about, then one line that sums up."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TextIO
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from ...engine.report import Finding, Report, Span
+from ...workspace.source import SourceFile
+from .checked import Checked, shown_path
+
+_COLOURS = {"error": "bold red", "warning": "bold yellow", "information": "bold blue"}
+_GUTTER = "blue"
+_MOST_ROWS = 6
+_MOST_CALLS = 8
+_CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), 127) if chr(code) not in "\t\n"}
+"""Escape codes in a program's text are shown, not obeyed."""
+
+_NAMES = {
+    "graph-break": ("graph break", "graph breaks"),
+    "recompile": ("recompilation", "recompilations"),
+    "recompile-limit": ("recompile limit hit", "recompile limits hit"),
+    "compile-error": ("compile error", "compile errors"),
+    "capture-error": ("capture error", "capture errors"),
+    "skipped-frame": ("skipped frame", "skipped frames"),
+    "target-error": ("problem", "problems"),
+}
+_ENDINGS = {
+    "raised": "the program raised",
+    "crashed": "the program crashed",
+    "timeout": "the program timed out",
+    "cancelled": "cancelled",
+    "not-started": "not started",
+}
+
+
+def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
+    """Write the findings of each report as it comes, and its summary."""
+    console = Console(file=out, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    for checked in reports:
+        for finding in checked.report.findings:
+            for line in finding_lines(checked, finding, console.width if console.is_terminal else None):
+                console.print(line)
+            console.print()
+        name = f"{checked.target.label}: " if targets > 1 else ""
+        console.print(Text(name + summary(checked.report), "bold"))
+        if targets > 1:
+            console.print()
+
+
+def finding_lines(checked: Checked, finding: Finding, width: int | None) -> Iterator[Text]:
+    """The lines of one finding; its notes are wrapped to ``width`` columns, if given."""
+    span = finding.span
+    yield Text.assemble(
+        (f"{shown_path(span.filename)}:{span.row}:{span.column}", "bold"),
+        " ",
+        (finding.code, _COLOURS[finding.severity]),
+        " ",
+        (_clean(finding.message), "bold"),
+    )
+    source = checked.workspace.source(span.filename)
+    gutter = len(str(span.end_row)) + 1
+    excerpt = list(_excerpt(source, finding, gutter)) if source else []
+    yield from excerpt
+    labelled = [("note", _first_paragraph(finding.explanation))] if finding.explanation else []
+    labelled += [("help", hint) for hint in finding.hints]
+    labelled += [("called from", calls)] if (calls := _other_calls(finding)) else []
+    labelled += [("docs", finding.url)] if finding.url else []
+    if not excerpt:
+        labelled += [("note", label)] if (label := _label(finding)) else []
+    if excerpt and labelled:
+        yield _bar(gutter)
+    for kind, note in labelled:
+        yield from _note(kind, note, gutter, None if kind == "docs" else width)
+
+
+def summary(report: Report) -> str:
+    """``2 graph breaks, 1 recompilation in 1 function (3 graphs, 0.6 s) - torch 2.13.0``."""
+    counts: Counter[str] = Counter(finding.kind for finding in report.findings)
+    parts = [_plural(counts[kind], *names) for kind, names in _NAMES.items() if counts[kind]]
+    graphs = sum(frame.graphs for frame in report.frames)
+    if report.frames:
+        found = ", ".join(parts) or "no graph breaks, no recompilations"
+        found += f" in {_plural(len(report.frames), 'function', 'functions')}"
+        found += f" ({_plural(graphs, 'graph', 'graphs')}, {report.seconds:.1f} s)"
+    else:
+        found = f"{', '.join([*parts, 'nothing was compiled'])} ({report.seconds:.1f} s)"
+    ending = _ENDINGS.get(report.status or "")
+    return "".join(
+        (f"{ending}: " if ending else "", found, f" - torch {report.torch}" if report.torch else "")
+    )
+
+
+# -- the source --------------------------------------------------------------------------------
+
+
+def _excerpt(source: SourceFile, finding: Finding, gutter: int) -> Iterator[Text]:
+    span = finding.span
+    if not source.line(span.row).strip():
+        return
+    rows = range(span.row, span.end_row + 1)
+    before = [span.row - 1] if source.line(span.row - 1).strip() else []
+    yield _bar(gutter)
+    for row in (*before, *rows[:_MOST_ROWS]):
+        yield _bar(gutter, str(row)).append(" " + _shown(source.line(row)))
+        if row >= span.row:
+            last = row == rows[:_MOST_ROWS][-1]
+            underline = _underline(source, span, row)
+            label = f" {_label(finding)}".rstrip() if last else ""
+            yield _bar(gutter).append(" ").append(underline + label, _COLOURS[finding.severity])
+    if len(rows) > _MOST_ROWS:
+        yield _bar(gutter, "...")
+
+
+def _underline(source: SourceFile, span: Span, row: int) -> str:
+    line = source.line(row)
+    start = span.column if row == span.row else len(line) - len(line.lstrip()) + 1
+    end = span.end_column if row == span.end_row else len(line.rstrip()) + 1
+    width = max(cell_len(_shown(line[: end - 1])) - cell_len(_shown(line[: start - 1])), 1)
+    return " " * cell_len(_shown(line[: start - 1])) + "^" * width
+
+
+def _label(finding: Finding) -> str:
+    kind = finding.kind.replace("-", " ") if finding.code != finding.kind else ""
+    times = f"in {finding.count} compilations" if finding.count > 1 and finding.kind != "recompile" else ""
+    return " ".join(part for part in (kind, times) if part)
+
+
+def _bar(gutter: int, row: str = "") -> Text:
+    return Text.assemble((f"{row:>{gutter}} |", _GUTTER))
+
+
+def _shown(code: str) -> str:
+    return _clean(code.replace("\t", "    "))
+
+
+def _clean(text: str) -> str:
+    return text.translate(_CONTROL)
+
+
+# -- notes -------------------------------------------------------------------------------------
+
+
+def _note(kind: str, note: str, gutter: int, width: int | None) -> Iterator[Text]:
+    label = f"{kind}: "
+    indent = gutter + 3 + len(label)
+    lines = [part for line in _clean(note).splitlines() for part in _wrapped(line, indent, width)]
+    for number, line in enumerate(lines):
+        if number:
+            yield Text(" " * indent + line)
+        else:
+            yield Text.assemble((f"{'=':>{gutter + 2}} ", _GUTTER), (label, "bold"), line)
+
+
+def _first_paragraph(text: str) -> str:
+    return text.strip().partition("\n\n")[0]
+
+
+def _wrapped(line: str, indent: int, width: int | None) -> Sequence[str]:
+    if width is None or width - indent < 30:
+        return [line]
+    return textwrap.wrap(line, width - indent, break_long_words=False, break_on_hyphens=False)
+
+
+def _other_calls(finding: Finding) -> str:
+    """The calls that led to the finding, where they say more than the module that holds it.
+
+    One a line, the innermost first.
+    """
+    own = next(
+        (
+            index
+            for index in reversed(range(len(finding.stack)))
+            if (finding.stack[index].filename, finding.stack[index].row)
+            == (finding.span.filename, finding.span.row)
+        ),
+        len(finding.stack),
+    )
+    calls = finding.stack[:own]
+    if all(call.function == "<module>" and call.filename == finding.span.filename for call in calls):
+        return ""
+    shown = [f"{shown_path(call.filename)}:{call.row} in {call.function}" for call in reversed(calls)]
+    more = len(shown) - _MOST_CALLS
+    return "\n".join(shown if more <= 0 else [*shown[:_MOST_CALLS], f"and {more} more"])
+
+
+def _plural(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"

@@ -1,0 +1,1 @@
+"""Runs and their results: workers, facts as they come in, reports."""

@@ -1,0 +1,440 @@
+"""Fold the facts of a run into a report: the same thing seen often becomes one finding.
+
+Pure and total: any order of facts, and any part of them, gives a report.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from fullgraph_compiler.facts import (
+    CompileFailure,
+    Fact,
+    FrameCompiled,
+    FrameSkipped,
+    FrameStarted,
+    GraphBreak,
+    GuardFailure,
+    GuardInstalled,
+    ProgramRaised,
+    Recompile,
+    RecompileLimit,
+    RunFinished,
+    Severity,
+    Stack,
+    StackFrame,
+    TargetProblem,
+)
+
+from ..workspace.ranges import definition_span, frame_span, name_span
+from ..workspace.workspace import Workspace
+from . import wording
+from .names import written_name
+from .report import Call, Finding, FindingKind, FrameReport, Guard, Report, Span
+
+
+def fold(
+    target: str,
+    generation: int,
+    torch: str,
+    facts: Iterable[Fact],
+    workspace: Workspace,
+    filename: str | None = None,
+) -> Report:
+    """The report of the facts so far.
+
+    ``filename`` is where a problem without a stack is shown; by default the file in ``target``.
+    """
+    place = filename or _target_file(target, workspace)
+    return _Folding(workspace, place, tuple(facts)).report(target, generation, torch)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a finding goes, the calls that lead there, and the library call below it, if any."""
+
+    span: Span
+    calls: tuple[Call, ...]
+    library: Call | None
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A finding while further facts may still add to it."""
+
+    finding: Finding
+    compile_ids: set[str] = field(default_factory=set)
+    eager: str = ""
+    """The function that runs eagerly because of it."""
+
+
+@dataclass(slots=True)
+class _Recompiles:
+    """The recompilations that one property of one guarded value caused, by compile id."""
+
+    place: _Place
+    failures: dict[str, GuardFailure] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    """A function of the user's, with all its compilations."""
+
+    filename: str
+    name: str
+    row: int
+
+
+class _Folding:
+    def __init__(self, workspace: Workspace, filename: str, facts: Sequence[Fact]) -> None:
+        self._workspace = workspace
+        self._filename = filename
+        self._facts = facts
+        self._started: dict[str, FrameStarted] = {}
+        self._functions: dict[str, _Function] = {}
+        self._guards: dict[str, list[GuardInstalled]] = defaultdict(list)
+        self._explained: set[str] = set()
+        self._raised_at: set[tuple[str, int]] = set()
+        self._spans: dict[tuple[StackFrame, str], Span] = {}
+        for fact in facts:
+            self._index(fact)
+
+    def report(self, target: str, generation: int, torch: str) -> Report:
+        finished = next((fact for fact in self._facts if isinstance(fact, RunFinished)), None)
+        drafts = self._drafts()
+        findings = sorted((_finished(draft) for draft in drafts), key=_order)
+        frames = self._frames(drafts)
+        return Report(
+            target=target,
+            generation=generation,
+            torch=torch,
+            status=finished.status if finished else None,
+            seconds=finished.seconds if finished else 0.0,
+            findings=tuple(findings),
+            frames=frames,
+            files=self._files(findings, frames),
+        )
+
+    def _index(self, fact: Fact) -> None:
+        if isinstance(fact, FrameStarted):
+            known = self._started.get(fact.compile_id)
+            if known is None or not known.stack:
+                self._started[fact.compile_id] = fact
+        elif isinstance(fact, GuardInstalled):
+            self._guards[fact.compile_id].append(fact)
+        elif isinstance(fact, (GraphBreak, CompileFailure, RecompileLimit)):
+            self._explained.add(fact.compile_id)
+        elif isinstance(fact, ProgramRaised):
+            self._raised_at.update((frame.filename, frame.row) for frame in fact.stack[-1:])
+        if isinstance(fact, (FrameStarted, FrameCompiled, FrameSkipped, RecompileLimit)):
+            function = _Function(fact.filename, fact.function, fact.row)
+            self._functions.setdefault(fact.compile_id, function)
+
+    # -- places --------------------------------------------------------------------------------
+
+    def _place(self, stack: Stack, compile_id: str) -> _Place:
+        """The innermost frame of the user's own; of library calls, only those below it are kept."""
+        full = self._full_stack(stack, compile_id)
+        if not full:
+            return _Place(Span(self._filename, 1, 1, 1, 1), (), None)
+        own = [index for index, frame in enumerate(full) if self._workspace.contains(frame.filename)]
+        index = own[-1] if own else len(full) - 1
+        shown = [full[position] for position in own if position < index] + list(full[index:])
+        calls = tuple(Call(frame.filename, frame.row, frame.function) for frame in shown)
+        library = calls[-1] if own and index < len(full) - 1 else None
+        return _Place(self._span(full[index]), calls, library)
+
+    def _full_stack(self, stack: Stack, compile_id: str) -> Stack:
+        """The calls that led to the frame, then the fact's own, or the frame itself if it has none."""
+        stack = stack or self._own_frame(compile_id)
+        started = self._started.get(compile_id)
+        if started and started.stack and stack and not _same_call(started.stack[0], stack[0]):
+            stack = started.stack + stack
+        return stack
+
+    def _own_frame(self, compile_id: str) -> Stack:
+        """The compiled function as a frame that stands on its name."""
+        function = self._functions.get(compile_id)
+        if function is None:
+            return ()
+        source = self._workspace.source(function.filename)
+        span = definition_span(source, function.filename, function.row, function.name)
+        if source is None:
+            return (StackFrame(function.filename, function.row, function.name),)
+        return (
+            StackFrame(
+                function.filename,
+                span.row,
+                function.name,
+                source.offset(span.row, span.column),
+                span.end_row,
+                source.offset(span.end_row, span.end_column),
+            ),
+        )
+
+    def _span(self, frame: StackFrame, name: str = "") -> Span:
+        """The range of a frame, or of ``name`` in it if it stands there."""
+        key = (frame, name)
+        span = self._spans.get(key)
+        if span is None:
+            source = self._workspace.source(frame.filename)
+            span = (name_span(source, frame.row, name) if name else None) or frame_span(source, frame)
+            self._spans[key] = span
+        return span
+
+    def _name_span(self, stack: Stack, source: str) -> Span | None:
+        """Where a guarded expression stands in the innermost own frame of a stack."""
+        frame = next((frame for frame in reversed(stack) if self._workspace.contains(frame.filename)), None)
+        return None if frame is None else self._span(frame, written_name(source))
+
+    # -- findings ------------------------------------------------------------------------------
+
+    def _drafts(self) -> list[_Draft]:
+        drafts: dict[tuple[str, Span, str], _Draft] = {}
+        for fact in self._facts:
+            draft = None if self._is_passing_exception(fact) else self._draft(fact)
+            if draft is None:
+                continue
+            finding = draft.finding
+            known = drafts.setdefault((finding.code, finding.span, finding.message), draft)
+            known.compile_ids |= draft.compile_ids
+            known.eager = known.eager or draft.eager
+        return [*drafts.values(), *self._recompiles()]
+
+    def _is_passing_exception(self, fact: Fact) -> bool:
+        """Whether a graph break is only the program's own exception, on its way through Dynamo."""
+        return (
+            isinstance(fact, GraphBreak)
+            and fact.skips_frame
+            and bool(fact.stack)
+            and (fact.stack[-1].filename, fact.stack[-1].row) in self._raised_at
+        )
+
+    def _draft(self, fact: Fact) -> _Draft | None:
+        if isinstance(fact, GraphBreak):
+            return self._graph_break(fact)
+        if isinstance(fact, CompileFailure):
+            return self._compile_failure(fact)
+        if isinstance(fact, RecompileLimit):
+            return self._recompile_limit(fact)
+        if isinstance(fact, FrameSkipped) and fact.compile_id not in self._explained:
+            message = f"frame skipped: {wording.first_line(fact.reason)}"
+            finding = self._finding(
+                "skipped-frame", "warning", message, (), fact.compile_id, text=fact.reason
+            )
+            return _Draft(finding, {fact.compile_id}, eager=fact.function)
+        if isinstance(fact, ProgramRaised):
+            message = ": ".join(part for part in (fact.error, wording.first_line(fact.message)) if part)
+            return _Draft(self._finding("target-error", "error", message, fact.stack, "", text=fact.text))
+        if isinstance(fact, TargetProblem):
+            found = self._finding(
+                "target-error", fact.severity, fact.message, fact.stack, "", hints=fact.hints
+            )
+            return _Draft(found)
+        return None
+
+    def _graph_break(self, fact: GraphBreak) -> _Draft:
+        finding = self._finding(
+            "graph-break",
+            "warning",
+            wording.first_line(fact.reason) or "graph break",
+            fact.stack,
+            fact.compile_id,
+            code=fact.code,
+            explanation=fact.explanation,
+            hints=fact.hints,
+            url=fact.url,
+            text=fact.text,
+        )
+        function = self._functions.get(fact.compile_id)
+        name = function.name if function else finding.stack[0].function if finding.stack else ""
+        return _Draft(finding, {fact.compile_id}, eager=name if fact.skips_frame else "")
+
+    def _compile_failure(self, fact: CompileFailure) -> _Draft:
+        message = wording.first_line(fact.message) or fact.error
+        if fact.phase == "backend":
+            message = f"backend failed: {message}"
+        finding = self._finding(
+            "compile-error" if fact.phase == "backend" else "capture-error",
+            "error",
+            message,
+            fact.stack,
+            fact.compile_id,
+            code=fact.code,
+            explanation=fact.explanation,
+            hints=fact.hints,
+            url=fact.url,
+            text=fact.text or fact.message,
+        )
+        return _Draft(finding, {fact.compile_id})
+
+    def _recompile_limit(self, fact: RecompileLimit) -> _Draft:
+        finding = self._finding(
+            "recompile-limit",
+            "error" if fact.fatal else "warning",
+            wording.limit_message(fact.setting, fact.limit, fact.function, fact.fatal),
+            (),
+            fact.compile_id,
+            explanation=wording.limit_explanation(fact.failures),
+            hints=wording.limit_hints(fact.failures, fact.setting, fact.function),
+        )
+        return _Draft(finding, {fact.compile_id})
+
+    def _finding(
+        self,
+        kind: FindingKind,
+        severity: Severity,
+        message: str,
+        stack: Stack,
+        compile_id: str,
+        *,
+        code: str = "",
+        explanation: str = "",
+        hints: tuple[str, ...] = (),
+        url: str = "",
+        text: str = "",
+    ) -> Finding:
+        place = self._place(stack, compile_id)
+        if place.library:
+            message = f"{message.rstrip('.')} ({wording.library_place(place.library)})"
+        return Finding(
+            kind, code or kind, severity, message, place.span, explanation, hints, url, place.calls, text=text
+        )
+
+    # -- recompilations ------------------------------------------------------------------------
+
+    def _recompiles(self) -> list[_Draft]:
+        """One finding for each property of a value that changed, however often it did."""
+        groups: dict[tuple[object, ...], _Recompiles] = {}
+        for fact in self._facts:
+            if not isinstance(fact, Recompile):
+                continue
+            # Every earlier compilation has a failure: the last one tells what is new.
+            for failure in sorted(fact.failures, key=lambda failure: _number(failure.compile_id)):
+                place = self._recompile_place(fact.compile_id, failure)
+                subject = failure.source or failure.reason.removesuffix(failure.expected)
+                key = (place.span, subject, failure.kind, failure.changed, failure.dimension)
+                groups.setdefault(key, _Recompiles(place)).failures[fact.compile_id] = failure
+        drafts = []
+        for group in groups.values():
+            failures = list(group.failures.values())
+            finding = Finding(
+                "recompile",
+                "recompile",
+                "information",
+                wording.recompile_message(failures),
+                group.place.span,
+                hints=wording.recompile_hints(failures[0]),
+                stack=group.place.calls,
+                text="\n".join(dict.fromkeys(failure.reason for failure in failures)),
+            )
+            drafts.append(_Draft(finding, set(group.failures)))
+        return drafts
+
+    def _recompile_place(self, compile_id: str, failure: GuardFailure) -> _Place:
+        """The guarded name where it was first needed; in the function's parameters if that is not known."""
+        stack = failure.stack or self._guard_stack(failure)
+        own = self._own_frame(compile_id)
+        contains = self._workspace.contains
+        if own and contains(own[0].filename) and not any(contains(frame.filename) for frame in stack):
+            stack = own  # a line of a library says less than the function that was compiled
+        place = self._place(stack, compile_id)
+        span = self._name_span(self._full_stack(stack, compile_id), failure.source)
+        return replace(place, span=span or place.span)
+
+    def _guard_stack(self, failure: GuardFailure) -> Stack:
+        guards = (guard for guard in self._guards[failure.compile_id] if guard.source == failure.source)
+        return next((guard.stack for guard in guards if guard.stack), ()) if failure.source else ()
+
+    # -- frames --------------------------------------------------------------------------------
+
+    def _frames(self, drafts: Sequence[_Draft]) -> tuple[FrameReport, ...]:
+        members: dict[_Function, list[str]] = defaultdict(list)
+        for compile_id, function in self._functions.items():
+            members[function].append(compile_id)
+        compiled = {fact.compile_id: fact for fact in self._facts if isinstance(fact, FrameCompiled)}
+        recompiles = {fact.compile_id: fact for fact in self._facts if isinstance(fact, Recompile)}
+        breaks = [draft.compile_ids for draft in drafts if draft.finding.kind == "graph-break"]
+        frames = []
+        for function, compile_ids in members.items():
+            own = set(compile_ids)
+            done = [compiled[compile_id] for compile_id in compile_ids if compile_id in compiled]
+            again = [recompiles[compile_id] for compile_id in compile_ids if compile_id in recompiles]
+            frames.append(
+                FrameReport(
+                    function=function.name,
+                    filename=function.filename,
+                    row=function.row,
+                    compile_ids=tuple(compile_ids),
+                    graphs=sum(fact.graphs for fact in done),
+                    ops=sum(fact.ops for fact in done),
+                    breaks=sum(not own.isdisjoint(ids) for ids in breaks),
+                    guards=self._frame_guards(compile_ids, again),
+                    recompiles=len(again),
+                    seconds=sum(fact.seconds for fact in done),
+                )
+            )
+        return tuple(sorted(frames, key=lambda frame: (frame.filename, frame.row, frame.function)))
+
+    def _frame_guards(self, compile_ids: Sequence[str], recompiles: Sequence[Recompile]) -> tuple[Guard, ...]:
+        installed: dict[tuple[str, str, str], list[GuardInstalled]] = {}
+        for compile_id in compile_ids:
+            for guard in self._guards[compile_id]:
+                installed.setdefault((guard.source, guard.kind, guard.code), []).append(guard)
+        failed: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
+        for fact in recompiles:
+            for failure in fact.failures:
+                failed[failure.source, failure.compile_id].add((fact.compile_id, failure.kind))
+        guards = []
+        for (source, kind, code), same in installed.items():
+            first = next((guard for guard in same if guard.stack), same[0])
+            causes = {
+                cause
+                for guard in same
+                for cause, failed_kind in failed.get((source, guard.compile_id), ())
+                if failed_kind in ("", kind)
+            }
+            span = self._name_span(first.stack, source)
+            guards.append(Guard(source, kind, first.expected, code, first.compile_id, span, len(causes)))
+        return tuple(guards)
+
+    def _files(self, findings: Iterable[Finding], frames: Iterable[FrameReport]) -> frozenset[str]:
+        names = {finding.span.filename for finding in findings}
+        names.update(call.filename for finding in findings for call in finding.stack)
+        for frame in frames:
+            names.add(frame.filename)
+            names.update(guard.span.filename for guard in frame.guards if guard.span)
+        return frozenset(name for name in names if self._workspace.contains(name))
+
+
+def _target_file(target: str, workspace: Workspace) -> str:
+    path = target.removeprefix("pytest:").partition("::")[0]
+    filename = os.path.join(workspace.root, path)
+    return filename if os.path.isfile(filename) else os.path.join(workspace.root, "pyproject.toml")
+
+
+def _finished(draft: _Draft) -> Finding:
+    finding = replace(draft.finding, count=max(len(draft.compile_ids), 1))
+    if draft.eager:
+        finding = replace(
+            finding, message=f"{finding.message.rstrip('.')}; the whole of `{draft.eager}` runs eagerly"
+        )
+    return finding
+
+
+def _order(finding: Finding) -> tuple[str, int, int, str, str]:
+    span = finding.span
+    return (span.filename, span.row, span.column, finding.code, finding.message)
+
+
+def _number(compile_id: str) -> tuple[int, ...]:
+    """A compile id's place in the order of compilations: ``0/2`` comes before ``0/10``."""
+    return tuple(int(part) for part in re.findall(r"\d+", compile_id))
+
+
+def _same_call(one: StackFrame, other: StackFrame) -> bool:
+    return (one.filename, one.row, one.function) == (other.filename, other.row, other.function)

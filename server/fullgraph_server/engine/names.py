@@ -1,0 +1,30 @@
+"""Torch's names for things, turned into what a person wrote."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_BUILTIN = re.compile(r"G\['__builtins_dict___\d+'\]\['(\w+)'\]")
+_IMPORT = re.compile(r"G\['__import_(\w+)'\]")
+_SCOPE = re.compile(r"""\b[LG]\[\s*(['"])(.*?)\1\s*\]""")
+_MEMBER = re.compile(r"""\.(?:_modules|_parameters|_buffers|__dict__)\[(['"])(\w+)\1\]""")
+_STACK_VALUE = re.compile(r"^_*stack\d+\b")
+
+
+@lru_cache(maxsize=16384)
+def written_name(source: str) -> str:
+    """A guarded expression as it stands in the code: ``self.scale`` for ``L['self'].scale``.
+
+    Empty for a value that has no name there, such as one on the interpreter's stack.
+    """
+    name = _BUILTIN.sub(r"\1", source)
+    name = _IMPORT.sub(lambda found: found.group(1).replace("_dot_", "."), name)
+    name = _SCOPE.sub(r"\2", name)
+    name = _MEMBER.sub(_member, name)
+    return "" if _STACK_VALUE.match(name) else name
+
+
+def _member(found: re.Match[str]) -> str:
+    key = found.group(2)
+    return f"[{key}]" if key.isdigit() else f".{key}"

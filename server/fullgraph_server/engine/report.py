@@ -1,0 +1,111 @@
+"""A report: the immutable fold of one run's facts, which every feature projects onto a document.
+
+Here rows and columns are what people and LSP clients count: 1-based, columns in characters
+(code points), ``end_column`` exclusive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from fullgraph_compiler.facts import Severity, Status
+
+FindingKind: TypeAlias = Literal[
+    "graph-break",
+    "recompile",
+    "recompile-limit",
+    "compile-error",
+    "capture-error",
+    "skipped-frame",
+    "target-error",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A range of one file. ``row`` and ``column`` are 1-based; ``end_column`` is exclusive."""
+
+    filename: str
+    row: int
+    column: int
+    end_row: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One frame of a stack, as shown to a person."""
+
+    filename: str
+    row: int
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a person should look at.
+
+    ``code`` is torch's graph-break id (``GB0059``) where there is one, else the kind. ``stack`` runs
+    from the outermost call to the innermost; ``count`` says how many compilations saw it.
+    """
+
+    kind: FindingKind
+    code: str
+    severity: Severity
+    message: str
+    span: Span
+    explanation: str = ""
+    hints: tuple[str, ...] = ()
+    url: str = ""
+    stack: tuple[Call, ...] = ()
+    count: int = 1
+    text: str = ""
+    """The compiler's whole message, for the full explanation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A guard of a compiled function; ``span`` is where the value was first needed, if known."""
+
+    source: str
+    kind: str
+    expected: str
+    code: str
+    compile_id: str
+    span: Span | None
+    failures: int = 0
+    """How often this guard's failure caused a recompilation."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameReport:
+    """One function of the user's code with all its compilations, resume functions included."""
+
+    function: str
+    filename: str
+    row: int
+    compile_ids: tuple[str, ...] = ()
+    graphs: int = 0
+    ops: int = 0
+    breaks: int = 0
+    guards: tuple[Guard, ...] = ()
+    recompiles: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything that one run of one target told."""
+
+    target: str
+    """The target's id: a path, ``path::name``, or a pytest node."""
+    generation: int
+    torch: str = ""
+    status: Status | None = None
+    """``None`` while the run is on."""
+    seconds: float = 0.0
+    findings: tuple[Finding, ...] = ()
+    frames: tuple[FrameReport, ...] = ()
+    files: frozenset[str] = field(default_factory=frozenset)
+    """Workspace files that the report speaks of."""

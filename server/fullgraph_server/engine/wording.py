@@ -1,0 +1,116 @@
+"""The sentences in which findings are told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from fullgraph_compiler.facts import GuardFailure
+
+from .names import written_name
+from .report import Call
+
+_LIBRARY_FOLDER = re.compile(r".*[/\\](?:site-packages|dist-packages|python\d\.\d+)[/\\]", re.DOTALL)
+_MOST_VALUES = 6
+_SIZE_HINT = (
+    "Call `torch._dynamo.mark_dynamic({name}, {dimension})` before the compiled call, "
+    "or compile with `dynamic=True`, to keep one graph for every size."
+)
+_LIMIT_HINT = (
+    "Raise `torch._dynamo.config.{setting}` if this many versions of `{function}` are meant to exist."
+)
+
+
+def first_line(text: str) -> str:
+    """The first line of a message that says something."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def recompile_message(failures: Sequence[GuardFailure]) -> str:
+    """One sentence for the compilations that the same guard caused, in their order."""
+    again = "recompiled" if len(failures) == 1 else f"recompiled {len(failures)} times"
+    return f"{again}: {change(failures)}"
+
+
+def change(failures: Sequence[GuardFailure]) -> str:
+    """What changed between compilations, as the end of a sentence."""
+    first = failures[0]
+    subject, reason = _subject(first), written_name(first_line(first.reason))
+    if not subject:
+        held = f"`{reason}` no longer holds" if first.expected else reason
+        return held or "none of the earlier compilations fits"
+    if not first.expected:
+        return f"guard on {subject} failed: {reason}"
+    expected = _distinct([failure.expected for failure in failures])
+    actual = _distinct([failure.actual for failure in failures])
+    if not all(actual):
+        return f"{subject} is no longer {_listed(expected, 'or')}"
+    if len(failures) == 1:
+        return f"{subject} was {first.expected}, is now {first.actual}"
+    return f"{subject} was {first.expected}, then {_listed(actual, 'and')}"
+
+
+def recompile_hints(failure: GuardFailure) -> tuple[str, ...]:
+    """What to do about a guard that fails between calls."""
+    name, changed = written_name(failure.source), failure.changed
+    if not name:
+        return ()
+    if changed == "size":
+        return (_SIZE_HINT.format(name=name, dimension=failure.dimension or 0),)
+    if changed == "stride":
+        return (f"Give `{name}` one memory layout, for instance with `.contiguous()`.",)
+    if changed == "dtype":
+        return (f"Convert `{name}` to one dtype before the compiled call.",)
+    if changed == "requires_grad":
+        return (f"Pass `{name}` with one `requires_grad`, or detach it before the compiled call.",)
+    if not changed and failure.kind in ("EQUALS_MATCH", "CONSTANT_MATCH"):
+        return (f"Keep `{name}` the same between calls, or pass it as a tensor if it is a number.",)
+    if not changed and failure.kind in ("ID_MATCH", "TYPE_MATCH", "CLASS_MATCH", "FUNCTION_MATCH"):
+        return (f"Pass the same kind of object as `{name}` in every call.",)
+    return ()
+
+
+def limit_message(setting: str, limit: int, function: str, fatal: bool) -> str:
+    """A function was compiled too often; ``fatal`` where that stops the program."""
+    outcome = (
+        f"`{function}` may not run eagerly" if fatal else f"new calls of `{function}` run eagerly from now on"
+    )
+    return f"{setting.replace('_', ' ')} of {limit} reached: {outcome}"
+
+
+def limit_explanation(failures: Sequence[GuardFailure]) -> str:
+    """Which guards kept a function from settling on one compilation."""
+    changes = _distinct([change([failure]) for failure in failures])
+    return "\n".join(f"It was compiled again because {text}." for text in changes[:_MOST_VALUES])
+
+
+def limit_hints(failures: Sequence[GuardFailure], setting: str, function: str) -> tuple[str, ...]:
+    """What to do about a function that is compiled too often."""
+    hints = [hint for failure in failures for hint in recompile_hints(failure)]
+    return (*_distinct(hints), _LIMIT_HINT.format(setting=setting, function=function))
+
+
+def library_place(call: Call) -> str:
+    """A call in a library, its file named from the package on: ``in `reduce`, einops/einops.py:120``."""
+    return f"in `{call.function}`, {_LIBRARY_FOLDER.sub('', call.filename)}:{call.row}"
+
+
+def _subject(failure: GuardFailure) -> str:
+    if not failure.source:
+        return ""
+    name, changed = written_name(failure.source), failure.changed
+    value = f"`{name}`" if name else "a value from before a graph break"
+    place = "" if failure.dimension is None else f" at dimension {failure.dimension}"
+    return f"{changed} of {value}{place}" if changed else value
+
+
+def _distinct(values: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(values))
+
+
+def _listed(values: Sequence[str], word: str) -> str:
+    if len(values) > _MOST_VALUES:
+        return f"{', '.join(values[:_MOST_VALUES])} and {len(values) - _MOST_VALUES} other values"
+    if len(values) == 1:
+        return values[0]
+    return f"{', '.join(values[:-1])} {word} {values[-1]}"

@@ -1,0 +1,186 @@
+"""``[tool.fullgraph]`` in pyproject.toml."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from ..engine.report import Span
+from .problems import Problem
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+TargetKind: TypeAlias = Literal["script", "pytest", "example"]
+
+_KINDS: tuple[TargetKind, ...] = ("script", "pytest", "example")
+_TABLE_KEYS = ("targets", "python", "timeout")
+_TARGET_KEYS = ("name", *_KINDS, "args", "cwd", "env", "timeout")
+_TABLE = re.compile(r"\s*\[tool\.fullgraph\]")
+_TARGETS_TABLE = re.compile(r"\s*\[\[tool\.fullgraph\.targets\]\]")
+_TARGET = re.compile(r"targets\[(\d+)\]")
+_ROW = re.compile(r"\(at line (\d+)")
+
+
+@dataclass(frozen=True)
+class TargetConfig:
+    """One of ``targets``: what runs under a name. Paths are as they are written there."""
+
+    name: str
+    kind: TargetKind
+    program: str
+    """A script's path, a pytest node, or ``path::qualname`` of a thing with example calls."""
+    args: tuple[str, ...] = ()
+    cwd: str = ""
+    env: tuple[tuple[str, str], ...] = ()
+    timeout: float | None = None
+    """Seconds."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """A project's configuration; what was wrong in it is left out and told in ``problems``."""
+
+    root: Path
+    targets: tuple[TargetConfig, ...] = ()
+    python: str | None = None
+    timeout: float | None = None
+    """Seconds that a run may take."""
+    problems: tuple[Problem, ...] = ()
+
+
+def read_config(root: Path) -> Config:
+    """The configuration of the project at ``root``; an empty one where it has none."""
+    path = root / "pyproject.toml"
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        return Config(root)
+    except (OSError, UnicodeDecodeError) as error:
+        return Config(root, problems=(_problem(path, 1, f"cannot read pyproject.toml: {error}"),))
+    try:
+        document: Mapping[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        place = _ROW.search(str(error))
+        row = int(place.group(1)) if place else 1
+        return Config(root, problems=(_problem(path, row, f"pyproject.toml does not parse: {error}"),))
+    tool = document.get("tool")
+    table = tool.get("fullgraph") if isinstance(tool, dict) else None
+    if table is None:
+        return Config(root)
+    return _Reader(path, text).config(root, table)
+
+
+class _Reader:
+    """Checks the table, and gathers what is wrong with it."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self._path = path
+        self._rows = text.splitlines()
+        self._problems: list[Problem] = []
+
+    def config(self, root: Path, table: Any) -> Config:
+        if not isinstance(table, dict):
+            self._wrong("", "a table", table)
+            table = {}
+        self._check_keys("", table, _TABLE_KEYS)
+        targets: list[TargetConfig] = []
+        for index, item in enumerate(self._list("targets", table.get("targets"))):
+            target = self._target(f"targets[{index}]", item)
+            if target and any(target.name == other.name for other in targets):
+                self._tell(f"targets[{index}]", f"another target is called {target.name!r}")
+            elif target:
+                targets.append(target)
+        python = self._string("python", table.get("python"))
+        timeout = self._seconds("timeout", table.get("timeout"))
+        return Config(root, tuple(targets), python, timeout, tuple(self._problems))
+
+    def _target(self, key: str, item: Any) -> TargetConfig | None:
+        if not isinstance(item, dict):
+            self._wrong(key, "a table", item)
+            return None
+        self._check_keys(key, item, _TARGET_KEYS)
+        kinds = [kind for kind in _KINDS if kind in item]
+        if len(kinds) != 1:
+            self._tell(key, "needs exactly one of script, pytest and example")
+            return None
+        program = self._string(f"{key}.{kinds[0]}", item[kinds[0]])
+        args = [
+            self._string(f"{key}.args[{index}]", arg)
+            for index, arg in enumerate(self._list(f"{key}.args", item.get("args")))
+        ]
+        if args and kinds[0] != "script":
+            self._tell(f"{key}.args", "only a script has arguments")
+        env = item.get("env", {})
+        if not isinstance(env, dict):
+            self._wrong(f"{key}.env", "a table", env)
+            env = {}
+        variables = [(name, self._string(f"{key}.env.{name}", value)) for name, value in env.items()]
+        name = self._string(f"{key}.name", item.get("name", program))
+        if program is None or name is None:
+            return None
+        return TargetConfig(
+            name=name,
+            kind=kinds[0],
+            program=program,
+            args=tuple(arg for arg in args if arg is not None),
+            cwd=self._string(f"{key}.cwd", item.get("cwd")) or "",
+            env=tuple((name, value) for name, value in variables if value is not None),
+            timeout=self._seconds(f"{key}.timeout", item.get("timeout")),
+        )
+
+    def _check_keys(self, key: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+        for name in table:
+            if name not in known:
+                self._tell(f"{key}.{name}" if key else name, f"unknown key; known are {', '.join(known)}")
+
+    def _string(self, key: str, value: Any) -> str | None:
+        if value is None or (isinstance(value, str) and value):
+            return value
+        self._wrong(key, "a string that is not empty", value)
+        return None
+
+    def _seconds(self, key: str, value: Any) -> float | None:
+        if value is None:
+            return None
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0:
+            return float(value)
+        self._wrong(key, "a number of seconds above 0", value)
+        return None
+
+    def _list(self, key: str, value: Any) -> list[Any]:
+        if value is None:
+            return []
+        if isinstance(value, list):
+            return value
+        self._wrong(key, "a list", value)
+        return []
+
+    def _wrong(self, key: str, wanted: str, value: Any) -> None:
+        self._tell(key, f"must be {wanted}, not {value!r}")
+
+    def _tell(self, key: str, message: str) -> None:
+        name = f"tool.fullgraph.{key}" if key else "tool.fullgraph"
+        self._problems.append(_problem(self._path, self._row(key), f"{name}: {message}"))
+
+    def _row(self, key: str) -> int:
+        """The row where a key of the table, or the target that it belongs to, begins."""
+        tables = [row for row, line in enumerate(self._rows, 1) if _TABLE.match(line)]
+        arrays = [row for row, line in enumerate(self._rows, 1) if _TARGETS_TABLE.match(line)]
+        target = _TARGET.match(key)
+        if target and int(target.group(1)) < len(arrays):
+            return arrays[int(target.group(1))]
+        begin = tables[0] if tables else 1
+        own = re.compile(rf"\s*{re.escape('targets' if target else key)}\s*=")
+        rows = (row for row in range(begin, len(self._rows) + 1) if key and own.match(self._rows[row - 1]))
+        return next(rows, begin)
+
+
+def _problem(path: Path, row: int, message: str) -> Problem:
+    return Problem(message, Span(str(path), row, 1, row, 1))

@@ -1,0 +1,172 @@
+"""Example calls, found by reading the source: how a function or class is to be called.
+
+Either comments directly above it, or the examples of its docstring if one of them mentions it::
+
+    # fullgraph: toy(f32[10], f32[10])
+    def toy(a, b):
+        ...
+"""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from fullgraph_compiler.facts import Example, ExampleCall
+
+from ..engine.report import Span
+from .problems import Problem
+from .source import SourceFile
+
+_Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+_COMMENT = re.compile(r"#\s*fullgraph:\s*")
+_PROMPT = ">>> "
+
+
+@dataclass(frozen=True)
+class FoundExamples:
+    """The examples of one file in the order of their functions, and the comments that are none."""
+
+    examples: tuple[Example, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Comment:
+    """A comment that stands alone on its row. ``column`` is 0-based, in characters."""
+
+    row: int
+    column: int
+    text: str
+
+
+def find_examples(source: SourceFile) -> FoundExamples:
+    """The example calls in a file; none in one that does not parse."""
+    if source.tree is None:
+        return FoundExamples()
+    comments = _comments(source) if "fullgraph:" in source.text else {}
+    examples, problems = [], []
+    used: set[int] = set()
+    for qualname, node in _definitions(source.tree, ""):
+        own = [comment for comment in _above(node, comments) if _COMMENT.match(comment.text)]
+        used.update(comment.row for comment in own)
+        calls = []
+        for comment in own:
+            call = _call(source, comment)
+            if isinstance(call, Problem):
+                problems.append(call)
+            else:
+                calls.append(call)
+        if ">>>" in source.text:
+            docstring = _docstring_calls(source, node)
+            if isinstance(docstring, Problem):
+                problems.append(docstring)
+            else:
+                calls += docstring
+        if calls:
+            examples.append(Example(qualname, tuple(calls)))
+    problems += [
+        _problem(
+            source, comment, "an example call stands directly above a top-level function, method or class"
+        )
+        for comment in comments.values()
+        if _COMMENT.match(comment.text) and comment.row not in used
+    ]
+    return FoundExamples(tuple(examples), tuple(sorted(problems, key=lambda problem: problem.span.row)))
+
+
+def _definitions(node: ast.Module | ast.ClassDef, prefix: str) -> Iterator[tuple[str, _Definition]]:
+    """Everything that can be reached from the module by name, also where it is defined in an ``if``."""
+    for child in _statements(node.body):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield prefix + child.name, child
+            if isinstance(child, ast.ClassDef):
+                yield from _definitions(child, f"{prefix}{child.name}.")
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    for statement in body:
+        yield statement
+        if isinstance(statement, (ast.If, ast.Try)):
+            yield from _statements(statement.body)
+            for handler in getattr(statement, "handlers", ()):
+                yield from _statements(handler.body)
+            yield from _statements(statement.orelse)
+
+
+# -- comments ----------------------------------------------------------------------------------
+
+
+def _comments(source: SourceFile) -> dict[int, _Comment]:
+    comments = {}
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
+            row, column = token.start
+            if token.type == tokenize.COMMENT and not token.line[:column].strip():
+                comments[row] = _Comment(row, column, token.string)
+    except (tokenize.TokenError, SyntaxError):
+        pass
+    return comments
+
+
+def _above(node: _Definition, comments: dict[int, _Comment]) -> Iterator[_Comment]:
+    """The comments directly above a definition and between its decorators, from top to bottom."""
+    first = min((decorator.lineno for decorator in node.decorator_list), default=node.lineno)
+    top = first
+    while top - 1 in comments:
+        top -= 1
+    for row in range(top, node.lineno):
+        if row in comments:
+            yield comments[row]
+
+
+def _call(source: SourceFile, comment: _Comment) -> ExampleCall | Problem:
+    prefix = _COMMENT.match(comment.text)
+    text = comment.text[prefix.end() :] if prefix else ""
+    column = comment.column + len(comment.text) - len(text) + 1
+    try:
+        ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        reason = error.msg if isinstance(error, SyntaxError) else str(error)
+        message = f"example call is not an expression: {reason}" if text else "example call is empty"
+        return _problem(source, comment, message)
+    return ExampleCall(text.rstrip(), comment.row, source.offset(comment.row, column))
+
+
+def _problem(source: SourceFile, comment: _Comment, message: str) -> Problem:
+    start = comment.column + 1
+    return Problem(message, Span(source.filename, comment.row, start, comment.row, start + len(comment.text)))
+
+
+# -- docstrings --------------------------------------------------------------------------------
+
+
+def _docstring_calls(source: SourceFile, node: _Definition) -> list[ExampleCall] | Problem:
+    docstring = ast.get_docstring(node, clean=False)
+    if docstring is None or ">>>" not in docstring:
+        return []
+    row = node.body[0].lineno
+    try:
+        examples = doctest.DocTestParser().get_examples(docstring)
+    except ValueError as error:
+        # The parser counts the rows of the docstring.
+        span = Span(source.filename, row, 1, row, len(source.line(row)) + 1)
+        return Problem(f"docstring example cannot be read: {error}", span)
+    examples = [example for example in examples if not example.options.get(doctest.SKIP)]
+    mention = re.compile(rf"\b{re.escape(node.name)}\b")
+    if not any(mention.search(example.source) for example in examples):
+        return []
+    return [_docstring_call(source, row + example.lineno, example) for example in examples]
+
+
+def _docstring_call(source: SourceFile, row: int, example: doctest.Example) -> ExampleCall:
+    prompt = source.line(row).find(_PROMPT)
+    column = source.offset(row, prompt + len(_PROMPT) + 1) if prompt >= 0 else 0
+    return ExampleCall(example.source.rstrip("\n"), row, column)

@@ -1,0 +1,232 @@
+"""From the places that torch names to the ranges that a person sees.
+
+Torch gives a row, and byte columns where CPython has them (3.11 and later); it can leave out the
+end row. What is missing comes from the syntax tree: the statement, of a compound one only the
+expression in its header, and never a whole function.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TypeAlias
+
+from fullgraph_compiler.facts import StackFrame
+
+from ..engine.report import Span
+from .source import SourceFile
+
+_Node: TypeAlias = ast.expr | ast.stmt | ast.arg
+_Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+_DEFINITION = re.compile(r"(?:async\s+)?(?:def|class)\s+")
+
+
+def frame_span(source: SourceFile | None, frame: StackFrame) -> Span:
+    """The range of a stack frame: its columns where known, else its statement.
+
+    Without a source the range is empty, at the row's first column.
+    """
+    if source is None:
+        return Span(frame.filename, frame.row, 1, frame.row, 1)
+    if frame.column is not None and frame.end_column is not None:
+        span = _column_span(source, frame.row, frame.column, frame.end_row, frame.end_column)
+        if span is not None:
+            return span
+    return row_span(source, frame.row)
+
+
+def row_span(source: SourceFile, row: int) -> Span:
+    """The range of the statement at ``row``, or of the part of it that begins there."""
+    statement = _statement_at(source.tree.body, row) if source.tree else None
+    if statement is None:
+        return line_span(source, row)
+    if not _suites(statement):
+        if row == statement.lineno:
+            return _node_span(source, statement)
+        inner = next((node for node in source.nodes_at(row) if isinstance(node, ast.expr)), None)
+        return _node_span(source, inner or statement)
+    if any(suite[0].lineno == row for suite in _suites(statement)):
+        return line_span(source, row)  # `if x: y` on one line: it can be either
+    decorator = next((item for item in _decorators(statement) if item.lineno <= row <= _end(item)), None)
+    if decorator is not None:
+        return _node_span(source, decorator)
+    header = _header_span(source, statement)
+    return header if header.row <= row <= header.end_row else line_span(source, row)
+
+
+def line_span(source: SourceFile, row: int) -> Span:
+    """The range of a line's text, without its indentation and trailing blanks."""
+    line = source.line(row)
+    start = len(line) - len(line.lstrip()) + 1
+    return Span(source.filename, row, start, row, max(len(line.rstrip()) + 1, start))
+
+
+def definition_span(source: SourceFile | None, filename: str, row: int, name: str) -> Span:
+    """The name of the function ``name`` whose code begins at ``row`` (its first decorator, or ``def``)."""
+    if source is None:
+        return Span(filename, row, 1, row, 1)
+    for node in _definitions(source):
+        if node.name == name and _first_row(node) <= row <= node.lineno:
+            return _header_span(source, node)
+    return row_span(source, row)
+
+
+def name_span(source: SourceFile | None, row: int, name: str) -> Span | None:
+    """Where a variable or attribute path (``a``, ``self.scale``) stands in the statement at ``row``.
+
+    A path that does not stand there is looked for by ever shorter prefixes, since a guard on
+    ``self.linear.weight`` comes from a call of ``self.linear``. ``None`` where nothing matches.
+    """
+    if source is None:
+        return None
+    names = _names_at(source, row)
+    while name:
+        if name in names:
+            return names[name]
+        name = _shorter(name)
+    return None
+
+
+# -- columns -----------------------------------------------------------------------------------
+
+
+def _column_span(
+    source: SourceFile, row: int, column: int, end_row: int | None, end_column: int
+) -> Span | None:
+    matching = [
+        node
+        for node in source.nodes_at(row)
+        if node.col_offset == column
+        and node.end_col_offset == end_column
+        and (end_row is None or node.end_lineno == end_row)
+    ]
+    if matching:
+        # A single row is likelier than several; of equals, the outer node comes first.
+        node = min(matching, key=lambda node: node.end_lineno != row)
+        return (
+            _header_span(source, node)
+            if isinstance(node, ast.stmt) and _suites(node)
+            else _node_span(source, node)
+        )
+    if end_row is None:
+        end_row = row
+    start, end = source.column(row, column), source.column(end_row, end_column)
+    if (end_row, end) <= (row, start):
+        return None
+    return Span(source.filename, row, start, end_row, end)
+
+
+def _node_span(source: SourceFile, node: _Node, last: _Node | None = None) -> Span:
+    last = last or node
+    end_row = _end(last)
+    end = source.column(end_row, last.end_col_offset or 0)
+    return Span(source.filename, node.lineno, source.column(node.lineno, node.col_offset), end_row, end)
+
+
+# -- statements --------------------------------------------------------------------------------
+
+
+def _statement_at(body: Sequence[ast.stmt], row: int) -> ast.stmt | None:
+    for statement in body:
+        if _first_row(statement) <= row <= _end(statement):
+            for suite in _suites(statement):
+                inner = _statement_at(suite, row)
+                if inner is not None and suite[0].lineno != statement.lineno:
+                    return inner
+            return statement
+    return None
+
+
+def _suites(node: ast.AST) -> list[list[ast.stmt]]:
+    """The blocks of a compound statement; none for a simple one."""
+    blocks = [getattr(node, name, None) for name in ("body", "orelse", "finalbody")]
+    parts = (*getattr(node, "handlers", ()), *getattr(node, "cases", ()))
+    return [block for block in (*blocks, *(part.body for part in parts)) if block]
+
+
+def _header_span(source: SourceFile, node: ast.stmt) -> Span:
+    if isinstance(node, (ast.If, ast.While)):
+        return _node_span(source, node.test)
+    if isinstance(node, (ast.For, ast.AsyncFor)):
+        return _node_span(source, node.iter)
+    if isinstance(node, (ast.With, ast.AsyncWith)):
+        last = node.items[-1]
+        return _node_span(source, node.items[0].context_expr, last.optional_vars or last.context_expr)
+    if isinstance(node, ast.Match):
+        return _node_span(source, node.subject)
+    start = source.column(node.lineno, node.col_offset)
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        keyword = _DEFINITION.match(source.line(node.lineno), start - 1)
+        if keyword:
+            column = keyword.end() + 1
+            return Span(source.filename, node.lineno, column, node.lineno, column + len(node.name))
+    return line_span(source, node.lineno)
+
+
+def _decorators(node: ast.AST) -> list[ast.expr]:
+    return getattr(node, "decorator_list", [])
+
+
+def _first_row(node: _Node) -> int:
+    return min((item.lineno for item in _decorators(node)), default=node.lineno)
+
+
+def _end(node: _Node) -> int:
+    return node.end_lineno or node.lineno
+
+
+def _definitions(source: SourceFile) -> Iterator[_Definition]:
+    for node in ast.walk(source.tree) if source.tree else ():
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node
+
+
+# -- names -------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1024)
+def _names_at(source: SourceFile, row: int) -> Mapping[str, Span]:
+    """Every name and path in the statement at ``row``; what stands in the row itself comes first."""
+    names: dict[str, Span] = {}
+    for candidate in (row, *_statement_rows(source, row)):
+        for node in source.nodes_at(candidate):
+            written = _written(node)
+            if written is not None:
+                names.setdefault(written, _name_part(source, node))
+    return names
+
+
+def _statement_rows(source: SourceFile, row: int) -> range:
+    """The rows of the statement at ``row``, of a compound one only its header's."""
+    statement = _statement_at(source.tree.body, row) if source.tree else None
+    if statement is None:
+        return range(0)
+    suites = _suites(statement)
+    last = suites[0][0].lineno - 1 if suites else _end(statement)
+    return range(statement.lineno, last + 1) if _first_row(statement) <= row <= last else range(0)
+
+
+def _written(node: _Node) -> str | None:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.arg):
+        return node.arg
+    if isinstance(node, (ast.Attribute, ast.Subscript)):
+        return ast.unparse(node)
+    return None
+
+
+def _name_part(source: SourceFile, node: _Node) -> Span:
+    span = _node_span(source, node)
+    if isinstance(node, ast.arg):  # its annotation is no part of the name
+        return Span(span.filename, span.row, span.column, span.row, span.column + len(node.arg))
+    return span
+
+
+def _shorter(name: str) -> str:
+    if name.endswith("]"):
+        return name[: name.rfind("[")] if "[" in name else ""
+    return name.rpartition(".")[0]

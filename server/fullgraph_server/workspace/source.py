@@ -1,0 +1,96 @@
+"""One source file: its text and lines, its syntax tree, and the columns that people count."""
+
+from __future__ import annotations
+
+import ast
+import os
+import stat
+import tokenize
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+
+@dataclass(frozen=True, eq=False)
+class SourceFile:
+    """A file as it was when it was read. Rows are 1-based."""
+
+    filename: str
+    text: str
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The lines as Python's tokenizer counts them, without their ends."""
+        text = self.text
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+        return tuple(text.split("\n"))
+
+    @cached_property
+    def tree(self) -> ast.Module | None:
+        """The syntax tree, or ``None`` for a text that does not parse."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return ast.parse(self.text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+    def line(self, row: int) -> str:
+        """The line ``row``, empty outside the file."""
+        return self.lines[row - 1] if 1 <= row <= len(self.lines) else ""
+
+    def column(self, row: int, offset: int) -> int:
+        """The 1-based character column of a 0-based UTF-8 byte offset, never behind the line's end."""
+        line = self.line(row)
+        if line.isascii():
+            return min(max(offset, 0), len(line)) + 1
+        return len(line.encode("utf-8", "surrogatepass")[: max(offset, 0)].decode("utf-8", "ignore")) + 1
+
+    def offset(self, row: int, column: int) -> int:
+        """The 0-based UTF-8 byte offset of a 1-based character column: the inverse of :meth:`column`."""
+        return len(self.line(row)[: column - 1].encode("utf-8", "surrogatepass"))
+
+    def nodes_at(self, row: int) -> Sequence[ast.expr | ast.stmt | ast.arg]:
+        """The syntax nodes that begin in ``row``, outer ones before those inside them."""
+        return self._nodes.get(row, ())
+
+    @cached_property
+    def _nodes(self) -> Mapping[int, Sequence[ast.expr | ast.stmt | ast.arg]]:
+        rows: dict[int, list[ast.expr | ast.stmt | ast.arg]] = {}
+        if self.tree is not None:
+            for node in ast.walk(self.tree):
+                if isinstance(node, (ast.expr, ast.stmt, ast.arg)):
+                    rows.setdefault(node.lineno, []).append(node)
+        return rows
+
+
+class SourceReader:
+    """Reads source files from disk, each again only when its time or size has changed."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, tuple[tuple[int, int], SourceFile | None]] = {}
+
+    def __call__(self, filename: str) -> SourceFile | None:
+        """The file, or ``None`` for one that is missing or no Python text."""
+        try:
+            status = os.stat(filename)
+        except (OSError, ValueError):
+            return None
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        stamp = (status.st_mtime_ns, status.st_size)
+        known = self._files.get(filename)
+        if known is None or known[0] != stamp:
+            known = self._files[filename] = (stamp, read_source(filename))
+        return known[1]
+
+
+def read_source(filename: str) -> SourceFile | None:
+    """Read a file in the encoding that it declares; ``None`` where that is not possible."""
+    try:
+        with tokenize.open(filename) as stream:
+            return SourceFile(filename, stream.read())
+    except (OSError, SyntaxError, ValueError):
+        return None

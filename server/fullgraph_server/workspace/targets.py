@@ -1,0 +1,206 @@
+"""What can be run: the targets of a file, of a folder, and of the configuration."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fullgraph_compiler.facts import Examples, Program, PytestNode, Script, StackFrame, TargetProblem
+
+from ..engine.report import Span
+from .config import Config, TargetConfig, TargetKind
+from .examples import FoundExamples, find_examples
+from .problems import Problem
+from .source import SourceFile, read_source
+from .workspace import is_library_folder
+
+_MENTIONS = re.compile(rb"torch\.compile\b|#\s*fullgraph:")
+_TEST_FILE = re.compile(r"^(?:test_.*|.*_test)\.py$")
+_SKIPPED_FOLDERS = frozenset({"__pycache__", "build", "dist"})
+
+
+@dataclass(frozen=True)
+class Target:
+    """Something that can be run, and the folder and environment that it runs in."""
+
+    id: str
+    """A script's path, ``path::qualname`` of an example, ``pytest:node``, or a configured name."""
+    label: str
+    kind: TargetKind
+    filename: str
+    program: Program
+    cwd: Path
+    env: Mapping[str, str] = field(default_factory=dict)
+    """What is added to the environment of the run."""
+    timeout: float | None = None
+    """Seconds that a run may take; ``None`` for the general setting."""
+    problems: tuple[Problem, ...] = ()
+    """Example calls that cannot be run as they are written."""
+
+
+def problem_facts(target: Target) -> tuple[TargetProblem, ...]:
+    """The target's own problems, to be folded into the report of its run."""
+    return tuple(
+        TargetProblem(
+            "error",
+            problem.message,
+            stack=(StackFrame(problem.span.filename, problem.span.row, "<module>"),),
+        )
+        for problem in target.problems
+    )
+
+
+def script_target(filename: str, cwd: Path, args: tuple[str, ...] = ()) -> Target:
+    """A file that runs as ``__main__``."""
+    return Target(filename, _relative(filename, cwd), "script", filename, Script(filename, args), cwd)
+
+
+def pytest_target(node: str, cwd: Path) -> Target:
+    """A pytest node, its file relative to ``cwd`` or absolute."""
+    filename = os.path.normpath(cwd / node.partition("::")[0])
+    return Target(f"pytest:{node}", _relative(node, cwd), "pytest", filename, PytestNode(node), cwd)
+
+
+def example_targets(source: SourceFile, cwd: Path) -> tuple[Target, ...]:
+    """One target for each thing in a file that has example calls."""
+    label = _relative(source.filename, cwd)
+    found = find_examples(source)
+    return tuple(
+        Target(
+            id=f"{source.filename}::{example.qualname}",
+            label=f"{label}::{example.qualname}",
+            kind="example",
+            filename=source.filename,
+            program=Examples(source.filename, (example,)),
+            cwd=cwd,
+            problems=found.problems,
+        )
+        for example in found.examples
+    )
+
+
+def file_target(source: SourceFile, cwd: Path) -> Target:
+    """What running a file as a whole means: the script if it has a main guard or no example calls."""
+    found = FoundExamples() if has_main_guard(source) else find_examples(source)
+    if found == FoundExamples():
+        return script_target(source.filename, cwd)
+    return Target(
+        id=source.filename,
+        label=_relative(source.filename, cwd),
+        kind="example",
+        filename=source.filename,
+        program=Examples(source.filename, found.examples),
+        cwd=cwd,
+        problems=found.problems,
+    )
+
+
+def configured_targets(config: Config) -> tuple[Target, ...]:
+    """The targets of pyproject.toml."""
+    return tuple(_configured(target, config.root) for target in config.targets)
+
+
+def find_targets(root: Path) -> tuple[Target, ...]:
+    """The targets of all files below a folder that mention torch.compile or an example call."""
+    targets: list[Target] = []
+    for filename in _python_files(str(root)):
+        if _mentions(filename):
+            source = read_source(filename)
+            if source is not None:
+                targets += file_targets(source, root)
+    return tuple(targets)
+
+
+def file_targets(source: SourceFile, cwd: Path) -> tuple[Target, ...]:
+    """Everything in one file that can be run by itself."""
+    targets = [script_target(source.filename, cwd)] if has_main_guard(source) else []
+    if _TEST_FILE.match(os.path.basename(source.filename)):
+        node = os.path.relpath(source.filename, cwd) if _inside(source.filename, cwd) else source.filename
+        targets += [pytest_target(f"{node}::{test}", cwd) for test in _tests(source)]
+    return (*targets, *example_targets(source, cwd))
+
+
+def has_main_guard(source: SourceFile) -> bool:
+    """Whether a file has an ``if __name__ == "__main__":``."""
+    return source.tree is not None and any(
+        isinstance(node, ast.If) and _is_main_test(node.test) for node in source.tree.body
+    )
+
+
+def _is_main_test(test: ast.expr) -> bool:
+    if not isinstance(test, ast.Compare):
+        return False
+    sides = (test.left, *test.comparators)
+    return any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides) and any(
+        isinstance(side, ast.Constant) and side.value == "__main__" for side in sides
+    )
+
+
+def _tests(source: SourceFile) -> Iterator[str]:
+    for node in source.tree.body if source.tree else ():
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
+            yield node.name
+        elif isinstance(node, ast.ClassDef) and node.name.startswith("Test"):
+            for child in node.body:
+                if isinstance(child, ast.FunctionDef) and child.name.startswith("test"):
+                    yield f"{node.name}::{child.name}"
+
+
+def _configured(target: TargetConfig, root: Path) -> Target:
+    cwd = Path(os.path.normpath(root / target.cwd))
+    path, _, qualname = target.program.partition("::")
+    filename = os.path.normpath(root / path)
+    program: Program
+    problems: tuple[Problem, ...] = ()
+    if target.kind == "script":
+        program = Script(filename, target.args)
+    elif target.kind == "pytest":
+        program = PytestNode(os.path.join(root, target.program))
+    else:
+        source = read_source(filename)
+        found = find_examples(source) if source else FoundExamples()
+        wanted = tuple(example for example in found.examples if qualname in ("", example.qualname))
+        program, problems = Examples(filename, wanted), found.problems
+        if not wanted:
+            message = f"no example calls of {qualname or 'anything'} in {path}"
+            problems = (*problems, Problem(message, Span(filename, 1, 1, 1, 1)))
+    name, env = target.name, dict(target.env)
+    return Target(name, name, target.kind, filename, program, cwd, env, target.timeout, problems)
+
+
+# -- files -------------------------------------------------------------------------------------
+
+
+def _python_files(folder: str) -> Iterator[str]:
+    """The Python files below a folder in the order of their names, without environments."""
+    for path, folders, names in os.walk(folder):
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not name.startswith(".")
+            and name not in _SKIPPED_FOLDERS
+            and not is_library_folder(os.path.join(path, name))
+        )
+        for name in sorted(names):
+            if name.endswith(".py"):
+                yield os.path.join(path, name)
+
+
+def _mentions(filename: str) -> bool:
+    try:
+        with open(filename, "rb") as stream:
+            return _MENTIONS.search(stream.read()) is not None
+    except OSError:
+        return False
+
+
+def _inside(filename: str, folder: Path) -> bool:
+    return filename.startswith(os.path.join(folder, ""))
+
+
+def _relative(filename: str, folder: Path) -> str:
+    return os.path.relpath(filename, folder) if _inside(filename, folder) else filename

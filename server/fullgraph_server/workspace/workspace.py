@@ -1,0 +1,78 @@
+"""Which files are the user's own, and what they hold."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from .source import SourceFile, SourceReader
+
+_LIBRARY_FOLDERS = frozenset({"site-packages", "dist-packages", "node_modules"})
+_STANDARD_LIBRARY = re.compile(r"[/\\]lib(?:64)?[/\\]python\d\.\d+[/\\]", re.IGNORECASE)
+_PROJECT_MARKERS = ("pyproject.toml", "setup.py", ".git")
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The folder whose files a person works on, without the environments and libraries in it."""
+
+    root: Path
+    read: Callable[[str], SourceFile | None] = field(default_factory=SourceReader, compare=False, repr=False)
+    """Gives a file's text: from disk, unless a caller knows a newer one."""
+
+    def contains(self, filename: str) -> bool:
+        """Whether a file is the user's own: below the root and in no environment or library."""
+        return _contains(str(self.root), filename)
+
+    def source(self, filename: str) -> SourceFile | None:
+        """The file, or ``None`` for one that is missing or no Python text."""
+        return self.read(filename)
+
+
+def project_root(path: Path) -> Path:
+    """The nearest folder at or above ``path`` that marks a project, else the file's own folder."""
+    path = Path(os.path.abspath(path))
+    folder = path if path.is_dir() else path.parent
+    for candidate in (folder, *folder.parents):
+        if any((candidate / marker).exists() for marker in _PROJECT_MARKERS):
+            return candidate
+    return folder
+
+
+@lru_cache(maxsize=4096)
+def is_library_folder(folder: str) -> bool:
+    """Whether a folder holds an environment or installed libraries rather than the user's code."""
+    if os.path.basename(folder) in _LIBRARY_FOLDERS:
+        return True
+    if os.path.basename(folder) == "torch" and os.path.isdir(os.path.join(folder, "_dynamo")):
+        return True
+    markers = ("pyvenv.cfg", "conda-meta")
+    return any(os.path.exists(os.path.join(folder, marker)) for marker in markers)
+
+
+@lru_cache(maxsize=16384)
+def _contains(root: str, filename: str) -> bool:
+    if not os.path.isabs(filename):
+        return False
+    return _below(os.path.abspath(root), os.path.abspath(filename)) or _below(
+        os.path.realpath(root), os.path.realpath(filename)
+    )
+
+
+def _below(root: str, filename: str) -> bool:
+    prefix = os.path.join(os.path.normcase(root), "")
+    if not os.path.normcase(filename).startswith(prefix):
+        return False
+    inside = filename[len(prefix) - 1 :]
+    if _STANDARD_LIBRARY.search(inside):
+        return False
+    folder = os.path.dirname(filename)
+    while len(folder) >= len(prefix):
+        if is_library_folder(folder):
+            return False
+        folder = os.path.dirname(folder)
+    return True

@@ -1,0 +1,128 @@
+"""Stands in for a worker: plays the scenario that it is asked to run, in the real protocol.
+
+The scenario is the first argument of the script in the run request, and what it needs follows;
+torch is never imported.
+"""
+
+import faulthandler
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+CRASH_LOG = open(os.environ["FULLGRAPH_CRASH_LOG"], "w")  # noqa: SIM115
+faulthandler.enable(CRASH_LOG)
+
+
+def receive():
+    length = 0
+    while line := sys.stdin.buffer.readline():
+        if not line.strip():
+            break
+        if line.lower().startswith(b"content-length:"):
+            length = int(line.split(b":")[1])
+    return json.loads(sys.stdin.buffer.read(length)) if length else None
+
+
+def send(**message):
+    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+    sys.stdout.buffer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+    sys.stdout.buffer.flush()
+
+
+def facts(generation, *items):
+    send(method="facts", params={"generation": generation, "facts": items})
+
+
+def seen(message):
+    return {"type": "TargetProblem", "severity": "warning", "message": message, "hints": [], "stack": []}
+
+
+def finished(status="finished"):
+    return {"type": "RunFinished", "status": status, "seconds": 0.5, "exit_code": 0}
+
+
+def play(program, generation):
+    scenario, *details = program["args"]
+    if scenario == "finish":
+        facts(generation, seen("one"), seen("two"), finished())
+        facts(generation, seen("after the end"))
+    elif scenario == "environment":
+        facts(generation, seen(os.getcwd()), seen(os.environ["COLOUR"]), finished())
+    elif scenario == "output":
+        os.write(2, "caf\u00e9\n".encode())
+        os.write(2, b"\xff\xfe\x00binary\n")
+        facts(generation, finished())
+    elif scenario == "large":
+        facts(generation, *[seen("x" * 1000)] * 5000)
+        facts(generation, finished())
+    elif scenario == "other-generation":
+        facts(generation - 1, seen("old"))
+        facts(generation, finished())
+    elif scenario == "garbage":
+        facts(generation, {"type": "NoSuchFact"})
+        sys.stdout.buffer.write(b"printed in between\n")
+        facts(generation, seen("one"), finished())
+    elif scenario == "exit":
+        facts(generation, seen("before"))
+        os._exit(3)
+    elif scenario == "segfault":
+        facts(generation, seen("before"))
+        os.kill(os.getpid(), signal.SIGSEGV)
+    elif scenario == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif scenario == "hang":
+        facts(generation, seen("before"))
+        while True:
+            time.sleep(60)
+    elif scenario == "fork-and-finish":
+        # The child keeps every pipe open, and would outlive the run.
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        facts(generation, seen(str(child.pid)), finished())
+    elif scenario == "fork-and-die":
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        facts(generation, seen(str(child.pid)))
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif scenario == "linger":
+        facts(generation, finished())
+        send(id=REQUEST, result={})
+        while True:
+            time.sleep(60)
+    elif scenario == "cut-off":
+        sys.stdout.buffer.write(b"Content-Length: 1000\r\n\r\n{")
+        sys.stdout.buffer.flush()
+        os._exit(0)
+    elif scenario == "refuse":
+        send(id=REQUEST, error={"code": -32000, "message": "cannot run this"})
+        sys.exit(0)
+    elif scenario == "source":
+        with open(program["filename"], encoding="utf-8") as file:
+            facts(generation, seen(file.read().strip()), finished())
+    elif scenario == "gates":
+        for number, gate in enumerate(details):
+            with open(gate) as pipe:  # until someone opens its other end
+                pipe.read()
+            facts(generation, seen(f"{generation}: after gate {number}"))
+        facts(generation, finished())
+    elif scenario == "fork-and-hang":
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        facts(generation, seen(str(child.pid)))
+        child.wait()
+    elif scenario == "forget":
+        pass
+
+
+hello = receive()
+if os.environ.get("FAKE_START") == "no-torch":
+    send(id=hello["id"], error={"code": -32000, "message": "this Python has no torch: install it"})
+    sys.exit(0)
+if os.environ.get("FAKE_START") == "die":
+    sys.exit("this is too old")
+protocol = 99 if os.environ.get("FAKE_START") == "other-protocol" else hello["params"]["protocol"]
+send(id=hello["id"], result={"protocol": protocol, "torch": "2.13.0", "python": "3.11.7", "pid": os.getpid()})
+request = receive()
+REQUEST = request["id"]
+play(request["params"]["program"], request["params"]["generation"])
+send(id=REQUEST, result={})

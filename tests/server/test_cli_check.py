@@ -1,0 +1,243 @@
+"""The command line as its caller sees it: words in, output and exit code out. Runs are faked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from click.testing import CliRunner, Result
+from fullgraph_compiler.facts import (
+    CompileFailure,
+    Examples,
+    Fact,
+    GraphBreak,
+    GuardFailure,
+    PytestNode,
+    Recompile,
+    RunFinished,
+    RunRequest,
+    Script,
+    StackFrame,
+    TargetProblem,
+)
+from fullgraph_server import __version__
+from fullgraph_server.cli import check as check_module
+from fullgraph_server.cli import main
+from fullgraph_server.cli.resolve import find_python
+from fullgraph_server.engine.run import RunSettings
+from fullgraph_server.workspace.config import Config
+
+EXAMPLE = "# fullgraph: f(f32[2])\ndef f(x): ...\n# fullgraph: g(f32[2])\ndef g(x): ...\n"
+
+
+class FakeRun:
+    """Tells the facts that the test gives, and remembers what it was asked for."""
+
+    facts: ClassVar[Sequence[Fact]] = ()
+    status: ClassVar[str] = "finished"
+    asked: ClassVar[list[tuple[RunSettings, RunRequest]]] = []
+    on_execute: ClassVar[Callable[[], None] | None] = None
+
+    def __init__(self, settings: RunSettings, request: RunRequest) -> None:
+        self.torch = "2.13.0"
+        self.asked.append((settings, request))
+        self._cancelled = asyncio.Event()
+
+    async def execute(self, on_facts: Callable[[Sequence[Fact]], None]) -> None:
+        on_facts(self.facts)
+        status = self.status
+        if type(self).on_execute:
+            type(self).on_execute()  # type: ignore[misc]
+            await self._cancelled.wait()
+            status = "cancelled"
+        on_facts((RunFinished(status, 0.5),))  # type: ignore[arg-type]
+
+    def cancel(self) -> None:
+        self._cancelled.set()
+
+
+@pytest.fixture(autouse=True)
+def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakeRun]:
+    monkeypatch.setattr(check_module, "Run", FakeRun)
+    for name, value in {"facts": (), "status": "finished", "asked": [], "on_execute": None}.items():
+        monkeypatch.setattr(FakeRun, name, value)
+    return FakeRun
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "a.py").write_text("print(1)\n")
+    (tmp_path / "ex.py").write_text(EXAMPLE)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def check(*words: str) -> Result:
+    return CliRunner().invoke(main, ["check", *words])
+
+
+def stack(folder: Path) -> tuple[StackFrame, ...]:
+    return (StackFrame(str(folder / "a.py"), 1, "f"),)
+
+
+def broke(folder: Path) -> GraphBreak:
+    return GraphBreak("0/0", "GB0059", "broke", "", (), "", "", stack(folder), False, "")
+
+
+def recompiled(folder: Path) -> Recompile:
+    return Recompile("0/1", (GuardFailure("0/0", "", "", "changed", stack=stack(folder)),))
+
+
+def failed(folder: Path) -> CompileFailure:
+    return CompileFailure("0/0", "backend", "E", "failed", stack(folder))
+
+
+@pytest.mark.parametrize(
+    ("make", "codes"),
+    [
+        (None, {"break": 0, "recompile": 0, "failure": 0, "never": 0}),
+        (recompiled, {"break": 0, "recompile": 1, "failure": 0, "never": 0}),
+        (broke, {"break": 1, "recompile": 1, "failure": 0, "never": 0}),
+        (failed, {"break": 1, "recompile": 1, "failure": 1, "never": 0}),
+    ],
+)
+def test_fail_on_decides_the_exit_code(
+    fake: type[FakeRun], folder: Path, make: Callable[[Path], Fact] | None, codes: dict[str, int]
+) -> None:
+    fake.facts = (make(folder),) if make else ()
+    assert {level: check("a.py", "--fail-on", level).exit_code for level in codes} == codes
+    assert check("a.py").exit_code == codes["failure"]
+
+
+def test_a_target_that_could_not_be_started_gives_2_even_where_nothing_fails(fake: type[FakeRun]) -> None:
+    fake.status, fake.facts = "not-started", (TargetProblem("error", "no torch here"),)
+    result = check("a.py", "--fail-on", "never")
+    assert result.exit_code == 2
+    assert "target-error no torch here" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("no.py",), "no.py does not exist"),
+        (("no.py::f",), "no.py does not exist"),
+        (
+            ("ex.py::h",),
+            "h has no example calls in ex.py\n\n  fullgraph check ex.py::f\n  fullgraph check ex.py::g\n",
+        ),
+        (("a.py::f",), "f has no example calls in a.py\n\nWrite one above it: # fullgraph: f(...)\n"),
+        ((".",), ". is a folder: name a target in it\n\n  fullgraph check ex.py::f\n"),
+        (("--pytest", "no.py::test"), "no.py does not exist"),
+        (("ex.py", "--args", "x"), "--args is for scripts, and ex.py runs as example"),
+        (("a.py", "--args", "'"), "No closing quotation"),
+        (("a.py", "--python", "no-such-python"), "--python: no-such-python is no program that can be run"),
+        (("a.py", "--python", "."), "--python: there is no Python in the folder ."),
+        (("a.py", "--timeout", "0"), "Invalid value for '--timeout'"),
+        (("a.py", "--format", "xml"), "Invalid value for '--format'"),
+    ],
+)
+def test_wrong_usage_gives_2_and_says_what_to_do(words: tuple[str, ...], message: str) -> None:
+    result = check(*words)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stdout == ""
+
+
+def test_what_the_words_run(fake: type[FakeRun], folder: Path) -> None:
+    (folder / "pyproject.toml").write_text(
+        "[tool.fullgraph]\ntimeout = 9\n"
+        "targets = [{name = 'train', script = 'a.py', args = ['1'], env = {A = 'b'}}]\n"
+    )
+    assert check("a.py", "--args", "--n '1 2'", "--timeout", "3").exit_code == 0
+    assert check("ex.py", "ex.py::g", "train").exit_code == 0
+    assert check("--pytest", "ex.py::test_a", "a.py").exit_code == 0
+    assert check("train", "--args", "2").exit_code == 0
+    programs = [request.program for _, request in fake.asked]
+    script, both, one, train, node, file, again = programs
+    assert script == Script(str(folder / "a.py"), ("--n", "1 2"))
+    assert isinstance(both, Examples)
+    assert [example.qualname for example in both.examples] == ["f", "g"]
+    assert isinstance(one, Examples)
+    assert [example.qualname for example in one.examples] == ["g"]
+    assert (train, again) == (Script(str(folder / "a.py"), ("1",)), Script(str(folder / "a.py"), ("2",)))
+    assert (node, file) == (PytestNode("ex.py::test_a"), PytestNode("a.py"))
+    settings = [settings for settings, _ in fake.asked]
+    assert [item.timeout for item in settings[:2]] == [3.0, 9.0]
+    assert {item.cwd for item in settings} == {folder}
+    assert (settings[0].env.get("A"), settings[3].env["A"]) == (os.environ.get("A"), "b")
+
+
+def test_an_example_call_that_does_not_parse_is_a_finding(folder: Path) -> None:
+    (folder / "ex.py").write_text("# fullgraph: f(\n" + EXAMPLE)
+    result = check("ex.py", "--format", "json")
+    (finding,) = json.loads(result.stdout)["findings"]
+    assert finding["message"].startswith("example call is not an expression")
+    assert finding["location"]["row"] == 1
+    assert result.exit_code == 1
+
+
+def test_wrong_configuration_is_told_on_stderr(folder: Path) -> None:
+    (folder / "pyproject.toml").write_text("[tool.fullgraph]\ntimeout = 'x'\n")
+    result = check("a.py", "--format", "json")
+    assert result.exit_code == 0
+    assert "pyproject.toml:2: tool.fullgraph.timeout: must be a number" in result.stderr
+    assert json.loads(result.stdout)["findings"] == []
+
+
+def test_a_signal_stops_the_run_and_keeps_what_was_found(fake: type[FakeRun], folder: Path) -> None:
+    fake.facts = (broke(folder),)
+    fake.on_execute = lambda: signal.raise_signal(signal.SIGINT)
+    result = check("a.py", "ex.py", "--format", "json")
+    (report,) = [json.loads(line) for line in result.stdout.splitlines()]
+    assert (result.exit_code, report["status"], len(report["findings"])) == (130, "cancelled", 1)
+    assert len(fake.asked) == 1
+
+
+def test_a_second_signal_does_not_wait(fake: type[FakeRun]) -> None:
+    def twice() -> None:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    fake.on_execute = twice
+    before = signal.getsignal(signal.SIGINT)
+    assert check("a.py").exit_code != 0
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_the_version() -> None:
+    assert CliRunner().invoke(main, ["--version"]).output == f"fullgraph {__version__}\n"
+
+
+def interpreter(folder: Path) -> str:
+    path = folder / "bin" / "python"
+    path.parent.mkdir(parents=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_the_interpreter_is_looked_for_in_order(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted, configured, active, own, onpath = (
+        interpreter(folder / name) for name in ("wanted", "configured", "active", ".venv", "path")
+    )
+    python3 = Path(onpath).with_name("python3")
+    Path(onpath).rename(python3)
+    monkeypatch.setenv("PATH", str(python3.parent))
+    monkeypatch.setattr("fullgraph_server.cli.resolve.find_spec", lambda _: object())
+    plain, with_python = Config(folder), Config(folder, python="configured/bin/python")
+    assert find_python("wanted/bin/python", with_python, {}) == wanted
+    assert find_python("wanted", with_python, {}) == wanted
+    assert find_python(None, with_python, {"VIRTUAL_ENV": str(folder / "active")}) == configured
+    assert find_python(None, plain, {"VIRTUAL_ENV": str(folder / "active")}) == active
+    assert find_python(None, plain, {"VIRTUAL_ENV": str(folder / "gone")}) == sys.executable
+    monkeypatch.setattr("fullgraph_server.cli.resolve.find_spec", lambda _: None)
+    assert find_python(None, plain, {}) == own
+    assert find_python(None, Config(folder / "elsewhere"), {}) == str(python3)
+    assert find_python("python3", plain, {}) == str(python3)

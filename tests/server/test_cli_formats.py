@@ -1,0 +1,281 @@
+"""What each format writes for a report made by hand."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from fullgraph_server.cli.formats import FORMATS, Checked
+from fullgraph_server.engine.report import Call, Finding, FrameReport, Guard, Report, Span
+from fullgraph_server.workspace.source import SourceFile
+from fullgraph_server.workspace.targets import script_target
+from fullgraph_server.workspace.workspace import Workspace
+
+TOY = """\
+def toy(a, b):
+\tx = "ü界" + f(a)
+    y = g(
+        a,
+    )
+    if b.sum() < 0: pass
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def checked(
+    folder: Path, *findings: Finding, frames: tuple[FrameReport, ...] = (), **fields: object
+) -> Checked:
+    filename = str(folder / "toy.py")
+    report = Report(filename, 1, "2.13.0", "finished", 0.61, findings, frames)
+    for name, value in fields.items():
+        object.__setattr__(report, name, value)
+    workspace = Workspace(folder, {filename: SourceFile(filename, TOY)}.get)
+    return Checked(script_target(filename, folder), report, workspace)
+
+
+def frame(folder: Path, graphs: int = 1) -> FrameReport:
+    guard = Guard(
+        "L['a']", "TENSOR_MATCH", "words", "check(a)", "0/0", Span(str(folder / "toy.py"), 2, 1, 2, 2), 1
+    )
+    unplaced = Guard("", "GLOBAL_STATE", "", "check()", "0/0", None)
+    return FrameReport("toy", str(folder / "toy.py"), 1, ("0/0",), graphs, 5, 1, (guard, unplaced), 0, 0.25)
+
+
+def graph_break(folder: Path, span: tuple[int, int, int, int] = (6, 8, 6, 19), **fields: object) -> Finding:
+    filename = str(folder / "toy.py")
+    values: dict[str, object] = {
+        "kind": "graph-break",
+        "code": "GB0170",
+        "severity": "warning",
+        "message": "data-dependent branching",
+        "explanation": "It depends.",
+        "hints": ("Use `torch.cond`.",),
+        "url": "https://example.org/gb0170.html",
+        "stack": (Call(filename, 9, "<module>"), Call(filename, span[0], "toy")),
+    }
+    return Finding(span=Span(filename, *span), **(values | fields))  # type: ignore[arg-type]
+
+
+def written(name: str, *reports: Checked) -> str:
+    out = io.StringIO()
+    FORMATS[name](iter(reports), len(reports), out)
+    return out.getvalue()
+
+
+def test_text_shows_the_code_under_the_finding(folder: Path) -> None:
+    report = checked(folder, graph_break(folder, count=2), frames=(frame(folder, 2),))
+    assert written("text", report) == (
+        "toy.py:6:8 GB0170 data-dependent branching\n"
+        "   |\n"
+        " 5 |     )\n"
+        " 6 |     if b.sum() < 0: pass\n"
+        "   |        ^^^^^^^^^^^ graph break in 2 compilations\n"
+        "   |\n"
+        "   = note: It depends.\n"
+        "   = help: Use `torch.cond`.\n"
+        "   = docs: https://example.org/gb0170.html\n"
+        "\n"
+        "1 graph break in 1 function (2 graphs, 0.6 s) - torch 2.13.0\n"
+    )
+
+
+def excerpt(text: str) -> list[str]:
+    return [line for line in text.splitlines() if " |" in line]
+
+
+def test_text_underlines_what_is_wide_or_indented_by_tabs(folder: Path) -> None:
+    column = TOY.splitlines()[1].index("f(a)") + 1
+    finding = graph_break(folder, (2, column, 2, column + 4), explanation="", hints=(), url="")
+    assert excerpt(written("text", checked(folder, finding))) == [
+        "   |",
+        " 1 | def toy(a, b):",
+        ' 2 |     x = "ü界" + f(a)',
+        "   |                 ^^^^ graph break",
+    ]
+
+
+def test_text_underlines_every_row_of_a_range(folder: Path) -> None:
+    finding = graph_break(folder, (3, 9, 5, 6), explanation="", hints=(), url="")
+    assert excerpt(written("text", checked(folder, finding)))[2:] == [
+        " 3 |     y = g(",
+        "   |         ^^",
+        " 4 |         a,",
+        "   |         ^^",
+        " 5 |     )",
+        "   |     ^ graph break",
+    ]
+
+
+def test_text_tells_the_calls_only_where_they_add_something(folder: Path) -> None:
+    stack = (
+        Call(str(folder / "train.py"), 3, "main"),
+        Call(str(folder / "toy.py"), 6, "toy"),
+        Call("/lib/a.py", 1, "f"),
+    )
+    text = written("text", checked(folder, graph_break(folder, stack=stack)))
+    assert "   = called from: train.py:3 in main\n   = docs:" in text
+    assert "called from" not in written("text", checked(folder, graph_break(folder)))
+
+
+def test_text_without_a_source_has_no_excerpt(folder: Path) -> None:
+    finding = graph_break(folder, message="broken\x1b[31m")
+    elsewhere = Checked(
+        script_target("/x/a.py", folder), Report("x", 1, findings=(finding,)), Workspace(folder, {}.get)
+    )
+    text = written("text", elsewhere)
+    assert text.startswith("toy.py:6:8 GB0170 broken\\x1b[31m\n   = note: It depends.\n")
+    assert "\x1b" not in text
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, "nothing was compiled (0.6 s) - torch 2.13.0"),
+        ({"torch": ""}, "nothing was compiled (0.6 s)"),
+        ({"status": "crashed"}, "the program crashed: nothing was compiled (0.6 s) - torch 2.13.0"),
+        ({"frames": 1}, "no graph breaks, no recompilations in 1 function (1 graph, 0.6 s) - torch 2.13.0"),
+        ({"frames": 2}, "no graph breaks, no recompilations in 2 functions (2 graphs, 0.6 s) - torch 2.13.0"),
+    ],
+)
+def test_text_sums_up(folder: Path, fields: dict[str, object], expected: str) -> None:
+    if "frames" in fields:
+        fields = {"frames": (frame(folder),) * int(str(fields["frames"]))}
+    assert written("text", checked(folder, **fields)) == expected + "\n"  # type: ignore[arg-type]
+
+
+def test_text_of_several_targets_names_each(folder: Path) -> None:
+    text = written("text", checked(folder), checked(folder, torch=""))
+    assert (
+        text
+        == "toy.py: nothing was compiled (0.6 s) - torch 2.13.0\n\ntoy.py: nothing was compiled (0.6 s)\n\n"
+    )
+
+
+def test_json_has_the_documented_shape(folder: Path) -> None:
+    filename = str(folder / "toy.py")
+    assert json.loads(written("json", checked(folder, graph_break(folder), frames=(frame(folder),)))) == {
+        "version": 1,
+        "torch": "2.13.0",
+        "target": filename,
+        "status": "finished",
+        "seconds": 0.61,
+        "findings": [
+            {
+                "kind": "graph-break",
+                "code": "GB0170",
+                "severity": "warning",
+                "message": "data-dependent branching",
+                "filename": filename,
+                "location": {"row": 6, "column": 8},
+                "end_location": {"row": 6, "column": 19},
+                "url": "https://example.org/gb0170.html",
+                "explanation": "It depends.",
+                "hints": ["Use `torch.cond`."],
+                "stack": [
+                    {"filename": filename, "row": 9, "function": "<module>"},
+                    {"filename": filename, "row": 6, "function": "toy"},
+                ],
+                "count": 1,
+            }
+        ],
+        "frames": [
+            {
+                "function": "toy",
+                "filename": filename,
+                "row": 1,
+                "compile_ids": ["0/0"],
+                "graphs": 1,
+                "ops": 5,
+                "breaks": 1,
+                "guards": [
+                    {
+                        "source": "L['a']",
+                        "kind": "TENSOR_MATCH",
+                        "expected": "words",
+                        "code": "check(a)",
+                        "row": 2,
+                        "filename": filename,
+                        "failures": 1,
+                    },
+                    {
+                        "source": "",
+                        "kind": "GLOBAL_STATE",
+                        "expected": "",
+                        "code": "check()",
+                        "row": None,
+                        "filename": None,
+                        "failures": 0,
+                    },
+                ],
+                "recompiles": 0,
+                "seconds": 0.25,
+            }
+        ],
+    }
+
+
+def test_json_of_several_targets_is_one_object_a_line(folder: Path) -> None:
+    lines = written("json", checked(folder), checked(folder, graph_break(folder))).splitlines()
+    assert [len(json.loads(line)["findings"]) for line in lines] == [0, 1]
+
+
+def test_github_commands_are_escaped(folder: Path) -> None:
+    finding = graph_break(folder, message="50% of\nit", code="a,b:c")
+    assert written("github", checked(folder, finding)) == (
+        "::warning file=toy.py,line=6,col=8,endLine=6,endColumn=19,title=fullgraph a%2Cb%3Ac::"
+        "50%25 of%0Ait%0AIt depends.%0AUse `torch.cond`.%0Ahttps://example.org/gb0170.html\n"
+    )
+
+
+def test_github_takes_no_columns_over_several_lines(folder: Path) -> None:
+    finding = graph_break(folder, (3, 9, 5, 6), severity="information")
+    line = written("github", checked(folder, finding))
+    assert line.startswith("::notice file=toy.py,line=3,endLine=5,title=fullgraph GB0170::")
+
+
+def test_sarif_has_one_run_with_its_rules_and_results(folder: Path) -> None:
+    limit = graph_break(
+        folder, kind="recompile-limit", code="recompile-limit", severity="error", url="", stack=()
+    )
+    log = json.loads(written("sarif", checked(folder, limit), checked(folder, graph_break(folder, count=3))))
+    (run,) = log["runs"]
+    assert log["version"] == "2.1.0"
+    assert [(rule["id"], rule.get("helpUri")) for rule in run["tool"]["driver"]["rules"]] == [
+        ("GB0170", "https://example.org/gb0170.html"),
+        ("recompile-limit", None),
+    ]
+    first, second = run["results"]
+    assert (first["ruleId"], first["ruleIndex"], first["level"], "stacks" in first) == (
+        "recompile-limit",
+        1,
+        "error",
+        False,
+    )
+    assert (second["ruleId"], second["ruleIndex"], second["level"], second["occurrenceCount"]) == (
+        "GB0170",
+        0,
+        "warning",
+        3,
+    )
+    assert second["locations"][0]["physicalLocation"] == {
+        "artifactLocation": {"uri": "toy.py", "uriBaseId": "SRCROOT"},
+        "region": {"startLine": 6, "startColumn": 8, "endLine": 6, "endColumn": 19},
+    }
+    frames = second["stacks"][0]["frames"]
+    assert [item["location"]["message"]["text"] for item in frames] == ["toy", "<module>"]
+
+
+def test_sarif_is_valid(folder: Path) -> None:
+    model = pytest.importorskip("sarif_pydantic")
+    outside = graph_break(folder, stack=(Call("/lib/a b.py", 1, "f"), Call(str(folder / "ü.py"), 6, "toy")))
+    text = written("sarif", checked(folder, outside))
+    assert len(model.Sarif.model_validate_json(text).runs[0].results) == 1
+    assert '"file:///lib/a%20b.py"' in text
+    assert '"%C3%BC.py"' in text

@@ -1,0 +1,451 @@
+"""Facts written by hand, folded into a report."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+
+import pytest
+from fullgraph_compiler.facts import (
+    CompileFailure,
+    Fact,
+    FrameCompiled,
+    FrameSkipped,
+    FrameStarted,
+    GraphBreak,
+    GuardFailure,
+    GuardInstalled,
+    ProgramRaised,
+    Recompile,
+    RecompileLimit,
+    RunFinished,
+    StackFrame,
+    TargetProblem,
+)
+from fullgraph_server.engine.fold import fold
+from fullgraph_server.engine.report import Call, Finding, Report, Span
+from fullgraph_server.workspace.source import SourceFile
+from fullgraph_server.workspace.workspace import Workspace
+
+TOY = """\
+import torch
+from einops import rearrange
+
+@torch.compile
+def toy(a, b):
+    x = a / (torch.abs(a) + 1)
+    print("woo")
+    if b.sum() < 0:
+        b = b * -1
+    return x * b
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return rearrange(self.linear(x), "a b -> b a") * self.scale
+
+toy(torch.randn(10), torch.randn(10))
+"""
+FILE = "/w/toy.py"
+EINOPS = "/w/.venv/lib/python3.11/site-packages/einops/einops.py"
+MODULE = StackFrame(FILE, 16, "<module>")
+WORKSPACE = Workspace(Path("/w"), {FILE: SourceFile(FILE, TOY)}.get)
+PRINT = StackFrame(FILE, 7, "toy", 4, None, 16)
+CONDITION = StackFrame(FILE, 8, "toy", 7, None, 18)
+
+
+def folded(*facts: Fact) -> Report:
+    return fold("toy.py", 3, "2.13.0", facts, WORKSPACE)
+
+
+def started(
+    compile_id: str, function: str = "toy", row: int = 4, stack: tuple[StackFrame, ...] = (MODULE,)
+) -> FrameStarted:
+    return FrameStarted(compile_id, function, FILE, row, stack)
+
+
+def compiled(compile_id: str, function: str = "toy", row: int = 4, ops: int = 2) -> FrameCompiled:
+    return FrameCompiled(compile_id, function, FILE, row, 1, ops, 5, 0.5)
+
+
+def broke(
+    compile_id: str, *stack: StackFrame, reason: str = "print called", skips: bool = False
+) -> GraphBreak:
+    return GraphBreak(
+        compile_id, "GB0059", reason, "why", ("do this",), "ctx", "https://x", stack, skips, "all"
+    )
+
+
+def size(earlier: str, expected: int, actual: int, *stack: StackFrame) -> GuardFailure:
+    reason = f"tensor 'a' size mismatch at index 0. expected {expected}, actual {actual}"
+    return GuardFailure(
+        earlier, "L['a']", "TENSOR_MATCH", reason, str(expected), str(actual), 0, stack, "size"
+    )
+
+
+def guard(
+    compile_id: str, source: str, kind: str = "TENSOR_MATCH", code: str = "", row: int = 6
+) -> GuardInstalled:
+    return GuardInstalled(compile_id, source, kind, "words", code, (StackFrame(FILE, row, "toy"),))
+
+
+def only(report: Report) -> Finding:
+    assert len(report.findings) == 1, report.findings
+    return report.findings[0]
+
+
+def text_at(span: Span) -> str:
+    return WORKSPACE.read(span.filename).line(span.row)[span.column - 1 : span.end_column - 1]  # type: ignore[union-attr]
+
+
+def test_a_graph_break_stands_on_its_expression() -> None:
+    assert only(folded(started("0/0"), broke("0/0", PRINT))) == Finding(
+        kind="graph-break",
+        code="GB0059",
+        severity="warning",
+        message="print called",
+        span=Span(FILE, 7, 5, 7, 17),
+        explanation="why",
+        hints=("do this",),
+        url="https://x",
+        stack=(Call(FILE, 16, "<module>"), Call(FILE, 7, "toy")),
+        count=1,
+        text="all",
+    )
+
+
+def test_the_same_break_in_several_compilations_is_one_finding_and_a_restart_counts_once() -> None:
+    report = folded(
+        started("0/0"),
+        broke("0/0", PRINT),
+        broke("0/0", PRINT),
+        started("0/1"),
+        broke("0/1", PRINT),
+        broke("0/1", CONDITION, reason="jump"),
+    )
+    assert [(text_at(item.span), item.count) for item in report.findings] == [
+        ('print("woo")', 2),
+        ("b.sum() < 0", 1),
+    ]
+
+
+def test_two_reasons_on_one_line_are_two_findings() -> None:
+    report = folded(broke("0/0", PRINT, reason="one"), broke("0/0", PRINT, reason="two"))
+    assert [item.message for item in report.findings] == ["one", "two"]
+
+
+def test_a_break_that_skips_its_frame_says_so_and_is_still_the_same_break() -> None:
+    finding = only(folded(started("0/0"), broke("0/0", PRINT), broke("1/0", PRINT, skips=True)))
+    assert finding.message == "print called; the whole of `toy` runs eagerly"
+    assert finding.count == 2
+
+
+def test_a_break_in_a_library_stands_on_the_line_that_led_there() -> None:
+    call = StackFrame(FILE, 14, "forward", 15, None, 54)
+    inside = StackFrame(EINOPS, 523, "reduce")
+    torch_frame = StackFrame(
+        "/usr/lib/python3.11/site-packages/torch/nn/modules/module.py", 1700, "_call_impl"
+    )
+    finding = only(folded(started("0/0", "forward", 13), broke("0/0", torch_frame, call, inside)))
+    assert text_at(finding.span) == 'rearrange(self.linear(x), "a b -> b a")'
+    assert finding.message == "print called (in `reduce`, einops/einops.py:523)"
+    assert finding.stack == (
+        Call(FILE, 16, "<module>"),
+        Call(FILE, 14, "forward"),
+        Call(EINOPS, 523, "reduce"),
+    )
+
+
+def test_a_library_frame_that_the_user_called_eagerly_is_led_back_to_the_call() -> None:
+    begin = FrameStarted("0/0", "reduce", EINOPS, 500, (MODULE, StackFrame(FILE, 14, "forward")))
+    finding = only(folded(begin, broke("0/0", StackFrame(EINOPS, 523, "reduce"))))
+    assert (finding.span.filename, finding.span.row) == (FILE, 14)
+
+
+def test_calls_that_the_stack_already_has_are_not_repeated() -> None:
+    finding = only(folded(started("0/0"), broke("0/0", MODULE, PRINT)))
+    assert finding.stack == (Call(FILE, 16, "<module>"), Call(FILE, 7, "toy"))
+
+
+def test_without_any_frame_of_the_users_own_the_innermost_is_taken() -> None:
+    finding = only(folded(broke("0/0", StackFrame("/lib/a.py", 3, "f"), StackFrame("/lib/b.py", 5, "g"))))
+    assert finding.span == Span("/lib/b.py", 5, 1, 5, 1)
+    assert finding.message == "print called"
+
+
+def test_resume_functions_are_joined_to_their_function() -> None:
+    report = folded(
+        started("0/0"),
+        compiled("0/0"),
+        started("1/0", "toy", 4, (MODULE,)),
+        compiled("1/0", "toy", 4, ops=1),
+        broke("1/0", StackFrame(FILE, 8, "toy", 7, None, 18)),
+    )
+    assert only(report).stack == (Call(FILE, 16, "<module>"), Call(FILE, 8, "toy"))
+    assert [(frame.function, frame.row, frame.compile_ids) for frame in report.frames] == [
+        ("toy", 4, ("0/0", "1/0"))
+    ]
+    frame = report.frames[0]
+    assert (frame.graphs, frame.ops, frame.breaks, frame.seconds) == (2, 3, 1, 1.0)
+
+
+def test_compile_failures_are_errors_by_their_phase() -> None:
+    stack = (PRINT,)
+    report = folded(
+        CompileFailure(
+            "0/0", "capture", "Unsupported", "print called\nmore", stack, code="GB0059", text="all"
+        ),
+        CompileFailure("1/0", "backend", "RuntimeError", "no kernel\nmore", (CONDITION,)),
+        CompileFailure("2/0", "capture", "InternalTorchDynamoError", "", (StackFrame(FILE, 6, "toy"),)),
+    )
+    assert [(item.kind, item.code, item.severity, item.message) for item in report.findings] == [
+        ("capture-error", "capture-error", "error", "InternalTorchDynamoError"),
+        ("capture-error", "GB0059", "error", "print called"),
+        ("compile-error", "compile-error", "error", "backend failed: no kernel"),
+    ]
+
+
+def test_a_failure_without_a_stack_stands_on_the_function_name() -> None:
+    finding = only(folded(started("0/0"), CompileFailure("0/0", "backend", "E", "bad", ())))
+    assert (finding.span.row, text_at(finding.span)) == (5, "toy")
+    assert finding.stack == (Call(FILE, 16, "<module>"), Call(FILE, 5, "toy"))
+
+
+def test_a_skipped_frame_is_told_only_where_nothing_explains_it() -> None:
+    skipped = FrameSkipped("0/0", "toy", FILE, 4, "too deep")
+    assert [item.kind for item in folded(skipped, broke("0/0", PRINT)).findings] == ["graph-break"]
+    finding = only(folded(skipped))
+    assert finding.message == "frame skipped: too deep; the whole of `toy` runs eagerly"
+    assert (finding.code, finding.severity, text_at(finding.span)) == ("skipped-frame", "warning", "toy")
+
+
+def test_a_recompilation_names_what_changed_where_it_was_first_needed() -> None:
+    report = folded(
+        started("0/0"), started("0/1"), Recompile("0/1", (size("0/0", 10, 12, StackFrame(FILE, 6, "toy")),))
+    )
+    finding = only(report)
+    assert finding.message == "recompiled: size of `a` at dimension 0 was 10, is now 12"
+    assert (finding.kind, finding.severity, finding.count) == ("recompile", "information", 1)
+    assert finding.span == Span(FILE, 6, 9, 6, 10)
+    assert "mark_dynamic(a, 0)" in finding.hints[0]
+    assert report.frames[0].recompiles == 1
+
+
+def test_a_failure_without_a_stack_stands_on_the_line_of_its_guard() -> None:
+    found = only(folded(started("0/1"), guard("0/0", "L['a']"), Recompile("0/1", (size("0/0", 10, 12),))))
+    assert found.span == Span(FILE, 6, 9, 6, 10)
+
+
+def test_a_failure_without_any_line_stands_on_the_parameter() -> None:
+    found = only(folded(started("0/1"), Recompile("0/1", (size("0/0", 10, 12),))))
+    assert found.span == Span(FILE, 5, 9, 5, 10)
+
+
+def test_a_failure_first_needed_in_a_library_stands_on_the_parameter() -> None:
+    library = StackFrame(EINOPS, 3, "g")
+    found = only(folded(started("0/1"), Recompile("0/1", (size("0/0", 10, 12, library),))))
+    assert found.span == Span(FILE, 5, 9, 5, 10)
+
+
+def test_recompilations_of_one_dimension_are_one_finding_told_in_order() -> None:
+    first = Recompile("0/1", (size("0/0", 10, 12),))
+    second = Recompile("0/2", (size("0/0", 10, 14), size("0/1", 12, 14)))
+    found = only(folded(started("0/1"), started("0/2"), first, second))
+    assert found.message == "recompiled 2 times: size of `a` at dimension 0 was 10, then 12 and 14"
+    assert found.count == 2
+
+
+@pytest.mark.parametrize(
+    ("failure", "message"),
+    [
+        (
+            GuardFailure("0/0", "L['self'].scale", "EQUALS_MATCH", "L['self'].scale == 2", "2", "3"),
+            "recompiled: `self.scale` was 2, is now 3",
+        ),
+        (GuardFailure("0/0", "G['x']", "EQUALS_MATCH", "G['x'] == 2", "2"), "recompiled: `x` is no longer 2"),
+        (
+            GuardFailure(
+                "0/0", "L['a']", "TENSOR_MATCH", "tensor 'a' dtype mismatch", "F", "D", changed="dtype"
+            ),
+            "recompiled: dtype of `a` was F, is now D",
+        ),
+        (
+            GuardFailure("0/0", "L['f']", "ID_MATCH", "___check_obj_id(L['f'], 7)"),
+            "recompiled: guard on `f` failed: ___check_obj_id(f, 7)",
+        ),
+        (
+            GuardFailure("0/0", "", "", "GLOBAL_STATE changed: grad_mode"),
+            "recompiled: GLOBAL_STATE changed: grad_mode",
+        ),
+        (GuardFailure("0/0", "", "", "self.n == 2", "2"), "recompiled: `self.n == 2` no longer holds"),
+        (
+            GuardFailure("0/0", "L['___stack0']", "", "", "2", "3", 1, changed="size"),
+            "recompiled: size of a value from before a graph break at dimension 1 was 2, is now 3",
+        ),
+        (GuardFailure("0/0", "", "", ""), "recompiled: none of the earlier compilations fits"),
+    ],
+)
+def test_recompile_messages(failure: GuardFailure, message: str) -> None:
+    assert only(folded(started("0/1"), Recompile("0/1", (failure,)))).message == message
+
+
+def test_conditions_on_unnamed_values_are_told_apart() -> None:
+    def failure(reason: str, expected: str) -> GuardFailure:
+        return GuardFailure("0/0", "", "", reason, expected)
+
+    report = folded(
+        started("0/0"),
+        Recompile("0/1", (failure("self.n == 1", "1"),)),
+        Recompile("0/2", (failure("self.n == 2", "2"), failure("self.m == 1", "1"))),
+    )
+    assert [(item.message, item.count) for item in report.findings] == [
+        ("recompiled 2 times: `self.n == 1` no longer holds", 2),
+        ("recompiled: `self.m == 1` no longer holds", 1),
+    ]
+
+
+def test_the_recompile_limit_stands_on_the_function_and_tells_what_kept_changing() -> None:
+    fact = RecompileLimit("0/8", "toy", FILE, 4, 8, "recompile_limit", False, (size("0/0", 10, 12),))
+    finding = only(folded(fact))
+    assert finding.message == "recompile limit of 8 reached: new calls of `toy` run eagerly from now on"
+    assert (finding.code, finding.severity, text_at(finding.span)) == ("recompile-limit", "warning", "toy")
+    assert (
+        finding.explanation == "It was compiled again because size of `a` at dimension 0 was 10, is now 12."
+    )
+    assert "torch._dynamo.config.recompile_limit" in finding.hints[-1]
+
+
+def test_a_fatal_recompile_limit_is_an_error() -> None:
+    finding = only(folded(RecompileLimit("0/8", "toy", FILE, 4, 8, "recompile_limit", True)))
+    assert (finding.severity, finding.message) == (
+        "error",
+        "recompile limit of 8 reached: `toy` may not run eagerly",
+    )
+
+
+def test_the_program_and_its_target_can_be_wrong() -> None:
+    report = folded(
+        ProgramRaised("ValueError", "bad\nmore", (StackFrame(FILE, 16, "<module>"),), "Traceback"),
+        TargetProblem("warning", "torch 2.9.0 is not supported", ("install torch 2.13",)),
+    )
+    assert [(item.severity, item.message, item.span.row) for item in report.findings] == [
+        ("warning", "torch 2.9.0 is not supported", 1),
+        ("error", "ValueError: bad", 16),
+    ]
+    assert {item.code for item in report.findings} == {"target-error"}
+
+
+def test_a_problem_without_a_stack_stands_in_the_target_file(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("")
+    problem, workspace = TargetProblem("error", "no"), Workspace(tmp_path)
+    places = [
+        only(fold(target, 1, "", (problem,), workspace, filename)).span.filename
+        for target, filename in [
+            ("a.py", None),
+            ("a.py::f", None),
+            (f"pytest:{tmp_path}/a.py::test", None),
+            ("named", None),
+            ("named", "/w/x.py"),
+        ]
+    ]
+    own = str(tmp_path / "a.py")
+    assert places == [own, own, own, str(tmp_path / "pyproject.toml"), "/w/x.py"]
+
+
+def test_guards_are_told_once_with_how_often_they_failed() -> None:
+    report = folded(
+        started("0/0"),
+        guard("0/0", "L['a']", code="check(a, 10)"),
+        guard("0/0", "L['b']", code="check(b)"),
+        guard("0/0", "L['a']", "NO_HASATTR", code="not hasattr"),
+        Recompile("0/1", (size("0/0", 10, 12),)),
+        started("0/1"),
+        guard("0/1", "L['a']", code="check(a, 12)"),
+        guard("0/1", "L['b']", code="check(b)"),
+        Recompile("0/2", (size("0/0", 10, 14), size("0/1", 12, 14))),
+        started("0/2"),
+    )
+    guards = report.frames[0].guards
+    assert [(item.code, item.compile_id, item.failures) for item in guards] == [
+        ("check(a, 10)", "0/0", 2),
+        ("check(b)", "0/0", 0),
+        ("not hasattr", "0/0", 0),
+        ("check(a, 12)", "0/1", 1),
+    ]
+    assert guards[0].span == Span(FILE, 6, 9, 6, 10)
+
+
+def test_a_failure_of_an_unknown_kind_counts_for_every_guard_on_its_source() -> None:
+    failure = GuardFailure("0/0", "L['a']", "", "changed")
+    report = folded(
+        started("0/0"),
+        guard("0/0", "L['a']", "X"),
+        guard("0/0", "L['a']", "Y"),
+        started("0/1"),
+        Recompile("0/1", (failure,)),
+    )
+    assert [item.failures for item in report.frames[0].guards] == [1, 1]
+
+
+def test_the_run_gives_its_status_and_files() -> None:
+    report = folded(started("0/0"), broke("0/0", StackFrame(FILE, 14, "toy"), StackFrame(EINOPS, 1, "f")))
+    assert (report.status, report.seconds, report.generation, report.torch) == (None, 0.0, 3, "2.13.0")
+    assert report.files == {FILE}
+    ended = folded(RunFinished("crashed", 1.5, -11))
+    assert (ended.status, ended.seconds, ended.findings) == ("crashed", 1.5, ())
+
+
+FACTS: tuple[Fact, ...] = (
+    started("0/0"),
+    guard("0/0", "L['a']"),
+    broke("0/0", PRINT, skips=True),
+    compiled("0/0"),
+    Recompile("0/1", (size("0/0", 10, 12),)),
+    RecompileLimit("0/8", "toy", FILE, 4, 8, "recompile_limit", False),
+    CompileFailure("0/1", "backend", "E", "m", ()),
+    FrameSkipped("3/0", "g", "/gone.py", 0, ""),
+    RunFinished("finished", 1.0),
+)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_part_of_the_facts_in_any_order_gives_a_report(seed: int) -> None:
+    chance = random.Random(seed)
+    facts = chance.sample(FACTS, chance.randrange(len(FACTS) + 1))
+    report = folded(*facts)
+    findings = {type(fact) for fact in facts} & {
+        GraphBreak,
+        Recompile,
+        RecompileLimit,
+        CompileFailure,
+        FrameSkipped,
+    }
+    assert len(report.findings) == len(findings)
+
+
+def test_the_order_of_facts_does_not_change_the_findings() -> None:
+    assert folded(*reversed(FACTS)).findings == folded(*FACTS).findings
+
+
+def test_five_thousand_guards_fold_fast() -> None:
+    facts: list[Fact] = [started(f"0/{number}") for number in range(10)]
+    for number in range(5000):
+        source = f"L['self']._modules['layers']._modules['{number}'].attention._parameters['weight']"
+        facts.append(guard(f"0/{number % 10}", source, code=f"check({number})", row=14))
+    seconds = []
+    for _ in range(3):
+        begin = time.perf_counter()
+        report = folded(*facts)
+        seconds.append(time.perf_counter() - begin)
+        assert len(report.frames[0].guards) == 5000
+    assert min(seconds) < 0.2
+
+
+def test_an_exception_of_the_programs_own_is_not_a_graph_break_too() -> None:
+    frame = StackFrame(FILE, 6, "toy")
+    report = folded(
+        started("0/0"),
+        broke("0/0", frame, reason="Observed exception", skips=True),
+        ProgramRaised("ValueError", "mine", (frame,), "Traceback ..."),
+    )
+    assert only(report).message == "ValueError: mine"

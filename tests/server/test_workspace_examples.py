@@ -1,0 +1,124 @@
+"""Example calls: comments above a thing, and the examples of its docstring."""
+
+from __future__ import annotations
+
+import textwrap
+
+from fullgraph_compiler.facts import Example, ExampleCall
+from fullgraph_server.workspace.examples import FoundExamples, find_examples
+from fullgraph_server.workspace.source import SourceFile
+
+
+def found(text: str) -> FoundExamples:
+    return find_examples(SourceFile("/w/a.py", textwrap.dedent(text).lstrip("\n")))
+
+
+def test_comments_above_decorators_are_calls_in_sequence() -> None:
+    result = found(
+        """
+        import torch
+
+        # The toy of the guide.
+        # fullgraph: toy(f32[10], f32[10])
+        # fullgraph: toy(f32[12], f32[12])
+        @torch.compile
+        def toy(a, b):
+            return a + b
+        """
+    )
+    calls = (ExampleCall("toy(f32[10], f32[10])", 4, 13), ExampleCall("toy(f32[12], f32[12])", 5, 13))
+    assert result == FoundExamples((Example("toy", calls),))
+
+
+def test_methods_classes_and_what_stands_in_an_if_are_named_as_they_are_reached() -> None:
+    result = found(
+        """
+        # fullgraph: Block(d=64)(f32[2, 64])
+        class Block:
+            # fullgraph: Block(64).step(f32[2])
+            def step(self, x):
+                ...
+
+            class Inner:
+                # fullgraph: Block.Inner()()
+                def __call__(self): ...
+        if True:
+            #fullgraph:   f()
+            async def f(): ...
+        """
+    )
+    assert [example.qualname for example in result.examples] == [
+        "Block",
+        "Block.step",
+        "Block.Inner.__call__",
+        "f",
+    ]
+    assert result.examples[1].calls == (ExampleCall("Block(64).step(f32[2])", 3, 17),)
+    assert result.examples[3].calls == (ExampleCall("f()", 11, 18),)
+    assert result.problems == ()
+
+
+def test_a_comment_between_decorators_counts() -> None:
+    result = found("@a\n# fullgraph: f(1)\n@b\n# fullgraph: f(2)\ndef f(x): ...\n")
+    assert [call.source for call in result.examples[0].calls] == ["f(1)", "f(2)"]
+
+
+def test_columns_are_bytes() -> None:
+    result = found("class Ü:\n    # fullgraph:\u00a0f('é')\n    def f(x): ...\n")
+    call = result.examples[0].calls[0]
+    assert (call.source, call.row, call.column) == ("f('é')", 2, len("    # fullgraph:\u00a0".encode()))
+
+
+def test_a_call_that_does_not_parse_is_a_problem_with_its_place() -> None:
+    result = found("# fullgraph: f(1\n# fullgraph: f(2)\n# fullgraph:\n# fullgraph: x = 1\ndef f(x): ...\n")
+    assert [call.source for call in result.examples[0].calls] == ["f(2)"]
+    assert [problem.span.row for problem in result.problems] == [1, 3, 4]
+    assert result.problems[0].message.startswith("example call is not an expression: ")
+    assert result.problems[1].message == "example call is empty"
+    assert (result.problems[0].span.column, result.problems[0].span.end_column) == (1, 17)
+
+
+def test_a_comment_that_belongs_to_nothing_is_a_problem() -> None:
+    result = found("# fullgraph: f(1)\n\ndef f(x):\n    # fullgraph: g(1)\n    def g(x): ...\n")
+    assert result.examples == ()
+    assert [problem.span.row for problem in result.problems] == [1, 4]
+
+
+def test_a_trailing_comment_and_a_string_are_no_example_calls() -> None:
+    result = found('x = 1  # fullgraph: f(1)\ny = """\n# fullgraph: f(2)\n"""\ndef f(x): ...\n')
+    assert result == FoundExamples()
+
+
+DOCTEST = '''
+def toy(a):
+    """Adds.
+
+    >>> a = torch.ones(3)
+    >>> for n in (1, 2):
+    ...     toy(a * n)
+    tensor([2., 2., 2.])
+    >>> toy(1)  # doctest: +SKIP
+    """
+'''
+
+
+def test_all_examples_of_a_docstring_that_mentions_its_function_are_calls() -> None:
+    calls = (
+        ExampleCall("a = torch.ones(3)", 4, 8),
+        ExampleCall("for n in (1, 2):\n    toy(a * n)", 5, 8),
+    )
+    assert found(DOCTEST).examples == (Example("toy", calls),)
+
+
+def test_a_docstring_that_never_mentions_its_function_gives_no_calls() -> None:
+    assert found(DOCTEST.replace("toy(a * n)", "toys(a * n)").replace("toy(1)", "1")) == FoundExamples()
+
+
+def test_a_docstring_that_doctest_cannot_read_is_a_problem() -> None:
+    result = found('def f():\n    """\n    >>>f()\n    """\n')
+    assert result.examples == ()
+    assert [problem.span.row for problem in result.problems] == [2]
+
+
+def test_a_file_that_does_not_parse_has_no_examples() -> None:
+    assert found("# fullgraph: f()\ndef f(:\n") == FoundExamples()

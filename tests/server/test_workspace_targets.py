@@ -1,0 +1,181 @@
+"""Targets: of a file, of a folder, and of the configuration."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from fullgraph_compiler.facts import Examples, PytestNode, Script
+from fullgraph_server.workspace.config import Config, read_config
+from fullgraph_server.workspace.source import SourceFile
+from fullgraph_server.workspace.targets import configured_targets, file_target, file_targets, find_targets
+
+EXAMPLE = "# fullgraph: f(f32[2])\ndef f(x): ...\n# fullgraph: g(f32[2])\ndef g(x): ...\n"
+GUARD = "if __name__ == '__main__':\n    main()\n"
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("f()\n", "script"),
+        (GUARD, "script"),
+        (EXAMPLE, "example"),
+        (EXAMPLE + GUARD, "script"),
+        (EXAMPLE + "if '__main__' == __name__ and True: pass\n", "example"),
+        ("def f(:\n", "script"),
+    ],
+)
+def test_what_a_file_runs_as(text: str, kind: str) -> None:
+    target = file_target(SourceFile("/w/a.py", text), Path("/w"))
+    assert (target.kind, target.id, target.label) == (kind, "/w/a.py", "a.py")
+    assert isinstance(target.program, Script if kind == "script" else Examples)
+
+
+def test_a_file_without_a_main_guard_runs_all_its_examples() -> None:
+    program = file_target(SourceFile("/w/a.py", EXAMPLE), Path("/w")).program
+    assert isinstance(program, Examples)
+    assert [example.qualname for example in program.examples] == ["f", "g"]
+
+
+def test_everything_in_a_file_that_runs_by_itself() -> None:
+    text = (
+        EXAMPLE
+        + "def test_a(): ...\nclass TestB:\n    def test_c(self): ...\n    def help(self): ...\n"
+        + GUARD
+    )
+    targets = file_targets(SourceFile("/w/tests/test_a.py", text), Path("/w"))
+    assert [(target.id, target.label, target.filename) for target in targets] == [
+        ("/w/tests/test_a.py", "tests/test_a.py", "/w/tests/test_a.py"),
+        ("pytest:tests/test_a.py::test_a", "tests/test_a.py::test_a", "/w/tests/test_a.py"),
+        ("pytest:tests/test_a.py::TestB::test_c", "tests/test_a.py::TestB::test_c", "/w/tests/test_a.py"),
+        ("/w/tests/test_a.py::f", "tests/test_a.py::f", "/w/tests/test_a.py"),
+        ("/w/tests/test_a.py::g", "tests/test_a.py::g", "/w/tests/test_a.py"),
+    ]
+
+
+def test_a_folder_gives_the_targets_of_its_own_files(tmp_path: Path) -> None:
+    script = f"import torch\n@torch.compile\ndef f(x): ...\n{GUARD}"
+    write(tmp_path / "b.py", script)
+    write(tmp_path / "a/toy.py", EXAMPLE)
+    write(tmp_path / "plain.py", GUARD)
+    write(tmp_path / "doc.py", 'def f():\n    """\n    >>> f()\n    """\n')
+    write(tmp_path / "notes.txt", script)
+    write(tmp_path / "broken.py", "torch.compile(\n")
+    for folder in (".venv", "env/lib/python3.11/site-packages", ".git", "build", "node_modules"):
+        write(tmp_path / folder / "x.py", script)
+    write(tmp_path / "env2/pyvenv.cfg", "")
+    write(tmp_path / "env2/x.py", script)
+    assert [target.label for target in find_targets(tmp_path)] == ["b.py", "a/toy.py::f", "a/toy.py::g"]
+
+
+def test_a_folder_of_five_thousand_files_is_searched_quickly(tmp_path: Path) -> None:
+    for number in range(5000):
+        write(tmp_path / f"p{number % 50}" / f"m{number}.py", "import os\n" * 40)
+    write(tmp_path / "p0" / "toy.py", EXAMPLE)
+    begin = time.perf_counter()
+    assert len(find_targets(tmp_path)) == 2
+    assert time.perf_counter() - begin < 2.0
+
+
+CONFIG = """
+[project]
+name = "x"
+
+[tool.fullgraph]
+python = "bin/python"
+timeout = 30
+targets = [
+  { name = "train", script = "train.py", args = ["--n", "2"], cwd = "run", env = { A = "1" }, timeout = 2.5 },
+  { pytest = "tests/test_a.py::test_b" },
+  { name = "example", example = "toy.py::g" },
+]
+"""
+
+
+def test_configured_targets(tmp_path: Path) -> None:
+    write(tmp_path / "pyproject.toml", CONFIG)
+    write(tmp_path / "toy.py", EXAMPLE)
+    config = read_config(tmp_path)
+    assert config.problems == ()
+    assert (config.python, config.timeout) == ("bin/python", 30.0)
+    train, test, example = configured_targets(config)
+    assert (train.id, train.program) == ("train", Script(str(tmp_path / "train.py"), ("--n", "2")))
+    assert (train.cwd, train.env, train.timeout) == (tmp_path / "run", {"A": "1"}, 2.5)
+    assert (test.id, test.program) == (
+        "tests/test_a.py::test_b",
+        PytestNode(str(tmp_path / "tests/test_a.py::test_b")),
+    )
+    assert (test.filename, test.cwd) == (str(tmp_path / "tests/test_a.py"), tmp_path)
+    assert isinstance(example.program, Examples)
+    assert [item.qualname for item in example.program.examples] == ["g"]
+
+
+def test_a_project_without_configuration_has_none(tmp_path: Path) -> None:
+    assert read_config(tmp_path) == Config(tmp_path)
+    write(tmp_path / "pyproject.toml", "[tool.other]\n")
+    assert read_config(tmp_path) == Config(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("python = 3", "tool.fullgraph.python: must be a string that is not empty, not 3"),
+        ("timeout = 0", "tool.fullgraph.timeout: must be a number of seconds above 0, not 0"),
+        ("timeout = true", "tool.fullgraph.timeout: must be a number of seconds above 0, not True"),
+        ("colour = 1", "tool.fullgraph.colour: unknown key; known are targets, python, timeout"),
+        ("targets = 'a.py'", "tool.fullgraph.targets: must be a list, not 'a.py'"),
+        ("targets = ['a.py']", "tool.fullgraph.targets[0]: must be a table, not 'a.py'"),
+        (
+            "targets = [{name = 'x'}]",
+            "tool.fullgraph.targets[0]: needs exactly one of script, pytest and example",
+        ),
+        (
+            "targets = [{script = 1}]",
+            "tool.fullgraph.targets[0].script: must be a string that is not empty, not 1",
+        ),
+        ("targets = [{script = 'a', args = [1]}]", "tool.fullgraph.targets[0].args[0]: must be a string"),
+        ("targets = [{script = 'a', env = {A = 1}}]", "tool.fullgraph.targets[0].env.A: must be a string"),
+        ("targets = [{script = 'a', env = 1}]", "tool.fullgraph.targets[0].env: must be a table, not 1"),
+        (
+            "targets = [{pytest = 'a', args = ['x']}]",
+            "tool.fullgraph.targets[0].args: only a script has arguments",
+        ),
+        (
+            "targets = [{script = 'a'}, {script = 'a'}]",
+            "tool.fullgraph.targets[1]: another target is called 'a'",
+        ),
+    ],
+)
+def test_a_wrong_value_is_one_clear_problem_on_its_line(tmp_path: Path, line: str, message: str) -> None:
+    write(tmp_path / "pyproject.toml", f"# [tool]\n[tool.fullgraph]\n\n{line}\n")
+    (problem,) = read_config(tmp_path).problems
+    assert problem.message.startswith(message)
+    assert problem.span.row == 4
+
+
+def test_a_file_that_is_no_toml_is_a_problem_on_its_line(tmp_path: Path) -> None:
+    write(tmp_path / "pyproject.toml", "[tool.fullgraph]\npython = =\n")
+    (problem,) = read_config(tmp_path).problems
+    assert problem.message.startswith("pyproject.toml does not parse: ")
+    assert problem.span.row == 2
+
+
+def test_a_wrong_target_is_told_on_the_table_that_it_stands_in(tmp_path: Path) -> None:
+    target = "[[tool.fullgraph.targets]]\nscript = {0}\n"
+    write(tmp_path / "pyproject.toml", target.format("'x'") + target.format(1))
+    (problem,) = read_config(tmp_path).problems
+    assert problem.message == "tool.fullgraph.targets[1].script: must be a string that is not empty, not 1"
+    assert problem.span.row == 3
+
+
+def test_a_table_that_is_none_is_a_problem(tmp_path: Path) -> None:
+    write(tmp_path / "pyproject.toml", "[tool]\nfullgraph = 1\n")
+    (problem,) = read_config(tmp_path).problems
+    assert problem.message == "tool.fullgraph: must be a table, not 1"
