@@ -161,7 +161,8 @@ class GraphCaptured:
 class GraphBreak:
     """Dynamo could not go on: the graph ends here, and the rest of the frame is another one.
 
-    ``code`` is torch's graph-break id (``GB0059``) or empty; ``skips_frame`` says that nothing
+    ``code`` is torch's graph-break id (``GB0059``) or empty; ``stack`` is empty where torch names no line
+    within the frame; ``skips_frame`` says that nothing
     of the frame was compiled, since it cannot be resumed from here (a loop, ``with``, ``try``).
     """
 

@@ -449,3 +449,14 @@ def test_an_exception_of_the_programs_own_is_not_a_graph_break_too() -> None:
         ProgramRaised("ValueError", "mine", (frame,), "Traceback ..."),
     )
     assert only(report).message == "ValueError: mine"
+
+
+def test_a_break_that_one_compilation_tells_twice_is_one_finding() -> None:
+    report = folded(
+        started("0/0"),
+        broke("0/0", StackFrame(FILE, 7, "toy", 4, 7, 16)),
+        broke("0/0", StackFrame(FILE, 7, "toy", 10, 7, 15), skips=True),
+        broke("0/1", StackFrame(FILE, 7, "toy", 10, 7, 15)),
+    )
+    assert [(finding.span.column, finding.count) for finding in report.findings] == [(5, 1), (11, 1)]
+    assert report.findings[0].message == "print called; the whole of `toy` runs eagerly"

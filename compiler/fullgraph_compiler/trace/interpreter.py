@@ -242,7 +242,7 @@ class Interpreter:
         if not stack and compilation.graph and compilation.graph.nodes:
             # A backend's failure names no line of the user's: the graph's first one is the best known.
             stack = (compilation.graph.nodes[0].frame,)
-        return join_stacks(compilation.started.stack, stack or (self._frame_of(compilation),))
+        return join_stacks(compilation.started.stack, stack) if stack else ()
 
     def _limit(self, compile_id: str, reason: str, *, fatal: bool) -> Iterator[Fact]:
         frame = next((c.started for c in self._of_same_frame(compile_id)), None)
@@ -305,9 +305,7 @@ class Interpreter:
         seen: Stack = record.seen.get("stack", ())
         if seen and compilation:
             return join_stacks(compilation.started.stack, seen)
-        if written:
-            return join_stacks((), written)
-        return (self._frame_of(compilation),) if compilation else ()
+        return join_stacks((), written)
 
     def _stack_of(self, place: Place | None, compilation: _Compilation | None) -> Stack:
         """Find the file whose shortened name a guard carries."""
@@ -328,10 +326,6 @@ class Interpreter:
             for f in frames
             if isinstance(f, dict) and {"filename", "line", "name"} <= f.keys()
         )
-
-    def _frame_of(self, compilation: _Compilation) -> StackFrame:
-        started = compilation.started
-        return StackFrame(started.filename, started.row, started.function)
 
     def _of_same_frame(self, compile_id: str) -> list[_Compilation]:
         frame = compile_id.rpartition("/")[0]

@@ -195,12 +195,19 @@ class _Folding:
 
     def _drafts(self) -> list[_Draft]:
         drafts: dict[tuple[str, Span, str], _Draft] = {}
+        # torch can tell a break twice in one compilation, before and after it has tried again, and point
+        # at another part of the line.
+        told: dict[tuple[str, str, str, int, str], _Draft] = {}
         for fact in self._facts:
             draft = None if self._is_passing_exception(fact) else self._draft(fact)
             if draft is None:
                 continue
             finding = draft.finding
-            known = drafts.setdefault((finding.code, finding.span, finding.message), draft)
+            span, words = finding.span, (finding.code, finding.message)
+            lines = [(*words, span.filename, span.row, compile_id) for compile_id in draft.compile_ids]
+            known = next((told[line] for line in lines if line in told), None)
+            known = known or drafts.setdefault((finding.code, span, finding.message), draft)
+            told.update(dict.fromkeys(lines, known))
             known.compile_ids |= draft.compile_ids
             known.eager = known.eager or draft.eager
         return [*drafts.values(), *self._recompiles()]

@@ -1,0 +1,40 @@
+"""On a machine with a CUDA device: the same findings, and guards that name it. Run with ``-m gpu``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fullgraph_compiler import facts as f
+from worker_client import run_worker
+
+pytestmark = pytest.mark.gpu
+
+PROGRAM = """
+import torch
+
+@torch.compile
+def toy(a, b):
+    x = a / (torch.abs(a) + 1)
+    print("woo")
+    if b.sum() < 0:
+        b = b * -1
+    return x * b
+
+for size in (10, 12):
+    toy(torch.ones(size, device="cuda"), torch.ones(size, device="cuda"))
+"""
+
+
+def test_toy_on_a_gpu(tmp_path: Path) -> None:
+    path = tmp_path / "toy.py"
+    path.write_text(PROGRAM)
+    result = run_worker(f.Script(str(path)), tmp_path)
+    assert {(fact.code, fact.stack[-1].row) for fact in result.of(f.GraphBreak)} == {
+        ("GB0059", 7),
+        ("GB0170", 8),
+    }
+    guard = next(g for g in result.of(f.GuardInstalled) if g.source == "L['a']" and g.kind == "TENSOR_MATCH")
+    assert guard.expected == "torch.float32, shape [10], device cuda:0, requires_grad=False, stride [1]"
+    first = result.of(f.Recompile)[0].failures[0]
+    assert (first.source, first.dimension, first.expected, first.actual) == ("L['a']", 0, "10", "12")

@@ -1,0 +1,84 @@
+"""Every program under ``tests/cases`` has exactly the findings that are written in it."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import torch
+from expectations import Expectation, parse_expectations
+from forked import observe
+from fullgraph_compiler.facts import Script
+from fullgraph_server.engine.fold import fold
+from fullgraph_server.engine.report import Report
+from fullgraph_server.workspace.workspace import Workspace
+
+CASES = Path(__file__).parents[1] / "cases"
+GRAPH_BREAKS = sorted((CASES / "graph_breaks").glob("*.py"))
+
+
+def check(path: Path, tmp_path: Path) -> Report:
+    facts = observe(Script(str(path)), tmp_path)
+    return fold(str(path), 1, torch.__version__, facts, Workspace(path.parent))
+
+
+def found_in(report: Report, path: Path) -> list[Expectation]:
+    """The findings that a person must act on, as expectations with the text of their first row."""
+    lines = path.read_text().splitlines()
+    found = []
+    for finding in report.findings:
+        if finding.severity == "information":
+            continue
+        span = finding.span
+        line = lines[span.row - 1] if span.filename == str(path) else span.filename
+        text = line[span.column - 1 : span.end_column - 1 if span.end_row == span.row else None]
+        found.append(Expectation(span.row, finding.code, text.partition("  # expect")[0]))
+    return found
+
+
+class Score:
+    """How many expected findings were found, over the whole corpus."""
+
+    def __init__(self) -> None:
+        self.expected = self.on_line = self.with_id = self.programs = 0
+
+    def add(self, expected: list[Expectation], found: list[Expectation]) -> None:
+        lines = Counter(item.row for item in expected) & Counter(item.row for item in found)
+        ids = Counter((x.row, x.code) for x in expected) & Counter((x.row, x.code) for x in found)
+        self.programs += 1
+        self.expected += len(expected)
+        self.on_line += lines.total()
+        self.with_id += ids.total()
+
+
+@pytest.fixture(scope="module")
+def score(pytestconfig: pytest.Config) -> Score:
+    score = Score()
+    yield score
+    if score.programs:
+        line = (
+            f"graph-break corpus, torch {torch.__version__}, {score.programs} programs: "
+            f"{score.on_line}/{score.expected} on the right line, "
+            f"{score.with_id}/{score.expected} on it with the right id"
+        )
+        with pytestconfig.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
+            print(f"\n{line}")
+
+
+@pytest.mark.parametrize("path", GRAPH_BREAKS, ids=lambda path: path.stem)
+def test_graph_break(path: Path, score: Score, tmp_path: Path) -> None:
+    expected = parse_expectations(path, torch.__version__)
+    found = found_in(check(path, tmp_path), path)
+    score.add(expected, found)
+    told = [item if want.text is not None else Expectation(item.row, item.code)
+            for item, want in zip(sorted(found), sorted(expected), strict=False)]  # fmt: skip
+    assert [*told, *sorted(found)[len(told) :]] == sorted(expected)
+
+
+def test_the_corpus_covers_sixty_kinds() -> None:
+    kinds = {item.code for path in GRAPH_BREAKS for item in parse_expectations(path, torch.__version__)}
+    assert len([kind for kind in kinds if kind.startswith("GB")]) >= 60
+    assert len(GRAPH_BREAKS) >= 60
+    assert os.path.commonpath(GRAPH_BREAKS) == str(CASES / "graph_breaks")

@@ -1,0 +1,50 @@
+"""Observe a program in a forked child of this process, which has torch loaded already.
+
+A worker of its own for each of hundreds of cases would spend nearly all of its time importing torch.
+Everything from the listener on is what a worker runs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import torch._dynamo  # the parent's copy serves all children
+from fullgraph_compiler.capture.run import run
+from fullgraph_compiler.facts import Fact, Program, RunRequest, as_object, from_json
+
+
+def observe(program: Program, cwd: Path) -> tuple[Fact, ...]:
+    """The facts of one run. Raises ``RuntimeError`` when the child dies before its end."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        _run(program, cwd, writer)
+    os.close(writer)
+    with open(reader, encoding="utf-8") as stream:
+        facts = [fact for line in stream for fact in from_json(json.loads(line))]
+    _, status = os.waitpid(child, 0)
+    if status != 0:
+        raise RuntimeError(f"the child of {program} died with status {status}")
+    return tuple(facts)
+
+
+def _run(program: Program, cwd: Path, writer: int) -> None:
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
+    sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
+    os.chdir(cwd)
+    code = 1
+    try:
+        with open(writer, "w", encoding="utf-8") as stream:
+            run(
+                RunRequest(1, program),
+                lambda facts: print(json.dumps(facts, default=as_object), file=stream, flush=True),
+            )
+        code = 0
+    finally:
+        os._exit(code)
