@@ -49,6 +49,8 @@ def play(program, generation):
     if scenario == "finish":
         facts(generation, seen("one"), seen("two"), finished())
         facts(generation, seen("after the end"))
+    elif scenario == "finish-early":
+        facts(generation, seen("one"), finished(), seen("after the end"))
     elif scenario == "environment":
         facts(generation, seen(os.getcwd()), seen(os.environ["COLOUR"]), finished())
     elif scenario == "output":

@@ -50,7 +50,7 @@ def fake_worker(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def no_crash_log_stays(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+def no_temporary_file_stays(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))
@@ -85,6 +85,11 @@ async def test_facts_arrive_in_order_and_nothing_after_the_end(tmp_path: Path) -
     assert seen.messages == ["one", "two"]
     assert seen.finished == RunFinished("finished", 0.5, 0)
     assert seen.run.torch == "2.13.0"
+
+
+async def test_what_follows_the_end_in_one_message_is_dropped(tmp_path: Path) -> None:
+    seen = await execute(prepare("finish-early", tmp_path))
+    assert seen.facts[1:] == [RunFinished("finished", 0.5, 0)]
 
 
 async def test_the_program_gets_its_folder_and_environment(tmp_path: Path) -> None:

@@ -1,0 +1,73 @@
+"""What a process that died left behind: faulthandler's log as a stack, its exit status in words."""
+
+from __future__ import annotations
+
+import re
+import signal
+
+from fullgraph_compiler.facts import Stack, StackFrame
+
+_FRAME = re.compile(r'  File "(.*)", line (\d+) in (.*)')
+_ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
+
+_SIGNALS = {
+    "SIGABRT": "aborted",
+    "SIGBUS": "bus error",
+    "SIGFPE": "arithmetic error",
+    "SIGILL": "illegal instruction",
+    "SIGKILL": "killed: perhaps out of memory",
+    "SIGSEGV": "segmentation fault",
+    "SIGTERM": "terminated",
+}
+
+
+def crash_stack(log: str, worker_folder: str) -> Stack:
+    """The stack that faulthandler wrote, outermost call first, without the worker's own calls.
+
+    Empty where the log holds none.
+    """
+    frames = [
+        StackFrame(_unescaped(filename), int(row), _unescaped(function))
+        for filename, row, function in _current_thread(log)
+    ]
+    return tuple(
+        frame
+        for frame in reversed(frames)
+        if not frame.filename.startswith(worker_folder) and not frame.filename.startswith("<frozen ")
+    )
+
+
+def describe_exit(returncode: int) -> str:
+    """How a process ended: ``segmentation fault (SIGSEGV)``, ``exit code 3``."""
+    if returncode >= 0:
+        return f"exit code {returncode}"
+    try:
+        name = signal.Signals(-returncode).name
+    except ValueError:
+        return f"signal {-returncode}"
+    return f"{_SIGNALS[name]} ({name})" if name in _SIGNALS else name
+
+
+def _current_thread(log: str) -> list[tuple[str, str, str]]:
+    """The frames of the thread that the signal reached; the main thread's, which comes last, without one."""
+    frames: list[tuple[str, str, str]] = []
+    section = ""
+    for line in log.splitlines():
+        if line.endswith("(most recent call first):"):
+            if section == "Current thread":
+                break
+            section = next((name for name in ("Current thread", "Thread") if line.startswith(f"{name} ")), "")
+            frames = [] if section else frames
+        elif section and (match := _FRAME.fullmatch(line)):
+            frames.append((match[1], match[2], match[3]))
+    return frames
+
+
+def _unescaped(text: str) -> str:
+    """Undo faulthandler's escapes: it writes what is not printable ASCII by its number in hex."""
+
+    def character(match: re.Match[str]) -> str:
+        code = int(match[1] or match[2] or match[3], 16)
+        return match[0] if 0x20 <= code < 0x7F or code > 0x10FFFF else chr(code)
+
+    return _ESCAPE.sub(character, text)

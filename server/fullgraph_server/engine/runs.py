@@ -1,0 +1,273 @@
+"""Runs over time: for each target one that is on and one that waits, their generations and reports."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import sys
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from fullgraph_compiler.facts import Fact, RunFinished, RunRequest, Status
+
+from ..workspace.targets import Target, problem_facts
+from ..workspace.workspace import Workspace
+from .fold import fold
+from .report import Report
+from .run import Run, RunSettings
+
+_log = logging.getLogger(__name__)
+
+_REFRESH_SECONDS = 0.1
+"""How long facts gather before an unfinished report is made of them."""
+_FOLDING_SHARE = 0.1
+"""The part of the time that may go into unfinished reports."""
+
+_MOST_OUTPUT = 1_000_000
+"""Characters of a program's output that are passed on."""
+
+RunState: TypeAlias = Literal["running"] | Status
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that a run needs. Made when it starts, so that it is of the newest text."""
+
+    target: Target
+    settings: RunSettings
+    workspace: Workspace
+
+
+Planner: TypeAlias = Callable[[str], Awaitable[Plan | None]]
+"""Gives the plan of a target's next run, or ``None`` if there is no such target any more."""
+
+
+class RunObserver:
+    """Is told what happens to runs. For one target, generations only grow."""
+
+    def started(self, target: Target, generation: int, cancel: Callable[[], None]) -> None:
+        """A run begins; ``cancel`` ends it."""
+
+    def reported(self, report: Report) -> None:
+        """There is a newer report of the target: of facts so far, or of the whole run."""
+
+    def finished(self, target: Target, generation: int, status: Status) -> None:
+        """The run is over, and what it told has been reported."""
+
+    def cleared(self, target: str) -> None:
+        """The target's report is gone."""
+
+
+class Runs:
+    """Every target that was asked for. One run of a target is on at a time, and one waits."""
+
+    def __init__(self, plan: Planner, observers: Sequence[RunObserver]) -> None:
+        self._plan = plan
+        self._observers = observers
+        self._generations = itertools.count(1)
+        self._slots: dict[str, _Slot] = {}
+
+    def start(self, target: str) -> asyncio.Future[Report | None]:
+        """Ask for a run. The future gets its report, or ``None`` if it was stopped before it began.
+
+        Requests made while another run is on share the next one.
+        """
+        slot = self._slots.setdefault(target, _Slot())
+        if slot.waiting is None:
+            slot.waiting = asyncio.get_running_loop().create_future()
+        if slot.task is None:
+            slot.task = asyncio.create_task(self._work(target, slot))
+        return slot.waiting
+
+    def stop(self, target: str | None = None) -> None:
+        """End the run that is on and drop the one that waits, of one target or of all."""
+        for slot in self._selected(target):
+            slot.stop()
+
+    def clear(self, target: str | None = None) -> None:
+        """Forget one target or all, as if it had never run."""
+        names = [target] if target is not None else list(self._slots)
+        for name in names:
+            slot = self._slots.get(name)
+            if slot is None:
+                continue
+            slot.forget()
+            for observer in self._observers:
+                observer.cleared(name)
+
+    async def close(self) -> None:
+        """End everything, and wait until every process is gone."""
+        self.stop()
+        tasks = [slot.task for slot in self._slots.values() if slot.task is not None]
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def reports(self) -> tuple[Report, ...]:
+        """The reports of finished runs, the newest of each target."""
+        return tuple(slot.report for slot in self._slots.values() if slot.report is not None)
+
+    def state(self, target: str) -> RunState | None:
+        """How the last run ended, or that one is on; ``None`` for a target that did not run."""
+        slot = self._slots.get(target)
+        if slot is None:
+            return None
+        return "running" if slot.task is not None else slot.status
+
+    def depending_on(self, filename: str) -> list[str]:
+        """The targets that have run and whose result a change of this file can change."""
+        return [name for name, slot in self._slots.items() if filename in slot.files]
+
+    def _selected(self, target: str | None) -> list[_Slot]:
+        return [slot for name, slot in self._slots.items() if target in (None, name)]
+
+    async def _work(self, target: str, slot: _Slot) -> None:
+        """Run for as long as a run waits."""
+        try:
+            while slot.waiting is not None:
+                answer, slot.waiting = slot.waiting, None
+                try:
+                    report = await self._run(target, slot)
+                except Exception as error:
+                    _log.exception("the run of %s failed", target)
+                    answer.set_exception(error)
+                else:
+                    answer.set_result(report)
+        finally:
+            slot.task = None
+
+    async def _run(self, name: str, slot: _Slot) -> Report | None:
+        slot.begin()
+        plan = await self._plan(name)
+        if plan is None:
+            self.clear(name)
+            return None
+        if slot.stopped:
+            return None
+        target, generation = plan.target, next(self._generations)
+        slot.files |= {target.filename}
+        request = RunRequest(generation, target.program)
+        run = slot.run = Run(plan.settings, request, _Output().write)
+        for observer in self._observers:
+            observer.started(target, generation, run.cancel)
+        progress = _Progress(plan, generation, run, lambda report: self._report(slot, report))
+        try:
+            await run.execute(progress.take)
+        finally:
+            slot.run = None
+            progress.close()
+        report = progress.report
+        if not slot.forgotten:
+            slot.finish(report, progress.told)
+        for observer in self._observers:
+            observer.finished(target, generation, report.status or "crashed")
+        return report
+
+    def _report(self, slot: _Slot, report: Report) -> None:
+        if not slot.forgotten:
+            for observer in self._observers:
+                observer.reported(report)
+
+
+class _Slot:
+    """One target: its run, the request that waits, and the last report."""
+
+    def __init__(self) -> None:
+        self.task: asyncio.Task[None] | None = None
+        self.run: Run | None = None
+        self.waiting: asyncio.Future[Report | None] | None = None
+        self.report: Report | None = None
+        self.status: Status | None = None
+        self.files: frozenset[str] = frozenset()
+        self.stopped = False
+        """Stopped since the last run began."""
+        self.forgotten = False
+        """Cleared since the last run began: what it still tells is of no interest."""
+
+    def begin(self) -> None:
+        self.stopped = self.forgotten = False
+
+    def stop(self) -> None:
+        self.stopped = True
+        if self.waiting is not None and self.task is not None:
+            self.waiting.set_result(None)
+            self.waiting = None
+        if self.run is not None:
+            self.run.cancel()
+
+    def forget(self) -> None:
+        self.stop()
+        self.forgotten = True
+        self.report = self.status = None
+        self.files = frozenset()
+
+    def finish(self, report: Report, told: bool) -> None:
+        self.status = report.status
+        if told:
+            self.report = report
+            # Earlier files stay: a run that fails early names few of those that it depends on.
+            self.files |= report.files
+
+
+class _Progress:
+    """The facts of one run as they come in, and the reports made of them, not too often."""
+
+    def __init__(self, plan: Plan, generation: int, run: Run, on_report: Callable[[Report], None]) -> None:
+        self.report = Report(plan.target.id, generation)
+        self._plan = plan
+        self._run = run
+        self._on_report = on_report
+        self._facts: list[Fact] = []
+        self._problems = problem_facts(plan.target)
+        self._timer: asyncio.TimerHandle | None = None
+        self._delay = _REFRESH_SECONDS
+
+    @property
+    def told(self) -> bool:
+        """Whether there is anything to report: a run cancelled early leaves the earlier report in place."""
+        return self.report.status != "cancelled" or len(self._facts) > 1
+
+    def take(self, facts: Sequence[Fact]) -> None:
+        self._facts += facts
+        if isinstance(facts[-1], RunFinished):
+            self.close()
+            self._refresh()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self._delay, self._refresh)
+
+    def close(self) -> None:
+        """No report comes after this."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _refresh(self) -> None:
+        self._timer = None
+        begun = time.monotonic()
+        target = self._plan.target
+        self.report = fold(
+            target.id,
+            self.report.generation,
+            self._run.torch,
+            (*self._problems, *self._facts),
+            self._plan.workspace,
+            target.filename,
+        )
+        self._delay = max(_REFRESH_SECONDS, (time.monotonic() - begun) / _FOLDING_SHARE)
+        if self.told:
+            self._on_report(self.report)
+
+
+class _Output:
+    """Passes a program's output to the server's log, up to a limit: some programs print for ever."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_OUTPUT
+
+    def write(self, text: str) -> None:
+        if self._left <= 0:
+            return
+        sys.stderr.write(text[: self._left])
+        self._left -= len(text)
+        if self._left <= 0:
+            _log.warning("the program prints too much: the rest of its output is left out")

@@ -1,0 +1,1 @@
+"""What an editor shows, a feature a file: each only projects finished reports onto documents."""

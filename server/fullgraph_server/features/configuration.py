@@ -1,0 +1,107 @@
+"""The client's settings: asked for where it can answer, else as it gave them at the start."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+_log = logging.getLogger(__name__)
+
+_SECTION = "fullgraph"
+_ANSWER_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The section ``fullgraph``, checked; ``None`` is what nobody has set."""
+
+    interpreter: str | None = None
+    timeout: float | None = None
+    """Seconds that a run may take."""
+
+
+class Configuration:
+    """Reads the settings, and tells the user once about each value that is wrong."""
+
+    def __init__(self, server: LanguageServer) -> None:
+        self._server = server
+        self._initial: Any = None
+        self._told: set[str] = set()
+
+    def initialize(self, options: Any) -> None:
+        """Take the client's ``initializationOptions``, with or without the section around them."""
+        plain = _plain(options)
+        self._initial = plain.get(_SECTION, plain) if isinstance(plain, dict) else plain
+
+    async def settings(self, uri: str) -> Settings:
+        """The settings that hold for a file."""
+        section = await self._ask(uri)
+        return self._checked(section if section is not None else self._initial)
+
+    def tell(self, message: str) -> None:
+        """Show a message to the user, but only once."""
+        _log.warning("%s", message)
+        if message not in self._told:
+            self._told.add(message)
+            self._server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
+
+    async def _ask(self, uri: str) -> Any:
+        workspace = self._server.client_capabilities.workspace
+        if workspace is None or not workspace.configuration:
+            return None
+        params = types.ConfigurationParams([types.ConfigurationItem(scope_uri=uri, section=_SECTION)])
+        answer = asyncio.ensure_future(self._server.workspace_configuration_async(params))
+        # Not wait_for: pygls fails on the answer to a request that was cancelled.
+        await asyncio.wait({answer}, timeout=_ANSWER_SECONDS)
+        if not answer.done() or answer.exception() is not None:
+            _log.warning("the client did not give its configuration")
+            return None
+        values = answer.result()
+        return _plain(values[0]) if values else None
+
+    def _checked(self, section: Any) -> Settings:
+        if section is None:
+            return Settings()
+        if not isinstance(section, dict):
+            self._wrong("", "an object", section)
+            return Settings()
+        return Settings(self._interpreter(section.get("interpreter")), self._timeout(section.get("timeout")))
+
+    def _interpreter(self, value: Any) -> str | None:
+        if isinstance(value, list) and len(value) <= 1:
+            value = value[0] if value else None
+        if value is None or value == "":
+            return None
+        if isinstance(value, str):
+            return value
+        self._wrong("interpreter", "the path of a Python, or a list with one", value)
+        return None
+
+    def _timeout(self, value: Any) -> float | None:
+        if value is None:
+            return None
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0:
+            return float(value)
+        self._wrong("timeout", "a number of seconds above 0", value)
+        return None
+
+    def _wrong(self, key: str, wanted: str, value: Any) -> None:
+        name = f"{_SECTION}.{key}" if key else _SECTION
+        self.tell(f"The setting {name} must be {wanted}, not {value!r}: it is ignored.")
+
+
+def _plain(value: Any) -> Any:
+    """JSON values again, where pygls has made objects of them."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if hasattr(value, "_asdict"):
+        return _plain(value._asdict())
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,188 @@
+"""Hover: the guards of a name, the sum of a compiled function, the explanation of a finding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from ..engine.names import written_name
+from ..engine.report import Finding, FrameReport, Guard, Span
+from .documents import Documents
+from .projection import Function, Projection, Projections
+
+_PATH = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_SPECIAL = re.compile(r"([\\*_\[\]<>#|~])")
+_MOST_GUARDS = 8
+_LONGEST_CODE = 300
+
+
+def register(server: LanguageServer, documents: Documents, projections: Projections) -> None:
+    """Answer ``textDocument/hover``."""
+
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    async def hover(params: types.HoverParams) -> types.Hover | None:
+        filename = documents.filename(params.text_document.uri)
+        if filename is None:
+            return None
+        row, column = documents.place(filename, params.position)
+        found = describe(projections.of(filename), filename, documents.line(filename, row), row, column)
+        if found is None:
+            return None
+        text, span = found
+        return types.Hover(types.MarkupContent(_markup_kind(server), text), documents.range(span))
+
+
+def describe(
+    projection: Projection, filename: str, line: str, row: int, column: int
+) -> tuple[str, Span] | None:
+    """The hover text at a place, and the range that it is about."""
+    sections: list[tuple[str, Span]] = [
+        (finding_text(finding), finding.span) for finding in projection.findings_at(row, column)
+    ]
+    function = projection.function_at(row)
+    if function is not None:
+        if (named := _named_guards(function, filename, line, row, column)) is not None:
+            sections.insert(0, named)
+        if function.first_row <= row <= function.def_row:
+            start = len(line) - len(line.lstrip()) + 1
+            span = Span(filename, row, start, row, len(line.rstrip()) + 1)
+            sections.append((function_text(function.frame), span))
+    if not sections:
+        return None
+    return "\n\n---\n\n".join(text for text, _ in sections), sections[0][1]
+
+
+# -- names -------------------------------------------------------------------------------------
+
+
+def _named_guards(
+    function: Function, filename: str, line: str, row: int, column: int
+) -> tuple[str, Span] | None:
+    """The guards on the name at a place; of an attribute without any, those of what it belongs to."""
+    at = column - 1
+    match = next((match for match in _PATH.finditer(line) if match.start() <= at <= match.end()), None)
+    if match is None:
+        return None
+    end = line.find(".", at, match.end())
+    path = line[match.start() : end if end >= 0 else match.end()]
+    span = Span(filename, row, match.start() + len(path) - len(path.rpartition(".")[2]) + 1, row, 0)
+    span = Span(filename, row, span.column, row, match.start() + len(path) + 1)
+    around: Function | None = function
+    while around is not None:
+        name = path
+        while name:
+            own, parts = around.guards_on(name)
+            if own or parts:
+                return guards_text(name, around.frame, own, parts), span
+            name = name.rpartition(".")[0]
+        around = around.outer
+    return None
+
+
+def guards_text(name: str, frame: FrameReport, own: Sequence[Guard], parts: Sequence[Guard]) -> str:
+    """The guards on a name, those that failed first; then those on parts of its value."""
+    count = len(own) + len(parts)
+    lines = [f"**`{name}`**: {_count(count, 'guard')} in `{frame.function}`", ""]
+    lines += _guard_items(own, frame.filename, named=False)
+    if parts:
+        lines += _guard_items(parts, frame.filename, named=True)
+    return "\n".join(lines)
+
+
+def _guard_items(guards: Sequence[Guard], filename: str, named: bool) -> list[str]:
+    """One item for each guard; those of a kind that say the same of a value are told together."""
+    groups: dict[tuple[str, str, str], list[Guard]] = {}
+    for guard in sorted(guards, key=_importance):
+        groups.setdefault((guard.source, guard.kind, guard.expected), []).append(guard)
+    shown = list(groups.values())[:_MOST_GUARDS]
+    lines = [line for group in shown for line in _guard_item(group, filename, named)]
+    left = sum(len(group) for group in list(groups.values())[_MOST_GUARDS:])
+    return [*lines, f"- and {_count(left, 'more guard')}"] if left else lines
+
+
+def _guard_item(group: Sequence[Guard], filename: str, named: bool) -> list[str]:
+    first = group[0]
+    subject = f"`{written_name(first.source)}` " if named else ""
+    times = f" ×{len(group)}" if len(group) > 1 else ""
+    expected = f": {_escaped(first.expected)}" if first.expected else ""
+    line = f"- {subject}`{first.kind}`{times}{expected}"
+    details = []
+    failures = sum(guard.failures for guard in group)
+    if failures:
+        details.append(f"**failed {_count(failures, 'time')}**")
+    if first.span is not None:
+        place = f"line {first.span.row}"
+        if first.span.filename != filename:
+            place += f" of {_escaped(Path(first.span.filename).name)}"
+        details.append(f"first used at {place}")
+    details.append(f"compilation {first.compile_id}")
+    lines = [line, f"  {', '.join(details)}"]
+    if len(group) == 1 and first.code:
+        lines += ["  ```python", f"  {_shortened(first.code)}", "  ```"]
+    return lines
+
+
+def _importance(guard: Guard) -> tuple[bool, bool, bool]:
+    return guard.failures == 0, guard.kind != "TENSOR_MATCH", not guard.expected
+
+
+# -- functions and findings --------------------------------------------------------------------
+
+
+def function_text(frame: FrameReport) -> str:
+    """What became of a function: in one line, then the guards that made it compile again."""
+    numbers = [
+        _count(frame.graphs, "graph"),
+        _count(frame.ops, "op"),
+        _count(frame.breaks, "graph break"),
+        _count(len(frame.guards), "guard"),
+        _count(frame.recompiles, "recompile"),
+        f"{frame.seconds:.2f} s compile time",
+    ]
+    text = f"**`{frame.function}`**: {' · '.join(numbers)}"
+    failed = [guard for guard in frame.guards if guard.failures]
+    if failed:
+        names = dict.fromkeys(f"`{written_name(guard.source) or guard.code}`" for guard in failed)
+        text += f"\n\nRecompiled because of guards on {', '.join(list(names)[:_MOST_GUARDS])}"
+    return text
+
+
+def finding_text(finding: Finding) -> str:
+    """A finding: what it is, why, and what to do about it."""
+    code = f"[{finding.code}]({finding.url})" if finding.url else f"`{finding.code}`"
+    times = f", {_count(finding.count, 'time')}" if finding.count > 1 else ""
+    parts = [f"**{_escaped(finding.message)}** ({code}{times})", _escaped(finding.explanation)]
+    if finding.hints:
+        parts.append("\n".join(f"- {_escaped(hint)}" for hint in finding.hints))
+    return "\n\n".join(part for part in parts if part)
+
+
+# -- text --------------------------------------------------------------------------------------
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _escaped(text: str) -> str:
+    """Text that is not Markdown, except that what stands in backticks is code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return _SPECIAL.sub(r"\\\1", text).replace("`", "\\`")
+    return "`".join(part if index % 2 else _SPECIAL.sub(r"\\\1", part) for index, part in enumerate(parts))
+
+
+def _shortened(code: str) -> str:
+    line = " ".join(code.split())
+    return line if len(line) <= _LONGEST_CODE else f"{line[:_LONGEST_CODE]}…"
+
+
+def _markup_kind(server: LanguageServer) -> types.MarkupKind:
+    capabilities = server.client_capabilities.text_document
+    formats = capabilities.hover.content_format if capabilities and capabilities.hover else None
+    plain = formats is not None and types.MarkupKind.Markdown not in formats
+    return types.MarkupKind.PlainText if plain else types.MarkupKind.Markdown

@@ -1,0 +1,82 @@
+"""The language server: puts the features together and speaks LSP over standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from . import __version__
+from .engine.runs import Runs
+from .features import hover, run, targets
+from .features.configuration import Configuration
+from .features.diagnostics import Diagnostics
+from .features.documents import Documents
+from .features.progress import Progress, StatusNotifications
+from .features.projection import Projections
+from .protocol import FullgraphProtocol, create_converter
+
+_log = logging.getLogger(__name__)
+
+
+class FullgraphServer(LanguageServer):
+    """A pygls server whose own failures go to the log, not into the user's face."""
+
+    def report_server_error(self, error: Exception, source: type[Exception]) -> None:
+        """Log an error; pygls has answered the request already."""
+        _log.error("%s: %s", source.__name__, error)
+
+
+def create_server() -> FullgraphServer:
+    """A server with all its features, not yet connected."""
+    server = FullgraphServer(
+        "fullgraph", __version__, protocol_cls=FullgraphProtocol, converter_factory=create_converter
+    )
+    documents = Documents(server)
+    configuration = Configuration(server)
+    found_targets = targets.Targets(documents)
+    runs = Runs(
+        run.create_planner(found_targets, documents, configuration),
+        (Diagnostics(server, documents), Progress(server), StatusNotifications(server)),
+    )
+    run.register(server, runs, found_targets, documents)
+    targets.register(server, found_targets, runs)
+    hover.register(server, documents, Projections(runs, documents))
+    _register_lifetime(server, runs, configuration)
+    return server
+
+
+def main() -> None:
+    """Serve one client until it leaves."""
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    logging.getLogger("pygls").setLevel(logging.WARNING)
+    stdout = sys.stdout.buffer
+    # The protocol has standard output for itself: whatever else is printed goes to the log.
+    sys.stdout = sys.stderr
+    create_server().start_io(sys.stdin.buffer, stdout)
+
+
+def _register_lifetime(server: FullgraphServer, runs: Runs, configuration: Configuration) -> None:
+    async def terminate() -> None:
+        await runs.close()
+        # Not sys.exit: the thread that reads standard input cannot be woken.
+        os._exit(0)
+
+    @server.feature(types.INITIALIZE)
+    async def initialize(params: types.InitializeParams) -> None:
+        configuration.initialize(params.initialization_options)
+        if sys.platform != "win32":
+            loop = asyncio.get_running_loop()
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.add_signal_handler(number, lambda: loop.create_task(terminate()))
+
+    @server.feature(types.SHUTDOWN)
+    async def shutdown(_params: None) -> None:
+        await runs.close()

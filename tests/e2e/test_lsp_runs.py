@@ -1,0 +1,348 @@
+"""The server over real stdio: runs over time, and everything that can be wrong with a request.
+
+The interpreter is a script that starts a worker which plays scenarios, so that each moment of a run
+can be held on to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_lsp
+from lsp_session import CONFIG, Editor, uri_of
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+FAKE = Path(__file__).parents[1] / "server" / "fake_worker.py"
+
+
+@pytest_lsp.fixture(config=CONFIG)
+async def editor(lsp_client: Editor, tmp_path: Path) -> AsyncIterator[None]:
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{FAKE}"\n')
+    python.chmod(0o755)
+    gates = [tmp_path / "gate 0", tmp_path / "gate 1"]
+    for gate in gates:
+        os.mkfifo(gate)
+    (folder / "program.py").write_text("first text\n")
+    (folder / "other.py").write_text("other\n")
+    scenarios = {name: [name] for name in ("source", "hang", "fork-and-hang", "segfault")}
+    scenarios["gates"] = ["gates", *(str(gate) for gate in gates)]
+    (folder / "pyproject.toml").write_text(
+        "[tool.fullgraph]\ntargets = [\n"
+        + "".join(
+            f'  {{ name = "{name}", script = "program.py", args = {args} }},\n'
+            for name, args in scenarios.items()
+        )
+        + "]\n"
+    )
+    lsp_client.set_configuration({"fullgraph": {"interpreter": str(python)}})
+    lsp_client.program = folder / "program.py"
+    lsp_client.gates = gates
+    await lsp_client.open_folder(folder)
+    yield
+    await lsp_client.shutdown_session()
+
+
+def messages(editor: Editor) -> list[str]:
+    """What the client shows at the program."""
+    shown = [params for params in editor.published if params.uri == uri_of(editor.program)]
+    return [item.message for item in shown[-1].diagnostics] if shown else []
+
+
+def statuses(editor: Editor) -> list[str]:
+    return [params.status for params in editor.statuses]
+
+
+async def open_gate(gate: Path) -> None:
+    """Let a run go on, as soon as it has come to the gate."""
+    await asyncio.wait_for(asyncio.to_thread(gate.write_text, ""), 60)
+
+
+def begin(editor: Editor, target: str) -> asyncio.Task[Any]:
+    return asyncio.create_task(editor.command("fullgraph.run", target))
+
+
+async def targets(editor: Editor) -> dict[str, Any]:
+    """The targets by label."""
+    items = await editor.protocol.send_request_async("fullgraph/targets", {})
+    return {item["label"]: item for item in items}
+
+
+def dies(pid: int) -> bool:
+    """Whether a process has ended, or does so while we wait."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([descriptor], [], [], 20)[0])
+    finally:
+        os.close(descriptor)
+
+
+# -- runs over time ----------------------------------------------------------------------------
+
+
+async def test_progress_shows_a_run_and_can_cancel_it(editor: Editor) -> None:
+    run = begin(editor, "hang")
+    await editor.until(lambda: messages(editor) == ["before"])
+    await editor.until(lambda: any(editor.progress_reports.values()))
+    ((token, reports),) = editor.progress_reports.items()
+    assert isinstance(reports[0], types.WorkDoneProgressBegin)
+    assert reports[0].cancellable
+    assert reports[0].message == "running hang"
+    editor.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams(token))
+    assert await run == {"target": "hang", "status": "cancelled", "findings": 1}
+    assert isinstance(editor.progress_reports[token][-1], types.WorkDoneProgressEnd)
+    assert messages(editor) == ["before"], "what was seen stays"
+    assert statuses(editor) == ["running", "cancelled"]
+
+
+async def test_the_server_answers_while_a_run_is_on(editor: Editor) -> None:
+    run = begin(editor, "hang")
+    await editor.until(lambda: messages(editor) == ["before"])
+    assert await editor.hover(uri_of(editor.program), 0, 0) is None, "only finished reports are read"
+    assert (await targets(editor))["hang"]["lastStatus"] == "running"
+    await editor.command("fullgraph.stop", "hang")
+    assert (await run)["status"] == "cancelled"
+    assert "before" in (await editor.hover(uri_of(editor.program), 0, 0)).contents.value
+
+
+async def test_save_runs_again_what_has_run(editor: Editor) -> None:
+    uri = editor.open(editor.program)
+    editor.save(uri)
+    assert (await editor.command("fullgraph.run", "source"))["findings"] == 1
+    assert statuses(editor) == ["running", "finished"], "nothing runs that nobody has run"
+    assert messages(editor) == ["first text"]
+
+    editor.program.write_text("second text\n")
+    editor.save(uri)
+    await editor.until(lambda: len(editor.statuses) == 4)
+    assert messages(editor) == ["second text"]
+
+    editor.save(editor.open(editor.program.with_name("other.py")))
+    await targets(editor)
+    assert len(editor.statuses) == 4, "no target depends on the other file"
+
+
+async def test_old_findings_stay_until_the_first_new_one(editor: Editor) -> None:
+    run = begin(editor, "gates")
+    for gate in editor.gates:
+        await open_gate(gate)
+    await run
+    old = ["1: after gate 0", "1: after gate 1"]
+    assert messages(editor) == old
+
+    run = begin(editor, "gates")
+    await editor.until(lambda: statuses(editor)[-1] == "running")
+    assert messages(editor) == old
+    await open_gate(editor.gates[0])
+    await editor.until(lambda: messages(editor) != old)
+    assert messages(editor) == ["2: after gate 0"], "the new one before the run is over, and no old one"
+    await open_gate(editor.gates[1])
+    await run
+    assert messages(editor) == ["2: after gate 0", "2: after gate 1"]
+
+
+async def test_one_run_is_on_and_one_waits(editor: Editor) -> None:
+    runs = [begin(editor, "gates")]
+    await editor.until(lambda: statuses(editor) == ["running"])
+    runs += [begin(editor, "gates") for _ in range(3)]
+    await asyncio.sleep(0)  # lets the tasks send their requests
+    await targets(editor)  # requests are served in order: now the others wait
+    for gate in editor.gates * 2:
+        await open_gate(gate)
+    summaries = await asyncio.gather(*runs)
+    assert [summary["status"] for summary in summaries] == ["finished"] * 4
+    assert statuses(editor) == ["running", "finished"] * 2
+
+
+async def test_a_cancelled_run_that_told_nothing_leaves_the_old_findings(editor: Editor) -> None:
+    first = begin(editor, "gates")
+    for gate in editor.gates:
+        await open_gate(gate)
+    await first
+    runs = [begin(editor, "gates")]
+    await editor.until(lambda: statuses(editor)[-1] == "running")
+    runs.append(begin(editor, "gates"))
+    await asyncio.sleep(0)
+    await targets(editor)
+    await editor.command("fullgraph.stop")
+    assert [(await run)["status"] for run in runs] == ["cancelled"] * 2
+    assert messages(editor) == ["1: after gate 0", "1: after gate 1"]
+    assert statuses(editor).count("running") == 2, "the run that waited did not start"
+
+
+async def test_clear_while_a_run_is_on(editor: Editor) -> None:
+    run = begin(editor, "hang")
+    await editor.until(lambda: messages(editor) == ["before"])
+    await editor.command("fullgraph.clear")
+    await run
+    assert messages(editor) == []
+    editor.save(uri_of(editor.program))
+    assert "lastStatus" not in (await targets(editor))["hang"]
+    assert statuses(editor) == ["running", "cancelled"], "what was cleared does not run again"
+
+
+async def test_two_targets_share_a_file(editor: Editor) -> None:
+    await editor.command("fullgraph.run", "source")
+    await editor.command("fullgraph.run", "segfault")
+    assert "first text" in messages(editor)
+    assert "before" in messages(editor)
+    await editor.command("fullgraph.clear", "source")
+    assert "first text" not in messages(editor)
+    assert "before" in messages(editor)
+
+
+async def test_targets_of_the_folder(editor: Editor) -> None:
+    folder = editor.program.parent
+    (folder / "model.py").write_text(
+        "import torch\n\n# fullgraph: double(f32[3])\ndef double(x):\n    return 2 * x\n"
+    )
+    (folder / "test_model.py").write_text(
+        "import torch\nclass TestModel:\n    def test_one(self):\n        torch.compile(abs)\n"
+    )
+    found = await targets(editor)
+    assert found["hang"]["configured"]
+    assert found["model.py::double"] == {
+        "id": f"{folder / 'model.py'}::double",
+        "label": "model.py::double",
+        "kind": "example",
+        "uri": uri_of(folder / "model.py"),
+        "configured": False,
+        "range": {"start": {"line": 3, "character": 4}, "end": {"line": 3, "character": 10}},
+    }
+    test = found["test_model.py::TestModel::test_one"]
+    assert (test["id"], test["kind"]) == ("pytest:test_model.py::TestModel::test_one", "pytest")
+    assert test["range"]["start"] == {"line": 2, "character": 8}
+
+
+async def test_a_file_by_its_path_in_the_workspace(editor: Editor) -> None:
+    summary = await editor.command("fullgraph.run", "program.py")
+    assert summary["target"] == str(editor.program)
+
+
+# -- ends --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", ["shutdown", "end of input", "SIGTERM"])
+async def test_no_process_outlives_the_server(editor: Editor, end: str) -> None:
+    run = begin(editor, "fork-and-hang")
+    await editor.until(lambda: messages(editor))
+    child = int(messages(editor)[0])
+    server = editor._server
+    if end == "shutdown":
+        await editor.shutdown_async(None)
+        editor.exit(None)
+    elif end == "end of input":
+        server.stdin.close()
+    else:
+        server.send_signal(signal.SIGTERM)
+    assert await asyncio.to_thread(dies, child)
+    await asyncio.wait_for(server.wait(), 20)
+    await asyncio.gather(run, return_exceptions=True)
+    editor.capabilities = None  # the session is over already
+
+
+# -- bad input ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["file:///no/such/file.py"], "There is no file /no/such/file.py."),
+        (["untitled:Untitled-1"], "Only files on disk can be run: save untitled:Untitled-1 first."),
+        (["vscode-notebook-cell://x/y.ipynb#1"], "Only files on disk can be run"),
+        (["no target of this name"], "There is no target no target of this name."),
+        (["pytest:test_none.py::test"], "There is no file test_none.py for the test test_none.py::test."),
+        (["{folder}"], "is a folder: run one of its files."),
+        (["{folder}/program.py::f"], "f in {folder}/program.py has no example call."),
+        ([], "fullgraph.run takes one argument: the URI of a file, or the id of a target."),
+        ([5], "fullgraph.run takes one argument"),
+        (["source", "hang"], "fullgraph.run takes one argument"),
+    ],
+)
+async def test_bad_argument(editor: Editor, arguments: list[Any], message: str) -> None:
+    folder = str(editor.program.parent)
+    given = [item.replace("{folder}", folder) if isinstance(item, str) else item for item in arguments]
+    with pytest.raises(JsonRpcException) as refused:
+        await editor.command("fullgraph.run", *given)
+    assert message.replace("{folder}", folder) in str(refused.value)
+    assert editor.statuses == []
+    assert editor.messages == []
+
+
+async def test_missing_interpreter(editor: Editor) -> None:
+    editor.set_configuration({"fullgraph": {"interpreter": "/no/such/python"}})
+    summary = await editor.command("fullgraph.run", "source")
+    assert (summary["status"], summary["findings"]) == ("not-started", 1)
+    assert messages(editor) == ["There is no interpreter /no/such/python."]
+    assert editor.published[-1].diagnostics[0].severity == types.DiagnosticSeverity.Error
+
+
+async def test_settings_of_the_wrong_type_are_told_once(editor: Editor) -> None:
+    editor.set_configuration({"fullgraph": {"interpreter": ["a", "b"], "timeout": "long"}})
+    editor.program.parent.joinpath("pyproject.toml").write_text(
+        f'[tool.fullgraph]\npython = "{editor.program.parents[1] / "python"}"\n'
+        'targets = [{ name = "source", script = "program.py", args = ["source"] }]\n'
+    )
+    for _ in range(2):
+        assert (await editor.command("fullgraph.run", "source"))["status"] == "finished"
+    assert [item.message for item in editor.messages] == [
+        (
+            "The setting fullgraph.interpreter must be the path of a Python, or a list with one, "
+            "not ['a', 'b']: it is ignored."
+        ),
+        "The setting fullgraph.timeout must be a number of seconds above 0, not 'long': it is ignored.",
+    ]
+
+
+async def test_time_limit(editor: Editor) -> None:
+    python = str(editor.program.parents[1] / "python")
+    editor.set_configuration({"fullgraph": {"interpreter": [python], "timeout": 0.5}})
+    assert (await editor.command("fullgraph.run", "hang"))["status"] == "timeout"
+    shown = [item.message for params in editor.published for item in params.diagnostics]
+    assert any("did not finish within 0.5 s" in message for message in shown)
+
+
+async def test_file_that_is_gone(editor: Editor) -> None:
+    uri = editor.open(editor.program)
+    await editor.command("fullgraph.run", "source")
+    editor.program.unlink()
+    with pytest.raises(JsonRpcException, match="There is no file"):
+        await editor.command("fullgraph.run", uri)
+    assert messages(editor) == ["first text"]
+
+
+@pytest.mark.parametrize(
+    ("program", "status", "line", "message"),
+    [
+        ("x = 1\ndef f(:\n    pass\n", "not-started", 1, "SyntaxError"),
+        ("import ctypes\n\nctypes.string_at(0)\n", "crashed", 2, "segmentation fault (SIGSEGV)"),
+        ("def f():\n    while True:\n        pass\nf()\n", "timeout", (1, 2), "did not finish within 4 s"),
+        ("import os\nos._exit(3)\n", "crashed", 0, "exit code 3"),
+        ("import os\nos.closerange(3, 100)\nx = 1 / 0\n", "crashed", 0, "exit code 1"),
+    ],
+)
+async def test_program_that_goes_wrong(
+    editor: Editor, program: str, status: str, line: int | tuple[int, ...], message: str
+) -> None:
+    editor.set_configuration({"fullgraph": {"interpreter": sys.executable, "timeout": 4}})
+    editor.program.write_text(program)
+    summary = await editor.command("fullgraph.run", uri_of(editor.program))
+    assert summary == {"target": str(editor.program), "status": status, "findings": 1}
+    (found,) = editor.published[-1].diagnostics
+    assert editor.published[-1].uri == uri_of(editor.program)
+    assert found.range.start.line in (line if isinstance(line, tuple) else (line,))
+    assert message in found.message
