@@ -83,6 +83,20 @@ def pending_exception(frame: FrameType | None) -> BaseException | None:
     return None
 
 
+def stops_program(frame: FrameType | None, exception: BaseException) -> bool:
+    """Whether a graph break is raised to the program: ``fullgraph=True``, or ``error_on_graph_break``.
+
+    ``_compile`` (``convert_frame.py``) holds the first in ``one_graph``, and leaves the second on the
+    exception: 2.11 to 2.15.
+    """
+    for _ in range(12):
+        if frame is None or frame.f_locals.get("one_graph"):
+            return frame is not None
+        frame = frame.f_back
+    output = getattr(exception, "_torch_dynamo_tracer_output", None)
+    return bool(getattr(output, "error_on_graph_break", False))
+
+
 def pending_guards(frame: FrameType | None) -> Iterable[Any]:
     """The guards of the tree that is being recorded.
 

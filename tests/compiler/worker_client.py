@@ -35,14 +35,16 @@ class Result:
 
 def run_worker(program: Program, cwd: Path, *, env: dict[str, str] | None = None) -> Result:
     """Run one program in a worker of its own, and wait for its end."""
-    log = cwd / ".crash-log"
+    folder = cwd / ".run"
+    folder.mkdir(exist_ok=True)
+    log = folder / "crash.log"
     process = subprocess.Popen(
         [sys.executable, str(MAIN)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=cwd,
-        env={**os.environ, "FULLGRAPH_CRASH_LOG": str(log), **(env or {})},
+        env={**os.environ, "FULLGRAPH_RUN_FOLDER": str(folder), **(env or {})},
         start_new_session=True,
     )
     requests = _frame(1, "initialize", {"protocol": 1}) + _frame(2, "run", to_json(RunRequest(7, program)))

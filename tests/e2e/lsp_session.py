@@ -80,10 +80,14 @@ class Editor(LanguageClient):
         """Tell that a file was saved."""
         self.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
 
-    async def command(self, name: str, *arguments: Any) -> Any:
-        """Execute a command."""
+    def begin(self, name: str, *arguments: Any) -> asyncio.Task[Any]:
+        """Execute a command. The request is sent as soon as the caller lets others run."""
         params = types.ExecuteCommandParams(name, arguments=list(arguments))
-        return await asyncio.wait_for(self.workspace_execute_command_async(params), WAIT_SECONDS)
+        return asyncio.ensure_future(self.workspace_execute_command_async(params))
+
+    async def command(self, name: str, *arguments: Any) -> Any:
+        """Execute a command, and wait for its answer."""
+        return await asyncio.wait_for(self.begin(name, *arguments), WAIT_SECONDS)
 
     async def hover(self, uri: str, line: int, character: int) -> types.Hover | None:
         """Hover over a position."""

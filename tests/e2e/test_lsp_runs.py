@@ -70,7 +70,7 @@ async def open_gate(gate: Path) -> None:
 
 
 def begin(editor: Editor, target: str) -> asyncio.Task[Any]:
-    return asyncio.create_task(editor.command("fullgraph.run", target))
+    return editor.begin("fullgraph.run", target)
 
 
 async def targets(editor: Editor) -> dict[str, Any]:
@@ -163,7 +163,7 @@ async def test_one_run_is_on_and_one_waits(editor: Editor) -> None:
     await targets(editor)  # requests are served in order: now the others wait
     for gate in editor.gates * 2:
         await open_gate(gate)
-    summaries = await asyncio.gather(*runs)
+    summaries = await asyncio.wait_for(asyncio.gather(*runs), 60)
     assert [summary["status"] for summary in summaries] == ["finished"] * 4
     assert statuses(editor) == ["running", "finished"] * 2
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-CRASH_LOG = open(os.environ["FULLGRAPH_CRASH_LOG"], "w")  # noqa: SIM115
+CRASH_LOG = open(os.path.join(os.environ["FULLGRAPH_RUN_FOLDER"], "crash.log"), "w")  # noqa: SIM115
 faulthandler.enable(CRASH_LOG)
 
 

@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import signal
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -30,9 +29,7 @@ from fullgraph_compiler.facts import (
 from fullgraph_server import __version__
 from fullgraph_server.cli import check as check_module
 from fullgraph_server.cli import main
-from fullgraph_server.cli.resolve import find_python
 from fullgraph_server.engine.run import RunSettings
-from fullgraph_server.workspace.config import Config
 
 EXAMPLE = "# fullgraph: f(f32[2])\ndef f(x): ...\n# fullgraph: g(f32[2])\ndef g(x): ...\n"
 
@@ -137,8 +134,6 @@ def test_a_target_that_could_not_be_started_gives_2_even_where_nothing_fails(fak
         (("--pytest", "no.py::test"), "no.py does not exist"),
         (("ex.py", "--args", "x"), "--args is for scripts, and ex.py runs as example"),
         (("a.py", "--args", "'"), "No closing quotation"),
-        (("a.py", "--python", "no-such-python"), "--python: no-such-python is no program that can be run"),
-        (("a.py", "--python", "."), "--python: there is no Python in the folder ."),
         (("a.py", "--timeout", "0"), "Invalid value for '--timeout'"),
         (("a.py", "--format", "xml"), "Invalid value for '--format'"),
     ],
@@ -215,29 +210,9 @@ def test_the_version() -> None:
     assert CliRunner().invoke(main, ["--version"]).output == f"fullgraph {__version__}\n"
 
 
-def interpreter(folder: Path) -> str:
-    path = folder / "bin" / "python"
-    path.parent.mkdir(parents=True)
-    path.write_text("#!/bin/sh\n")
-    path.chmod(0o755)
-    return str(path)
-
-
-def test_the_interpreter_is_looked_for_in_order(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted, configured, active, own, onpath = (
-        interpreter(folder / name) for name in ("wanted", "configured", "active", ".venv", "path")
-    )
-    python3 = Path(onpath).with_name("python3")
-    Path(onpath).rename(python3)
-    monkeypatch.setenv("PATH", str(python3.parent))
-    monkeypatch.setattr("fullgraph_server.cli.resolve.find_spec", lambda _: object())
-    plain, with_python = Config(folder), Config(folder, python="configured/bin/python")
-    assert find_python("wanted/bin/python", with_python, {}) == wanted
-    assert find_python("wanted", with_python, {}) == wanted
-    assert find_python(None, with_python, {"VIRTUAL_ENV": str(folder / "active")}) == configured
-    assert find_python(None, plain, {"VIRTUAL_ENV": str(folder / "active")}) == active
-    assert find_python(None, plain, {"VIRTUAL_ENV": str(folder / "gone")}) == sys.executable
-    monkeypatch.setattr("fullgraph_server.cli.resolve.find_spec", lambda _: None)
-    assert find_python(None, plain, {}) == own
-    assert find_python(None, Config(folder / "elsewhere"), {}) == str(python3)
-    assert find_python("python3", plain, {}) == str(python3)
+def test_the_interpreter_is_the_one_asked_for_else_the_configured_one(folder: Path) -> None:
+    (folder / "pyproject.toml").write_text('[tool.fullgraph]\npython = "configured/bin/python"\n')
+    check("a.py")
+    check("a.py", "--python", "wanted/bin/python")
+    asked = [settings.python for settings, _ in FakeRun.asked[-2:]]
+    assert asked == [str(folder / "configured/bin/python"), str(folder / "wanted/bin/python")]

@@ -183,7 +183,7 @@ def test_resume_functions_are_joined_to_their_function() -> None:
     )
     assert only(report).stack == (Call(FILE, 16, "<module>"), Call(FILE, 8, "toy"))
     assert [(frame.function, frame.row, frame.compile_ids) for frame in report.frames] == [
-        ("toy", 4, ("0/0", "1/0"))
+        ("toy", 5, ("0/0", "1/0"))
     ]
     frame = report.frames[0]
     assert (frame.graphs, frame.ops, frame.breaks, frame.seconds) == (2, 3, 1, 1.0)

@@ -17,15 +17,14 @@ def environment(folder: Path) -> str:
     return str(python)
 
 
-def test_the_projects_own_environment_comes_first(tmp_path: Path) -> None:
-    active = environment(tmp_path / "active")
+def test_the_active_environment_comes_before_the_projects_own(tmp_path: Path) -> None:
     project = tmp_path / "project"
-    env = {"VIRTUAL_ENV": str(tmp_path / "active")}
-    assert find_interpreter(project, env) == active
     second = environment(project / "venv")
-    assert find_interpreter(project, env) == second
+    assert find_interpreter(project, {}) == second
     first = environment(project / ".venv")
-    assert find_interpreter(project, env) == first
+    assert find_interpreter(project, {}) == first
+    active = environment(tmp_path / "active")
+    assert find_interpreter(project, {"VIRTUAL_ENV": str(tmp_path / "active")}) == active
 
 
 @pytest.mark.parametrize("has_torch", [True, False])

@@ -47,7 +47,7 @@ def hovered(projection: Projection, row: int, column: int) -> str:
 
 
 OUTER = FrameReport(
-    "outer", FILE, 3, guards=(guard("L['a']"), guard("L['self'].scale._parameters['weight']"))
+    "outer", FILE, 4, guards=(guard("L['a']"), guard("L['self'].scale._parameters['weight']"))
 )
 INNER = FrameReport("inner", FILE, 5, guards=(guard("L['b']"),))
 
@@ -83,7 +83,7 @@ def test_guards_that_failed_come_first_and_many_are_summed_up() -> None:
     guards = [guard("L['a']", f"KIND_{number}") for number in range(20)] + [
         guard("L['a']", "LAST", failures=2)
     ]
-    text = hovered(nested(report(FrameReport("outer", FILE, 3, guards=tuple(guards)))), 4, 11)
+    text = hovered(nested(report(FrameReport("outer", FILE, 4, guards=tuple(guards)))), 4, 11)
     lines = text.splitlines()
     assert lines[0] == "**`a`**: 21 guards in `outer`"
     assert lines[2:4] == [
@@ -98,14 +98,14 @@ def test_guards_that_say_the_same_are_told_together() -> None:
         Guard("L['a']", "DIMENSION", "False", f"hasattr(a, {number}) == False", "0/0", None)
         for number in range(5)
     )
-    text = hovered(nested(report(FrameReport("outer", FILE, 3, guards=guards))), 4, 11)
+    text = hovered(nested(report(FrameReport("outer", FILE, 4, guards=guards))), 4, 11)
     assert "- `DIMENSION` ×5: False" in text
     assert "```" not in text
 
 
 def test_the_newest_report_of_a_function_counts() -> None:
-    old = FrameReport("outer", FILE, 3, graphs=1)
-    new = FrameReport("outer", FILE, 3, graphs=2)
+    old = FrameReport("outer", FILE, 4, graphs=1)
+    new = FrameReport("outer", FILE, 4, graphs=2)
     projection = nested(report(new, generation=5), report(old, generation=4))
     assert hovered(projection, 3, 4).startswith("**`outer`**: 2 graphs")
 
@@ -137,7 +137,7 @@ def test_a_file_that_is_gone_or_has_changed_does_no_harm() -> None:
     for source in (None, SourceFile(FILE, "def f(:\n"), SourceFile(FILE, "")):
         projection = project(FILE, [report(OUTER, INNER)], source)
         assert describe(projection, FILE, "", 6, 16) is None
-        assert describe(projection, FILE, "@torch.compile", 3, 2) is not None
+        assert describe(projection, FILE, "def outer(self, a):", 4, 5) is not None
 
 
 def test_hover_is_fast_with_5000_guards() -> None:

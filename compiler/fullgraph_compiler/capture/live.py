@@ -105,14 +105,14 @@ def _look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
     if "dynamo_cpp_guards_str" in metadata:
         return {"guard_stacks": _guard_stacks(torch_compat.pending_guards(frame))}
     artifact = metadata.get("artifact")
-    if artifact and artifact.get("name") in ("dynamo_graph_break_reason", "dynamo_error"):
-        return {"stack": _failure_stack(torch_compat.pending_exception(frame))}
-    return {}
-
-
-def _failure_stack(exception: BaseException | None) -> Stack:
+    exception = torch_compat.pending_exception(frame) if artifact else None
     if exception is None:
-        return ()
+        return {}
+    fatal = torch_compat.stops_program(frame, exception)
+    return {"stack": _failure_stack(exception), "fatal": fatal}
+
+
+def _failure_stack(exception: BaseException) -> Stack:
     stack = stack_of_summary(torch_compat.user_frames(exception))
     if stack:
         return stack

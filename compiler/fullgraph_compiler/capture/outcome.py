@@ -63,5 +63,9 @@ def _skip_machinery(trace: TracebackType | None) -> TracebackType | None:
 def _syntax_error_place(error: BaseException) -> Stack:
     if not isinstance(error, SyntaxError) or not error.filename or not error.lineno:
         return ()
-    before = (error.text or "")[: max((error.offset or 1) - 1, 0)]
-    return (StackFrame(error.filename, error.lineno, "<module>", len(before.encode())),)
+    # Offsets count characters from 1; the end is missing, or the start again, where nothing is known.
+    line, start = error.text or "", max((error.offset or 1) - 1, 0)
+    end = (error.end_offset or 0) - 1 if error.end_lineno == error.lineno else 0
+    column, end_column = (len(line[:offset].encode()) for offset in (start, max(end, start + 1)))
+    row = error.lineno
+    return (StackFrame(error.filename, row, "<module>", column, row, end_column),)

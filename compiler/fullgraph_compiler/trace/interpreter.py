@@ -64,8 +64,9 @@ class Interpreter:
         self._failures: dict[str, tuple[GuardFailure, ...]] = {}
         self._first_rows: dict[tuple[str, str], set[int]] = {}
         # A failure of the soft kind is fatal under fullgraph=True only; a graph break that torch
-        # reports after it says that it was swallowed.
+        # reports after it says that it was swallowed. Where nothing else tells, it is taken for fatal.
         self._undecided: CompileFailure | None = None
+        self._undecided_is_fatal = True
 
     def feed(self, record: TraceRecord) -> Iterator[Fact]:
         """The facts that ``record`` makes known."""
@@ -117,10 +118,13 @@ class Interpreter:
     def _graph_break(self, record: TraceRecord) -> Iterator[Fact]:
         message = parse_message(record.payload)
         compilation = self._compilations.get(record.compile_id)
-        undecided, self._undecided = self._undecided, None
-        swallowed = undecided is not None and undecided.compile_id == record.compile_id
-        if undecided and not swallowed:
-            yield undecided
+        undecided = self._undecided
+        if undecided and undecided.compile_id == record.compile_id:
+            # The record names the frame only: the words are those of the error that it follows.
+            self._undecided = None
+            yield _as_break(undecided)
+            return
+        yield from self._decide()
         stack = self._full_stack(record, parse_user_stack(record.payload))
         found = GraphBreak(
             compile_id=record.compile_id,
@@ -131,18 +135,14 @@ class Interpreter:
             context=message.context,
             url=message.url,
             stack=stack,
-            skips_frame=swallowed,
+            skips_frame=False,
             text=record.payload.split("\nTraceback (most recent call last):")[0].strip(),
         )
-        if undecided and swallowed:
-            # The record names the frame only: the words are those of the error that it follows.
-            found = replace(found, **_words_of(undecided))
-        if swallowed or compilation is None:
+        if compilation is None:
             yield found
         else:
             # Whether the frame is skipped shows in the next record of this compilation.
             compilation.pending_break = found
-        if compilation:
             compilation.broke = True
 
     def _output_graph(self, record: TraceRecord) -> Iterator[Fact]:
@@ -228,6 +228,7 @@ class Interpreter:
         )
         if kind in _SOFT:
             self._undecided = failure
+            self._undecided_is_fatal = error is None or error.seen.get("fatal", True)
         else:
             yield failure
 
@@ -259,9 +260,9 @@ class Interpreter:
         )
 
     def _decide(self) -> Iterator[Fact]:
-        if self._undecided:
-            yield self._undecided
-            self._undecided = None
+        failure, self._undecided = self._undecided, None
+        if failure:
+            yield failure if self._undecided_is_fatal else _as_break(failure)
 
     # -- guards that failed ----------------------------------------------------------------------
 
@@ -354,16 +355,20 @@ def join_stacks(outer: Stack, inner: Stack) -> Stack:
     return tuple(joined)
 
 
-def _words_of(failure: CompileFailure) -> dict[str, Any]:
-    return {
-        "code": failure.code,
-        "reason": failure.message,
-        "explanation": failure.explanation,
-        "hints": failure.hints,
-        "url": failure.url,
-        "stack": failure.stack,
-        "text": failure.text,
-    }
+def _as_break(failure: CompileFailure) -> GraphBreak:
+    """A failure that Dynamo swallowed: the frame runs eagerly."""
+    return GraphBreak(
+        compile_id=failure.compile_id,
+        code=failure.code,
+        reason=failure.message,
+        explanation=failure.explanation,
+        hints=failure.hints,
+        context="",
+        url=failure.url,
+        stack=failure.stack,
+        skips_frame=True,
+        text=failure.text,
+    )
 
 
 def _first_line(text: str) -> str:

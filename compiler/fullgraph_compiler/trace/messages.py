@@ -23,6 +23,10 @@ from ..facts import Stack, StackFrame
 _URL = re.compile(r"https?://\S*/(gb\d+)\.html")
 _LABEL = re.compile(r"^\s*(Explanation|Hint|Developer debug context): ?")
 _MORE = re.compile(r"^\s*For more details about this graph break")
+_INTRODUCTION = re.compile(r"^(Graph break in user code at .*|Graph Break Reason: .*:)$")
+"""What comes before the reason: the place, and how far Dynamo gets in spite of it."""
+_SEE = re.compile(r"^For more information about this error, see: (https?://\S+)$", re.MULTILINE)
+"""How a ``UserError`` names its page."""
 _ANOTHER = re.compile(r"^\*\*\* While handling this graph break")
 _FRAME = re.compile(r'^\s*File "(?P<file>.+)", line (?P<row>\d+), in (?P<function>.+)$')
 _USER_CODE = re.compile(
@@ -75,17 +79,17 @@ def parse_message(text: str) -> Message:
             break
         elif label:
             part.append(line)
-        elif line.strip():
-            # What precedes the labels ends with the type: "... encountered:", a blank line, the type.
+        elif not reason and line.strip() and not _INTRODUCTION.match(line):
             reason = line.strip().removeprefix("Graph Break Reason: ")
     close()
+    page = _SEE.search(text)
     return Message(
         reason=reason,
         explanation=explanation,
         hints=tuple(hints),
         context=context,
         code=url.group(1).upper() if url else "",
-        url=url.group(0) if url else "",
+        url=url.group(0) if url else page.group(1) if page else "",
     )
 
 

@@ -16,12 +16,9 @@ if sys.path and os.path.abspath(sys.path[0]) == _HERE:
 if sys.version_info < (3, 10):  # noqa: UP036
     sys.exit("Fullgraph needs Python 3.10 or newer, and " + sys.executable + " is " + sys.version.split()[0])
 
-import atexit  # noqa: E402
 import contextlib  # noqa: E402
 import faulthandler  # noqa: E402
 import importlib.util  # noqa: E402
-import shutil  # noqa: E402
-import tempfile  # noqa: E402
 import traceback  # noqa: E402
 from typing import TYPE_CHECKING, Any  # noqa: E402
 
@@ -41,28 +38,20 @@ def _load_package() -> None:
     spec.loader.exec_module(module)
 
 
-def _write_crashes_to_log() -> None:
-    path = os.environ.pop("FULLGRAPH_CRASH_LOG", "")
-    if path:
-        faulthandler.enable(open(path, "w"))  # noqa: SIM115 - it must outlive everything else
+def _use_run_folder() -> None:
+    """Write crashes to the run's folder, and keep this run away from the user's compiler caches.
+
+    The server makes the folder and removes it: a worker may die at any time.
+    """
+    folder = os.environ.pop("FULLGRAPH_RUN_FOLDER")
+    faulthandler.enable(open(os.path.join(folder, "crash.log"), "w"))  # noqa: SIM115 - it outlives all
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")
+    os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "triton")
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
+        # The place of a crash is known: nobody needs gigabytes of core.
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-
-
-def _use_own_caches() -> None:
-    """Keep this run from reading and from filling the user's compiler caches."""
-    folder = os.path.join(tempfile.gettempdir(), f"fullgraph-{os.getpid()}")
-    owner = os.getpid()
-    os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")
-    os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "triton")
-
-    def remove() -> None:
-        if os.getpid() == owner:
-            shutil.rmtree(folder, ignore_errors=True)
-
-    atexit.register(remove)
 
 
 def _import_torch() -> str:
@@ -86,8 +75,7 @@ def main() -> None:
     from fullgraph_compiler.worker.channel import Channel
 
     channel = Channel.take_standard_streams()
-    _write_crashes_to_log()
-    _use_own_caches()
+    _use_run_folder()
     while (message := channel.read()) is not None:
         method, request, params = message.get("method"), message.get("id"), message.get("params")
         if method == "initialize":

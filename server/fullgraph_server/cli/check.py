@@ -14,12 +14,12 @@ from types import FrameType
 from fullgraph_compiler.facts import Fact, RunRequest, Severity
 
 from ..engine.fold import fold
+from ..engine.interpreter import find_interpreter, named_interpreter
 from ..engine.run import Run, RunSettings
-from ..workspace.config import read_config
+from ..workspace.config import Config, read_config
 from ..workspace.targets import Target, problem_facts
 from ..workspace.workspace import Workspace, project_root
 from .formats import Checked, Format
-from .resolve import find_python
 
 FAIL_ON: Mapping[str, frozenset[Severity]] = {
     "break": frozenset({"error", "warning"}),
@@ -77,7 +77,7 @@ class _Check:
         config = read_config(root)
         for problem in config.problems:
             print(f"{problem.span.filename}:{problem.span.row}: {problem.message}", file=sys.stderr)  # noqa: T201
-        python = find_python(self._options.python, config, os.environ)
+        python = _interpreter(self._options.python, config)
         timeout = self._options.timeout or target.timeout or config.timeout
         settings = RunSettings(python, target.cwd, {**os.environ, **target.env}, timeout)
         if sys.stderr.isatty():
@@ -104,6 +104,12 @@ class _Check:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+def _interpreter(option: str | None, config: Config) -> str:
+    if option:
+        return named_interpreter(option, Path.cwd())
+    return named_interpreter(config.python, config.root) if config.python else find_interpreter(config.root)
 
 
 def _workspace_root(filename: str, cwd: Path) -> Path:

@@ -1,19 +1,16 @@
-"""From the words of the command line to targets and an interpreter."""
+"""From the words of the command line to targets."""
 
 from __future__ import annotations
 
 import os
-import shutil
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
 from fullgraph_compiler.facts import Script
 
-from ..workspace.config import Config, read_config
+from ..workspace.config import read_config
 from ..workspace.source import read_source
 from ..workspace.targets import (
     Target,
@@ -36,58 +33,6 @@ def resolve_targets(
     resolve = _pytest_node if as_pytest else _target
     targets = [resolve(name, cwd) for name in names]
     return targets if args is None else [_with_args(target, args) for target in targets]
-
-
-def find_python(wanted: str | None, config: Config, environ: Mapping[str, str]) -> str:
-    """The interpreter to run with. Raises ``click.UsageError`` if there is none.
-
-    That is the one asked for, else the configured one, the active virtual environment, the one
-    that runs Fullgraph if it has torch, the project's environment, and the first on the path.
-    """
-    if wanted:
-        return _interpreter(wanted, Path.cwd(), "--python")
-    if config.python:
-        return _interpreter(config.python, config.root, "tool.fullgraph.python")
-    return next(_usual_pythons(config.root, environ), None) or _no_python()
-
-
-def _usual_pythons(root: Path, environ: Mapping[str, str]) -> Iterator[str]:
-    active = environ.get("VIRTUAL_ENV")
-    if active:
-        yield from _in_environment(Path(active))
-    if find_spec("torch") is not None:
-        yield sys.executable
-    for name in (".venv", "venv"):
-        yield from _in_environment(root / name)
-    for name in ("python3", "python"):
-        found = shutil.which(name)
-        if found:
-            yield found
-
-
-def _interpreter(name: str, folder: Path, option: str) -> str:
-    """The interpreter of a path in ``folder``, in the folder of an environment, or of a name on the path."""
-    path = folder / Path(name).expanduser()
-    if path.is_dir():
-        inside = next(_in_environment(path), None)
-        if inside is None:
-            raise click.UsageError(f"{option}: there is no Python in the folder {name}")
-        return inside
-    found = shutil.which(str(path)) or (shutil.which(name) if Path(name).name == name else None)
-    if found is None:
-        raise click.UsageError(f"{option}: {name} is no program that can be run")
-    return found
-
-
-def _in_environment(folder: Path) -> Iterator[str]:
-    for place in ("bin/python", "Scripts/python.exe"):
-        if (folder / place).is_file():
-            # Not resolved: through the link, Python would not know its environment.
-            yield str(folder / place)
-
-
-def _no_python() -> str:
-    raise click.UsageError("no Python was found; name one that has torch with --python")
 
 
 def _target(name: str, cwd: Path) -> Target:

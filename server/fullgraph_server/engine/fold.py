@@ -145,7 +145,9 @@ class _Folding:
         index = own[-1] if own else len(full) - 1
         shown = [full[position] for position in own if position < index] + list(full[index:])
         calls = tuple(Call(frame.filename, frame.row, frame.function) for frame in shown)
-        library = calls[-1] if own and index < len(full) - 1 else None
+        library = (
+            calls[-1] if own and index < len(full) - 1 and not wording.is_dynamo(full[-1].filename) else None
+        )
         return _Place(self._span(full[index]), calls, library)
 
     def _full_stack(self, stack: Stack, compile_id: str) -> Stack:
@@ -368,14 +370,14 @@ class _Folding:
         breaks = [draft.compile_ids for draft in drafts if draft.finding.kind == "graph-break"]
         frames = []
         for function, compile_ids in members.items():
-            own = set(compile_ids)
+            own, source = set(compile_ids), self._workspace.source(function.filename)
             done = [compiled[compile_id] for compile_id in compile_ids if compile_id in compiled]
             again = [recompiles[compile_id] for compile_id in compile_ids if compile_id in recompiles]
             frames.append(
                 FrameReport(
                     function=function.name,
                     filename=function.filename,
-                    row=function.row,
+                    row=definition_span(source, function.filename, function.row, function.name).row,
                     compile_ids=tuple(compile_ids),
                     graphs=sum(fact.graphs for fact in done),
                     ops=sum(fact.ops for fact in done),

@@ -1,4 +1,4 @@
-"""Which Python runs a target, where nobody has said it."""
+"""Which Python runs a target: the one that is named, else the one that is most likely meant."""
 
 from __future__ import annotations
 
@@ -13,21 +13,20 @@ _ENVIRONMENT_FOLDERS = (".venv", "venv")
 
 
 def find_interpreter(root: Path, env: Mapping[str, str] = os.environ) -> str:
-    """The project's own environment, the active one, this one if it has torch, or ``python3``."""
-    for folder in _ENVIRONMENT_FOLDERS:
-        if (python := _python_in(root / folder)) is not None:
-            return python
-    if "VIRTUAL_ENV" in env and (python := _python_in(Path(env["VIRTUAL_ENV"]))) is not None:
-        return python
-    if importlib.util.find_spec("torch") is not None:
-        return sys.executable
-    return shutil.which("python3", path=env.get("PATH")) or "python3"
+    """The active environment's, the project's own, this one if it has torch, or ``python3``."""
+    folders = [Path(env["VIRTUAL_ENV"])] if env.get("VIRTUAL_ENV") else []
+    folders += [root / name for name in _ENVIRONMENT_FOLDERS]
+    found = next(filter(None, map(_python_in, folders)), None)
+    if found is None and importlib.util.find_spec("torch") is not None:
+        found = sys.executable
+    return found or shutil.which("python3", path=env.get("PATH")) or "python3"
 
 
 def named_interpreter(name: str, root: Path) -> str:
-    """The interpreter that a setting names: a path, an environment's folder, or a program to look up.
+    """The interpreter that a setting or an option names.
 
-    A relative path begins at the project's root.
+    That is a path (from ``root`` on if it is relative), the folder of an environment, or a program that
+    is looked up when it starts.
     """
     expanded = os.path.expanduser(name)
     if not os.path.dirname(expanded) and not (root / expanded).is_dir():
@@ -37,5 +36,6 @@ def named_interpreter(name: str, root: Path) -> str:
 
 
 def _python_in(environment: Path) -> str | None:
+    # Not resolved: through the link, Python would not know its environment.
     program = environment / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     return str(program) if program.is_file() else None

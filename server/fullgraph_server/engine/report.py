@@ -80,7 +80,10 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class FrameReport:
-    """One function of the user's code with all its compilations, resume functions included."""
+    """One function of the user's code with all its compilations, resume functions included.
+
+    ``row`` is that of its ``def``, whatever decorators stand above.
+    """
 
     function: str
     filename: str

@@ -90,6 +90,11 @@ def limit_hints(failures: Sequence[GuardFailure], setting: str, function: str) -
     return (*_distinct(hints), _LIMIT_HINT.format(setting=setting, function=function))
 
 
+def is_dynamo(filename: str) -> bool:
+    """Whether a file is Dynamo's own, such as its Python stand-ins for functions written in C."""
+    return "/torch/_dynamo/" in filename.replace("\\", "/")
+
+
 def library_place(call: Call) -> str:
     """A call in a library, its file named from the package on: ``in `reduce`, einops/einops.py:120``."""
     return f"in `{call.function}`, {_LIBRARY_FOLDER.sub('', call.filename)}:{call.row}"

@@ -96,7 +96,7 @@ class Worker:
                 _ProcessProtocol,
                 *command,
                 cwd=cwd,
-                env={**env, "FULLGRAPH_CRASH_LOG": str(folder / _CRASH_LOG)},
+                env={**env, "FULLGRAPH_RUN_FOLDER": str(folder)},
                 **_own_group(),
             )
         except BaseException:

@@ -110,11 +110,11 @@ def project(filename: str, reports: Iterable[Report], source: SourceFile | None)
     rows = _definition_rows(source)
     functions: list[Function] = []
     for (row, name), frame in sorted(frames.items()):
-        def_row, last_row = rows.get((row, name), (row, row))
+        first_row, last_row = rows.get((row, name), (row, row))
         outer = functions[-1] if functions else None
         while outer is not None and outer.last_row < last_row:
             outer = outer.outer
-        functions.append(Function(frame, row, def_row, last_row, outer))
+        functions.append(Function(frame, first_row, row, last_row, outer))
     findings = {
         (finding.code, finding.span, finding.message): finding
         for report in newest
@@ -126,12 +126,12 @@ def project(filename: str, reports: Iterable[Report], source: SourceFile | None)
 
 
 def _definition_rows(source: SourceFile | None) -> dict[tuple[int, str], tuple[int, int]]:
-    """By the first row and name of each function: the row of its ``def``, and its last row."""
+    """By the ``def`` row and name of each function: its first row, decorators included, and its last."""
     rows: dict[tuple[int, str], tuple[int, int]] = {}
     for node in ast.walk(source.tree) if source and source.tree else ():
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             first = min((item.lineno for item in node.decorator_list), default=node.lineno)
-            rows[first, node.name] = (node.lineno, node.end_lineno or node.lineno)
+            rows[node.lineno, node.name] = (first, node.end_lineno or node.lineno)
         elif isinstance(node, ast.Lambda):
             rows[node.lineno, "<lambda>"] = (node.lineno, node.end_lineno or node.lineno)
     return rows
