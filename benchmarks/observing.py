@@ -30,6 +30,6 @@ if __name__ == "__main__":
         "torch.compile of 12 layers, observed / plain",
         ours=lambda: seconds(python(), "-c", OBSERVE, str(PROGRAM)),
         peer=lambda: seconds(python(), str(PROGRAM)),
-        runs=7,
+        runs=11,
         target=1.10,
     )
