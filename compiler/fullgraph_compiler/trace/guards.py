@@ -22,6 +22,8 @@ from ..facts import Stack
 from .messages import parse_user_stack
 
 _SOURCE = "source="
+_BUILTINS = re.compile(r"(__builtins_dict__)_\d+")
+"""Dynamo numbers its name for the builtins, so that the same guard differs between compilations."""
 _LOCAL = re.compile(r"""L\[\s*(['"])(.*?)\1\s*\]""")
 _TENSOR = re.compile(
     r"^check_tensor\((?P<source>.*), (?P<cls>\w+), DispatchKeySet\((?P<keys>[^)]*)\), torch\.(?P<dtype>\w+), "
@@ -82,7 +84,7 @@ class Reason:
 def parse_tree(text: str) -> Iterator[Leaf]:
     """The leaves of a guard tree, in its order."""
     sources: list[str] = []
-    for line in _nodes(text):
+    for line in _nodes(_BUILTINS.sub(r"\1", text)):
         indent, _, node = line.partition("+- ")
         depth = len(indent) // 2
         kind, _, detail = node.partition(": ")
@@ -101,6 +103,7 @@ def parse_tree(text: str) -> Iterator[Leaf]:
 
 def parse_reasons(text: str) -> Iterator[Reason]:
     """The reasons of one ``recompile_reasons`` record: bare text for one, a JSON list for several."""
+    text = _BUILTINS.sub(r"\1", text)
     reasons: list[str] = [text]
     if text.lstrip().startswith("["):
         try:

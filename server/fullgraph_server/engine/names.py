@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_BUILTIN = re.compile(r"G\['__builtins_dict___\d+'\]\['(\w+)'\]")
+_BUILTIN = re.compile(r"G\['__builtins_dict__'\]\['(\w+)'\]")
 _IMPORT = re.compile(r"G\['__import_(\w+)'\]")
 _SCOPE = re.compile(r"""\b[LG]\[\s*(['"])(.*?)\1\s*\]""")
 _MEMBER = re.compile(r"""\.(?:_modules|_parameters|_buffers|__dict__)\[(['"])(\w+)\1\]""")

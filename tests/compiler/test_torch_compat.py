@@ -1,0 +1,36 @@
+"""Which versions of torch are known to work, and what is said of others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fullgraph_compiler import torch_compat
+from fullgraph_compiler.capture import run as capture
+from fullgraph_compiler.facts import Fact, RunFinished, RunRequest, Script, TargetProblem
+
+
+@pytest.mark.parametrize(
+    ("version", "supported"),
+    [
+        ("2.10.1", False),
+        ("2.11.0+cu130", True),
+        ("2.13.0+cpu", True),
+        ("2.15.1", True),
+        ("2.16.0a0+git1", False),
+    ],
+)
+def test_supported_versions(monkeypatch: pytest.MonkeyPatch, version: str, supported: bool) -> None:
+    monkeypatch.setattr(torch_compat, "version", lambda: version)
+    assert torch_compat.is_supported() is supported
+
+
+def test_an_untested_torch_is_told_once_and_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(torch_compat, "version", lambda: "2.99.0")
+    for name in ("listen", "stop_after_dynamo", "forget_between_runs"):
+        monkeypatch.setattr(torch_compat, name, lambda *_: None)
+    facts: list[Fact] = []
+    capture.run(RunRequest(1, Script(str(tmp_path / "gone.py"))), facts.extend)
+    told = [fact.message for fact in facts if isinstance(fact, TargetProblem) and fact.severity == "warning"]
+    assert told == ["torch 2.99.0 is outside of the tested range 2.11 to 2.15: some findings may be missing"]
+    assert isinstance(facts[-1], RunFinished)
