@@ -24,6 +24,7 @@ demo: .venv/ready
 bench: .venv/ready
 	.venv/bin/python benchmarks/check_toy.py
 	.venv/bin/python benchmarks/observing.py
+	.venv/bin/python benchmarks/hover.py
 
 setup: .venv/ready
 

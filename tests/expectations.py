@@ -62,7 +62,7 @@ def parse_expectations(path: Path | str, torch_version: str) -> list[Expectation
 
 def _parse_comment(comment: str, version: tuple[int, int], place: str) -> Iterator[tuple[str, str | None]]:
     marks = list(_MARK.finditer(comment))
-    for mark, following in zip(marks, [*marks[1:], None], strict=True):
+    for mark, following in zip(marks, [*marks[1:], None], strict=False):
         part = comment[mark.end() : following.start() if following else len(comment)].rstrip()
         start = _START.match(part)
         if start is None or start.end() == len(part):

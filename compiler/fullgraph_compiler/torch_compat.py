@@ -118,6 +118,23 @@ def user_frames(exception: BaseException) -> Iterable[Any]:
     return getattr(exception, "real_stack", None) or ()
 
 
+def traced_positions(exception: BaseException) -> dict[tuple[str, int], Any]:
+    """Where in each line Dynamo was when it raised: ``positions`` by file and row.
+
+    ``InstructionTranslatorBase.current_instruction`` (``symbolic_convert.py``) of the tracers on the
+    exception's way: 2.11 to 2.15. ``real_stack`` has columns only from 2.13 on.
+    """
+    positions: dict[tuple[str, int], Any] = {}
+    trace = exception.__traceback__
+    while trace is not None:
+        tracer: Any = trace.tb_frame.f_locals.get("self")
+        place = getattr(getattr(tracer, "current_instruction", None), "positions", None)
+        if place is not None and place.lineno is not None:
+            positions[tracer.f_code.co_filename, place.lineno] = place
+        trace = trace.tb_next
+    return positions
+
+
 def failing_node(exception: BaseException) -> Any | None:
     """The ``torch.fx.Node`` that a backend worked on when it raised, if it kept one at hand.
 

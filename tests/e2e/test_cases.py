@@ -10,12 +10,13 @@ import pytest
 import torch
 from expectations import Expectation, parse_expectations
 from forked import observe
-from fullgraph_compiler.facts import Script
+from fullgraph_compiler.facts import Script, Severity
 from fullgraph_server.engine.fold import fold
 from fullgraph_server.engine.report import Report
 from fullgraph_server.workspace.workspace import Workspace
 
 CASES = Path(__file__).parents[1] / "cases"
+FINDINGS = sorted((CASES / "findings").glob("*.py"))
 GRAPH_BREAKS = sorted((CASES / "graph_breaks").glob("*.py"))
 
 
@@ -24,12 +25,12 @@ def check(path: Path, tmp_path: Path) -> Report:
     return fold(str(path), 1, torch.__version__, facts, Workspace(path.parent))
 
 
-def found_in(report: Report, path: Path) -> list[Expectation]:
-    """The findings that a person must act on, as expectations with the text of their first row."""
+def found_in(report: Report, path: Path, severities: tuple[Severity, ...]) -> list[Expectation]:
+    """The findings of some severities, as expectations with the text of their first row."""
     lines = path.read_text().splitlines()
     found = []
     for finding in report.findings:
-        if finding.severity == "information":
+        if finding.severity not in severities:
             continue
         span = finding.span
         line = lines[span.row - 1] if span.filename == str(path) else span.filename
@@ -70,8 +71,19 @@ def score(pytestconfig: pytest.Config) -> Score:
 @pytest.mark.parametrize("path", GRAPH_BREAKS, ids=lambda path: path.stem)
 def test_graph_break(path: Path, score: Score, tmp_path: Path) -> None:
     expected = parse_expectations(path, torch.__version__)
-    found = found_in(check(path, tmp_path), path)
+    found = found_in(check(path, tmp_path), path, ("error", "warning"))
     score.add(expected, found)
+    assert_same(found, expected)
+
+
+@pytest.mark.parametrize("path", FINDINGS, ids=lambda path: path.stem)
+def test_finding(path: Path, tmp_path: Path) -> None:
+    found = found_in(check(path, tmp_path), path, ("error", "warning", "information"))
+    assert_same(found, parse_expectations(path, torch.__version__))
+
+
+def assert_same(found: list[Expectation], expected: list[Expectation]) -> None:
+    """Compare all but the texts that are not expected."""
     told = [item if want.text is not None else Expectation(item.row, item.code)
             for item, want in zip(sorted(found), sorted(expected), strict=False)]  # fmt: skip
     assert [*told, *sorted(found)[len(told) :]] == sorted(expected)

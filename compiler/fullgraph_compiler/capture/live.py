@@ -12,6 +12,7 @@ import logging
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
@@ -115,9 +116,23 @@ def _look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
 def _failure_stack(exception: BaseException) -> Stack:
     stack = stack_of_summary(torch_compat.user_frames(exception))
     if stack:
-        return stack
+        return _with_columns(stack, exception)
     node = torch_compat.failing_node(exception)
     return parse_frames(node.meta["stack_trace"].splitlines()) if node is not None else ()
+
+
+def _with_columns(stack: Stack, exception: BaseException) -> Stack:
+    """The same stack, with the columns that an older torch leaves out."""
+    if all(frame.column is not None for frame in stack):
+        return stack
+    positions = torch_compat.traced_positions(exception)
+    return tuple(_placed(frame, positions.get((frame.filename, frame.row))) for frame in stack)
+
+
+def _placed(frame: StackFrame, place: Any) -> StackFrame:
+    if frame.column is not None or place is None:
+        return frame
+    return replace(frame, column=place.col_offset, end_row=place.end_lineno, end_column=place.end_col_offset)
 
 
 def _guard_stacks(guards: Iterable[Any]) -> dict[str, Stack]:

@@ -1,0 +1,20 @@
+"""A number on a module that changes between calls."""
+
+import torch
+
+
+class Scale(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = 1.5
+
+    def forward(self, x):
+        return x * self.scale  # expect: recompile [self.scale]
+
+
+if __name__ == "__main__":
+    model = Scale()
+    compiled = torch.compile(model)
+    compiled(torch.ones(2))
+    model.scale = 3.0
+    compiled(torch.ones(2))
