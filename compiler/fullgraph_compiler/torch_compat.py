@@ -124,13 +124,16 @@ def traced_positions(exception: BaseException) -> dict[tuple[str, int], Any]:
     ``InstructionTranslatorBase.current_instruction`` (``symbolic_convert.py``) of the tracers on the
     exception's way: 2.11 to 2.15. ``real_stack`` has columns only from 2.13 on.
     """
+    from torch._dynamo.symbolic_convert import InstructionTranslatorBase
+
     positions: dict[tuple[str, int], Any] = {}
     trace = exception.__traceback__
     while trace is not None:
-        tracer: Any = trace.tb_frame.f_locals.get("self")
-        place = getattr(getattr(tracer, "current_instruction", None), "positions", None)
-        if place is not None and place.lineno is not None:
-            positions[tracer.f_code.co_filename, place.lineno] = place
+        tracer = trace.tb_frame.f_locals.get("self")
+        if isinstance(tracer, InstructionTranslatorBase):
+            place = getattr(tracer.current_instruction, "positions", None)
+            if place is not None and place.lineno is not None:
+                positions[tracer.f_code.co_filename, place.lineno] = place
         trace = trace.tb_next
     return positions
 
