@@ -35,7 +35,8 @@ def run(request: RunRequest, sink: Sink) -> None:
     def watch(facts: list[Fact]) -> None:
         for fact in facts:
             if isinstance(fact, CompileFailure):
-                reported.add(fact.error)
+                # Dynamo wraps what it did not expect, after it has recorded it.
+                reported.update((fact.error, "InternalTorchDynamoError"))
             elif isinstance(fact, RecompileLimit) and fact.fatal:
                 reported.add("FailOnRecompileLimitHit")
         sink(facts)

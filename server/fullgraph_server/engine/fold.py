@@ -267,6 +267,8 @@ class _Folding:
         message = wording.first_line(fact.message) or fact.error
         if fact.phase == "backend":
             message = f"backend failed: {message}"
+        elif not fact.code and message != fact.error:
+            message = f"Dynamo failed: {fact.error}: {message}"
         finding = self._finding(
             "compile-error" if fact.phase == "backend" else "capture-error",
             "error",
