@@ -15,7 +15,7 @@ def unpack(x):
 @torch.compile
 def f(x):
     y = x * 2
-    with saved_tensors_hooks(pack, unpack):  # expect: GB0008 [saved_tensors_hooks(pack, unpack)]  # expect(<2.15): GB0142 [saved_tensors_hooks(pack, unpack)]  # expect(>=2.15): GB0008 [saved_tensors_hooks(pack, unpack)]
+    with saved_tensors_hooks(pack, unpack):  # expect: GB0008 [saved_tensors_hooks(pack, unpack)]  # expect(<2.15): GB0142 [saved_tensors_hooks(pack, unpack)]
         y = y.sin()
     return y
 
