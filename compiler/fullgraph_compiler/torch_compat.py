@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 import torch
@@ -156,13 +156,6 @@ def failing_node(exception: BaseException) -> Any | None:
     return None
 
 
-def is_compiler_error(exception: BaseException) -> bool:
-    """Whether the compiler raised this, rather than the user's own code (``exc.py``)."""
-    from torch._dynamo.exc import TorchDynamoException
-
-    return isinstance(exception, TorchDynamoException)
-
-
 # -- compiling ---------------------------------------------------------------------------------
 
 
@@ -208,10 +201,3 @@ def is_compiled(thing: object) -> bool:
 def is_internal(module: str) -> bool:
     """Whether a module of this name runs the compiler rather than anything a person called."""
     return module.startswith(("torch._dynamo", "torch._logging", "torch._utils_internal", "torch._compile"))
-
-
-def code_of(function: object) -> CodeType | None:
-    """The code object of a function, through the wrappers that ``torch.compile`` puts on it."""
-    inner = getattr(function, "_torchdynamo_orig_callable", function)
-    code = getattr(inner, "__code__", None)
-    return code if isinstance(code, CodeType) else None

@@ -39,7 +39,8 @@ _RECOMPILE_LIMIT_CODE = "GB0039"
 _LIMIT = re.compile(r"exceeding the (?P<setting>\w+) cache size limit \(currently set to (?P<limit>\d+)\)")
 _SOFT = ("Unsupported", "UserError")
 """Errors that Dynamo swallows, running the frame eagerly, unless the whole graph is asked for."""
-_BENIGN = ("SkipFrame", "SkipCodeRecursiveException", "RecompileError")
+_NOTHING_TO_COMPILE = "SkipFrame"
+"""How Dynamo passes over a frame without operations."""
 _RESUME = re.compile(r"^torch_dynamo_resume_in_(?P<function>.+)_at_\d+$")
 
 
@@ -73,9 +74,9 @@ class Interpreter:
         if record.name == "str":
             self._intern(record.body)
             return
-        compilation = self._compilations.get(record.compile_id)
         if record.name not in KNOWN_RECORDS:
             return
+        compilation = self._compilations.get(record.compile_id)
         if compilation and compilation.pending_break:
             pending, compilation.pending_break = compilation.pending_break, None
             yield replace(pending, skips_frame=record.name == "dynamo_error")
@@ -199,7 +200,7 @@ class Interpreter:
     def _failed(self, record: TraceRecord) -> Iterator[Fact]:
         kind, reason = str(record.body["fail_type"]), str(record.body.get("fail_reason") or "")
         compilation = self._compilations.get(record.compile_id)
-        if kind in _BENIGN:
+        if kind == _NOTHING_TO_COMPILE:
             return
         message = parse_message(reason)
         if message.code == _RECOMPILE_LIMIT_CODE or kind == "FailOnRecompileLimitHit":
