@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import select
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -19,6 +18,7 @@ import pytest
 import pytest_lsp
 from lsp_session import CONFIG, Editor, uri_of
 from lsprotocol import types
+from processes import dies
 from pygls.exceptions import JsonRpcException
 
 FAKE = Path(__file__).parents[1] / "server" / "fake_worker.py"
@@ -77,18 +77,6 @@ async def targets(editor: Editor) -> dict[str, Any]:
     """The targets by label."""
     items = await editor.protocol.send_request_async("fullgraph/targets", {})
     return {item["label"]: item for item in items}
-
-
-def dies(pid: int) -> bool:
-    """Whether a process has ended, or does so while we wait."""
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return True
-    try:
-        return bool(select.select([descriptor], [], [], 20)[0])
-    finally:
-        os.close(descriptor)
 
 
 # -- runs over time ----------------------------------------------------------------------------

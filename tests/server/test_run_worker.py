@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import select
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from fullgraph_compiler.facts import Fact, RunFinished, RunRequest, Script, Targ
 from fullgraph_server.engine import run as run_module
 from fullgraph_server.engine import worker as worker_module
 from fullgraph_server.engine.run import Run, RunSettings
+from processes import dies
 
 FAKE = Path(__file__).with_name("fake_worker.py")
 
@@ -285,15 +285,3 @@ async def test_folder_that_does_not_exist(tmp_path: Path) -> None:
     seen = await execute(prepare("finish", tmp_path / "gone"))
     assert seen.messages == [f"The folder to run in does not exist: {tmp_path / 'gone'}"]
     assert seen.finished.status == "not-started"
-
-
-def dies(pid: int) -> bool:
-    """Whether a process has ended, or does so while we wait: a kill takes its time."""
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return True
-    try:
-        return bool(select.select([descriptor], [], [], 10)[0])
-    finally:
-        os.close(descriptor)

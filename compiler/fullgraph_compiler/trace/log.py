@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Iterator
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from .record import TraceRecord, from_metadata, parse_header
 
@@ -21,22 +22,18 @@ def read_log(path: Path) -> Iterator[TraceRecord]:
 
 def read_records(lines: Iterable[str]) -> Iterator[TraceRecord]:
     """The records of a log's lines."""
-    metadata = None
+    metadata: Mapping[str, Any] | None = None
     payload: list[str] = []
-    for line in lines:
+    # What is not a payload line ends the record before it, and so does the end of the log.
+    for line in itertools.chain(lines, [""]):
         if line.startswith("\t"):
             payload.append(line[1:])
             continue
-        if metadata is not None:
-            record = from_metadata(metadata, "".join(payload).removesuffix("\n"))
-            if record is not None:
-                yield record
-        metadata = parse_header(line)
-        payload.clear()
-    if metadata is not None:
-        record = from_metadata(metadata, "".join(payload).removesuffix("\n"))
+        record = from_metadata(metadata, "".join(payload).removesuffix("\n")) if metadata else None
         if record is not None:
             yield record
+        metadata = parse_header(line)
+        payload.clear()
 
 
 def _open(path: Path) -> IO[str]:
