@@ -151,10 +151,11 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class GraphCaptured:
-    """Dynamo hands one graph to the backend."""
+    """Dynamo hands one graph to the backend; ``text`` is the whole of it, as torch prints it."""
 
     compile_id: str
     nodes: tuple[GraphNode, ...]
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

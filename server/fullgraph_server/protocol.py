@@ -1,13 +1,21 @@
 """Every message of Fullgraph that LSP does not have. Mirrored by ``extension/src/protocol.ts``.
 
 Requests:
-    ``fullgraph/targets`` (no parameters) -> ``TargetItem[]``: what can be run in the workspace.
+    ``fullgraph/targets`` ``TargetsParams`` -> ``TargetItem[]``: what can be run.
+    ``fullgraph/report`` ``ReportParams`` -> ``ReportItem | null``: what the last run of a target told.
+    ``fullgraph/guards`` ``GuardsParams`` -> ``GuardItem[]``: the guards of one function of a report.
+    ``fullgraph/interpreter`` ``InterpreterParams`` -> ``InterpreterItem``: the Python that runs its targets.
+    ``fullgraph/environment`` ``InterpreterParams`` -> ``string``: that Python and torch, for a bug report.
+    ``workspace/textDocumentContent`` (LSP 3.18) for URIs of the scheme ``fullgraph-explanation``: Markdown.
 Notifications of the server, to a client with the capability ``experimental.fullgraphStatus``:
-    ``fullgraph/status`` ``StatusParams``: a run began or ended.
+    ``fullgraph/status`` ``StatusParams``: the state of a target has changed.
 Commands (``workspace/executeCommand``):
     ``fullgraph.run [target]`` -> ``RunSummary``, once the run is over.
     ``fullgraph.stop [target?]``, ``fullgraph.clear [target?]`` -> ``null``; of all targets without one.
+    ``fullgraph.runOnSave [target, boolean]`` -> ``null``: whether a target runs again when a file is saved.
     A target is named by its id or by a file's URI.
+Commands of the client, used where it names them in ``experimental.commands.commands``:
+    ``fullgraph.showExplanation [uri]``, ``fullgraph.showTarget [target]``.
 In ``Diagnostic.data``: ``FindingData``.
 """
 
@@ -19,15 +27,37 @@ from typing import Any
 import attrs
 from cattrs import Converter
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+from fullgraph_compiler.facts import Severity
 from lsprotocol import types
 from pygls.protocol import LanguageServerProtocol, default_converter
 
+from .engine.report import FindingKind
+from .engine.runs import RunState
+from .workspace.config import TargetKind
+
 TARGETS = "fullgraph/targets"
+REPORT = "fullgraph/report"
+GUARDS = "fullgraph/guards"
+INTERPRETER = "fullgraph/interpreter"
+ENVIRONMENT = "fullgraph/environment"
 STATUS = "fullgraph/status"
 
 RUN = "fullgraph.run"
 STOP = "fullgraph.stop"
 CLEAR = "fullgraph.clear"
+RUN_ON_SAVE = "fullgraph.runOnSave"
+
+SHOW_EXPLANATION = "fullgraph.showExplanation"
+SHOW_TARGET = "fullgraph.showTarget"
+
+EXPLANATION_SCHEME = "fullgraph-explanation"
+
+
+@attrs.frozen
+class TargetsParams:
+    """Asks for the targets of the open folders, or of one document."""
+
+    text_document: types.TextDocumentIdentifier | None = None
 
 
 @attrs.frozen
@@ -37,25 +67,136 @@ class TargetItem:
     id: str
     """What ``fullgraph.run`` takes."""
     label: str
-    kind: str
-    """``script``, ``pytest`` or ``example``."""
+    kind: TargetKind
     uri: str
+    folder: str
+    """The URI of the folder that it runs for."""
     configured: bool
     """Whether it comes from the configuration rather than from discovery."""
+    stale: bool
+    """Whether a file that it depends on has changed since it ran."""
+    run_on_save: bool
     range: types.Range | None = None
     """The function, class or test, where the target is not a whole file."""
-    last_status: str | None = None
-    """How its last run ended, or ``running``."""
+    state: RunState | None = None
+    """What it does, or how its last run ended; absent if it did not run."""
+
+
+@attrs.frozen
+class ReportParams:
+    """Asks for what the last run of a target told."""
+
+    target: str
+
+
+@attrs.frozen
+class GraphItem:
+    """One captured graph."""
+
+    compile_id: str
+    ops: int
+    location: types.Location | None = None
+    """The user's line that its first operation comes from."""
+
+
+@attrs.frozen
+class FrameItem:
+    """One function of the user's code with all its compilations."""
+
+    function: str
+    location: types.Location
+    graphs: list[GraphItem]
+    ops: int
+    breaks: int
+    guards: int
+    recompiles: int
+    seconds: float
+    findings: list[int]
+    """The report's findings that belong to it."""
+
+
+@attrs.frozen
+class FindingItem:
+    """What a person should look at."""
+
+    kind: FindingKind
+    code: str
+    severity: Severity
+    message: str
+    location: types.Location
+    count: int
+    explanation: str
+    """The URI of its full explanation."""
+
+
+@attrs.frozen
+class ReportItem:
+    """What the last run of a target told, so far if it is still on."""
+
+    target: str
+    generation: int
+    torch: str
+    seconds: float
+    frames: list[FrameItem]
+    findings: list[FindingItem]
+
+
+@attrs.frozen
+class GuardsParams:
+    """Asks for the guards of one function of a report."""
+
+    target: str
+    generation: int
+    frame: int
+    """Its index in ``ReportItem.frames``."""
+
+
+@attrs.frozen
+class GuardItem:
+    """A condition under which a compiled function may be used again."""
+
+    name: str
+    """What is guarded, as the user would write it; empty for ambient state."""
+    kind: str
+    expected: str
+    failures: int
+    location: types.Location | None = None
+    """Where the value was first needed."""
+
+
+@attrs.frozen
+class InterpreterParams:
+    """Asks about the Python that runs the targets of a file or folder."""
+
+    uri: str
+
+
+@attrs.frozen
+class InterpreterItem:
+    """A Python, and whether targets can run with it."""
+
+    path: str
+    origin: str
+    """Who chose it: ``setting fullgraph.interpreter``, ``.venv``."""
+    python: str | None = None
+    """Its version."""
+    torch: str | None = None
+    """The version of its torch."""
+    problem: str | None = None
+    """Why targets cannot run with it, and what to do."""
 
 
 @attrs.frozen
 class StatusParams:
-    """A run began or ended."""
+    """The state of a target has changed."""
 
     target: str
     generation: int
-    status: str
-    """``running``, or how the run ended."""
+    """Of the last run that began; 0 if none has."""
+    stale: bool
+    run_on_save: bool
+    state: RunState | None = None
+    """Absent once the target was cleared."""
 
 
 @attrs.frozen
@@ -74,20 +215,53 @@ class FindingData:
 
     target: str
     generation: int
-    kind: str
+    kind: FindingKind
     count: int
     rendered: str
     """The full explanation, as plain text."""
+    explanation: str
+    """The URI of the full explanation."""
 
 
-@attrs.define
-class TargetsRequest:
-    """``fullgraph/targets``."""
+def _request(method: str, params: type[Any]) -> type[Any]:
+    """The class of a whole request, as pygls wants it."""
+    return attrs.make_class(
+        params.__name__.removesuffix("Params") + "Request",
+        {
+            "id": attrs.field(type=Any),
+            "params": attrs.field(type=params),
+            "method": attrs.field(type=str, default=method),
+            "jsonrpc": attrs.field(type=str, default="2.0"),
+        },
+    )
 
-    id: int | str
-    method: str = TARGETS
-    params: Any = None
-    jsonrpc: str = "2.0"
+
+_PARAMS: dict[str, type[Any]] = {
+    TARGETS: TargetsParams,
+    REPORT: ReportParams,
+    GUARDS: GuardsParams,
+    INTERPRETER: InterpreterParams,
+    ENVIRONMENT: InterpreterParams,
+}
+_REQUESTS = {method: _request(method, params) for method, params in _PARAMS.items()}
+
+MESSAGES: tuple[type[Any], ...] = (
+    TargetsParams,
+    TargetItem,
+    ReportParams,
+    GraphItem,
+    FrameItem,
+    FindingItem,
+    ReportItem,
+    GuardsParams,
+    GuardItem,
+    InterpreterParams,
+    InterpreterItem,
+    StatusParams,
+    RunSummary,
+    FindingData,
+)
+"""Every class of this module that crosses the wire."""
 
 
 class FullgraphProtocol(LanguageServerProtocol):
@@ -96,20 +270,22 @@ class FullgraphProtocol(LanguageServerProtocol):
     @lru_cache  # noqa: B019 - one protocol lives as long as the process
     def get_message_type(self, method: str) -> type[Any] | None:
         """The type of a request or notification."""
-        return TargetsRequest if method == TARGETS else super().get_message_type(method)
+        return _REQUESTS.get(method) or super().get_message_type(method)
 
 
 def create_converter() -> Converter:
     """The converter of pygls, taught the messages of this module: camel case, and no absent values."""
     converter: Converter = default_converter()  # type: ignore[no-untyped-call]
-    for cls in (TargetItem, StatusParams, RunSummary, FindingData, TargetsRequest):
+    for cls in MESSAGES:
+        attrs.resolve_types(cls)
         names = {
             field.name: override(rename=_camel(field.name), omit_if_default=field.default is None)
             for field in attrs.fields(cls)
         }
         # mypy cannot tell what a mapping of overrides is meant for.
         converter.register_unstructure_hook(cls, make_dict_unstructure_fn(cls, converter, **names))  # type: ignore[arg-type]
-        converter.register_structure_hook(cls, make_dict_structure_fn(cls, converter, **names))  # type: ignore[arg-type]
+        if cls in _PARAMS.values():
+            converter.register_structure_hook(cls, make_dict_structure_fn(cls, converter, **names))  # type: ignore[arg-type]
     return converter
 
 

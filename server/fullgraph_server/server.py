@@ -13,7 +13,7 @@ from pygls.lsp.server import LanguageServer
 
 from . import __version__
 from .engine.runs import Runs
-from .features import hover, run, targets
+from .features import code_action, code_lens, explanation, hover, interpreter, report, run, targets
 from .features.configuration import Configuration
 from .features.diagnostics import Diagnostics
 from .features.documents import Documents
@@ -42,11 +42,21 @@ def create_server() -> FullgraphServer:
     found_targets = targets.Targets(documents)
     runs = Runs(
         run.create_planner(found_targets, documents, configuration),
-        (Diagnostics(server, documents), Progress(server), StatusNotifications(server)),
+        (
+            Diagnostics(server, documents),
+            Progress(server),
+            StatusNotifications(server),
+            code_lens.CodeLensRefresh(server),
+        ),
     )
     run.register(server, runs, found_targets, documents)
-    targets.register(server, found_targets, runs)
+    targets.register(server, found_targets, documents, runs)
+    report.register(server, documents, runs)
+    interpreter.register(server, documents, configuration)
     hover.register(server, documents, Projections(runs, documents))
+    code_lens.register(server, documents, found_targets, runs)
+    code_action.register(server)
+    explanation.register(server, documents, runs)
     _register_lifetime(server, runs, configuration)
     return server
 

@@ -11,6 +11,7 @@ from typing import Any
 from lsprotocol import types
 from pygls import uris
 from pygls.protocol import default_converter
+from pygls.protocol.json_rpc import JsonRPCResponseMessage
 from pytest_lsp import ClientServerConfig, LanguageClient
 from pytest_lsp.client import register_lsp_features
 
@@ -23,9 +24,17 @@ CAPABILITIES = types.ClientCapabilities(
         ),
         hover=types.HoverClientCapabilities(content_format=[types.MarkupKind.Markdown]),
     ),
-    workspace=types.WorkspaceClientCapabilities(configuration=True, workspace_folders=True),
+    workspace=types.WorkspaceClientCapabilities(
+        configuration=True,
+        workspace_folders=True,
+        code_lens=types.CodeLensWorkspaceClientCapabilities(refresh_support=True),
+        text_document_content=types.TextDocumentContentClientCapabilities(dynamic_registration=True),
+    ),
     window=types.WindowClientCapabilities(work_done_progress=True),
-    experimental={"fullgraphStatus": True},
+    experimental={
+        "fullgraphStatus": True,
+        "commands": {"commands": ["fullgraph.showExplanation", "fullgraph.showTarget"]},
+    },
 )
 
 
@@ -33,7 +42,7 @@ class Editor(LanguageClient):
     """Plays the editor."""
 
     def __init__(self) -> None:
-        super().__init__(converter_factory=default_converter)
+        super().__init__(converter_factory=_converter)
         register_lsp_features(self)
         self.published: list[types.PublishDiagnosticsParams] = []
         self.statuses: list[Any] = []
@@ -41,6 +50,20 @@ class Editor(LanguageClient):
         self._keep(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, self.published)
         self._keep("fullgraph/status", self.statuses)
         self._keep(types.PROGRESS, [])
+        self.refreshed = 0
+        self.registered: list[types.Registration] = []
+
+        @self.feature(types.WORKSPACE_CODE_LENS_REFRESH)
+        async def refresh(_params: None) -> None:
+            self.refreshed += 1
+            async with self._changed:
+                self._changed.notify_all()
+
+        @self.feature(types.CLIENT_REGISTER_CAPABILITY)
+        async def register(params: types.RegistrationParams) -> None:
+            self.registered += params.registrations
+            async with self._changed:
+                self._changed.notify_all()
 
     def _keep(self, method: str, received: list[Any]) -> None:
         handler = self.protocol.fm.features.pop(method, None)
@@ -89,6 +112,21 @@ class Editor(LanguageClient):
         """Execute a command, and wait for its answer."""
         return await asyncio.wait_for(self.begin(name, *arguments), WAIT_SECONDS)
 
+    async def ask(self, method: str, **params: Any) -> Any:
+        """Send one of Fullgraph's own requests."""
+        answer = self.protocol.send_request_async(method, params)
+        return await asyncio.wait_for(answer, WAIT_SECONDS)
+
+    async def lenses(self, uri: str) -> list[tuple[int, str, str]]:
+        """The line, title and command of each code lens."""
+        params = types.CodeLensParams(types.TextDocumentIdentifier(uri))
+        lenses = await self.text_document_code_lens_async(params) or []
+        return [
+            (lens.range.start.line, lens.command.title, lens.command.command)
+            for lens in lenses
+            if lens.command
+        ]
+
     async def hover(self, uri: str, line: int, character: int) -> types.Hover | None:
         """Hover over a position."""
         params = types.HoverParams(types.TextDocumentIdentifier(uri), types.Position(line, character))
@@ -100,6 +138,20 @@ def uri_of(file: Path) -> str:
     uri = uris.from_fs_path(str(file))
     assert uri is not None
     return uri
+
+
+def _converter() -> Any:
+    """A converter that leaves the answers to Fullgraph's own requests as they are."""
+    converter = default_converter()
+    converter.register_structure_hook(JsonRPCResponseMessage, lambda data, cls: cls(**data))
+    # lsprotocol takes a code action that has a command for a command.
+    converter.register_structure_hook(
+        types.Command | types.CodeAction,
+        lambda data, _: converter.structure(
+            data, types.Command if isinstance(data.get("command"), str) else types.CodeAction
+        ),
+    )
+    return converter
 
 
 CONFIG = ClientServerConfig(

@@ -60,8 +60,11 @@ def messages(editor: Editor) -> list[str]:
     return [item.message for item in shown[-1].diagnostics] if shown else []
 
 
-def statuses(editor: Editor) -> list[str]:
-    return [params.status for params in editor.statuses]
+def states(editor: Editor) -> list[str | None]:
+    return [getattr(params, "state", None) for params in editor.statuses]
+
+
+RUN = ["queued", "running", "finished"]
 
 
 async def open_gate(gate: Path) -> None:
@@ -94,14 +97,14 @@ async def test_progress_shows_a_run_and_can_cancel_it(editor: Editor) -> None:
     assert await run == {"target": "hang", "status": "cancelled", "findings": 1}
     assert isinstance(editor.progress_reports[token][-1], types.WorkDoneProgressEnd)
     assert messages(editor) == ["before"], "what was seen stays"
-    assert statuses(editor) == ["running", "cancelled"]
+    assert states(editor) == ["queued", "running", "cancelled"]
 
 
 async def test_the_server_answers_while_a_run_is_on(editor: Editor) -> None:
     run = begin(editor, "hang")
     await editor.until(lambda: messages(editor) == ["before"])
     assert await editor.hover(uri_of(editor.program), 0, 0) is None, "only finished reports are read"
-    assert (await targets(editor))["hang"]["lastStatus"] == "running"
+    assert (await targets(editor))["hang"]["state"] == "running"
     await editor.command("fullgraph.stop", "hang")
     assert (await run)["status"] == "cancelled"
     assert "before" in (await editor.hover(uri_of(editor.program), 0, 0)).contents.value
@@ -111,17 +114,17 @@ async def test_save_runs_again_what_has_run(editor: Editor) -> None:
     uri = editor.open(editor.program)
     editor.save(uri)
     assert (await editor.command("fullgraph.run", "source"))["findings"] == 1
-    assert statuses(editor) == ["running", "finished"], "nothing runs that nobody has run"
+    assert states(editor) == RUN, "nothing runs that nobody has run"
     assert messages(editor) == ["first text"]
 
     editor.program.write_text("second text\n")
     editor.save(uri)
-    await editor.until(lambda: len(editor.statuses) == 4)
+    await editor.until(lambda: states(editor) == RUN * 2)
     assert messages(editor) == ["second text"]
 
     editor.save(editor.open(editor.program.with_name("other.py")))
     await targets(editor)
-    assert len(editor.statuses) == 4, "no target depends on the other file"
+    assert states(editor) == RUN * 2, "no target depends on the other file"
 
 
 async def test_old_findings_stay_until_the_first_new_one(editor: Editor) -> None:
@@ -133,7 +136,7 @@ async def test_old_findings_stay_until_the_first_new_one(editor: Editor) -> None
     assert messages(editor) == old
 
     run = begin(editor, "gates")
-    await editor.until(lambda: statuses(editor)[-1] == "running")
+    await editor.until(lambda: states(editor)[-1] == "running")
     assert messages(editor) == old
     await open_gate(editor.gates[0])
     await editor.until(lambda: messages(editor) != old)
@@ -145,7 +148,7 @@ async def test_old_findings_stay_until_the_first_new_one(editor: Editor) -> None
 
 async def test_one_run_is_on_and_one_waits(editor: Editor) -> None:
     runs = [begin(editor, "gates")]
-    await editor.until(lambda: statuses(editor) == ["running"])
+    await editor.until(lambda: states(editor) == ["queued", "running"])
     runs += [begin(editor, "gates") for _ in range(3)]
     await asyncio.sleep(0)  # lets the tasks send their requests
     await targets(editor)  # requests are served in order: now the others wait
@@ -153,7 +156,7 @@ async def test_one_run_is_on_and_one_waits(editor: Editor) -> None:
         await open_gate(gate)
     summaries = await asyncio.wait_for(asyncio.gather(*runs), 60)
     assert [summary["status"] for summary in summaries] == ["finished"] * 4
-    assert statuses(editor) == ["running", "finished"] * 2
+    assert states(editor) == RUN * 2
 
 
 async def test_a_cancelled_run_that_told_nothing_leaves_the_old_findings(editor: Editor) -> None:
@@ -162,14 +165,14 @@ async def test_a_cancelled_run_that_told_nothing_leaves_the_old_findings(editor:
         await open_gate(gate)
     await first
     runs = [begin(editor, "gates")]
-    await editor.until(lambda: statuses(editor)[-1] == "running")
+    await editor.until(lambda: states(editor)[-1] == "running")
     runs.append(begin(editor, "gates"))
     await asyncio.sleep(0)
     await targets(editor)
     await editor.command("fullgraph.stop")
     assert [(await run)["status"] for run in runs] == ["cancelled"] * 2
     assert messages(editor) == ["1: after gate 0", "1: after gate 1"]
-    assert statuses(editor).count("running") == 2, "the run that waited did not start"
+    assert states(editor).count("running") == 2, "the run that waited did not start"
 
 
 async def test_clear_while_a_run_is_on(editor: Editor) -> None:
@@ -179,8 +182,8 @@ async def test_clear_while_a_run_is_on(editor: Editor) -> None:
     await run
     assert messages(editor) == []
     editor.save(uri_of(editor.program))
-    assert "lastStatus" not in (await targets(editor))["hang"]
-    assert statuses(editor) == ["running", "cancelled"], "what was cleared does not run again"
+    assert "state" not in (await targets(editor))["hang"]
+    assert states(editor) == ["queued", "running", None], "what was cleared does not run again"
 
 
 async def test_two_targets_share_a_file(editor: Editor) -> None:
@@ -208,11 +211,14 @@ async def test_targets_of_the_folder(editor: Editor) -> None:
         "label": "model.py::double",
         "kind": "example",
         "uri": uri_of(folder / "model.py"),
+        "folder": uri_of(folder),
         "configured": False,
+        "stale": False,
+        "runOnSave": True,
         "range": {"start": {"line": 3, "character": 4}, "end": {"line": 3, "character": 10}},
     }
     test = found["test_model.py::TestModel::test_one"]
-    assert (test["id"], test["kind"]) == ("pytest:test_model.py::TestModel::test_one", "pytest")
+    assert (test["id"], test["kind"]) == (f"pytest:{folder}/test_model.py::TestModel::test_one", "pytest")
     assert test["range"]["start"] == {"line": 2, "character": 8}
 
 

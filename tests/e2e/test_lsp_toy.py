@@ -211,8 +211,12 @@ async def test_targets(editor: Editor, toys: dict[str, Ran]) -> None:
         "label": "toy.py",
         "kind": "script",
         "uri": toy.uri,
+        "folder": toy.uri.removesuffix("/toy.py"),
         "configured": False,
-        "lastStatus": "finished",
+        "stale": False,
+        "runOnSave": True,
+        "range": {"start": {"line": 10, "character": 0}, "end": {"line": 10, "character": 26}},
+        "state": "finished",
     }
 
 

@@ -162,7 +162,7 @@ def test_what_the_words_run(fake: type[FakeRun], folder: Path) -> None:
     assert isinstance(one, Examples)
     assert [example.qualname for example in one.examples] == ["g"]
     assert (train, again) == (Script(str(folder / "a.py"), ("1",)), Script(str(folder / "a.py"), ("2",)))
-    assert (node, file) == (PytestNode("ex.py::test_a"), PytestNode("a.py"))
+    assert (node, file) == (PytestNode(str(folder / "ex.py::test_a")), PytestNode(str(folder / "a.py")))
     settings = [settings for settings, _ in fake.asked]
     assert [item.timeout for item in settings[:2]] == [3.0, 9.0]
     assert {item.cwd for item in settings} == {folder}

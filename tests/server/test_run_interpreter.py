@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import platform
 import sys
+import venv
+from importlib import metadata
 from pathlib import Path
 
 import pytest
-from fullgraph_server.engine.interpreter import find_interpreter, named_interpreter
+from fullgraph_server.engine.interpreter import Interpreter, find_interpreter, named_interpreter
+from fullgraph_server.engine.probe import Probe, probe
 
 
 def environment(folder: Path) -> str:
@@ -20,11 +25,12 @@ def environment(folder: Path) -> str:
 def test_the_active_environment_comes_before_the_projects_own(tmp_path: Path) -> None:
     project = tmp_path / "project"
     second = environment(project / "venv")
-    assert find_interpreter(project, {}) == second
+    assert find_interpreter(project, {}) == Interpreter(second, "venv")
     first = environment(project / ".venv")
-    assert find_interpreter(project, {}) == first
+    assert find_interpreter(project, {}) == Interpreter(first, ".venv")
     active = environment(tmp_path / "active")
-    assert find_interpreter(project, {"VIRTUAL_ENV": str(tmp_path / "active")}) == active
+    env = {"VIRTUAL_ENV": str(tmp_path / "active")}
+    assert find_interpreter(project, env) == Interpreter(active, "VIRTUAL_ENV")
 
 
 @pytest.mark.parametrize("has_torch", [True, False])
@@ -35,9 +41,11 @@ def test_without_an_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     program.parent.mkdir()
     program.touch(0o755)
     env = {"PATH": str(program.parent), "VIRTUAL_ENV": str(tmp_path / "gone")}
-    assert find_interpreter(tmp_path, env) == (sys.executable if has_torch else str(program))
+    assert find_interpreter(tmp_path, env).path == (sys.executable if has_torch else str(program))
     if not has_torch:
-        assert find_interpreter(tmp_path, {"PATH": str(tmp_path)}) == "python3"
+        assert find_interpreter(tmp_path, {"PATH": str(tmp_path)}) == Interpreter(
+            "python3", "python3 on PATH"
+        )
 
 
 def test_a_name_is_a_path_an_environment_or_a_program(tmp_path: Path) -> None:
@@ -47,3 +55,50 @@ def test_a_name_is_a_path_an_environment_or_a_program(tmp_path: Path) -> None:
     assert named_interpreter("env/bin/python", tmp_path) == python
     assert named_interpreter("python3.12", tmp_path) == "python3.12"
     assert named_interpreter("~/python", tmp_path) == str(Path.home() / "python")
+
+
+def test_a_part_of_a_project_has_the_projects_environment(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    part = project / "examples" / "one"
+    part.mkdir(parents=True)
+    environment(tmp_path / ".venv")
+    assert find_interpreter(part, {}).origin != ".venv", "a folder that marks no project has no parts"
+    (project / "pyproject.toml").touch()
+    python = environment(project / ".venv")
+    assert find_interpreter(part, {}) == Interpreter(python, os.path.join("..", "..", ".venv"))
+    assert find_interpreter(project, {}) == Interpreter(python, ".venv")
+
+
+# -- what an interpreter is --------------------------------------------------------------------
+
+
+async def test_probe_tells_versions_without_importing_torch(tmp_path: Path) -> None:
+    assert await probe(sys.executable) == Probe(platform.python_version(), metadata.version("torch"))
+    venv.create(tmp_path / "env", symlinks=True)
+    python = str(tmp_path / "env" / "bin" / "python")
+    found = await probe(python)
+    assert (found.python, found.torch) == (platform.python_version(), None)
+    assert found.problem is not None
+    assert found.problem.startswith(f"{python} has no torch. Install it there (pip install torch)")
+
+
+@pytest.mark.parametrize(
+    ("script", "problem"),
+    [
+        (None, "There is no interpreter {}."),
+        ("echo hello", "{} does not answer as a Python does. Choose"),
+        ("echo no such option >&2; exit 3", "{} does not answer as a Python does: no such option"),
+        (
+            """echo '{"python": "3.9.1", "torch": null}'""",
+            "Fullgraph needs Python 3.10 or newer, and {} is 3.9.1.",
+        ),
+    ],
+)
+async def test_what_is_no_interpreter(tmp_path: Path, script: str | None, problem: str) -> None:
+    python = tmp_path / "python"
+    if script is not None:
+        python.write_text(f"#!/bin/sh\n{script}\n")
+        python.chmod(0o755)
+    found = (await probe(str(python))).problem
+    assert found is not None
+    assert found.startswith(problem.format(python))

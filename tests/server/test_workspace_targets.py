@@ -53,8 +53,8 @@ def test_everything_in_a_file_that_runs_by_itself() -> None:
     targets = file_targets(SourceFile("/w/tests/test_a.py", text), Path("/w"))
     assert [(target.id, target.label, target.filename) for target in targets] == [
         ("/w/tests/test_a.py", "tests/test_a.py", "/w/tests/test_a.py"),
-        ("pytest:tests/test_a.py::test_a", "tests/test_a.py::test_a", "/w/tests/test_a.py"),
-        ("pytest:tests/test_a.py::TestB::test_c", "tests/test_a.py::TestB::test_c", "/w/tests/test_a.py"),
+        ("pytest:/w/tests/test_a.py::test_a", "tests/test_a.py::test_a", "/w/tests/test_a.py"),
+        ("pytest:/w/tests/test_a.py::TestB::test_c", "tests/test_a.py::TestB::test_c", "/w/tests/test_a.py"),
         ("/w/tests/test_a.py::f", "tests/test_a.py::f", "/w/tests/test_a.py"),
         ("/w/tests/test_a.py::g", "tests/test_a.py::g", "/w/tests/test_a.py"),
     ]

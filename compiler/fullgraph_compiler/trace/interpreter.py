@@ -148,7 +148,7 @@ class Interpreter:
 
     def _output_graph(self, record: TraceRecord) -> Iterator[Fact]:
         compilation = self._compilations.get(record.compile_id)
-        graph = GraphCaptured(record.compile_id, tuple(parse_nodes(record.payload)))
+        graph = GraphCaptured(record.compile_id, tuple(parse_nodes(record.payload)), record.payload)
         if compilation:
             compilation.graph = graph
         yield graph

@@ -1,7 +1,8 @@
 """Entry point of a worker: ``PYTHON .../worker/main.py``, spoken to over standard input and output.
 
 Requests: ``initialize {protocol}`` -> ``{protocol, torch, python, pid}``; ``run RunRequest`` -> ``{}``, with
-notifications ``facts {generation, facts}`` before it. The worker ends after its run with exit code 0.
+notifications ``facts {generation, facts}`` before it; ``environment`` -> the report that PyTorch's issue
+template asks for, as text. The worker ends after its run with exit code 0.
 It starts by path, not as a module, so that nothing in the working directory can hide the standard
 library, and loads its package by path, so that what lies beside the package stays out of reach.
 """
@@ -84,6 +85,10 @@ def main() -> None:
                 channel.fail(request, problem)
                 return
             channel.respond(request, _describe())
+        elif method == "environment":
+            from torch.utils.collect_env import get_pretty_env_info
+
+            channel.respond(request, get_pretty_env_info())
         elif method == "run":
             _run(channel, params)
             channel.respond(request, {})

@@ -109,7 +109,9 @@ class _Check:
 def _interpreter(option: str | None, config: Config) -> str:
     if option:
         return named_interpreter(option, Path.cwd())
-    return named_interpreter(config.python, config.root) if config.python else find_interpreter(config.root)
+    return (
+        named_interpreter(config.python, config.root) if config.python else find_interpreter(config.root).path
+    )
 
 
 def _workspace_root(filename: str, cwd: Path) -> Path:

@@ -5,6 +5,7 @@ Pure and total: any order of facts, and any part of them, gives a report.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections import defaultdict
@@ -18,6 +19,7 @@ from fullgraph_compiler.facts import (
     FrameSkipped,
     FrameStarted,
     GraphBreak,
+    GraphCaptured,
     GuardFailure,
     GuardInstalled,
     ProgramRaised,
@@ -34,7 +36,7 @@ from ..workspace.ranges import definition_span, frame_span, name_span
 from ..workspace.workspace import Workspace
 from . import wording
 from .names import written_name
-from .report import Call, Finding, FindingKind, FrameReport, Guard, Report, Span
+from .report import Call, Finding, FindingKind, FrameReport, Graph, Guard, Report, Span
 
 
 def fold(
@@ -116,6 +118,7 @@ class _Folding:
             seconds=finished.seconds if finished else 0.0,
             findings=tuple(findings),
             frames=frames,
+            graphs=tuple(self._graph(fact) for fact in self._facts if isinstance(fact, GraphCaptured)),
             files=self._files(findings, frames),
         )
 
@@ -413,6 +416,13 @@ class _Folding:
             guards.append(Guard(source, kind, first.expected, code, first.compile_id, span, len(causes)))
         return tuple(guards)
 
+    def _graph(self, fact: GraphCaptured) -> Graph:
+        contains = self._workspace.contains
+        # A graph of a library's operations alone stands on the function that was compiled.
+        places = itertools.chain((node.frame for node in fact.nodes), self._own_frame(fact.compile_id))
+        frame = next((place for place in places if contains(place.filename)), None)
+        return Graph(fact.compile_id, len(fact.nodes), self._span(frame) if frame else None, fact.text)
+
     def _files(self, findings: Iterable[Finding], frames: Iterable[FrameReport]) -> frozenset[str]:
         names = {finding.span.filename for finding in findings}
         names.update(call.filename for finding in findings for call in finding.stack)
@@ -429,7 +439,8 @@ def _target_file(target: str, workspace: Workspace) -> str:
 
 
 def _finished(draft: _Draft) -> Finding:
-    finding = replace(draft.finding, count=max(len(draft.compile_ids), 1))
+    compile_ids = frozenset(draft.compile_ids)
+    finding = replace(draft.finding, count=max(len(compile_ids), 1), compile_ids=compile_ids)
     if draft.eager:
         finding = replace(
             finding, message=f"{finding.message.rstrip('.')}; the whole of `{draft.eager}` runs eagerly"

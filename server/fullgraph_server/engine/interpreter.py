@@ -6,20 +6,31 @@ import importlib.util
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-_ENVIRONMENT_FOLDERS = (".venv", "venv")
+from ..workspace.workspace import project_root
+
+_ENVIRONMENT_FOLDERS = (".venv", "venv", ".conda")
+_ACTIVE = ("VIRTUAL_ENV", "CONDA_PREFIX")
 
 
-def find_interpreter(root: Path, env: Mapping[str, str] = os.environ) -> str:
+@dataclass(frozen=True)
+class Interpreter:
+    """A Python, and who chose it: ``.venv``, ``python3 on PATH``."""
+
+    path: str
+    origin: str
+
+
+def find_interpreter(root: Path, env: Mapping[str, str] = os.environ) -> Interpreter:
     """The active environment's, the project's own, this one if it has torch, or ``python3``."""
-    folders = [Path(env["VIRTUAL_ENV"])] if env.get("VIRTUAL_ENV") else []
-    folders += [root / name for name in _ENVIRONMENT_FOLDERS]
-    found = next(filter(None, map(_python_in, folders)), None)
+    found = next(_environments(root, env), None)
     if found is None and importlib.util.find_spec("torch") is not None:
-        found = sys.executable
-    return found or shutil.which("python3", path=env.get("PATH")) or "python3"
+        found = Interpreter(sys.executable, "Fullgraph's own")
+    path = shutil.which("python3", path=env.get("PATH")) or "python3"
+    return found or Interpreter(path, "python3 on PATH")
 
 
 def named_interpreter(name: str, root: Path) -> str:
@@ -35,7 +46,21 @@ def named_interpreter(name: str, root: Path) -> str:
     return (_python_in(path) if path.is_dir() else None) or str(path)
 
 
+def _environments(root: Path, env: Mapping[str, str]) -> Iterator[Interpreter]:
+    for name in _ACTIVE:
+        if env.get(name) and (python := _python_in(Path(env[name]))):
+            yield Interpreter(python, name)
+    project = project_root(root)
+    # A part of a project that is opened by itself has the project's environment.
+    for folder in (root, *root.parents):
+        for name in _ENVIRONMENT_FOLDERS:
+            if python := _python_in(folder / name):
+                yield Interpreter(python, os.path.relpath(folder / name, root))
+        if folder == project:
+            return
+
+
 def _python_in(environment: Path) -> str | None:
     # Not resolved: through the link, Python would not know its environment.
-    program = environment / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-    return str(program) if program.is_file() else None
+    names = ("Scripts/python.exe", "python.exe") if sys.platform == "win32" else ("bin/python",)
+    return next((str(path) for path in (environment / name for name in names) if path.is_file()), None)

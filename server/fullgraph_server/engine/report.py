@@ -62,6 +62,19 @@ class Finding:
     count: int = 1
     text: str = ""
     """The compiler's whole message, for the full explanation."""
+    compile_ids: frozenset[str] = frozenset()
+    """The compilations that saw it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A captured graph; ``span`` is the user's line that its first operation comes from."""
+
+    compile_id: str
+    ops: int
+    span: Span | None
+    text: str
+    """The whole graph, as torch prints it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,5 +123,7 @@ class Report:
     seconds: float = 0.0
     findings: tuple[Finding, ...] = ()
     frames: tuple[FrameReport, ...] = ()
+    graphs: tuple[Graph, ...] = ()
+    """In the order in which they were captured."""
     files: frozenset[str] = field(default_factory=frozenset)
     """Workspace files that the report speaks of."""

@@ -24,6 +24,7 @@ from fullgraph_compiler.facts import (
 )
 
 from .crash import crash_stack, describe_exit
+from .probe import CHOOSE, cannot_start
 from .worker import Refusal, Worker, worker_folder
 
 _log = logging.getLogger(__name__)
@@ -33,10 +34,6 @@ _START_SECONDS = 120.0
 _EXIT_SECONDS = 2.0
 """How long a worker may take to end after its last answer, or to write where it was."""
 
-_CHOOSE = (
-    "Choose a Python 3.10 or newer that has torch: the setting fullgraph.interpreter in an editor, "
-    "--python on the command line."
-)
 _LONGER = (
     "Give it longer with the setting fullgraph.timeout in an editor, timeout in pyproject.toml, "
     "or --timeout on the command line."
@@ -109,7 +106,7 @@ class Run:
                 settings.python, settings.cwd, settings.env, delivery.take, self._on_output
             )
         except (OSError, ValueError) as error:
-            return _Ending("not-started", _cannot_start(settings.python, error), (_CHOOSE,))
+            return _Ending("not-started", cannot_start(settings.python, error), (CHOOSE,))
         log = ""
         try:
             ending = await self._converse(worker)
@@ -145,12 +142,12 @@ class Run:
         if cause == "cancelled":
             return _Ending("cancelled")
         if cause == "timeout":
-            return _Ending("not-started", f"{python} did not answer within {_START_SECONDS:g} s.", (_CHOOSE,))
+            return _Ending("not-started", f"{python} did not answer within {_START_SECONDS:g} s.", (CHOOSE,))
         if cause == "exited":
-            return _Ending("not-started", _early_end(python, worker), (_CHOOSE,))
+            return _Ending("not-started", _early_end(python, worker), (CHOOSE,))
         hello = answer.result()
         if isinstance(hello, Refusal):
-            return _Ending("not-started", hello.message, (_CHOOSE,))
+            return _Ending("not-started", hello.message, (CHOOSE,))
         if not isinstance(hello, dict) or hello.get("protocol") != PROTOCOL_VERSION:
             return _Ending("not-started", f"{python} runs another version of Fullgraph: restart the server.")
         self.torch = str(hello.get("torch", ""))
@@ -218,15 +215,6 @@ def _to_stderr(text: str) -> None:
 # -- sentences ---------------------------------------------------------------------------------
 
 _SILENT = "The worker answered, but did not say how the program ended."
-
-
-def _cannot_start(python: str, error: OSError | ValueError) -> str:
-    if isinstance(error, FileNotFoundError):
-        return f"There is no interpreter {python}."
-    if isinstance(error, PermissionError):
-        return f"The interpreter {python} may not be executed."
-    reason = error.strerror if isinstance(error, OSError) else str(error)
-    return f"The interpreter {python} cannot be started: {reason}."
 
 
 def _early_end(python: str, worker: Worker) -> str:

@@ -8,8 +8,8 @@ import logging
 import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
 
 from fullgraph_compiler.facts import Fact, RunFinished, RunRequest, Status
 
@@ -29,7 +29,7 @@ _FOLDING_SHARE = 0.1
 _MOST_OUTPUT = 1_000_000
 """Characters of a program's output that are passed on."""
 
-RunState: TypeAlias = Literal["running"] | Status
+RunState: TypeAlias = Literal["queued", "running"] | Status
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,20 @@ class Plan:
     target: Target
     settings: RunSettings
     workspace: Workspace
+
+
+@dataclass(frozen=True)
+class TargetState:
+    """What a target does, and what became of its last run."""
+
+    run: RunState | None = None
+    """``None`` for a target that did not run."""
+    generation: int = 0
+    """Of the last run that began."""
+    stale: bool = False
+    """Whether a file that it depends on has changed since that run began."""
+    run_on_save: bool = True
+    """Whether it runs again when such a file is saved."""
 
 
 Planner: TypeAlias = Callable[[str], Awaitable[Plan | None]]
@@ -59,6 +73,9 @@ class RunObserver:
 
     def cleared(self, target: str) -> None:
         """The target's report is gone."""
+
+    def changed(self, target: str, state: TargetState) -> None:
+        """The target's state is another."""
 
 
 class Runs:
@@ -97,6 +114,7 @@ class Runs:
             slot.forget()
             for observer in self._observers:
                 observer.cleared(name)
+            self._change(name, slot, run=None, generation=0, stale=False, run_on_save=True)
 
     async def close(self) -> None:
         """End everything, and wait until every process is gone."""
@@ -108,16 +126,40 @@ class Runs:
         """The reports of finished runs, the newest of each target."""
         return tuple(slot.report for slot in self._slots.values() if slot.report is not None)
 
-    def state(self, target: str) -> RunState | None:
-        """How the last run ended, or that one is on; ``None`` for a target that did not run."""
+    def report(self, target: str) -> Report | None:
+        """What a target has told: so far if it runs, else in its last run."""
         slot = self._slots.get(target)
-        if slot is None:
-            return None
-        return "running" if slot.task is not None else slot.status
+        return slot.latest if slot else None
 
-    def depending_on(self, filename: str) -> list[str]:
-        """The targets that have run and whose result a change of this file can change."""
-        return [name for name, slot in self._slots.items() if filename in slot.files]
+    def state(self, target: str) -> TargetState:
+        """What a target does, and what became of its last run."""
+        slot = self._slots.get(target)
+        return slot.state if slot else TargetState()
+
+    def set_run_on_save(self, target: str, filename: str, enabled: bool) -> None:
+        """Let a target run again on save or not; one that has not run yet depends on ``filename``."""
+        slot = self._slots.setdefault(target, _Slot())
+        slot.files |= {filename}
+        self._change(target, slot, run_on_save=enabled)
+
+    def edited(self, filename: str) -> None:
+        """A file is not as it was when it ran."""
+        for name, slot in self._slots.items():
+            if filename in slot.files and slot.state.generation:
+                self._change(name, slot, stale=True)
+
+    def saved(self, filename: str) -> None:
+        """Run again what depends on a file."""
+        for name, slot in list(self._slots.items()):
+            if filename in slot.files and slot.state.run_on_save:
+                self.start(name)
+
+    def _change(self, target: str, slot: _Slot, **changes: Any) -> None:
+        state = replace(slot.state, **changes)
+        if state != slot.state:
+            slot.state = state
+            for observer in self._observers:
+                observer.changed(target, state)
 
     def _selected(self, target: str | None) -> list[_Slot]:
         return [slot for name, slot in self._slots.items() if target in (None, name)]
@@ -131,6 +173,7 @@ class Runs:
                     report = await self._run(target, slot)
                 except Exception as error:
                     _log.exception("the run of %s failed", target)
+                    self._change(target, slot, run="crashed")
                     answer.set_exception(error)
                 else:
                     answer.set_result(report)
@@ -138,15 +181,19 @@ class Runs:
             slot.task = None
 
     async def _run(self, name: str, slot: _Slot) -> Report | None:
+        before = slot.state
         slot.begin()
+        self._change(name, slot, run="queued")
         plan = await self._plan(name)
         if plan is None:
             self.clear(name)
             return None
         if slot.stopped:
+            self._change(name, slot, run=None if slot.forgotten else before.run)
             return None
         target, generation = plan.target, next(self._generations)
         slot.files |= {target.filename}
+        self._change(name, slot, run="running", generation=generation, stale=False)
         request = RunRequest(generation, target.program)
         run = slot.run = Run(plan.settings, request, _Output().write)
         for observer in self._observers:
@@ -158,14 +205,18 @@ class Runs:
             slot.run = None
             progress.close()
         report = progress.report
+        status = report.status or "crashed"
         if not slot.forgotten:
             slot.finish(report, progress.told)
+            stale = slot.state.stale or (before.stale and not progress.told)
+            self._change(name, slot, run=status, stale=stale)
         for observer in self._observers:
-            observer.finished(target, generation, report.status or "crashed")
+            observer.finished(target, generation, status)
         return report
 
     def _report(self, slot: _Slot, report: Report) -> None:
         if not slot.forgotten:
+            slot.latest = report
             for observer in self._observers:
                 observer.reported(report)
 
@@ -177,8 +228,11 @@ class _Slot:
         self.task: asyncio.Task[None] | None = None
         self.run: Run | None = None
         self.waiting: asyncio.Future[Report | None] | None = None
+        self.state = TargetState()
         self.report: Report | None = None
-        self.status: Status | None = None
+        """Of the last run that is over."""
+        self.latest: Report | None = None
+        """Of the run that is on, if it has told something; else the last one's."""
         self.files: frozenset[str] = frozenset()
         self.stopped = False
         """Stopped since the last run began."""
@@ -199,13 +253,12 @@ class _Slot:
     def forget(self) -> None:
         self.stop()
         self.forgotten = True
-        self.report = self.status = None
+        self.report = self.latest = None
         self.files = frozenset()
 
     def finish(self, report: Report, told: bool) -> None:
-        self.status = report.status
         if told:
-            self.report = report
+            self.report = self.latest = report
             # Earlier files stay: a run that fails early names few of those that it depends on.
             self.files |= report.files
 

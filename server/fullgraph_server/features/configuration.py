@@ -22,6 +22,8 @@ class Settings:
     """The section ``fullgraph``, checked; ``None`` is what nobody has set."""
 
     interpreter: str | None = None
+    active_interpreter: str | None = None
+    """The one that is active in the client, for want of one that is set."""
     timeout: float | None = None
     """Seconds that a run may take."""
 
@@ -71,16 +73,20 @@ class Configuration:
         if not isinstance(section, dict):
             self._wrong("", "an object", section)
             return Settings()
-        return Settings(self._interpreter(section.get("interpreter")), self._timeout(section.get("timeout")))
+        return Settings(
+            self._interpreter("interpreter", section.get("interpreter")),
+            self._interpreter("activeInterpreter", section.get("activeInterpreter")),
+            self._timeout(section.get("timeout")),
+        )
 
-    def _interpreter(self, value: Any) -> str | None:
+    def _interpreter(self, key: str, value: Any) -> str | None:
         if isinstance(value, list) and len(value) <= 1:
             value = value[0] if value else None
         if value is None or value == "":
             return None
         if isinstance(value, str):
             return value
-        self._wrong("interpreter", "the path of a Python, or a list with one", value)
+        self._wrong(key, "the path of a Python, or a list with one", value)
         return None
 
     def _timeout(self, value: Any) -> float | None:

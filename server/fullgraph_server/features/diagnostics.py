@@ -12,6 +12,7 @@ from ..engine.report import Finding, Report
 from ..engine.runs import RunObserver
 from ..protocol import FindingData
 from .documents import Documents
+from .explanation import explanation_uri
 
 _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
     "error": types.DiagnosticSeverity.Error,
@@ -59,13 +60,14 @@ class Diagnostics(RunObserver):
         """The findings of all targets in a file; what several targets found is shown once."""
         found: dict[tuple[object, ...], types.Diagnostic] = {}
         for report in self._reports.values():
-            for finding in report.findings:
+            for index, finding in enumerate(report.findings):
                 if finding.span.filename == filename:
                     key = (finding.code, finding.span, finding.message)
-                    found.setdefault(key, self._diagnostic(report, finding))
+                    found.setdefault(key, self._diagnostic(report, index))
         return list(found.values())
 
-    def _diagnostic(self, report: Report, finding: Finding) -> types.Diagnostic:
+    def _diagnostic(self, report: Report, index: int) -> types.Diagnostic:
+        finding = report.findings[index]
         times = f" ({finding.count} times)" if finding.count > 1 else ""
         return types.Diagnostic(
             range=self._documents.range(finding.span),
@@ -75,7 +77,14 @@ class Diagnostics(RunObserver):
             code_description=types.CodeDescription(finding.url) if finding.url else None,
             source="fullgraph",
             related_information=self._related(finding),
-            data=FindingData(report.target, report.generation, finding.kind, finding.count, render(finding)),
+            data=FindingData(
+                report.target,
+                report.generation,
+                finding.kind,
+                finding.count,
+                render(finding),
+                explanation_uri(report, index),
+            ),
         )
 
     def _related(self, finding: Finding) -> list[types.DiagnosticRelatedInformation] | None:

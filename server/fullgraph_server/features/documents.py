@@ -22,7 +22,7 @@ class Documents:
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
         self._workspaces: dict[Path, Workspace] = {}
-        self._lines: dict[str, tuple[int | None, Sequence[str]]] = {}
+        self._sources: dict[str, tuple[int | None, SourceFile]] = {}
 
     # -- folders -------------------------------------------------------------------------------
 
@@ -61,6 +61,17 @@ class Documents:
         document = self._open(filename)
         return document.version if document else None
 
+    def source(self, filename: str) -> SourceFile | None:
+        """The text that the client shows; that on disk, if it does not show the file."""
+        document = self._open(filename)
+        if document is None:
+            return self.workspace_of(filename).source(filename)
+        known = self._sources.get(document.uri)
+        if known is None or known[0] != document.version:
+            known = (document.version, SourceFile(filename, document.source))
+            self._sources[document.uri] = known
+        return known[1]
+
     def _open(self, filename: str) -> TextDocument | None:
         documents = self._server.workspace.text_documents.values()
         return next((item for item in documents if self.filename(item.uri) == filename), None)
@@ -98,12 +109,5 @@ class Documents:
 
     def _text(self, filename: str) -> Sequence[str]:
         """The lines as Python counts them: pygls also splits at form feeds and the like."""
-        document = self._open(filename)
-        if document is None:
-            source = self.workspace_of(filename).source(filename)
-            return source.lines if source else ()
-        known = self._lines.get(document.uri)
-        if known is None or known[0] != document.version:
-            known = (document.version, SourceFile(filename, document.source).lines)
-            self._lines[document.uri] = known
-        return known[1]
+        source = self.source(filename)
+        return source.lines if source else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lsprotocol import types
@@ -12,6 +12,7 @@ from pygls.lsp.server import LanguageServer
 from ..engine.names import written_name
 from ..engine.report import Finding, FrameReport, Guard, Span
 from .documents import Documents
+from .explanation import explanation_link
 from .projection import Function, Projection, Projections
 
 _PATH = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
@@ -23,13 +24,17 @@ _LONGEST_CODE = 300
 def register(server: LanguageServer, documents: Documents, projections: Projections) -> None:
     """Answer ``textDocument/hover``."""
 
+    def link(uri: str) -> str:
+        return explanation_link(server, uri)
+
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(params: types.HoverParams) -> types.Hover | None:
         filename = documents.filename(params.text_document.uri)
         if filename is None:
             return None
         row, column = documents.place(filename, params.position)
-        found = describe(projections.of(filename), filename, documents.line(filename, row), row, column)
+        line = documents.line(filename, row)
+        found = describe(projections.of(filename), filename, line, row, column, link)
         if found is None:
             return None
         text, span = found
@@ -37,11 +42,20 @@ def register(server: LanguageServer, documents: Documents, projections: Projecti
 
 
 def describe(
-    projection: Projection, filename: str, line: str, row: int, column: int
+    projection: Projection,
+    filename: str,
+    line: str,
+    row: int,
+    column: int,
+    link: Callable[[str], str] = lambda _uri: "",
 ) -> tuple[str, Span] | None:
-    """The hover text at a place, and the range that it is about."""
+    """The hover text at a place, and the range that it is about.
+
+    ``link`` makes a link of the URI of a finding's full explanation, where the client can follow it.
+    """
     sections: list[tuple[str, Span]] = [
-        (finding_text(finding), finding.span) for finding in projection.findings_at(row, column)
+        (f"{finding_text(finding)}\n\n{link(projection.explanations[finding])}".rstrip(), finding.span)
+        for finding in projection.findings_at(row, column)
     ]
     function = projection.function_at(row)
     if function is not None:

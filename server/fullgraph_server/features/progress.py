@@ -13,9 +13,10 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from ..engine.runs import RunObserver
+from ..engine.runs import RunObserver, TargetState
 from ..protocol import STATUS, StatusParams
 from ..workspace.targets import Target
+from .capabilities import experimental_capability
 
 _log = logging.getLogger(__name__)
 
@@ -76,20 +77,8 @@ class StatusNotifications(RunObserver):
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
 
-    def started(self, target: Target, generation: int, cancel: Callable[[], None]) -> None:  # noqa: ARG002
-        """A run is on."""
-        self._notify(StatusParams(target.id, generation, "running"))
-
-    def finished(self, target: Target, generation: int, status: Status) -> None:
-        """A run is over."""
-        self._notify(StatusParams(target.id, generation, status))
-
-    def _notify(self, params: StatusParams) -> None:
-        experimental: Any = self._server.client_capabilities.experimental
-        asked = (
-            experimental.get("fullgraphStatus")
-            if isinstance(experimental, dict)
-            else getattr(experimental, "fullgraphStatus", False)
-        )
-        if asked:
+    def changed(self, target: str, state: TargetState) -> None:
+        """Tell the client."""
+        if experimental_capability(self._server, "fullgraphStatus"):
+            params = StatusParams(target, state.generation, state.stale, state.run_on_save, state.run)
             self._server.protocol.notify(STATUS, params)

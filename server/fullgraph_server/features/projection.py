@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -13,6 +12,7 @@ from ..engine.report import Finding, FrameReport, Guard, Report
 from ..engine.runs import Runs
 from ..workspace.source import SourceFile
 from .documents import Documents
+from .explanation import explanation_uri
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +58,8 @@ class Projection:
     functions: Sequence[Function] = ()
     """By first row, outer before inner."""
     findings: Sequence[Finding] = ()
+    explanations: Mapping[Finding, str] = field(default_factory=dict)
+    """The URI of each finding's full explanation."""
     _first_rows: list[int] = field(default_factory=list)
 
     def function_at(self, row: int) -> Function | None:
@@ -107,7 +109,7 @@ def project(filename: str, reports: Iterable[Report], source: SourceFile | None)
         for frame in report.frames
         if frame.filename == filename
     }
-    rows = _definition_rows(source)
+    rows = source.functions if source else {}
     functions: list[Function] = []
     for (row, name), frame in sorted(frames.items()):
         first_row, last_row = rows.get((row, name), (row, row))
@@ -115,26 +117,15 @@ def project(filename: str, reports: Iterable[Report], source: SourceFile | None)
         while outer is not None and outer.last_row < last_row:
             outer = outer.outer
         functions.append(Function(frame, first_row, row, last_row, outer))
-    findings = {
-        (finding.code, finding.span, finding.message): finding
-        for report in newest
-        for finding in report.findings
-        if finding.span.filename == filename
-    }
+    findings: dict[tuple[object, ...], Finding] = {}
+    explanations: dict[Finding, str] = {}
+    for report in newest:
+        for index, finding in enumerate(report.findings):
+            if finding.span.filename == filename:
+                findings[finding.code, finding.span, finding.message] = finding
+                explanations[finding] = explanation_uri(report, index)
     first_rows = [function.first_row for function in functions]
-    return Projection(functions, list(findings.values()), first_rows)
-
-
-def _definition_rows(source: SourceFile | None) -> dict[tuple[int, str], tuple[int, int]]:
-    """By the ``def`` row and name of each function: its first row, decorators included, and its last."""
-    rows: dict[tuple[int, str], tuple[int, int]] = {}
-    for node in ast.walk(source.tree) if source and source.tree else ():
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            first = min((item.lineno for item in node.decorator_list), default=node.lineno)
-            rows[node.lineno, node.name] = (first, node.end_lineno or node.lineno)
-        elif isinstance(node, ast.Lambda):
-            rows[node.lineno, "<lambda>"] = (node.lineno, node.end_lineno or node.lineno)
-    return rows
+    return Projection(functions, list(findings.values()), explanations, first_rows)
 
 
 def _same(one: Sequence[Report], other: Sequence[Report]) -> bool:

@@ -9,13 +9,14 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from ..engine.interpreter import find_interpreter, named_interpreter
 from ..engine.run import RunSettings
 from ..engine.runs import Plan, Planner, Runs
-from ..protocol import CLEAR, RUN, STOP, RunSummary
+from ..protocol import CLEAR, RUN, RUN_ON_SAVE, STOP, RunSummary
 from ..workspace.config import read_config
+from ..workspace.targets import Target
 from .configuration import Configuration
 from .documents import Documents
+from .interpreter import choose_interpreter
 from .targets import NoTarget, Targets
 
 _TIMEOUT = 60.0
@@ -35,11 +36,10 @@ def create_planner(targets: Targets, documents: Documents, configuration: Config
         config = read_config(root)
         for problem in config.problems:
             configuration.tell(problem.message)
-        python = settings.interpreter or config.python
         return Plan(
             target,
             RunSettings(
-                python=named_interpreter(python, root) if python else find_interpreter(root),
+                python=choose_interpreter(settings, config).path,
                 cwd=target.cwd,
                 env={**os.environ, **target.env},
                 timeout=settings.timeout or target.timeout or config.timeout or _TIMEOUT,
@@ -51,11 +51,11 @@ def create_planner(targets: Targets, documents: Documents, configuration: Config
 
 
 def register(server: LanguageServer, runs: Runs, targets: Targets, documents: Documents) -> None:
-    """Serve the commands and ``textDocument/didSave``."""
+    """Serve the commands, ``textDocument/didChange`` and ``textDocument/didSave``."""
 
     @server.command(RUN)
     async def run(*args: Any) -> RunSummary:
-        name = _named(targets, _only_argument(RUN, args))
+        name = _found(targets, _only_argument(RUN, args)).id
         report = await runs.start(name)
         if report is None or report.status is None:
             return RunSummary(name, "cancelled", 0)
@@ -63,17 +63,28 @@ def register(server: LanguageServer, runs: Runs, targets: Targets, documents: Do
 
     @server.command(STOP)
     async def stop(*args: Any) -> None:
-        runs.stop(_named(targets, _only_argument(STOP, args)) if args else None)
+        runs.stop(_found(targets, _only_argument(STOP, args)).id if args else None)
 
     @server.command(CLEAR)
     async def clear(*args: Any) -> None:
-        runs.clear(_named(targets, _only_argument(CLEAR, args)) if args else None)
+        runs.clear(_found(targets, _only_argument(CLEAR, args)).id if args else None)
+
+    @server.command(RUN_ON_SAVE)
+    async def run_on_save(*args: Any) -> None:
+        if len(args) != 2 or not isinstance(args[1], bool):
+            raise _refusal(f"{RUN_ON_SAVE} takes two arguments: a target, and true or false.")
+        target = _found(targets, _only_argument(RUN_ON_SAVE, args[:1]))
+        runs.set_run_on_save(target.id, target.filename, args[1])
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    async def did_change(params: types.DidChangeTextDocumentParams) -> None:
+        if filename := documents.filename(params.text_document.uri):
+            runs.edited(filename)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     async def did_save(params: types.DidSaveTextDocumentParams) -> None:
-        filename = documents.filename(params.text_document.uri)
-        for name in runs.depending_on(filename) if filename else ():
-            runs.start(name)
+        if filename := documents.filename(params.text_document.uri):
+            runs.saved(filename)
 
 
 def _only_argument(command: str, args: tuple[Any, ...]) -> str:
@@ -82,11 +93,11 @@ def _only_argument(command: str, args: tuple[Any, ...]) -> str:
     raise _refusal(f"{command} takes one argument: the URI of a file, or the id of a target.")
 
 
-def _named(targets: Targets, name: str) -> str:
+def _found(targets: Targets, name: str) -> Target:
     target = targets.find(name)
     if isinstance(target, NoTarget):
         raise _refusal(target.message)
-    return target.id
+    return target
 
 
 def _refusal(message: str) -> JsonRpcException:

@@ -6,25 +6,28 @@ import ast
 import asyncio
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from fullgraph_compiler.facts import Examples, PytestNode
+from fullgraph_compiler.facts import Examples, PytestNode, Script
+from pygls import uris
 from pygls.lsp.server import LanguageServer
 
 from ..engine.report import Span
 from ..engine.runs import Runs
-from ..protocol import TARGETS, TargetItem
+from ..protocol import TARGETS, TargetItem, TargetsParams
 from ..workspace.config import read_config
-from ..workspace.ranges import definition_span
-from ..workspace.source import SourceFile, read_source
+from ..workspace.ranges import definition_span, line_span
+from ..workspace.source import SourceFile, SourceReader
 from ..workspace.targets import (
     Target,
     configured_targets,
     example_targets,
     file_target,
+    file_targets,
     find_targets,
+    main_guard_row,
     pytest_target,
 )
 from .documents import Documents
@@ -54,7 +57,8 @@ class Targets:
             if filename is None:
                 return NoTarget(f"Only files on disk can be run: save {name} first.")
             return self._file(filename)
-        configured = (target for target in self._configured() if target.id == name)
+        roots = [workspace.root for workspace in self._documents.workspaces()]
+        configured = (target for _, target in _configured(roots) if target.id == name)
         if (target := next(configured, None)) is not None:
             return target
         if name.startswith(_PYTEST):
@@ -65,27 +69,16 @@ class Targets:
             return NoTarget(f"There is no target {name}.")
         return self._example(filename, qualname) if qualname else self._file(filename)
 
-    async def items(self, runs: Runs) -> list[TargetItem]:
+    async def all(self) -> list[Found]:
         """All targets of the open folders, those of the configuration first."""
         roots = [workspace.root for workspace in self._documents.workspaces()]
         # In a thread of its own: it reads every Python file.
-        found = await asyncio.to_thread(_discover, roots)
-        return [
-            TargetItem(
-                id=item.target.id,
-                label=item.target.label,
-                kind=item.target.kind,
-                uri=self._documents.uri(item.target.filename),
-                configured=item.configured,
-                range=self._documents.range(item.span) if item.span else None,
-                last_status=runs.state(item.target.id),
-            )
-            for item in found
-        ]
+        return await asyncio.to_thread(_discover, roots)
 
-    def _configured(self) -> Iterator[Target]:
-        for workspace in self._documents.workspaces():
-            yield from configured_targets(read_config(workspace.root))
+    def of_file(self, filename: str) -> Sequence[Target]:
+        """What can be run in one file as the client shows it, tests of all kinds included."""
+        source = self._documents.source(filename)
+        return file_targets(source, self._root(filename)) if source else ()
 
     def _pytest(self, node: str) -> Target | NoTarget:
         path = node.partition("::")[0]
@@ -126,38 +119,55 @@ class Targets:
 
 
 @dataclass(frozen=True)
-class _Found:
+class Found:
+    """A target, the folder that it was found in, and where it stands in its file."""
+
     target: Target
+    root: Path
     configured: bool
     span: Span | None
-    """The function, class or test that the target is, if it is not a whole file."""
 
 
-def register(server: LanguageServer, targets: Targets, runs: Runs) -> None:
+def register(server: LanguageServer, targets: Targets, documents: Documents, runs: Runs) -> None:
     """Answer ``fullgraph/targets``."""
 
     @server.feature(TARGETS)
-    async def list_targets(_params: Any) -> list[TargetItem]:
-        return await targets.items(runs)
+    async def list_targets(params: TargetsParams) -> list[TargetItem]:
+        if params.text_document is None:
+            return [_item(found) for found in await targets.all()]
+        filename = documents.filename(params.text_document.uri)
+        if filename is None:
+            return []
+        root, source = documents.workspace_of(filename).root, documents.source(filename)
+        found = (
+            Found(target, root, False, target_span(target, source)) for target in targets.of_file(filename)
+        )
+        return [_item(item) for item in found]
+
+    def _item(found: Found) -> TargetItem:
+        target, state = found.target, runs.state(found.target.id)
+        return TargetItem(
+            id=target.id,
+            label=target.label,
+            kind=target.kind,
+            uri=documents.uri(target.filename),
+            folder=uris.from_fs_path(str(found.root)) or "",
+            configured=found.configured,
+            stale=state.stale,
+            run_on_save=state.run_on_save,
+            range=documents.range(found.span) if found.span else None,
+            state=state.run,
+        )
 
 
-def _discover(roots: Sequence[Path]) -> list[_Found]:
-    """The targets of some folders, each once. Runs outside of the event loop."""
-    found: dict[str, _Found] = {}
-    for root in roots:
-        for target in configured_targets(read_config(root)):
-            found.setdefault(target.id, _Found(target, True, _span(target)))
-    for root in roots:
-        for target in find_targets(root):
-            found.setdefault(target.id, _Found(target, False, _span(target)))
-    return list(found.values())
-
-
-def _span(target: Target) -> Span | None:
-    path = _definition_path(target)
-    source = read_source(target.filename) if path else None
+def target_span(target: Target, source: SourceFile | None) -> Span | None:
+    """Where a target stands in its file: the name of the function, class or test, or the main guard."""
     if source is None or source.tree is None:
         return None
+    if isinstance(target.program, Script):
+        row = main_guard_row(source)
+        return line_span(source, row) if row else None
+    path = _definition_path(target)
     body: Iterable[ast.AST] = source.tree.body
     definition: _Definition | None = None
     for name in path:
@@ -166,6 +176,33 @@ def _span(target: Target) -> Span | None:
     return (
         definition_span(source, source.filename, definition.lineno, definition.name) if definition else None
     )
+
+
+def _discover(roots: Sequence[Path]) -> list[Found]:
+    """The targets of some folders, each once. Runs outside of the event loop."""
+    found: dict[str, Found] = {}
+    read = SourceReader()
+
+    def add(root: Path, target: Target, configured: bool) -> None:
+        span = target_span(target, read(target.filename))
+        found.setdefault(target.id, Found(target, root, configured, span))
+
+    for root, target in _configured(roots):
+        add(root, target, True)
+    for root in roots:
+        for target in find_targets(root):
+            add(root, target, False)
+    return list(found.values())
+
+
+def _configured(roots: Iterable[Path]) -> Iterator[tuple[Path, Target]]:
+    """The configured targets of each folder; a name that an earlier folder has already gets the folder's."""
+    names: set[str] = set()
+    for root in roots:
+        for target in configured_targets(read_config(root)):
+            name = f"{target.id} ({root})" if target.id in names else target.id
+            names.add(name)
+            yield root, replace(target, id=name)
 
 
 def _definition_path(target: Target) -> list[str]:

@@ -57,6 +57,18 @@ class SourceFile:
         return self._nodes.get(row, ())
 
     @cached_property
+    def functions(self) -> Mapping[tuple[int, str], tuple[int, int]]:
+        """By the ``def`` row and name of each function: its first row, decorators included, and its last."""
+        rows: dict[tuple[int, str], tuple[int, int]] = {}
+        for node in ast.walk(self.tree) if self.tree else ():
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                first = min((item.lineno for item in node.decorator_list), default=node.lineno)
+                rows[node.lineno, node.name] = (first, node.end_lineno or node.lineno)
+            elif isinstance(node, ast.Lambda):
+                rows[node.lineno, "<lambda>"] = (node.lineno, node.end_lineno or node.lineno)
+        return rows
+
+    @cached_property
     def _nodes(self) -> Mapping[int, Sequence[ast.expr | ast.stmt | ast.arg]]:
         rows: dict[int, list[ast.expr | ast.stmt | ast.arg]] = {}
         if self.tree is not None:

@@ -18,7 +18,8 @@ from .problems import Problem
 from .source import SourceFile, read_source
 from .workspace import is_library_folder
 
-_MENTIONS = re.compile(rb"torch\.compile\b|#\s*fullgraph:")
+_MENTIONS = re.compile(r"torch\.compile\b|#\s*fullgraph:")
+_MENTIONS_IN_BYTES = re.compile(_MENTIONS.pattern.encode())
 _TEST_FILE = re.compile(r"^(?:test_.*|.*_test)\.py$")
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "build", "dist"})
 
@@ -61,7 +62,9 @@ def script_target(filename: str, cwd: Path, args: tuple[str, ...] = ()) -> Targe
 
 def pytest_target(node: str, cwd: Path) -> Target:
     """A pytest node, its file relative to ``cwd`` or absolute."""
-    filename = os.path.normpath(cwd / node.partition("::")[0])
+    path, separator, test = node.partition("::")
+    filename = os.path.normpath(cwd / path)
+    node = f"{filename}{separator}{test}"
     return Target(f"pytest:{node}", _relative(node, cwd), "pytest", filename, PytestNode(node), cwd)
 
 
@@ -85,7 +88,7 @@ def example_targets(source: SourceFile, cwd: Path) -> tuple[Target, ...]:
 
 def file_target(source: SourceFile, cwd: Path) -> Target:
     """What running a file as a whole means: the script if it has a main guard or no example calls."""
-    found = FoundExamples() if has_main_guard(source) else find_examples(source)
+    found = FoundExamples() if main_guard_row(source) else find_examples(source)
     if found == FoundExamples():
         return script_target(source.filename, cwd)
     return Target(
@@ -117,18 +120,22 @@ def find_targets(root: Path) -> tuple[Target, ...]:
 
 def file_targets(source: SourceFile, cwd: Path) -> tuple[Target, ...]:
     """Everything in one file that can be run by itself."""
-    targets = [script_target(source.filename, cwd)] if has_main_guard(source) else []
+    targets = [script_target(source.filename, cwd)] if main_guard_row(source) else []
     if _TEST_FILE.match(os.path.basename(source.filename)):
-        node = os.path.relpath(source.filename, cwd) if _inside(source.filename, cwd) else source.filename
-        targets += [pytest_target(f"{node}::{test}", cwd) for test in _tests(source)]
+        targets += [pytest_target(f"{source.filename}::{test}", cwd) for test in _tests(source)]
     return (*targets, *example_targets(source, cwd))
 
 
-def has_main_guard(source: SourceFile) -> bool:
-    """Whether a file has an ``if __name__ == "__main__":``."""
-    return source.tree is not None and any(
-        isinstance(node, ast.If) and _is_main_test(node.test) for node in source.tree.body
-    )
+def mentions_compile(text: str) -> bool:
+    """Whether a file may have something to do with torch.compile."""
+    return _MENTIONS.search(text) is not None
+
+
+def main_guard_row(source: SourceFile) -> int | None:
+    """The row of a file's ``if __name__ == "__main__":``, if it has one."""
+    body = source.tree.body if source.tree else ()
+    guards = (node.lineno for node in body if isinstance(node, ast.If) and _is_main_test(node.test))
+    return next(guards, None)
 
 
 def _is_main_test(test: ast.expr) -> bool:
@@ -193,7 +200,7 @@ def _python_files(folder: str) -> Iterator[str]:
 def _mentions(filename: str) -> bool:
     try:
         with open(filename, "rb") as stream:
-            return _MENTIONS.search(stream.read()) is not None
+            return _MENTIONS_IN_BYTES.search(stream.read()) is not None
     except OSError:
         return False
 

@@ -1,0 +1,53 @@
+"""The environment report that PyTorch's issue template asks for, made by torch itself."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from fullgraph_compiler.facts import PROTOCOL_VERSION
+
+from .. import __version__
+from .interpreter import Interpreter
+from .probe import cannot_start
+from .worker import Refusal, Worker
+
+_SECONDS = 120.0
+"""torch looks at compilers, drivers and installed packages for it."""
+
+
+async def environment_report(interpreter: Interpreter, folder: Path) -> str:
+    """Fullgraph's version, the interpreter, and what ``torch.utils.collect_env`` tells there, as Markdown."""
+    lines = [
+        f"- Fullgraph {__version__}, server on Python {sys.version.split()[0]}",
+        f"- Interpreter: {interpreter.path} ({interpreter.origin})",
+    ]
+    told = await _collect(interpreter.path, folder)
+    return "\n".join([*lines, "", "```text", told.strip(), "```", ""])
+
+
+async def _collect(python: str, folder: Path) -> str:
+    """What torch tells, or why there is nothing to tell."""
+    try:
+        worker = await Worker.start(python, folder, os.environ, _ignore, _ignore)
+    except (OSError, ValueError) as error:
+        return cannot_start(python, error)
+    try:
+        for method in ("initialize", "environment"):
+            answer = worker.request(method, {"protocol": PROTOCOL_VERSION})
+            await asyncio.wait({answer, worker.exited}, timeout=_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if worker.exited.done():
+                await worker.drain()
+            if not answer.done():
+                return f"{python} gave no report. Its last words: {worker.output_tail.strip()}"
+            if isinstance(answer.result(), Refusal):
+                return str(answer.result().message)
+        return str(answer.result())
+    finally:
+        await worker.close()
+
+
+def _ignore(_: object) -> None:
+    """Nothing is to be done with it."""

@@ -1,0 +1,102 @@
+"""What an interpreter is: its version and that of its torch, without importing torch."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+from dataclasses import dataclass
+
+from .worker import worker_folder
+
+_SECONDS = 20.0
+"""What takes longer to say its version is no Python, or lies on a disk that is not there."""
+
+CHOOSE = (
+    "Choose a Python 3.10 or newer that has torch: the setting fullgraph.interpreter in an editor, "
+    "--python on the command line."
+)
+
+# torch says its version in a file that imports nothing of it. Old Pythons must be able to read this.
+_PROGRAM = """
+import sys, json, os, runpy
+torch = None
+if sys.version_info >= (3, 10):
+    import importlib.util
+    spec = importlib.util.find_spec("torch")
+    if spec is not None and spec.origin:
+        try:
+            torch = runpy.run_path(os.path.join(os.path.dirname(spec.origin), "version.py"))["__version__"]
+        except Exception:
+            torch = "of unknown version"
+print(json.dumps({"python": ".".join(map(str, sys.version_info[:3])), "torch": torch}))
+"""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What is known of an interpreter; ``problem`` says why no target can run with it."""
+
+    python: str | None = None
+    torch: str | None = None
+    problem: str | None = None
+
+
+async def probe(python: str) -> Probe:
+    """Ask an interpreter what it is."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            python,
+            "-c",
+            _PROGRAM,
+            cwd=worker_folder(),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=os.name != "nt",
+        )
+    except (OSError, ValueError) as error:
+        return Probe(problem=f"{cannot_start(python, error)} {CHOOSE}")
+    try:
+        output, errors = await asyncio.wait_for(process.communicate(), _SECONDS)
+    except asyncio.TimeoutError:
+        return Probe(problem=f"{python} did not answer within {_SECONDS:g} s. {CHOOSE}")
+    finally:
+        _kill(process)
+    try:
+        said = json.loads(output.decode().splitlines()[-1])
+        return _judged(python, said["python"], said["torch"])
+    except (ValueError, LookupError, TypeError):
+        words = errors.decode(errors="replace").strip().splitlines()
+        reason = f": {words[-1].strip()}" if words else "."
+        return Probe(problem=f"{python} does not answer as a Python does{reason} {CHOOSE}")
+
+
+def cannot_start(python: str, error: OSError | ValueError) -> str:
+    """Why an interpreter could not be started, as a sentence."""
+    if isinstance(error, FileNotFoundError):
+        return f"There is no interpreter {python}."
+    if isinstance(error, PermissionError):
+        return f"The interpreter {python} may not be executed."
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return f"The interpreter {python} cannot be started: {reason}."
+
+
+def _judged(python: str, version: str, torch: str | None) -> Probe:
+    if tuple(map(int, version.split(".")[:2])) < (3, 10):
+        return Probe(version, torch, f"Fullgraph needs Python 3.10 or newer, and {python} is {version}.")
+    if torch is None:
+        remedy = "Install it there (pip install torch) or choose another interpreter."
+        return Probe(version, None, f"{python} has no torch. {remedy}")
+    return Probe(version, torch)
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        with contextlib.suppress(OSError):
+            if os.name == "nt":
+                process.kill()
+            else:
+                os.killpg(process.pid, signal.SIGKILL)

@@ -1,0 +1,27 @@
+"""What the client says that it can do beyond LSP: its ``experimental`` capabilities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+
+def experimental_capability(server: LanguageServer, name: str) -> Any:
+    """A member of the client's ``experimental`` capabilities, or ``None``."""
+    return _member(server.client_capabilities.experimental, name)
+
+
+def client_command(server: LanguageServer, name: str, title: str, *arguments: Any) -> types.Command | None:
+    """A command that the client itself executes, or ``None`` if it has none of that name.
+
+    It names those that it has in ``experimental.commands.commands``, as it does for rust-analyzer.
+    """
+    names = _member(experimental_capability(server, "commands"), "commands")
+    return types.Command(title, name, arguments=list(arguments)) if name in (names or ()) else None
+
+
+def _member(value: Any, name: str) -> Any:
+    # pygls makes named tuples of objects that LSP does not describe.
+    return value.get(name) if isinstance(value, dict) else getattr(value, name, None)

@@ -1,0 +1,115 @@
+"""Code lenses: above a target one that runs or stops it, above a compiled function what became of it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+
+from ..engine.report import FrameReport
+from ..engine.runs import RunObserver, Runs, TargetState
+from ..protocol import RUN, SHOW_TARGET, STOP
+from ..workspace.source import SourceFile
+from ..workspace.targets import mentions_compile
+from .capabilities import client_command
+from .documents import Documents
+from .targets import Targets, target_span
+
+_log = logging.getLogger(__name__)
+
+
+def register(server: LanguageServer, documents: Documents, targets: Targets, runs: Runs) -> None:
+    """Answer ``textDocument/codeLens``."""
+    last: dict[str, list[types.CodeLens]] = {}
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
+    async def code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
+        filename = documents.filename(params.text_document.uri)
+        source = documents.source(filename) if filename else None
+        if filename is None or source is None:
+            return []
+        if source.tree is None:
+            return last.get(filename, [])  # while a line is being written, the others keep their lenses
+        found = [*_target_lenses(filename, source), *_function_lenses(filename, source)]
+        last[filename] = sorted(found, key=lambda lens: lens.range.start.line)
+        return last[filename]
+
+    def _target_lenses(filename: str, source: SourceFile) -> Iterator[types.CodeLens]:
+        for target in targets.of_file(filename):
+            if target.kind == "pytest" and not mentions_compile(source.text):
+                continue  # most tests have nothing to do with torch
+            if (span := target_span(target, source)) is None:
+                continue
+            if runs.state(target.id).run in ("queued", "running"):
+                command = types.Command("■ Stop", STOP, arguments=[target.id])
+            else:
+                command = types.Command("▶ Analyze with Fullgraph", RUN, arguments=[target.id])
+            yield types.CodeLens(documents.range(span), command)
+
+    def _function_lenses(filename: str, source: SourceFile) -> Iterator[types.CodeLens]:
+        shown: set[tuple[str, int]] = set()
+        for report in sorted(runs.reports(), key=lambda report: -report.generation):
+            for frame in report.frames:
+                row = _row(source, frame) if frame.filename == filename else None
+                if row is None or (frame.function, row) in shown:
+                    continue
+                shown.add((frame.function, row))
+                title = summary(frame) + (" (stale)" if runs.state(report.target).stale else "")
+                command = client_command(server, SHOW_TARGET, title, report.target)
+                # Without a command a lens is plain text.
+                command = command or types.Command(title, "")
+                yield types.CodeLens(documents.line_range(filename, row), command)
+
+
+class CodeLensRefresh(RunObserver):
+    """Makes the client ask for lenses again when a target's state has changed."""
+
+    def __init__(self, server: LanguageServer) -> None:
+        self._server = server
+        self._asked: asyncio.Task[None] | None = None
+        self._again = False
+
+    def changed(self, target: str, state: TargetState) -> None:  # noqa: ARG002
+        """Ask; what changes before the client has answered is one more request."""
+        workspace = self._server.client_capabilities.workspace
+        if not (workspace and workspace.code_lens and workspace.code_lens.refresh_support):
+            return
+        self._again = True
+        if self._asked is None or self._asked.done():
+            self._asked = asyncio.create_task(self._ask())
+
+    async def _ask(self) -> None:
+        while self._again:
+            self._again = False
+            try:
+                await self._server.workspace_code_lens_refresh_async(None)
+            except JsonRpcException as error:
+                _log.info("the client did not refresh its code lenses: %s", error)
+
+
+def summary(frame: FrameReport) -> str:
+    """What became of a function, in one line."""
+    counts = [
+        (frame.graphs, "graph", "graphs"),
+        (frame.breaks, "break", "breaks"),
+        (len(frame.guards), "guard", "guards"),
+        (frame.recompiles, "recompile", "recompiles"),
+    ]
+    parts = [
+        f"{number:,} {one if number == 1 else many}"
+        for number, one, many in counts
+        if number or one in ("graph", "guard")
+    ]
+    return " · ".join([*parts, f"{frame.seconds:.2f} s"])
+
+
+def _row(source: SourceFile, frame: FrameReport) -> int | None:
+    """The row of a function's ``def`` in the text as it is now."""
+    if (frame.row, frame.function) in source.functions:
+        return frame.row
+    same = [row for row, name in source.functions if name == frame.function]
+    return same[0] if len(same) == 1 else None

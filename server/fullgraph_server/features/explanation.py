@@ -1,0 +1,128 @@
+"""The full explanation of a finding: a Markdown document under a URI of its own.
+
+The diagnostic, the hover and the targets view name the URI; the client asks for the text with
+``workspace/textDocumentContent`` (LSP 3.18).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+
+from ..engine.report import Call, Finding, Report
+from ..engine.runs import Runs
+from ..protocol import EXPLANATION_SCHEME, SHOW_EXPLANATION
+from .capabilities import client_command
+from .documents import Documents
+
+_GONE = "This is about an earlier run. Open the explanation again from the finding as it is now.\n"
+_FENCE = re.compile(r"`{3,}")
+
+
+def explanation_uri(report: Report, index: int) -> str:
+    """Where the explanation of a report's finding can be read."""
+    finding = report.findings[index]
+    name = quote(f"{finding.code} in {Path(finding.span.filename).name}.md")
+    key = [report.target, report.generation, index]
+    return f"{EXPLANATION_SCHEME}:/{name}?{quote(json.dumps(key))}"
+
+
+def explanation_link(server: LanguageServer, uri: str) -> str:
+    """A Markdown link for a hover, empty for a client that cannot follow it."""
+    command = client_command(server, SHOW_EXPLANATION, "Full explanation", uri)
+    if command is None:
+        return ""
+    return f"[{command.title}](command:{command.command}?{quote(json.dumps(command.arguments))})"
+
+
+def register(server: LanguageServer, documents: Documents, runs: Runs) -> None:
+    """Answer ``workspace/textDocumentContent``."""
+
+    @server.feature(types.INITIALIZED)
+    async def initialized(_params: types.InitializedParams) -> None:
+        workspace = server.client_capabilities.workspace
+        if workspace and workspace.text_document_content:
+            # pygls has no place for this capability in its answer to ``initialize``.
+            options = types.TextDocumentContentRegistrationOptions([EXPLANATION_SCHEME])
+            method = types.WORKSPACE_TEXT_DOCUMENT_CONTENT
+            registration = types.Registration(EXPLANATION_SCHEME, method, options)
+            await server.client_register_capability_async(types.RegistrationParams([registration]))
+
+    @server.feature(types.WORKSPACE_TEXT_DOCUMENT_CONTENT)
+    async def content(params: types.TextDocumentContentParams) -> types.TextDocumentContentResult:
+        return types.TextDocumentContentResult(_text(params.uri))
+
+    def _text(uri: str) -> str:
+        try:
+            target, generation, index = json.loads(unquote(urlsplit(uri).query))
+        except ValueError:
+            message = f"{uri} is not the explanation of a finding."
+            raise JsonRpcException(message, types.LSPErrorCodes.RequestFailed.value) from None
+        report = runs.report(target)
+        if report is None or report.generation != generation or index >= len(report.findings):
+            return _GONE
+        return explain(report, report.findings[index], documents)
+
+
+def explain(report: Report, finding: Finding, documents: Documents) -> str:
+    """All that is known about a finding, as Markdown."""
+    title = finding.message if finding.code == finding.kind else f"{finding.code}: {finding.message}"
+    parts = [f"# {title}", _place(report, finding, documents), finding.explanation]
+    if finding.hints:
+        parts.append("## What to do\n\n" + "\n".join(f"- {hint}" for hint in finding.hints))
+    if finding.stack:
+        calls = [_call(call, documents) for call in reversed(finding.stack)]
+        parts.append("## How it got there\n\nThe innermost call first.\n\n" + "\n".join(calls))
+    if finding.kind == "graph-break":
+        parts += [_graph_before(report, finding)]
+    if finding.text:
+        parts.append("## torch's whole message\n\n" + _fenced("text", finding.text))
+    if finding.url:
+        parts.append(f"More about {finding.code}: <{finding.url}>")
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _place(report: Report, finding: Finding, documents: Documents) -> str:
+    link = _link(finding.span.filename, finding.span.row, documents)
+    times = f", seen by {finding.count} compilations" if finding.count > 1 else ""
+    torch = f", torch {report.torch}" if report.torch else ""
+    code = documents.line(finding.span.filename, finding.span.row).strip()
+    return f"{finding.severity.capitalize()} at {link}{times}{torch}\n\n" + (
+        _fenced("python", code) if code else ""
+    )
+
+
+def _call(call: Call, documents: Documents) -> str:
+    code = documents.line(call.filename, call.row).strip()
+    shown = f": `{code}`" if code and "`" not in code else ""
+    return f"1. {_link(call.filename, call.row, documents)} in `{call.function}`{shown}"
+
+
+def _link(filename: str, row: int, documents: Documents) -> str:
+    root = documents.workspace_of(filename).root
+    path = Path(filename)
+    name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+    return f"[{name}:{row}]({documents.uri(filename)}#L{row})"
+
+
+def _graph_before(report: Report, finding: Finding) -> str:
+    """The graphs that were captured up to the break, one for each compilation that broke."""
+    title = "## The graph before the break\n\n"
+    graphs = [graph for graph in report.graphs if graph.compile_id in finding.compile_ids]
+    if not graphs:
+        return title + "None: nothing was captured before it."
+    return title + "\n\n".join(
+        f"Compilation {graph.compile_id}:\n\n{_fenced('python', graph.text)}" for graph in graphs
+    )
+
+
+def _fenced(language: str, text: str) -> str:
+    longest = max((len(found) for found in _FENCE.findall(text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"

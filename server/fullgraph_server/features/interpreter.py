@@ -1,0 +1,50 @@
+"""The Python of each folder, and the requests ``fullgraph/interpreter`` and ``fullgraph/environment``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pygls.lsp.server import LanguageServer
+
+from ..engine.environment import environment_report
+from ..engine.interpreter import Interpreter, find_interpreter, named_interpreter
+from ..engine.probe import probe
+from ..protocol import ENVIRONMENT, INTERPRETER, InterpreterItem, InterpreterParams
+from ..workspace.config import Config, read_config
+from .configuration import Configuration, Settings
+from .documents import Documents
+
+
+def choose_interpreter(settings: Settings, config: Config) -> Interpreter:
+    """The Python that is set, else the project's, else the client's active one, else what is found."""
+    named = (
+        (settings.interpreter, "the setting fullgraph.interpreter"),
+        (config.python, "pyproject.toml"),
+        (settings.active_interpreter, "the Python extension"),
+    )
+    for name, origin in named:
+        if name:
+            return Interpreter(named_interpreter(name, config.root), origin)
+    return find_interpreter(config.root)
+
+
+def register(server: LanguageServer, documents: Documents, configuration: Configuration) -> None:
+    """Answer the requests about interpreters."""
+
+    async def interpreter_of(uri: str) -> tuple[Interpreter, Path]:
+        filename = documents.filename(uri) or os.getcwd()
+        root = documents.workspace_of(filename).root
+        settings = await configuration.settings(uri)
+        return choose_interpreter(settings, read_config(root)), root
+
+    @server.feature(INTERPRETER)
+    async def interpreter(params: InterpreterParams) -> InterpreterItem:
+        chosen, _ = await interpreter_of(params.uri)
+        found = await probe(chosen.path)
+        return InterpreterItem(chosen.path, chosen.origin, found.python, found.torch, found.problem)
+
+    @server.feature(ENVIRONMENT)
+    async def environment(params: InterpreterParams) -> str:
+        chosen, root = await interpreter_of(params.uri)
+        return await environment_report(chosen, root)

@@ -1,0 +1,105 @@
+"""The requests ``fullgraph/report`` and ``fullgraph/guards``: a report for a view of the client."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from ..engine.names import written_name
+from ..engine.report import FrameReport, Guard, Report, Span
+from ..engine.runs import Runs
+from ..protocol import (
+    GUARDS,
+    REPORT,
+    FindingItem,
+    FrameItem,
+    GraphItem,
+    GuardItem,
+    GuardsParams,
+    ReportItem,
+    ReportParams,
+)
+from .documents import Documents
+from .explanation import explanation_uri
+
+
+def register(server: LanguageServer, documents: Documents, runs: Runs) -> None:
+    """Answer both requests."""
+    items = _Items(documents)
+
+    @server.feature(REPORT)
+    async def report(params: ReportParams) -> ReportItem | None:
+        found = runs.report(params.target)
+        return items.report(found) if found else None
+
+    @server.feature(GUARDS)
+    async def guards(params: GuardsParams) -> list[GuardItem]:
+        found = runs.report(params.target)
+        if found is None or found.generation != params.generation or params.frame >= len(found.frames):
+            return []
+        return [items.guard(guard) for guard in sorted(found.frames[params.frame].guards, key=_importance)]
+
+
+def _importance(guard: Guard) -> tuple[int, bool, bool]:
+    """Those that failed first, then those of values that have a name."""
+    return -guard.failures, not written_name(guard.source), not guard.expected
+
+
+class _Items:
+    """Parts of a report as items of the protocol."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    def report(self, report: Report) -> ReportItem:
+        return ReportItem(
+            target=report.target,
+            generation=report.generation,
+            torch=report.torch,
+            seconds=report.seconds,
+            frames=[self._frame(report, frame) for frame in report.frames],
+            findings=[self._finding(report, index) for index in range(len(report.findings))],
+        )
+
+    def guard(self, guard: Guard) -> GuardItem:
+        location = self._location(guard.span) if guard.span else None
+        return GuardItem(written_name(guard.source), guard.kind, guard.expected, guard.failures, location)
+
+    def _frame(self, report: Report, frame: FrameReport) -> FrameItem:
+        own = set(frame.compile_ids)
+        return FrameItem(
+            function=frame.function,
+            location=types.Location(
+                self._documents.uri(frame.filename), self._documents.line_range(frame.filename, frame.row)
+            ),
+            graphs=[
+                GraphItem(graph.compile_id, graph.ops, self._location(graph.span) if graph.span else None)
+                for graph in report.graphs
+                if graph.compile_id in own
+            ],
+            ops=frame.ops,
+            breaks=frame.breaks,
+            guards=len(frame.guards),
+            recompiles=frame.recompiles,
+            seconds=frame.seconds,
+            findings=[
+                index
+                for index, finding in enumerate(report.findings)
+                if not own.isdisjoint(finding.compile_ids)
+            ],
+        )
+
+    def _finding(self, report: Report, index: int) -> FindingItem:
+        finding = report.findings[index]
+        return FindingItem(
+            kind=finding.kind,
+            code=finding.code,
+            severity=finding.severity,
+            message=finding.message,
+            location=self._location(finding.span),
+            count=finding.count,
+            explanation=explanation_uri(report, index),
+        )
+
+    def _location(self, span: Span) -> types.Location:
+        return types.Location(self._documents.uri(span.filename), self._documents.range(span))
