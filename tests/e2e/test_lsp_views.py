@@ -134,6 +134,7 @@ async def test_quick_fix_leads_to_the_full_explanation(editor: Editor) -> None:
     assert "## The graph before the break" in text
     assert "torch.sin" in text or ".sin()" in text
     assert "## torch's whole message" in text
+    assert "fullgraph_compiler" not in text, "calls within Fullgraph say nothing of the program"
 
     hover = await editor.hover(editor.uri, 6, 6)
     assert "[Full explanation](command:fullgraph.showExplanation?" in hover.contents.value

@@ -316,7 +316,16 @@ class _Folding:
         if place.library:
             message = f"{message.rstrip('.')} ({wording.library_place(place.library)})"
         return Finding(
-            kind, code or kind, severity, message, place.span, explanation, hints, url, place.calls, text=text
+            kind,
+            code or kind,
+            severity,
+            message,
+            place.span,
+            explanation,
+            hints,
+            url,
+            place.calls,
+            text=wording.without_own_calls(text),
         )
 
     # -- recompilations ------------------------------------------------------------------------

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from fullgraph_compiler.facts import GuardFailure
 
 from .names import written_name
 from .report import Call
+from .worker import worker_folder
 
 _LIBRARY_FOLDER = re.compile(r".*[/\\](?:site-packages|dist-packages|python\d\.\d+)[/\\]", re.DOTALL)
 _MOST_VALUES = 6
@@ -88,6 +90,16 @@ def limit_hints(failures: Sequence[GuardFailure], setting: str, function: str) -
     """What to do about a function that is compiled too often."""
     hints = [hint for failure in failures for hint in recompile_hints(failure)]
     return (*_distinct(hints), _LIMIT_HINT.format(setting=setting, function=function))
+
+
+def without_own_calls(text: str) -> str:
+    """A traceback without the calls within Fullgraph, which tell nobody anything about the program."""
+    return _own_call().sub("", text)
+
+
+@cache
+def _own_call() -> re.Pattern[str]:
+    return re.compile(rf'^ *File "{re.escape(worker_folder())}.*\n(?:    .*\n)*', re.MULTILINE)
 
 
 def is_dynamo(filename: str) -> bool:

@@ -7,7 +7,7 @@ The diagnostic, the hover and the targets view name the URI; the client asks for
 from __future__ import annotations
 
 import json
-import re
+import textwrap
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
@@ -20,9 +20,9 @@ from ..engine.runs import Runs
 from ..protocol import EXPLANATION_SCHEME, SHOW_EXPLANATION
 from .capabilities import client_command
 from .documents import Documents
+from .markdown import escaped, fenced
 
 _GONE = "This is about an earlier run. Open the explanation again from the finding as it is now.\n"
-_FENCE = re.compile(r"`{3,}")
 
 
 def explanation_uri(report: Report, index: int) -> str:
@@ -73,16 +73,16 @@ def register(server: LanguageServer, documents: Documents, runs: Runs) -> None:
 def explain(report: Report, finding: Finding, documents: Documents) -> str:
     """All that is known about a finding, as Markdown."""
     title = finding.message if finding.code == finding.kind else f"{finding.code}: {finding.message}"
-    parts = [f"# {title}", _place(report, finding, documents), finding.explanation]
+    parts = [f"# {escaped(title)}", _place(report, finding, documents), _paragraphs(finding.explanation)]
     if finding.hints:
-        parts.append("## What to do\n\n" + "\n".join(f"- {hint}" for hint in finding.hints))
+        parts.append("## What to do\n\n" + "\n".join(f"- {escaped(hint)}" for hint in finding.hints))
     if finding.stack:
         calls = [_call(call, documents) for call in reversed(finding.stack)]
         parts.append("## How it got there\n\nThe innermost call first.\n\n" + "\n".join(calls))
     if finding.kind == "graph-break":
         parts += [_graph_before(report, finding)]
     if finding.text:
-        parts.append("## torch's whole message\n\n" + _fenced("text", finding.text))
+        parts.append("## torch's whole message\n\n" + fenced("text", finding.text))
     if finding.url:
         parts.append(f"More about {finding.code}: <{finding.url}>")
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -94,7 +94,7 @@ def _place(report: Report, finding: Finding, documents: Documents) -> str:
     torch = f", torch {report.torch}" if report.torch else ""
     code = documents.line(finding.span.filename, finding.span.row).strip()
     return f"{finding.severity.capitalize()} at {link}{times}{torch}\n\n" + (
-        _fenced("python", code) if code else ""
+        fenced("python", code) if code else ""
     )
 
 
@@ -118,11 +118,14 @@ def _graph_before(report: Report, finding: Finding) -> str:
     if not graphs:
         return title + "None: nothing was captured before it."
     return title + "\n\n".join(
-        f"Compilation {graph.compile_id}:\n\n{_fenced('python', graph.text)}" for graph in graphs
+        f"Compilation {graph.compile_id}:\n\n{fenced('python', graph.text)}" for graph in graphs
     )
 
 
-def _fenced(language: str, text: str) -> str:
-    longest = max((len(found) for found in _FENCE.findall(text)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
+def _paragraphs(text: str) -> str:
+    """Text as paragraphs: what torch has indented is code of its own."""
+    blocks = (block for block in text.split("\n\n") if block.strip())
+    return "\n\n".join(
+        fenced("text", textwrap.dedent(block)) if block.startswith(" ") else escaped(block)
+        for block in blocks
+    )

@@ -13,10 +13,10 @@ from ..engine.names import written_name
 from ..engine.report import Finding, FrameReport, Guard, Span
 from .documents import Documents
 from .explanation import explanation_link
+from .markdown import escaped
 from .projection import Function, Projection, Projections
 
 _PATH = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
-_SPECIAL = re.compile(r"([\\*_\[\]<>#|~])")
 _MOST_GUARDS = 8
 _LONGEST_CODE = 300
 
@@ -122,7 +122,7 @@ def _guard_item(group: Sequence[Guard], filename: str, named: bool) -> list[str]
     first = group[0]
     subject = f"`{written_name(first.source)}` " if named else ""
     times = f" ×{len(group)}" if len(group) > 1 else ""
-    expected = f": {_escaped(first.expected)}" if first.expected else ""
+    expected = f": {escaped(first.expected)}" if first.expected else ""
     line = f"- {subject}`{first.kind}`{times}{expected}"
     details = []
     failures = sum(guard.failures for guard in group)
@@ -131,7 +131,7 @@ def _guard_item(group: Sequence[Guard], filename: str, named: bool) -> list[str]
     if first.span is not None:
         place = f"line {first.span.row}"
         if first.span.filename != filename:
-            place += f" of {_escaped(Path(first.span.filename).name)}"
+            place += f" of {escaped(Path(first.span.filename).name)}"
         details.append(f"first used at {place}")
     details.append(f"compilation {first.compile_id}")
     lines = [line, f"  {', '.join(details)}"]
@@ -169,9 +169,9 @@ def finding_text(finding: Finding) -> str:
     """A finding: what it is, why, and what to do about it."""
     code = f"[{finding.code}]({finding.url})" if finding.url else f"`{finding.code}`"
     times = f", {_count(finding.count, 'time')}" if finding.count > 1 else ""
-    parts = [f"**{_escaped(finding.message)}** ({code}{times})", _escaped(finding.explanation)]
+    parts = [f"**{escaped(finding.message)}** ({code}{times})", escaped(finding.explanation)]
     if finding.hints:
-        parts.append("\n".join(f"- {_escaped(hint)}" for hint in finding.hints))
+        parts.append("\n".join(f"- {escaped(hint)}" for hint in finding.hints))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -180,14 +180,6 @@ def finding_text(finding: Finding) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def _escaped(text: str) -> str:
-    """Text that is not Markdown, except that what stands in backticks is code."""
-    parts = text.split("`")
-    if len(parts) % 2 == 0:
-        return _SPECIAL.sub(r"\\\1", text).replace("`", "\\`")
-    return "`".join(part if index % 2 else _SPECIAL.sub(r"\\\1", part) for index, part in enumerate(parts))
 
 
 def _shortened(code: str) -> str:
