@@ -84,7 +84,7 @@ def test_guards_that_failed_come_first_and_many_are_summed_up() -> None:
     lines = text.splitlines()
     assert lines[0] == "**`a`**: 21 guards in `outer`"
     assert lines[2:4] == [
-        "- `LAST`: f32\\[8\\]",
+        "- `LAST`: f32\\[8\\]\\",
         "  **failed 2 times**, first used at line 6, compilation 0/0",
     ]
     assert "- and 13 more guards" in lines

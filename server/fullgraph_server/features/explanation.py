@@ -7,7 +7,6 @@ The diagnostic, the hover and the targets view name the URI; the client asks for
 from __future__ import annotations
 
 import json
-import textwrap
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
@@ -20,7 +19,7 @@ from ..engine.runs import Runs
 from ..protocol import EXPLANATION_SCHEME, SHOW_EXPLANATION
 from .capabilities import client_command
 from .documents import Documents
-from .markdown import escaped, fenced
+from .markdown import escaped, fenced, paragraphs
 
 _GONE = "This is about an earlier run. Open the explanation again from the finding as it is now.\n"
 
@@ -73,7 +72,7 @@ def register(server: LanguageServer, documents: Documents, runs: Runs) -> None:
 def explain(report: Report, finding: Finding, documents: Documents) -> str:
     """All that is known about a finding, as Markdown."""
     title = finding.message if finding.code == finding.kind else f"{finding.code}: {finding.message}"
-    parts = [f"# {escaped(title)}", _place(report, finding, documents), _paragraphs(finding.explanation)]
+    parts = [f"# {escaped(title)}", _place(report, finding, documents), paragraphs(finding.explanation)]
     if finding.hints:
         parts.append("## What to do\n\n" + "\n".join(f"- {escaped(hint)}" for hint in finding.hints))
     if finding.stack:
@@ -119,13 +118,4 @@ def _graph_before(report: Report, finding: Finding) -> str:
         return title + "None: nothing was captured before it."
     return title + "\n\n".join(
         f"Compilation {graph.compile_id}:\n\n{fenced('python', graph.text)}" for graph in graphs
-    )
-
-
-def _paragraphs(text: str) -> str:
-    """Text as paragraphs: what torch has indented is code of its own."""
-    blocks = (block for block in text.split("\n\n") if block.strip())
-    return "\n\n".join(
-        fenced("text", textwrap.dedent(block)) if block.startswith(" ") else escaped(block)
-        for block in blocks
     )

@@ -13,7 +13,7 @@ from ..engine.names import written_name
 from ..engine.report import Finding, FrameReport, Guard, Span
 from .documents import Documents
 from .explanation import explanation_link
-from .markdown import escaped
+from .markdown import escaped, paragraphs
 from .projection import Function, Projection, Projections
 
 _PATH = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
@@ -60,7 +60,7 @@ def describe(
     function = projection.function_at(row)
     if function is not None:
         if (named := _named_guards(function, filename, line, row, column)) is not None:
-            sections.insert(0, named)
+            sections.append(named)
         if function.first_row <= row <= function.def_row:
             start = len(line) - len(line.lstrip()) + 1
             span = Span(filename, row, start, row, len(line.rstrip()) + 1)
@@ -134,7 +134,7 @@ def _guard_item(group: Sequence[Guard], filename: str, named: bool) -> list[str]
             place += f" of {escaped(Path(first.span.filename).name)}"
         details.append(f"first used at {place}")
     details.append(f"compilation {first.compile_id}")
-    lines = [line, f"  {', '.join(details)}"]
+    lines = [f"{line}\\", f"  {', '.join(details)}"]
     if len(group) == 1 and first.code:
         lines += ["  ```python", f"  {_shortened(first.code)}", "  ```"]
     return lines
@@ -169,7 +169,7 @@ def finding_text(finding: Finding) -> str:
     """A finding: what it is, why, and what to do about it."""
     code = f"[{finding.code}]({finding.url})" if finding.url else f"`{finding.code}`"
     times = f", {_count(finding.count, 'time')}" if finding.count > 1 else ""
-    parts = [f"**{escaped(finding.message)}** ({code}{times})", escaped(finding.explanation)]
+    parts = [f"**{escaped(finding.message)}** ({code}{times})", paragraphs(finding.explanation)]
     if finding.hints:
         parts.append("\n".join(f"- {escaped(hint)}" for hint in finding.hints))
     return "\n\n".join(part for part in parts if part)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 
 _SPECIAL = re.compile(r"([\\*_\[\]<>#|~])")
 _FENCE = re.compile(r"`{3,}")
@@ -21,3 +22,12 @@ def fenced(language: str, text: str) -> str:
     longest = max((len(found) for found in _FENCE.findall(text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"
+
+
+def paragraphs(text: str) -> str:
+    """Text as paragraphs: what torch has indented is code of its own."""
+    blocks = (block for block in text.split("\n\n") if block.strip())
+    return "\n\n".join(
+        fenced("text", textwrap.dedent(block)) if block.startswith(" ") else escaped(block)
+        for block in blocks
+    )
