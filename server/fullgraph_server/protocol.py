@@ -77,7 +77,9 @@ class TargetItem:
     """Whether a file that it depends on has changed since it ran."""
     run_on_save: bool
     range: types.Range | None = None
-    """The function, class or test, where the target is not a whole file."""
+    """The function, class, test or main guard, where the target is not a whole file."""
+    selection_range: types.Range | None = None
+    """Its name, or the first line of the main guard."""
     state: RunState | None = None
     """What it does, or how its last run ended; absent if it did not run."""
 

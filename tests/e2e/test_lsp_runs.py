@@ -215,11 +215,12 @@ async def test_targets_of_the_folder(editor: Editor) -> None:
         "configured": False,
         "stale": False,
         "runOnSave": True,
-        "range": {"start": {"line": 3, "character": 4}, "end": {"line": 3, "character": 10}},
+        "range": {"start": {"line": 3, "character": 0}, "end": {"line": 4, "character": 16}},
+        "selectionRange": {"start": {"line": 3, "character": 4}, "end": {"line": 3, "character": 10}},
     }
     test = found["test_model.py::TestModel::test_one"]
     assert (test["id"], test["kind"]) == (f"pytest:{folder}/test_model.py::TestModel::test_one", "pytest")
-    assert test["range"]["start"] == {"line": 2, "character": 8}
+    assert test["selectionRange"]["start"] == {"line": 2, "character": 8}
 
 
 async def test_a_file_by_its_path_in_the_workspace(editor: Editor) -> None:

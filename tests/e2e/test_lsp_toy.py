@@ -215,7 +215,8 @@ async def test_targets(editor: Editor, toys: dict[str, Ran]) -> None:
         "configured": False,
         "stale": False,
         "runOnSave": True,
-        "range": {"start": {"line": 10, "character": 0}, "end": {"line": 10, "character": 26}},
+        "range": {"start": {"line": 10, "character": 0}, "end": {"line": 12, "character": 47}},
+        "selectionRange": {"start": {"line": 10, "character": 0}, "end": {"line": 10, "character": 26}},
         "state": "finished",
     }
 

@@ -108,7 +108,11 @@ async def test_targets_of_a_document_are_of_its_newest_text(editor: Editor) -> N
     identifier = types.VersionedTextDocumentIdentifier(version=2, uri=uri)
     editor.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [whole]))
     (item,) = await editor.ask("fullgraph/targets", textDocument={"uri": uri})
-    assert (item["label"], item["kind"], item["range"]["start"]["line"]) == ("new.py::f", "example", 1)
+    assert (item["label"], item["kind"], item["selectionRange"]["start"]["line"]) == (
+        "new.py::f",
+        "example",
+        1,
+    )
 
 
 async def explanation(editor: Editor, uri: str) -> str:

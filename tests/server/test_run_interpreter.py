@@ -79,7 +79,7 @@ async def test_probe_tells_versions_without_importing_torch(tmp_path: Path) -> N
     found = await probe(python)
     assert (found.python, found.torch) == (platform.python_version(), None)
     assert found.problem is not None
-    assert found.problem.startswith(f"{python} has no torch. Install it there (pip install torch)")
+    assert found.problem.startswith(f"No torch in {python}. Install it there (pip install torch)")
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def _judged(python: str, version: str, torch: str | None) -> Probe:
         return Probe(version, torch, f"Fullgraph needs Python 3.10 or newer, and {python} is {version}.")
     if torch is None:
         remedy = "Install it there (pip install torch) or choose another interpreter."
-        return Probe(version, None, f"{python} has no torch. {remedy}")
+        return Probe(version, None, f"No torch in {python}. {remedy}")
     return Probe(version, torch)
 
 

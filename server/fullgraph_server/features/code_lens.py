@@ -17,7 +17,7 @@ from ..workspace.source import SourceFile
 from ..workspace.targets import mentions_compile
 from .capabilities import client_command
 from .documents import Documents
-from .targets import Targets, target_span
+from .targets import Targets, target_place
 
 _log = logging.getLogger(__name__)
 
@@ -42,13 +42,13 @@ def register(server: LanguageServer, documents: Documents, targets: Targets, run
         for target in targets.of_file(filename):
             if target.kind == "pytest" and not mentions_compile(source.text):
                 continue  # most tests have nothing to do with torch
-            if (span := target_span(target, source)) is None:
+            if (place := target_place(target, source)) is None:
                 continue
             if runs.state(target.id).run in ("queued", "running"):
                 command = types.Command("■ Stop", STOP, arguments=[target.id])
             else:
                 command = types.Command("▶ Analyze with Fullgraph", RUN, arguments=[target.id])
-            yield types.CodeLens(documents.range(span), command)
+            yield types.CodeLens(documents.range(place.name), command)
 
     def _function_lenses(filename: str, source: SourceFile) -> Iterator[types.CodeLens]:
         shown: set[tuple[str, int]] = set()

@@ -18,7 +18,7 @@ from ..engine.report import Span
 from ..engine.runs import Runs
 from ..protocol import TARGETS, TargetItem, TargetsParams
 from ..workspace.config import read_config
-from ..workspace.ranges import definition_span, line_span
+from ..workspace.ranges import definition_span, line_span, node_span
 from ..workspace.source import SourceFile, SourceReader
 from ..workspace.targets import (
     Target,
@@ -27,7 +27,7 @@ from ..workspace.targets import (
     file_target,
     file_targets,
     find_targets,
-    main_guard_row,
+    main_guard,
     pytest_target,
 )
 from .documents import Documents
@@ -125,7 +125,7 @@ class Found:
     target: Target
     root: Path
     configured: bool
-    span: Span | None
+    place: Place | None
 
 
 def register(server: LanguageServer, targets: Targets, documents: Documents, runs: Runs) -> None:
@@ -140,7 +140,7 @@ def register(server: LanguageServer, targets: Targets, documents: Documents, run
             return []
         root, source = documents.workspace_of(filename).root, documents.source(filename)
         found = (
-            Found(target, root, False, target_span(target, source)) for target in targets.of_file(filename)
+            Found(target, root, False, target_place(target, source)) for target in targets.of_file(filename)
         )
         return [_item(item) for item in found]
 
@@ -155,27 +155,36 @@ def register(server: LanguageServer, targets: Targets, documents: Documents, run
             configured=found.configured,
             stale=state.stale,
             run_on_save=state.run_on_save,
-            range=documents.range(found.span) if found.span else None,
+            range=documents.range(found.place.whole) if found.place else None,
+            selection_range=documents.range(found.place.name) if found.place else None,
             state=state.run,
         )
 
 
-def target_span(target: Target, source: SourceFile | None) -> Span | None:
-    """Where a target stands in its file: the name of the function, class or test, or the main guard."""
+@dataclass(frozen=True)
+class Place:
+    """Where a target stands in its file: the whole of it, and its name, or the first line of a main guard."""
+
+    whole: Span
+    name: Span
+
+
+def target_place(target: Target, source: SourceFile | None) -> Place | None:
+    """The place of a function, class, test or main guard; of a file as a whole there is none."""
     if source is None or source.tree is None:
         return None
     if isinstance(target.program, Script):
-        row = main_guard_row(source)
-        return line_span(source, row) if row else None
-    path = _definition_path(target)
+        guard = main_guard(source)
+        return Place(node_span(source, guard), line_span(source, guard.lineno)) if guard else None
     body: Iterable[ast.AST] = source.tree.body
     definition: _Definition | None = None
-    for name in path:
+    for name in _definition_path(target):
         definition = next((node for node in _definitions(body) if node.name == name), None)
         body = definition.body if definition else ()
-    return (
-        definition_span(source, source.filename, definition.lineno, definition.name) if definition else None
-    )
+    if definition is None:
+        return None
+    name_span = definition_span(source, source.filename, definition.lineno, definition.name)
+    return Place(node_span(source, definition), name_span)
 
 
 def _discover(roots: Sequence[Path]) -> list[Found]:
@@ -184,8 +193,8 @@ def _discover(roots: Sequence[Path]) -> list[Found]:
     read = SourceReader()
 
     def add(root: Path, target: Target, configured: bool) -> None:
-        span = target_span(target, read(target.filename))
-        found.setdefault(target.id, Found(target, root, configured, span))
+        place = target_place(target, read(target.filename))
+        found.setdefault(target.id, Found(target, root, configured, place))
 
     for root, target in _configured(roots):
         add(root, target, True)

@@ -45,14 +45,14 @@ def row_span(source: SourceFile, row: int) -> Span:
         return line_span(source, row)
     if not _suites(statement):
         if row == statement.lineno:
-            return _node_span(source, statement)
+            return node_span(source, statement)
         inner = next((node for node in source.nodes_at(row) if isinstance(node, ast.expr)), None)
-        return _node_span(source, inner or statement)
+        return node_span(source, inner or statement)
     if any(suite[0].lineno == row for suite in _suites(statement)):
         return line_span(source, row)  # `if x: y` on one line: it can be either
     decorator = next((item for item in _decorators(statement) if item.lineno <= row <= _end(item)), None)
     if decorator is not None:
-        return _node_span(source, decorator)
+        return node_span(source, decorator)
     header = _header_span(source, statement)
     return header if header.row <= row <= header.end_row else line_span(source, row)
 
@@ -109,7 +109,7 @@ def _column_span(
         return (
             _header_span(source, node)
             if isinstance(node, ast.stmt) and _suites(node)
-            else _node_span(source, node)
+            else node_span(source, node)
         )
     if end_row is None:
         end_row = row
@@ -119,7 +119,8 @@ def _column_span(
     return Span(source.filename, row, start, end_row, end)
 
 
-def _node_span(source: SourceFile, node: _Node, last: _Node | None = None) -> Span:
+def node_span(source: SourceFile, node: _Node, last: _Node | None = None) -> Span:
+    """The range of a syntax node, or from it to a later one."""
     last = last or node
     end_row = _end(last)
     end = source.column(end_row, last.end_col_offset or 0)
@@ -149,14 +150,14 @@ def _suites(node: ast.AST) -> list[list[ast.stmt]]:
 
 def _header_span(source: SourceFile, node: ast.stmt) -> Span:
     if isinstance(node, (ast.If, ast.While)):
-        return _node_span(source, node.test)
+        return node_span(source, node.test)
     if isinstance(node, (ast.For, ast.AsyncFor)):
-        return _node_span(source, node.iter)
+        return node_span(source, node.iter)
     if isinstance(node, (ast.With, ast.AsyncWith)):
         last = node.items[-1]
-        return _node_span(source, node.items[0].context_expr, last.optional_vars or last.context_expr)
+        return node_span(source, node.items[0].context_expr, last.optional_vars or last.context_expr)
     if isinstance(node, ast.Match):
-        return _node_span(source, node.subject)
+        return node_span(source, node.subject)
     start = source.column(node.lineno, node.col_offset)
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         keyword = _DEFINITION.match(source.line(node.lineno), start - 1)
@@ -220,7 +221,7 @@ def _written(node: _Node) -> str | None:
 
 
 def _name_part(source: SourceFile, node: _Node) -> Span:
-    span = _node_span(source, node)
+    span = node_span(source, node)
     if isinstance(node, ast.arg):  # its annotation is no part of the name
         return Span(span.filename, span.row, span.column, span.row, span.column + len(node.arg))
     return span

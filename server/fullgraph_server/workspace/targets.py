@@ -88,7 +88,7 @@ def example_targets(source: SourceFile, cwd: Path) -> tuple[Target, ...]:
 
 def file_target(source: SourceFile, cwd: Path) -> Target:
     """What running a file as a whole means: the script if it has a main guard or no example calls."""
-    found = FoundExamples() if main_guard_row(source) else find_examples(source)
+    found = FoundExamples() if main_guard(source) else find_examples(source)
     if found == FoundExamples():
         return script_target(source.filename, cwd)
     return Target(
@@ -120,7 +120,7 @@ def find_targets(root: Path) -> tuple[Target, ...]:
 
 def file_targets(source: SourceFile, cwd: Path) -> tuple[Target, ...]:
     """Everything in one file that can be run by itself."""
-    targets = [script_target(source.filename, cwd)] if main_guard_row(source) else []
+    targets = [script_target(source.filename, cwd)] if main_guard(source) else []
     if _TEST_FILE.match(os.path.basename(source.filename)):
         targets += [pytest_target(f"{source.filename}::{test}", cwd) for test in _tests(source)]
     return (*targets, *example_targets(source, cwd))
@@ -131,11 +131,10 @@ def mentions_compile(text: str) -> bool:
     return _MENTIONS.search(text) is not None
 
 
-def main_guard_row(source: SourceFile) -> int | None:
-    """The row of a file's ``if __name__ == "__main__":``, if it has one."""
+def main_guard(source: SourceFile) -> ast.If | None:
+    """A file's ``if __name__ == "__main__":``, if it has one."""
     body = source.tree.body if source.tree else ()
-    guards = (node.lineno for node in body if isinstance(node, ast.If) and _is_main_test(node.test))
-    return next(guards, None)
+    return next((node for node in body if isinstance(node, ast.If) and _is_main_test(node.test)), None)
 
 
 def _is_main_test(test: ast.expr) -> bool:
