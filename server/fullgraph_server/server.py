@@ -9,6 +9,7 @@ import signal
 import sys
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from . import __version__
@@ -66,11 +67,21 @@ def main() -> None:
     logging.basicConfig(
         stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
-    logging.getLogger("pygls").setLevel(logging.WARNING)
+    # What pygls warns of, such as the cancelling of a request that was answered meanwhile, is harmless.
+    logging.getLogger("pygls").setLevel(logging.ERROR)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(_without_traceback_of_refusals)
     stdout = sys.stdout.buffer
     # The protocol has standard output for itself: whatever else is printed goes to the log.
     sys.stdout = sys.stderr
     create_server().start_io(sys.stdin.buffer, stdout)
+
+
+def _without_traceback_of_refusals(record: logging.LogRecord) -> bool:
+    """Let every record pass; a refused request is an answer like others, and its sentence says all."""
+    if record.exc_info and isinstance(record.exc_info[1], JsonRpcException):
+        record.exc_info = None
+    return True
 
 
 def _register_lifetime(server: FullgraphServer, runs: Runs, configuration: Configuration) -> None:

@@ -127,6 +127,14 @@ async def test_save_runs_again_what_has_run(editor: Editor) -> None:
     assert states(editor) == RUN * 2, "no target depends on the other file"
 
 
+async def test_a_command_right_after_a_save_shares_its_run(editor: Editor) -> None:
+    uri = editor.open(editor.program)
+    await editor.command("fullgraph.run", "source")
+    editor.save(uri)
+    assert (await editor.command("fullgraph.run", "source"))["status"] == "finished"
+    assert states(editor) == RUN * 2
+
+
 async def test_old_findings_stay_until_the_first_new_one(editor: Editor) -> None:
     run = begin(editor, "gates")
     for gate in editor.gates:
@@ -224,8 +232,10 @@ async def test_targets_of_the_folder(editor: Editor) -> None:
 
 
 async def test_a_file_by_its_path_in_the_workspace(editor: Editor) -> None:
+    assert "program.py" not in await targets(editor)
     summary = await editor.command("fullgraph.run", "program.py")
     assert summary["target"] == str(editor.program)
+    assert (await targets(editor))["program.py"]["state"] == "crashed", "what has run is listed"
 
 
 # -- ends --------------------------------------------------------------------------------------

@@ -90,7 +90,7 @@ class Runs:
     def start(self, target: str) -> asyncio.Future[Report | None]:
         """Ask for a run. The future gets its report, or ``None`` if it was stopped before it began.
 
-        Requests made while another run is on share the next one.
+        Requests made while another run is on share the next one, and so do those made before it begins.
         """
         slot = self._slots.setdefault(target, _Slot())
         if slot.waiting is None:
@@ -125,6 +125,10 @@ class Runs:
     def reports(self) -> tuple[Report, ...]:
         """The reports of finished runs, the newest of each target."""
         return tuple(slot.report for slot in self._slots.values() if slot.report is not None)
+
+    def names(self) -> list[str]:
+        """The targets that have run or are about to."""
+        return [name for name, slot in self._slots.items() if slot.state.run is not None]
 
     def report(self, target: str) -> Report | None:
         """What a target has told: so far if it runs, else in its last run."""
@@ -168,29 +172,33 @@ class Runs:
         """Run for as long as a run waits."""
         try:
             while slot.waiting is not None:
-                answer, slot.waiting = slot.waiting, None
-                try:
-                    report = await self._run(target, slot)
-                except Exception as error:
-                    _log.exception("the run of %s failed", target)
+                before = slot.state
+                slot.forgotten = False
+                self._change(target, slot, run="queued")
+                plan, error = await self._planned(target)
+                # Who asked until now gets this run: it is of the newest text.
+                answer = slot.take()
+                if answer is None:  # stopped meanwhile
+                    self._change(target, slot, run=None if slot.forgotten else before.run)
+                elif error is not None:
                     self._change(target, slot, run="crashed")
                     answer.set_exception(error)
+                elif plan is None:
+                    self.clear(target)
+                    answer.set_result(None)
                 else:
-                    answer.set_result(report)
+                    answer.set_result(await self._run(target, slot, plan, before.stale))
         finally:
             slot.task = None
 
-    async def _run(self, name: str, slot: _Slot) -> Report | None:
-        before = slot.state
-        slot.begin()
-        self._change(name, slot, run="queued")
-        plan = await self._plan(name)
-        if plan is None:
-            self.clear(name)
-            return None
-        if slot.stopped:
-            self._change(name, slot, run=None if slot.forgotten else before.run)
-            return None
+    async def _planned(self, target: str) -> tuple[Plan | None, Exception | None]:
+        try:
+            return await self._plan(target), None
+        except Exception as error:
+            _log.exception("the run of %s could not be planned", target)
+            return None, error
+
+    async def _run(self, name: str, slot: _Slot, plan: Plan, was_stale: bool) -> Report:
         target, generation = plan.target, next(self._generations)
         slot.files |= {target.filename}
         self._change(name, slot, run="running", generation=generation, stale=False)
@@ -208,7 +216,7 @@ class Runs:
         status = report.status or "crashed"
         if not slot.forgotten:
             slot.finish(report, progress.told)
-            stale = slot.state.stale or (before.stale and not progress.told)
+            stale = slot.state.stale or (was_stale and not progress.told)
             self._change(name, slot, run=status, stale=stale)
         for observer in self._observers:
             observer.finished(target, generation, status)
@@ -234,16 +242,15 @@ class _Slot:
         self.latest: Report | None = None
         """Of the run that is on, if it has told something; else the last one's."""
         self.files: frozenset[str] = frozenset()
-        self.stopped = False
-        """Stopped since the last run began."""
         self.forgotten = False
         """Cleared since the last run began: what it still tells is of no interest."""
 
-    def begin(self) -> None:
-        self.stopped = self.forgotten = False
+    def take(self) -> asyncio.Future[Report | None] | None:
+        """The request that waits; from now on there is none."""
+        waiting, self.waiting = self.waiting, None
+        return waiting
 
     def stop(self) -> None:
-        self.stopped = True
         if self.waiting is not None and self.task is not None:
             self.waiting.set_result(None)
             self.waiting = None

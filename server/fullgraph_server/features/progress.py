@@ -34,9 +34,9 @@ class Progress(RunObserver):
         window = self._server.client_capabilities.window
         if window is None or not window.work_done_progress:
             return
-        self._running[generation] = f"fullgraph-{generation}"
+        token = self._running[generation] = f"fullgraph-{generation}"
         # Beside the run, and never cancelled: the client may take its time, or refuse.
-        task = asyncio.create_task(self._begin(target, generation, cancel))
+        task = asyncio.create_task(self._begin(target, generation, token, cancel))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -47,8 +47,7 @@ class Progress(RunObserver):
         if token is not None and progress.tokens.pop(token, None) is not None:
             progress.end(token, types.WorkDoneProgressEnd(message=f"{target.label}: {status}"))
 
-    async def _begin(self, target: Target, generation: int, cancel: Callable[[], None]) -> None:
-        token = self._running[generation]
+    async def _begin(self, target: Target, generation: int, token: str, cancel: Callable[[], None]) -> None:
         progress = self._server.work_done_progress
         try:
             await progress.create_async(token)

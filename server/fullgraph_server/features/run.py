@@ -33,6 +33,10 @@ def create_planner(targets: Targets, documents: Documents, configuration: Config
         workspace = documents.workspace_of(target.filename)
         root = workspace.root
         settings = await configuration.settings(documents.uri(target.filename))
+        # The text may have changed while the client gave its settings.
+        target = targets.find(name)
+        if isinstance(target, NoTarget):
+            return None
         config = read_config(root)
         for problem in config.problems:
             configuration.tell(problem.message)

@@ -69,11 +69,19 @@ class Targets:
             return NoTarget(f"There is no target {name}.")
         return self._example(filename, qualname) if qualname else self._file(filename)
 
-    async def all(self) -> list[Found]:
-        """All targets of the open folders, those of the configuration first."""
+    async def all(self, also: Iterable[str]) -> list[Found]:
+        """All targets of the open folders, those of the configuration first; and some others by their ids."""
         roots = [workspace.root for workspace in self._documents.workspaces()]
         # In a thread of its own: it reads every Python file.
-        return await asyncio.to_thread(_discover, roots)
+        found = await asyncio.to_thread(_discover, roots)
+        known = {item.target.id for item in found}
+        others = (self.find(name) for name in also if name not in known)
+        return found + [self.place(target) for target in others if not isinstance(target, NoTarget)]
+
+    def place(self, target: Target) -> Found:
+        """A target that was not searched for, with its place in the text that the client shows."""
+        place = target_place(target, self._documents.source(target.filename))
+        return Found(target, self._root(target.filename), False, place)
 
     def of_file(self, filename: str) -> Sequence[Target]:
         """What can be run in one file as the client shows it, tests of all kinds included."""
@@ -134,15 +142,9 @@ def register(server: LanguageServer, targets: Targets, documents: Documents, run
     @server.feature(TARGETS)
     async def list_targets(params: TargetsParams) -> list[TargetItem]:
         if params.text_document is None:
-            return [_item(found) for found in await targets.all()]
+            return [_item(found) for found in await targets.all(runs.names())]
         filename = documents.filename(params.text_document.uri)
-        if filename is None:
-            return []
-        root, source = documents.workspace_of(filename).root, documents.source(filename)
-        found = (
-            Found(target, root, False, target_place(target, source)) for target in targets.of_file(filename)
-        )
-        return [_item(item) for item in found]
+        return [_item(targets.place(target)) for target in targets.of_file(filename)] if filename else []
 
     def _item(found: Found) -> TargetItem:
         target, state = found.target, runs.state(found.target.id)
