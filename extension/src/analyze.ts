@@ -1,0 +1,87 @@
+import { l10n, Uri, window } from "vscode";
+import { openDocument, saveIfChanged } from "./documents";
+import { reply, selectInterpreter, showOutput, tell } from "./messages";
+import {
+  REPORT,
+  type ReportItem,
+  RUN,
+  type RunSummary,
+  type TargetItem,
+  TARGETS,
+} from "./protocol";
+import type { Server } from "./server";
+import { findingCount } from "./words";
+
+const SHOWN = 5000;
+/** Ends of a run that need no summary: the user stopped it, or is told why it did not start. */
+const UNTOLD = ["cancelled", "not-started"];
+
+/** Analyze files: those that a menu names, else the one in the editor. */
+export async function analyzeFiles(server: Server, named: readonly Uri[]): Promise<void> {
+  const active = window.activeTextEditor?.document.uri;
+  const uris = named.length > 0 ? named : active ? [active] : [];
+  if (uris.length === 0) {
+    reply(l10n.t("There is no file to analyze: open a Python file first."));
+    return;
+  }
+  await Promise.all(uris.map((uri) => run(server, uri.toString(), uri)));
+}
+
+/** Analyze a target, as the view and the pick have it. */
+export async function analyzeTarget(server: Server, target: TargetItem): Promise<void> {
+  await run(server, target.id, Uri.parse(target.uri));
+}
+
+/** Analyze the test that the cursor is in. */
+export async function analyzeTest(server: Server): Promise<void> {
+  const editor = window.activeTextEditor;
+  if (editor?.document.languageId !== "python") {
+    reply(l10n.t("There is no test at the cursor: open a Python file with tests first."));
+    return;
+  }
+  if (!(await server.available())) {
+    return;
+  }
+  const textDocument = { uri: editor.document.uri.toString() };
+  const targets = (await server.request<TargetItem[]>(TARGETS, { textDocument })) ?? [];
+  const test = testAt(targets, editor.selection.active.line);
+  if (test) {
+    await analyzeTarget(server, test);
+  } else {
+    reply(l10n.t("There is no test at the cursor: put it into a test function first."));
+  }
+}
+
+/** Say why a target could not be started: usually its interpreter is not there, or has no torch. */
+export async function tellWhyNotStarted(server: Server, target: string): Promise<void> {
+  const report = await server.request<ReportItem>(REPORT, { target });
+  const reason = report?.findings.find(({ kind }) => kind === "target-error");
+  if (reason) {
+    tell(reason.message, selectInterpreter(), showOutput());
+  }
+}
+
+/** The innermost test around a line. */
+export function testAt(targets: readonly TargetItem[], line: number): TargetItem | undefined {
+  const height = ({ range }: TargetItem) => (range ? range.end.line - range.start.line : Infinity);
+  return targets
+    .filter(({ kind, range }) => kind === "pytest" && range && contains(range, line))
+    .toSorted((one, other) => height(one) - height(other))[0];
+}
+
+function contains({ start, end }: NonNullable<TargetItem["range"]>, line: number): boolean {
+  return start.line <= line && line <= end.line;
+}
+
+async function run(server: Server, target: string, uri: Uri): Promise<void> {
+  if (!(await server.available())) {
+    return;
+  }
+  await saveIfChanged(openDocument(uri));
+  const summary = (await server.command(RUN, target)) as RunSummary | undefined;
+  if (summary !== undefined && !UNTOLD.includes(summary.status)) {
+    const icon = summary.findings === 0 ? "$(pass)" : "$(search)";
+    const text = summary.findings === 0 ? l10n.t("no findings") : findingCount(summary.findings);
+    window.setStatusBarMessage(`${icon} Fullgraph: ${text}`, SHOWN);
+  }
+}

@@ -1,0 +1,74 @@
+import { commands, type Disposable, type ExtensionContext, l10n, Uri } from "vscode";
+import { analyzeFiles, analyzeTarget, analyzeTest } from "./analyze";
+import type { ClientContext } from "./client";
+import { copyEnvironment } from "./environment";
+import { showExplanation } from "./explanation";
+import type { Node, TargetNode } from "./nodes";
+import { pickTarget } from "./pick";
+import { CLEAR, RUN_ON_SAVE, SHOW_EXPLANATION, SHOW_TARGET, STOP } from "./protocol";
+import { selectInterpreter } from "./selectInterpreter";
+import type { Server } from "./server";
+import type { Targets } from "./targets";
+
+type Handler = (...args: never[]) => unknown;
+
+/** Register every command of the manifest. Those that need an argument get the node of the view. */
+export function registerCommands(
+  extension: ExtensionContext,
+  context: ClientContext,
+  server: Server,
+  targets: Targets,
+): Disposable[] {
+  const handlers: Record<string, Handler> = {
+    "fullgraph.analyzeFile": (uri?: unknown, selected?: unknown) =>
+      analyzeFiles(server, urisOf(uri, selected)),
+    "fullgraph.analyzeTarget": ({ item }: TargetNode) => analyzeTarget(server, item),
+    "fullgraph.analyzeTest": () => analyzeTest(server),
+    "fullgraph.selectTarget": async () => {
+      const target = await pickTarget(server, l10n.t("Fullgraph: Analyze a Target"));
+      return target && analyzeTarget(server, target);
+    },
+    "fullgraph.stopTarget": ({ item }: TargetNode) => server.command(STOP, item.id),
+    "fullgraph.stopAll": () => server.command(STOP),
+    "fullgraph.clearTarget": ({ item }: TargetNode) => server.command(CLEAR, item.id),
+    "fullgraph.clearAll": () => server.command(CLEAR),
+    "fullgraph.runOnSaveOn": (node?: TargetNode) => runOnSave(server, node, true),
+    "fullgraph.runOnSaveOff": (node?: TargetNode) => runOnSave(server, node, false),
+    "fullgraph.refreshTargets": () => {
+      targets.refresh();
+    },
+    "fullgraph.selectInterpreter": () => selectInterpreter(context.python),
+    "fullgraph.showOutput": () => {
+      context.log.show(true);
+    },
+    "fullgraph.restartServer": () => server.restartByHand(),
+    "fullgraph.copyEnvironment": () => copyEnvironment(server, extension),
+    "fullgraph.openWalkthrough": () =>
+      commands.executeCommand(
+        "workbench.action.openWalkthrough",
+        `${extension.extension.id}#start`,
+        false,
+      ),
+    [SHOW_EXPLANATION]: (of: string | Extract<Node, { kind: "finding" }>) =>
+      showExplanation(typeof of === "string" ? of : of.finding.explanation, context.milestones),
+    [SHOW_TARGET]: (target: string) => targets.reveal(target),
+  };
+  return Object.entries(handlers).map(([id, handler]) => commands.registerCommand(id, handler));
+}
+
+async function runOnSave(server: Server, node: TargetNode | undefined, on: boolean): Promise<void> {
+  const title = on
+    ? l10n.t("Fullgraph: Turn On Run on Save")
+    : l10n.t("Fullgraph: Turn Off Run on Save");
+  const target =
+    node?.item ?? (await pickTarget(server, title, ({ runOnSave }) => runOnSave !== on));
+  if (target) {
+    await server.command(RUN_ON_SAVE, target.id, on);
+  }
+}
+
+/** The files that a menu hands over: of the explorer, all that are selected. */
+function urisOf(uri: unknown, selected: unknown): Uri[] {
+  const all = Array.isArray(selected) ? (selected as unknown[]) : [uri];
+  return all.filter((item) => item instanceof Uri);
+}

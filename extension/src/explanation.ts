@@ -1,0 +1,27 @@
+import { commands, extensions, Uri, window, workspace } from "vscode";
+import type { Milestones } from "./milestones";
+
+const PREVIEW = "vscode.markdown-language-features";
+const FILE_LINK = /\[([^\]]*)\]\(file:\/\/(\/[^)\s]*)\)/g;
+const TO_THE_TOP = "/..".repeat(32);
+
+/** Show a finding's full explanation, which the server writes, as rendered Markdown. */
+export async function showExplanation(uri: string, milestones: Milestones): Promise<void> {
+  const explanation = Uri.parse(uri);
+  if (extensions.getExtension(PREVIEW)) {
+    await commands.executeCommand("markdown.showPreview", explanation);
+  } else {
+    await window.showTextDocument(await workspace.openTextDocument(explanation));
+  }
+  milestones.reached("sawExplanation");
+}
+
+/**
+ * Links to files, as the preview follows them: it knows no `file:`, but paths from the first folder on.
+ * Without a folder it follows none.
+ */
+export function previewLinks(markdown: string): string {
+  return workspace.workspaceFolders?.[0]
+    ? markdown.replace(FILE_LINK, `[$1](${TO_THE_TOP}$2)`)
+    : markdown.replace(FILE_LINK, "$1");
+}

@@ -1,0 +1,69 @@
+import { commands, type ExtensionContext, window, workspace } from "vscode";
+import { tellWhyNotStarted } from "./analyze";
+import type { ClientContext } from "./client";
+import { registerCommands } from "./commands";
+import { Milestones } from "./milestones";
+import { PythonExtensions } from "./python";
+import { Server } from "./server";
+import { Status } from "./status";
+import { Targets } from "./targets";
+
+let server: Server | undefined;
+
+/** Put the parts together. What takes time goes on by itself. */
+export function activate(extension: ExtensionContext): void {
+  const begun = performance.now();
+  const log = window.createOutputChannel("Fullgraph", { log: true });
+  const python = new PythonExtensions(log);
+  const milestones = new Milestones();
+  const context: ClientContext = { log, python, milestones };
+  const started = (server = new Server(extension, context));
+  const targets = new Targets(started);
+  const status = new Status(started, milestones);
+
+  const changed = () => {
+    void started.startIfDown();
+    void status.refresh();
+  };
+  extension.subscriptions.push(
+    log,
+    python,
+    targets,
+    status,
+    ...registerCommands(extension, context, started, targets),
+    started.onDidChange(({ kind }) => {
+      void commands.executeCommand("setContext", "fullgraph.state", kind);
+      targets.reset();
+      void status.refresh();
+    }),
+    started.onDidChangeTarget((change) => {
+      milestones.status(change);
+      status.target(change);
+      void targets.status(change);
+      if (change.state === "not-started") {
+        void tellWhyNotStarted(started, change.target);
+      }
+    }),
+    python.onDidChange(changed),
+    workspace.onDidChangeWorkspaceFolders(changed),
+    workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration("fullgraph")) {
+        changed();
+      }
+    }),
+    workspace.onDidGrantWorkspaceTrust(() => started.restart()),
+    window.onDidChangeActiveTextEditor(() => status.editorChanged()),
+  );
+  void started.restart().then(() => {
+    log.info(`the server was ${started.state.kind} after ${since(begun)}`);
+  });
+  log.info(`activated in ${since(begun)}`);
+}
+
+export async function deactivate(): Promise<void> {
+  await server?.dispose();
+}
+
+function since(begun: number): string {
+  return `${Math.round(performance.now() - begun)} ms`;
+}

@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { treeItem } from "./items";
+import type { TargetNode } from "./nodes";
+import { finding, frame, report, target } from "./testing/reports";
+
+const BREAK = finding();
+const FAILURE = finding({ kind: "compile-error", severity: "error" });
+
+function node(item: Parameters<typeof target>[0], told?: Parameters<typeof report>[0]): TargetNode {
+  return {
+    kind: "target",
+    id: "target/toy",
+    item: target(item),
+    report: told && report(told),
+    parent: undefined,
+  };
+}
+
+test.each([
+  ["not run", node({}), "circle-outline", ""],
+  ["queued", node({ state: "queued" }), "watch", "queued"],
+  ["running", node({ state: "running" }, { findings: [BREAK] }), "loading~spin", "running"],
+  ["clean", node({ state: "finished" }, { frames: [frame()] }), "pass", "no graph breaks · 0.4 s"],
+  ["idle", node({ state: "finished" }, {}), "pass", "nothing was compiled · 0.4 s"],
+  ["broken", node({ state: "finished" }, { findings: [BREAK] }), "warning", "1 break · 0.4 s"],
+  ["failed", node({ state: "finished" }, { findings: [FAILURE] }), "error", "1 failure · 0.4 s"],
+  [
+    "raised",
+    node({ state: "raised" }, { findings: [BREAK] }),
+    "error",
+    "raised an exception · 1 break · 0.4 s",
+  ],
+  ["stopped", node({ state: "cancelled" }), "circle-slash", "stopped"],
+  [
+    "stale",
+    node({ state: "finished", stale: true }, { findings: [BREAK] }),
+    "warning",
+    "stale · 1 break · 0.4 s",
+  ],
+])("a target that is %s looks so", (_, target, icon, description) => {
+  const item = treeItem(target);
+  expect(item.iconPath).toMatchObject({ id: icon });
+  expect(item.description).toBe(description);
+});
+
+test("what is stale is dimmed", () => {
+  const fresh = treeItem(node({ state: "finished" }, { findings: [BREAK] }));
+  const stale = treeItem(node({ state: "finished", stale: true }, { findings: [BREAK] }));
+  expect(fresh.iconPath).toMatchObject({ color: { id: "problemsWarningIcon.foreground" } });
+  expect(stale.iconPath).toMatchObject({ color: { id: "disabledForeground" } });
+});
+
+test.each([
+  [{}, "target.idle.new.onSave"],
+  [{ state: "running" as const }, "target.busy.ran.onSave"],
+  [{ state: "finished" as const, runOnSave: false }, "target.idle.ran.byHand"],
+])("the menu of %j is chosen by %s", (item, value) => {
+  expect(treeItem(node(item)).contextValue).toBe(value);
+});
+
+test("a finding opens its line", () => {
+  const item = treeItem({ kind: "finding", id: "f", finding: finding({ count: 3 }) });
+  expect(item.description).toBe("toy.py:3 · ×3");
+  expect(item.command).toMatchObject({
+    command: "vscode.open",
+    arguments: [{ path: "/work/toy.py" }, { selection: { numbers: [2, 4, 2, 9] } }],
+  });
+});
+
+test("a function says what became of it", () => {
+  const of = frame({ breaks: 2, guards: 1200, recompiles: 1, findings: [0] });
+  const item = treeItem({ kind: "frame", id: "f", report: report(), index: 0, frame: of });
+  expect(item.description).toBe("0 graphs · 2 breaks · 1,200 guards · 1 recompile · 0.2 s");
+});
+
+test("a guard says what it expects, and how often it failed", () => {
+  const guard = { name: "a", kind: "TENSOR_MATCH", expected: "size [10]", failures: 2 };
+  const item = treeItem({ kind: "guard", id: "g", guard, count: 1 });
+  expect(item.label).toBe("a");
+  expect(item.description).toBe("failed 2 times · TENSOR_MATCH · size [10]");
+});

@@ -1,0 +1,206 @@
+import {
+  type Command,
+  l10n,
+  Range,
+  ThemeColor,
+  ThemeIcon,
+  TreeItem,
+  TreeItemCollapsibleState,
+  Uri,
+  workspace,
+} from "vscode";
+import type { Location } from "vscode-languageclient";
+import type { FolderNode, FrameNode, GroupNode, GuardNode, Node, TargetNode } from "./nodes";
+import type { FindingItem, GraphItem } from "./protocol";
+import {
+  failed,
+  frameSummary,
+  isOn,
+  joined,
+  operations,
+  reportSummary,
+  stateSummary,
+} from "./words";
+
+const { None, Collapsed, Expanded } = TreeItemCollapsibleState;
+
+const ERROR = new ThemeColor("problemsErrorIcon.foreground");
+const WARNING = new ThemeColor("problemsWarningIcon.foreground");
+const INFORMATION = new ThemeColor("problemsInfoIcon.foreground");
+const PASSED = new ThemeColor("testing.iconPassed");
+const DIMMED = new ThemeColor("disabledForeground");
+
+/** How a node looks in the tree, and what a click on it opens. */
+export function treeItem(node: Node): TreeItem {
+  const item = itemOf(node);
+  item.id = node.id;
+  return item;
+}
+
+function itemOf(node: Node): TreeItem {
+  switch (node.kind) {
+    case "folder":
+      return folderItem(node);
+    case "target":
+      return targetItem(node);
+    case "frame":
+      return frameItem(node);
+    case "graphs":
+    case "guards":
+      return groupItem(node);
+    case "graph":
+      return graphItem(node.graph);
+    case "finding":
+      return findingItem(node.finding);
+    case "guard":
+      return guardItem(node);
+  }
+}
+
+function folderItem({ uri }: FolderNode): TreeItem {
+  const folder = Uri.parse(uri);
+  const name = workspace.getWorkspaceFolder(folder)?.name ?? folder.path.split("/").at(-1) ?? uri;
+  const item = new TreeItem(name, Expanded);
+  item.iconPath = ThemeIcon.Folder;
+  item.resourceUri = folder;
+  return item;
+}
+
+function targetItem(node: TargetNode): TreeItem {
+  const { item: target, report } = node;
+  const { state, stale } = target;
+  const hasChildren = report !== undefined && report.frames.length + report.findings.length > 0;
+  const item = new TreeItem(target.label, hasChildren ? Expanded : None);
+  const uri = Uri.parse(target.uri);
+  item.iconPath = targetIcon(node);
+  const over = state !== undefined && !isOn(state);
+  item.description = joined([
+    over && stale ? l10n.t("stale") : "",
+    state && stateSummary(state),
+    over && report ? reportSummary(report) : "",
+  ]);
+  item.tooltip = joined([workspace.asRelativePath(uri), item.description], "\n");
+  item.command = open(uri, target.selectionRange);
+  item.contextValue = [
+    "target",
+    isOn(state) ? "busy" : "idle",
+    state === undefined ? "new" : "ran",
+    target.runOnSave ? "onSave" : "byHand",
+  ].join(".");
+  return item;
+}
+
+/** A target's state: not run, waiting, running, or how it went. Dimmed if its files have changed since. */
+function targetIcon({ item: { state, stale }, report }: TargetNode): ThemeIcon {
+  const colour = (fresh: ThemeColor) => (stale ? DIMMED : fresh);
+  switch (state) {
+    case undefined:
+      return new ThemeIcon("circle-outline");
+    case "queued":
+      return new ThemeIcon("watch");
+    case "running":
+      return new ThemeIcon("loading~spin");
+    case "cancelled":
+      return new ThemeIcon("circle-slash", DIMMED);
+    case "raised":
+    case "crashed":
+    case "timeout":
+    case "not-started":
+      return new ThemeIcon("error", colour(ERROR));
+    case "exited":
+    case "finished":
+      break;
+  }
+  const severities = new Set(report?.findings.map((finding) => finding.severity));
+  if (severities.has("error")) {
+    return new ThemeIcon("error", colour(ERROR));
+  }
+  return severities.has("warning")
+    ? new ThemeIcon("warning", colour(WARNING))
+    : new ThemeIcon("pass", colour(PASSED));
+}
+
+function frameItem({ frame }: FrameNode): TreeItem {
+  const item = new TreeItem(frame.function, frame.findings.length > 0 ? Expanded : Collapsed);
+  item.iconPath = new ThemeIcon("symbol-method");
+  item.description = frameSummary(frame);
+  item.tooltip = `${frame.function}\n${item.description}\n${place(frame.location)}`;
+  item.command = openLocation(frame.location);
+  return item;
+}
+
+function groupItem({ kind, of: { frame } }: GroupNode): TreeItem {
+  const graphs = kind === "graphs";
+  const item = new TreeItem(graphs ? l10n.t("Graphs") : l10n.t("Guards"), Collapsed);
+  item.iconPath = new ThemeIcon(graphs ? "type-hierarchy-sub" : "shield");
+  item.description = (graphs ? frame.graphs.length : frame.guards).toLocaleString("en-US");
+  return item;
+}
+
+function graphItem({ compileId, ops, location }: GraphItem): TreeItem {
+  const item = new TreeItem(l10n.t("Graph {0}", compileId));
+  item.iconPath = new ThemeIcon("type-hierarchy-sub");
+  item.description = joined([operations(ops), location && place(location)]);
+  if (location) {
+    item.command = openLocation(location);
+  }
+  return item;
+}
+
+function findingItem({ kind, code, severity, message, location, count }: FindingItem): TreeItem {
+  const item = new TreeItem(message);
+  item.iconPath = findingIcon(kind, severity);
+  item.description = joined([place(location), times(count)]);
+  item.tooltip = `${message} (${code})\n${place(location)}`;
+  item.command = openLocation(location);
+  item.contextValue = "finding";
+  return item;
+}
+
+function findingIcon(kind: FindingItem["kind"], severity: FindingItem["severity"]): ThemeIcon {
+  switch (severity) {
+    case "error":
+      return new ThemeIcon("error", ERROR);
+    case "warning":
+      return new ThemeIcon("warning", WARNING);
+    case "information":
+      return new ThemeIcon(kind === "recompile" ? "sync" : "info", INFORMATION);
+  }
+}
+
+function guardItem({ guard, count }: GuardNode): TreeItem {
+  const { name, kind, expected, failures, location } = guard;
+  const label = name === "" ? kind : name;
+  const item = new TreeItem(label);
+  item.iconPath = failures > 0 ? new ThemeIcon("shield", WARNING) : new ThemeIcon("shield");
+  item.description = joined([
+    failures > 0 ? failed(failures) : "",
+    name === "" ? "" : kind,
+    expected,
+    times(count),
+  ]);
+  item.tooltip = joined([label, item.description, location && place(location)], "\n");
+  if (location) {
+    item.command = openLocation(location);
+  }
+  return item;
+}
+
+function times(count: number): string {
+  return count > 1 ? `×${count}` : "";
+}
+
+function place({ uri, range }: Location): string {
+  return `${Uri.parse(uri).path.split("/").at(-1) ?? uri}:${range.start.line + 1}`;
+}
+
+function openLocation({ uri, range }: Location): Command {
+  return open(Uri.parse(uri), range);
+}
+
+function open(uri: Uri, range: Location["range"] | undefined): Command {
+  const selection =
+    range &&
+    new Range(range.start.line, range.start.character, range.end.line, range.end.character);
+  return { title: l10n.t("Open"), command: "vscode.open", arguments: [uri, { selection }] };
+}

@@ -1,0 +1,155 @@
+import type {
+  FindingItem,
+  FrameItem,
+  GraphItem,
+  GuardItem,
+  ReportItem,
+  TargetItem,
+} from "./protocol";
+
+/** An element of the targets view. Targets are kept over time; what is below them is made of a report. */
+export type Node =
+  | FolderNode
+  | TargetNode
+  | FrameNode
+  | GroupNode
+  | { kind: "graph"; id: string; graph: GraphItem }
+  | { kind: "finding"; id: string; finding: FindingItem }
+  | GuardNode;
+
+export interface FolderNode {
+  kind: "folder";
+  id: string;
+  uri: string;
+  targets: TargetNode[];
+}
+
+export interface TargetNode {
+  kind: "target";
+  id: string;
+  item: TargetItem;
+  /** What its last run told, once it was asked for. */
+  report: ReportItem | undefined;
+  parent: FolderNode | undefined;
+}
+
+export interface FrameNode {
+  kind: "frame";
+  id: string;
+  report: ReportItem;
+  index: number;
+  frame: FrameItem;
+}
+
+export interface GuardNode {
+  kind: "guard";
+  id: string;
+  guard: GuardItem;
+  count: number;
+}
+
+/** The graphs of a function, or its guards, which are asked for when somebody opens them. */
+export interface GroupNode {
+  kind: "graphs" | "guards";
+  id: string;
+  of: FrameNode;
+}
+
+/**
+ * The roots of the tree: the targets, below their folders if there are several. Nodes of targets that were
+ * there before stay the same, so that the view keeps what is open and selected.
+ */
+export function rootsOf(
+  items: readonly TargetItem[],
+  folders: readonly string[],
+  before: ReadonlyMap<string, TargetNode>,
+): (FolderNode | TargetNode)[] {
+  const targets = items.map((item) => targetNode(item, before.get(item.id)));
+  if (folders.length < 2) {
+    return targets;
+  }
+  const outside = items.map((item) => item.folder).filter((folder) => !folders.includes(folder));
+  return [...folders, ...new Set(outside)]
+    .map((uri) => folderNode(uri, targets))
+    .filter((folder) => folder.targets.length > 0);
+}
+
+/** What a report has to show of itself: findings outside of any function first, then the functions. */
+export function childrenOfTarget({ id, report }: TargetNode): Node[] {
+  if (report === undefined) {
+    return [];
+  }
+  const inFrames = new Set(report.frames.flatMap((frame) => frame.findings));
+  const outside = report.findings.map((_, index) => index).filter((index) => !inFrames.has(index));
+  return [
+    ...findingNodes(id, report, outside),
+    ...report.frames.map((frame, index): FrameNode => ({
+      kind: "frame",
+      id: `${id}/${index}`,
+      report,
+      index,
+      frame,
+    })),
+  ];
+}
+
+/** A function's findings, the worst first, then its graphs and guards. */
+export function childrenOfFrame(of: FrameNode): Node[] {
+  const { id, report, frame } = of;
+  const groups: GroupNode[] = [];
+  if (frame.graphs.length > 0) {
+    groups.push({ kind: "graphs", id: `${id}/graphs`, of });
+  }
+  if (frame.guards > 0) {
+    groups.push({ kind: "guards", id: `${id}/guards`, of });
+  }
+  return [...findingNodes(id, report, frame.findings), ...groups];
+}
+
+export function graphNodes({ id, of }: GroupNode): Node[] {
+  return of.frame.graphs.map((graph, index) => ({ kind: "graph", id: `${id}/${index}`, graph }));
+}
+
+/** Guards in the order of the server. Those that say the same, one for each dimension or so, are told once. */
+export function guardNodes({ id }: GroupNode, guards: readonly GuardItem[]): Node[] {
+  const groups = new Map<string, GuardNode>();
+  for (const guard of guards) {
+    const key = JSON.stringify([guard.name, guard.kind, guard.expected, guard.failures > 0]);
+    const same = groups.get(key);
+    if (same) {
+      same.count += 1;
+    } else {
+      groups.set(key, { kind: "guard", id: `${id}/${groups.size}`, guard, count: 1 });
+    }
+  }
+  return [...groups.values()];
+}
+
+function findingNodes(parent: string, report: ReportItem, indices: readonly number[]): Node[] {
+  const severities = ["error", "warning", "information"];
+  return indices
+    .flatMap((index): Extract<Node, { kind: "finding" }>[] => {
+      const finding = report.findings[index];
+      return finding ? [{ kind: "finding", id: `${parent}/finding/${index}`, finding }] : [];
+    })
+    .toSorted(
+      (one, other) =>
+        severities.indexOf(one.finding.severity) - severities.indexOf(other.finding.severity),
+    );
+}
+
+function targetNode(item: TargetItem, before: TargetNode | undefined): TargetNode {
+  if (before === undefined) {
+    return { kind: "target", id: `target/${item.id}`, item, report: undefined, parent: undefined };
+  }
+  before.item = item;
+  before.parent = undefined;
+  return before;
+}
+
+function folderNode(uri: string, targets: readonly TargetNode[]): FolderNode {
+  const own = targets.filter((target) => target.item.folder === uri);
+  const folder: FolderNode = { kind: "folder", id: `folder/${uri}`, uri, targets: own };
+  own.forEach((target) => (target.parent = folder));
+  return folder;
+}

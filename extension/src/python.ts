@@ -1,0 +1,176 @@
+import type { PythonEnvironmentApi } from "@vscode/python-environments";
+import type { PythonExtension } from "@vscode/python-extension";
+import {
+  type Disposable,
+  EventEmitter,
+  extensions,
+  type LogOutputChannel,
+  type Uri,
+  workspace,
+} from "vscode";
+
+const ENVIRONMENTS_ID = "ms-python.vscode-python-envs";
+const PYTHON_ID = "ms-python.python";
+const PATIENCE = 2000;
+
+/** One of the two extensions that know which Python a folder uses. */
+interface Source {
+  interpreter(folder: Uri): Promise<string | undefined>;
+  onDidChange(listener: () => void): Disposable;
+}
+
+/** A folder that was asked about. */
+interface Known {
+  readonly folder: Uri;
+  first: Promise<void>;
+  answer: string | undefined;
+  /** How often it was asked about: only the newest question counts. */
+  asked: number;
+  /** Whether the first answer was there, or given up waiting for. */
+  settled: boolean;
+}
+
+/**
+ * What the Python extensions say. Both are optional, both are known to answer late or never, and to
+ * tell of changes that are none: so there is a time-out, and only an answer that differs is an event.
+ */
+export class PythonExtensions implements Disposable {
+  private readonly changed = new EventEmitter<void>();
+  readonly onDidChange = this.changed.event;
+
+  private readonly disposables: { dispose(): unknown }[] = [this.changed];
+  private readonly folders = new Map<string, Known>();
+  private source: Promise<Source | undefined> | undefined;
+
+  constructor(
+    private readonly log: LogOutputChannel,
+    private readonly patience = PATIENCE,
+  ) {
+    this.disposables.push(
+      extensions.onDidChange(() => {
+        this.source = undefined;
+        this.askAgain();
+      }),
+    );
+  }
+
+  /** The interpreter that is selected for a file or folder. */
+  async interpreter(scope: Uri | undefined): Promise<string | undefined> {
+    if (scope === undefined) {
+      // Asked about nothing in particular, they search the whole machine first.
+      return undefined;
+    }
+    const folder = workspace.getWorkspaceFolder(scope)?.uri ?? scope;
+    const known = this.folders.get(folder.toString()) ?? this.learn(folder);
+    await known.first;
+    return known.answer;
+  }
+
+  dispose(): void {
+    this.disposables.forEach((disposable) => disposable.dispose());
+  }
+
+  private learn(folder: Uri): Known {
+    const known: Known = {
+      folder,
+      first: Promise.resolve(),
+      answer: undefined,
+      asked: 0,
+      settled: false,
+    };
+    this.folders.set(folder.toString(), known);
+    known.first = this.withinPatience(this.ask(known)).finally(() => {
+      known.settled = true;
+    });
+    return known;
+  }
+
+  private async ask(known: Known): Promise<void> {
+    const turn = ++known.asked;
+    const answer = await this.answer(known.folder);
+    if (turn !== known.asked || answer === known.answer) {
+      return;
+    }
+    known.answer = answer;
+    if (known.settled) {
+      this.changed.fire();
+    }
+  }
+
+  private async answer(folder: Uri): Promise<string | undefined> {
+    try {
+      this.source ??= this.findSource();
+      return await (await this.source)?.interpreter(folder);
+    } catch (error) {
+      this.log.warn("the Python extension failed to say which interpreter is selected:", error);
+      return undefined;
+    }
+  }
+
+  private async withinPatience(question: Promise<void>): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const givingUp = new Promise<void>((resolve) => {
+      timer = setTimeout(() => {
+        this.log.warn("the Python extension does not answer: going on without it until it does");
+        resolve();
+      }, this.patience);
+    });
+    await Promise.race([question, givingUp]);
+    clearTimeout(timer);
+  }
+
+  private askAgain(): void {
+    for (const known of this.folders.values()) {
+      void this.ask(known);
+    }
+  }
+
+  private async findSource(): Promise<Source | undefined> {
+    // The newer one exports nothing where the setting python.useEnvironmentsExtension turns it off.
+    const environments = await exportsOf<PythonEnvironmentApi>(ENVIRONMENTS_ID);
+    const python = environments ? undefined : await exportsOf<PythonExtension>(PYTHON_ID);
+    const source = environments ? environmentsSource(environments) : python && pythonSource(python);
+    if (source) {
+      this.disposables.push(
+        source.onDidChange(() => {
+          this.askAgain();
+        }),
+      );
+    }
+    return source;
+  }
+}
+
+/** The command with which the Python extension lets the user select an interpreter. */
+export function interpreterPicker(): string | undefined {
+  return extensions.getExtension(PYTHON_ID) ? "python.setInterpreter" : undefined;
+}
+
+async function exportsOf<T>(id: string): Promise<T | undefined> {
+  const extension = extensions.getExtension<T | null>(id);
+  if (!extension) {
+    return undefined;
+  }
+  return (extension.isActive ? extension.exports : await extension.activate()) ?? undefined;
+}
+
+function environmentsSource(api: PythonEnvironmentApi): Source {
+  return {
+    async interpreter(folder) {
+      const environment = await api.getEnvironment(folder);
+      return environment?.execInfo.run.executable;
+    },
+    onDidChange: (listener) => api.onDidChangeEnvironment(listener),
+  };
+}
+
+function pythonSource(api: PythonExtension): Source {
+  return {
+    async interpreter(folder) {
+      const path = api.environments.getActiveEnvironmentPath(folder);
+      const environment = await api.environments.resolveEnvironment(path);
+      return environment?.executable.uri?.fsPath;
+    },
+    onDidChange: (listener) => api.environments.onDidChangeActiveEnvironmentPath(listener),
+  };
+}

@@ -1,0 +1,58 @@
+import type { FindingItem, FrameItem, ReportItem, TargetItem } from "../protocol";
+
+const start = { line: 2, character: 4 };
+const location = { uri: "file:///work/toy.py", range: { start, end: { line: 2, character: 9 } } };
+
+export function target(changes: Partial<TargetItem> = {}): TargetItem {
+  return {
+    id: "/work/toy.py",
+    label: "toy.py",
+    kind: "script",
+    uri: "file:///work/toy.py",
+    folder: "file:///work",
+    configured: false,
+    stale: false,
+    runOnSave: true,
+    ...changes,
+  };
+}
+
+export function finding(changes: Partial<FindingItem> = {}): FindingItem {
+  return {
+    kind: "graph-break",
+    code: "GB0059",
+    severity: "warning",
+    message: "Failed to trace builtin operator",
+    location,
+    count: 1,
+    explanation: "fullgraph-explanation:/GB0059.md",
+    ...changes,
+  };
+}
+
+export function frame(changes: Partial<FrameItem> = {}): FrameItem {
+  return {
+    function: "toy",
+    location,
+    graphs: [],
+    ops: 0,
+    breaks: 0,
+    guards: 0,
+    recompiles: 0,
+    seconds: 0.24,
+    findings: [],
+    ...changes,
+  };
+}
+
+export function report(changes: Partial<ReportItem> = {}): ReportItem {
+  return {
+    target: "/work/toy.py",
+    generation: 1,
+    torch: "2.13.0",
+    seconds: 0.42,
+    frames: [],
+    findings: [],
+    ...changes,
+  };
+}

@@ -1,0 +1,176 @@
+/** As much of VS Code's API as the unit tests need. Tests set what it is to answer. */
+
+type Listener<T> = (event: T) => unknown;
+
+export class EventEmitter<T> {
+  private readonly listeners = new Set<Listener<T>>();
+
+  readonly event = (listener: Listener<T>) => {
+    this.listeners.add(listener);
+    return { dispose: () => this.listeners.delete(listener) };
+  };
+
+  fire(event: T): void {
+    this.listeners.forEach((listener) => listener(event));
+  }
+
+  dispose(): void {
+    this.listeners.clear();
+  }
+}
+
+export class Uri {
+  private constructor(
+    readonly scheme: string,
+    readonly path: string,
+  ) {}
+
+  static parse(text: string): Uri {
+    const [scheme = "", path = ""] = text.split("://");
+    return new Uri(scheme, decodeURIComponent(path));
+  }
+
+  static file(path: string): Uri {
+    return new Uri("file", path);
+  }
+
+  get fsPath(): string {
+    return this.path;
+  }
+
+  toString(): string {
+    return `${this.scheme}://${encodeURI(this.path)}`;
+  }
+}
+
+export interface Folder {
+  uri: Uri;
+  name: string;
+  index: number;
+}
+
+export function folder(path: string): Folder {
+  return { uri: Uri.file(path), name: path.split("/").at(-1) ?? "", index: 0 };
+}
+
+export const l10n = {
+  t: (message: string, ...values: unknown[]) =>
+    message.replace(/\{(\d+)\}/g, (_, index: string) => String(values[Number(index)])),
+};
+
+export class ThemeColor {
+  constructor(readonly id: string) {}
+}
+
+export class ThemeIcon {
+  static readonly Folder = new ThemeIcon("folder");
+
+  constructor(
+    readonly id: string,
+    readonly color?: ThemeColor,
+  ) {}
+}
+
+export enum TreeItemCollapsibleState {
+  None,
+  Collapsed,
+  Expanded,
+}
+
+export class TreeItem {
+  constructor(
+    readonly label: string,
+    readonly collapsibleState = TreeItemCollapsibleState.None,
+  ) {}
+}
+
+export class Range {
+  readonly numbers: number[];
+
+  constructor(...numbers: number[]) {
+    this.numbers = numbers;
+  }
+}
+
+export enum LanguageStatusSeverity {
+  Information,
+  Warning,
+  Error,
+}
+
+export enum QuickPickItemKind {
+  Separator = -1,
+  Default = 0,
+}
+
+/** The settings of the section `fullgraph`. */
+export const settings = new Map<string, unknown>();
+
+export const workspace = {
+  isTrusted: true,
+  workspaceFolders: undefined as Folder[] | undefined,
+  getConfiguration: () => ({ get: (key: string) => settings.get(key) }),
+  getWorkspaceFolder: (uri: Uri) =>
+    workspace.workspaceFolders?.find((item) => uri.path.startsWith(item.uri.path)),
+  onDidChangeWorkspaceFolders: new EventEmitter<undefined>().event,
+  /** Every watcher there is sees these. */
+  fileChanged: new EventEmitter<Uri>(),
+  createFileSystemWatcher: () => ({
+    onDidCreate: workspace.fileChanged.event,
+    onDidChange: workspace.fileChanged.event,
+    onDidDelete: workspace.fileChanged.event,
+    dispose: () => undefined,
+  }),
+  asRelativePath(uri: Uri, withFolder: boolean) {
+    const around = workspace.getWorkspaceFolder(uri);
+    const inside = around ? uri.path.slice(around.uri.path.length + 1) : uri.path;
+    return around && withFolder ? `${around.name}/${inside}` : inside;
+  },
+};
+
+interface Extension {
+  isActive: boolean;
+  exports: unknown;
+  activate: () => Promise<unknown>;
+}
+
+const installed = new Map<string, Extension>();
+const extensionsChanged = new EventEmitter<undefined>();
+
+export const extensions = {
+  installed,
+  changed: extensionsChanged,
+  onDidChange: extensionsChanged.event,
+  getExtension: (id: string) => installed.get(id),
+};
+
+/** The messages that were shown, and what the user will answer. */
+export const shown: string[] = [];
+export const answers: (string | undefined)[] = [];
+
+function show(message: string): Promise<string | undefined> {
+  shown.push(message);
+  return Promise.resolve(answers.shift());
+}
+
+export const window = {
+  activeTextEditor: undefined,
+  createTreeView: () => ({
+    visible: true,
+    reveal: () => Promise.resolve(),
+    dispose: () => undefined,
+  }),
+  showInformationMessage: show,
+  showWarningMessage: show,
+  showErrorMessage: show,
+};
+
+/** The commands that were executed. */
+export const executed: unknown[][] = [];
+
+export const commands = {
+  executeCommand(...command: unknown[]) {
+    executed.push(command);
+    return Promise.resolve();
+  },
+};

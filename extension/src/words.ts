@@ -1,0 +1,129 @@
+import { l10n } from "vscode";
+import type { FindingItem, FrameItem, ReportItem, TargetItem } from "./protocol";
+
+export type RunState = NonNullable<TargetItem["state"]>;
+
+/** What there is of some parts, on one line. */
+export function joined(parts: readonly (string | undefined)[], separator = " · "): string {
+  return parts.filter((part) => part !== undefined && part !== "").join(separator);
+}
+
+/** Whether a target is being run, or waits for it. */
+export function isOn(state: RunState | undefined): boolean {
+  return state === "queued" || state === "running";
+}
+
+/** A report in a few words: `2 breaks · 1 recompile · 0.4 s`. */
+export function reportSummary({ frames, findings, seconds }: ReportItem): string {
+  const ofKind = (...kinds: FindingItem["kind"][]) =>
+    findings.filter((finding) => kinds.includes(finding.kind)).length;
+  const found = joined([
+    failures(ofKind("compile-error", "capture-error", "target-error")),
+    breaks(ofKind("graph-break")),
+    limits(ofKind("recompile-limit", "skipped-frame")),
+    recompiles(ofKind("recompile")),
+  ]);
+  const nothing = frames.length === 0 ? l10n.t("nothing was compiled") : l10n.t("no graph breaks");
+  return joined([found === "" ? nothing : found, inSeconds(seconds)]);
+}
+
+/** What became of a function: `2 graphs · 1 break · 34 guards · 0.2 s`. */
+export function frameSummary(frame: FrameItem): string {
+  return joined([
+    graphs(frame.graphs.length),
+    breaks(frame.breaks),
+    guards(frame.guards),
+    recompiles(frame.recompiles),
+    inSeconds(frame.seconds),
+  ]);
+}
+
+/** How a run ended, or that it did not, if the report does not say it. */
+export function stateSummary(state: RunState): string {
+  switch (state) {
+    case "queued":
+      return l10n.t("queued");
+    case "running":
+      return l10n.t("running");
+    case "cancelled":
+      return l10n.t("stopped");
+    case "not-started":
+      return l10n.t("could not start");
+    case "crashed":
+      return l10n.t("crashed");
+    case "timeout":
+      return l10n.t("ran out of time");
+    case "raised":
+      return l10n.t("raised an exception");
+    case "exited":
+    case "finished":
+      return "";
+  }
+}
+
+export function operations(number: number): string {
+  return number === 1 ? l10n.t("1 op") : l10n.t("{0} ops", grouped(number));
+}
+
+export function failed(times: number): string {
+  return times === 1 ? l10n.t("failed once") : l10n.t("failed {0} times", grouped(times));
+}
+
+export function findingCount(number: number): string {
+  return number === 1 ? l10n.t("1 finding") : l10n.t("{0} findings", grouped(number));
+}
+
+/** `2.13.0+cpu` and `3.11.7` as people say them. */
+export function shortVersion(version: string): string {
+  return /^\d+\.\d+/.exec(version)?.[0] ?? version;
+}
+
+function graphs(number: number): string {
+  return number === 1 ? l10n.t("1 graph") : l10n.t("{0} graphs", grouped(number));
+}
+
+function guards(number: number): string {
+  return number === 1 ? l10n.t("1 guard") : l10n.t("{0} guards", grouped(number));
+}
+
+// What people look for is told only where there is any.
+
+function breaks(number: number): string {
+  return number === 0
+    ? ""
+    : number === 1
+      ? l10n.t("1 break")
+      : l10n.t("{0} breaks", grouped(number));
+}
+
+function recompiles(number: number): string {
+  return number === 0
+    ? ""
+    : number === 1
+      ? l10n.t("1 recompile")
+      : l10n.t("{0} recompiles", grouped(number));
+}
+
+function failures(number: number): string {
+  return number === 0
+    ? ""
+    : number === 1
+      ? l10n.t("1 failure")
+      : l10n.t("{0} failures", grouped(number));
+}
+
+function limits(number: number): string {
+  return number === 0
+    ? ""
+    : number === 1
+      ? l10n.t("1 function given up")
+      : l10n.t("{0} functions given up", grouped(number));
+}
+
+function inSeconds(seconds: number): string {
+  return l10n.t("{0} s", seconds.toFixed(1));
+}
+
+function grouped(number: number): string {
+  return number.toLocaleString("en-US");
+}

@@ -1,0 +1,91 @@
+"""Writes ``extension/src/protocol.ts``: the messages of ``fullgraph_server.protocol`` for TypeScript.
+
+``python scripts/protocol_types.py``, after a change of the messages; a test compares the two.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from pathlib import Path
+from typing import Any, Literal
+
+import attrs
+from fullgraph_server import protocol
+from lsprotocol import types as lsp
+
+OUTPUT = Path(__file__).parent.parent / "extension" / "src" / "protocol.ts"
+
+_PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
+
+
+def typescript() -> str:
+    """The module's text."""
+    messages = [
+        cls for _, cls in inspect.getmembers(protocol, attrs.has) if cls.__module__ == protocol.__name__
+    ]
+    messages = [cls for cls in messages if not cls.__name__.endswith("Request")]
+    messages.sort(key=lambda cls: inspect.getsourcelines(cls)[1])
+    fields = [field for cls in messages for field in _fields(cls)]
+    used = sorted({name for field in fields for name in _lsp_names(field.type)})
+    parts = [
+        "// Written by scripts/protocol_types.py from fullgraph_server/protocol.py: change it there.\n",
+        f'import type {{ {", ".join(used)} }} from "vscode-languageclient";\n',
+        "\n".join(
+            f"export const {name} = {_quoted(value)};"
+            for name, value in vars(protocol).items()
+            if name.isupper() and not name.startswith("_") and isinstance(value, str)
+        )
+        + "\n",
+    ]
+    parts += [_interface(cls) for cls in messages]
+    return "\n".join(parts)
+
+
+def _interface(cls: type[Any]) -> str:
+    lines = [f"/** {inspect.getdoc(cls)} */", f"export interface {cls.__name__} {{"]
+    for field in _fields(cls):
+        optional = field.default is None
+        union = [item for item in _members(field.type) if not (optional and item is type(None))]
+        name = protocol._camel(field.name)
+        lines.append(f"  {name}{'?' if optional else ''}: {' | '.join(_typescript(item) for item in union)};")
+    return "\n".join([*lines, "}", ""])
+
+
+def _fields(cls: type[Any]) -> tuple[Any, ...]:
+    attrs.resolve_types(cls)
+    return attrs.fields(cls)
+
+
+def _members(annotation: Any) -> list[Any]:
+    """The members of a union, or of a literal type; else the type itself."""
+    origin = typing.get_origin(annotation)
+    if origin in (typing.Union, types.UnionType):
+        return [member for item in typing.get_args(annotation) for member in _members(item)]
+    return [annotation]
+
+
+def _typescript(annotation: Any) -> str:
+    if annotation in _PLAIN:
+        return _PLAIN[annotation]
+    origin = typing.get_origin(annotation)
+    if origin is Literal:
+        return " | ".join(_quoted(value) for value in typing.get_args(annotation))
+    if origin is list:
+        return f"{_typescript(typing.get_args(annotation)[0])}[]"
+    return str(annotation.__name__)
+
+
+def _lsp_names(annotation: Any) -> set[str]:
+    if getattr(annotation, "__module__", "") == lsp.__name__:
+        return {annotation.__name__}
+    return {name for item in typing.get_args(annotation) for name in _lsp_names(item)}
+
+
+def _quoted(value: str) -> str:
+    return f'"{value}"'
+
+
+if __name__ == "__main__":
+    OUTPUT.write_text(typescript(), encoding="utf-8")
