@@ -1,32 +1,64 @@
-# Everything works in a virtual environment of this folder. A CPU build of torch is asked for by name, so
-# that no gigabytes of CUDA packages come unasked; `make test TORCH=torch==2.13.0` takes what your index has.
+# Everything works in folders of this one: a virtual environment, Node and its modules, a VS Code for the
+# browser. A CPU build of torch is asked for by name, so that no gigabytes of CUDA packages come unasked;
+# `make test TORCH=torch==2.13.0` takes what your index has.
 PYTHON ?= python3
 TORCH ?= torch==2.13.0+cpu
 TORCH_LATEST ?= torch==2.15.0
-SOURCES = compiler server tests benchmarks
+SOURCES = compiler server scripts tests benchmarks
+CODE_SERVER = .cache/code-server/node_modules/.bin/code-server
 
-.PHONY: test test-latest lint demo bench setup clean
+export PATH := $(CURDIR)/.cache/node/node_modules/.bin:$(PATH)
 
-test: lint
-	.venv/bin/python -m pytest $(PYTEST_ARGS)
+.PHONY: test test-latest lint unit pytest e2e vsix demo bench setup clean
 
-test-latest: .venv-latest/ready
-	.venv-latest/bin/python -m pytest $(PYTEST_ARGS)
+test: lint vsix unit pytest e2e
 
-lint: .venv/ready
+lint: .venv/ready node_modules/ready
 	.venv/bin/ruff check $(SOURCES)
 	.venv/bin/ruff format --check $(SOURCES)
 	.venv/bin/mypy
+	npm run --silent check
 
-demo: .venv/ready
-	.venv/bin/fullgraph check examples/toy.py examples/block.py --fail-on never
+unit: node_modules/ready
+	npm test --silent
 
-bench: .venv/ready
+pytest: .venv/ready build/fullgraph.vsix
+	.venv/bin/python -m pytest $(PYTEST_ARGS)
+
+e2e: .venv/ready build/fullgraph.vsix .cache/code-server/ready .cache/chromium
+	npm run --silent e2e
+
+test-latest: .venv-latest/ready build/fullgraph.vsix
+	.venv-latest/bin/python -m pytest $(PYTEST_ARGS)
+
+vsix: build/fullgraph.vsix
+
+demo: .venv/ready build/fullgraph.vsix .cache/code-server/ready
+	@scripts/demo.sh build/fullgraph.vsix $(CODE_SERVER)
+
+bench: .venv/ready build/fullgraph.vsix .cache/code-server/ready .cache/chromium
 	.venv/bin/python benchmarks/check_toy.py
 	.venv/bin/python benchmarks/observing.py
 	.venv/bin/python benchmarks/hover.py
+	npm run --silent bench
 
-setup: .venv/ready
+setup: .venv/ready node_modules/ready .cache/code-server/ready .cache/chromium
+
+# The extension
+
+# A release names the repository, so that the marketplace can follow the links of the README.
+LINKS ?= --no-rewrite-relative-links
+PACKED = $(shell find extension server compiler -type f -not -path '*/__pycache__/*')
+
+build/fullgraph.vsix: package.json package.nls.json CHANGELOG.md LICENSE scripts/vsix.sh $(PACKED) node_modules/ready bundled/ready
+	npm run --silent build
+	scripts/vsix.sh $@ $(LINKS)
+
+bundled/ready: server/requirements.txt .venv/ready
+	scripts/bundle_libs.sh .venv/bin/python
+	touch $@
+
+# What is needed for it
 
 .venv/ready: pyproject.toml scripts/setup.sh
 	scripts/setup.sh .venv $(PYTHON) "$(TORCH)"
@@ -34,5 +66,19 @@ setup: .venv/ready
 .venv-latest/ready: pyproject.toml scripts/setup.sh
 	scripts/setup.sh .venv-latest $(PYTHON) "$(TORCH_LATEST)"
 
+.cache/node/ready: scripts/node.sh
+	scripts/node.sh .cache/node
+
+node_modules/ready: package-lock.json .cache/node/ready
+	npm ci
+	touch $@
+
+.cache/code-server/ready: scripts/code_server.sh .cache/node/ready
+	scripts/code_server.sh $(CURDIR)/.cache/code-server $(CURDIR)/.cache/node/headers
+
+.cache/chromium:
+	command -v chromium >/dev/null || scripts/packages.sh chromium fonts-dejavu-core
+	touch $@
+
 clean:
-	rm -rf .venv .venv-latest .cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-latest .cache .mypy_cache .pytest_cache .ruff_cache build bundled dist node_modules

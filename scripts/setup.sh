@@ -10,9 +10,7 @@ fi
 if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
     # Debian keeps venv in a package of its own.
     version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-    as_root=; [ "$(id -u)" = 0 ] || as_root=sudo
-    $as_root apt-get update -qq
-    $as_root apt-get install -y -qq "python$version-venv" >/dev/null
+    "$(dirname "$0")/packages.sh" "python$version-venv"
 fi
 
 [ -x "$folder/bin/python" ] || "$python" -m venv "$folder"
