@@ -1,0 +1,70 @@
+import { expect } from "vitest";
+import { BREAKS } from "./harness/examples.ts";
+import { scenario } from "./harness/scene.ts";
+
+scenario("one key shows the graph breaks, the guards and a summary", async (scene) => {
+  const window = await scene.open({ open: scene.workspace({}, "examples") });
+  await window.openFile("toy.py");
+  await expect.poll(() => window.lenses()).toEqual(["▶ Analyze with Fullgraph"]);
+  await scene.picture("lens");
+
+  await window.page.keyboard.press("Control+Alt+g");
+  await expect.poll(() => window.squiggles()).toEqual(BREAKS);
+  await expect
+    .poll(() => window.lenses())
+    .toEqual([
+      "▶ Analyze with Fullgraph",
+      expect.stringMatching(/^3 graphs · 2 breaks · \d+ guards · [\d.]+ s$/),
+    ]);
+
+  expect(await window.hover("a / (")).toMatch(/a: \d+ guards in toy_example.*TENSOR_MATCH/s);
+  await scene.picture("guards");
+  expect(await window.hover("print(")).toMatch(/Failed to trace builtin operator.*GB0059/s);
+  await scene.picture("finding");
+  expect(await window.hover("toy_example(a, b)")).toMatch(/3 graphs · \d ops · 2 graph breaks/);
+
+  expect(await window.problems()).toEqual([
+    "toy.py\n2",
+    expect.stringMatching(/^Failed to trace builtin operator\nfullgraph\nGB0059\n\[Ln 9, Col 5\]$/),
+    expect.stringContaining("toy.py\n[Ln 16, Col 5]"),
+    expect.stringMatching(/^Data-dependent branching\nfullgraph\nGB0170\n\[Ln 10, Col 8\]$/),
+    expect.stringContaining("toy.py\n[Ln 16, Col 5]"),
+  ]);
+  await scene.picture("problems");
+  expect(await window.messages()).toEqual([]);
+});
+
+scenario("the palette has the commands that need no argument", async (scene) => {
+  const window = await scene.open({ open: scene.workspace() });
+  await window.openFile("toy.py");
+  await window.palette("Fullgraph: Analyze This File");
+  await expect.poll(() => window.squiggles()).toEqual(BREAKS);
+  const commands = await window.commands("Fullgraph: ");
+  expect(commands).toContain("Fullgraph: Analyze This File");
+  expect(commands).not.toContain("Fullgraph: Analyze");
+  expect(commands).not.toContain("Fullgraph: Stop");
+  expect(commands).not.toContain("Fullgraph: Show Full Explanation");
+});
+
+scenario("a test is analyzed from the cursor", async (scene) => {
+  const file = [
+    ...["import torch", "", "", "def test_first():", "    assert True", "", ""],
+    ...[
+      "def test_second():",
+      "    f = torch.compile(lambda x: (print(x), x * 2)[1])",
+      "    f(torch.ones(2))",
+    ],
+  ];
+  const window = await scene.open({ open: scene.workspace({ "test_model.py": file.join("\n") }) });
+  await window.openFile("test_model.py");
+  await window.clickText("f(torch.ones(2))");
+  await window.palette("Fullgraph: Analyze Test at Cursor");
+  await expect
+    .poll(() => window.squiggles())
+    .toContainEqual({ severity: "warning", text: "print(x)" });
+  await window.openView("Fullgraph");
+  await expect
+    .poll(() => window.target("test_model.py::test_second"))
+    .toMatchObject({ description: expect.stringContaining("1 break") as string });
+  expect(await window.target("test_model.py::test_first")).toMatchObject({ description: "" });
+});

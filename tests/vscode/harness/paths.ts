@@ -1,0 +1,10 @@
+/** Where things are in the repository. */
+
+import { join, resolve } from "node:path";
+
+export const ROOT = resolve(import.meta.dirname, "../../..");
+export const VSIX = join(ROOT, "build/fullgraph.vsix");
+export const VENV = join(ROOT, ".venv");
+export const CODE_SERVER = join(ROOT, ".cache/code-server/node_modules/.bin/code-server");
+/** Pictures of every scene, and the logs of tests that failed. */
+export const ARTEFACTS = join(ROOT, "build/vscode");

@@ -1,0 +1,277 @@
+/** A window of VS Code, seen and used as a person does: by keys, clicks, and what the page shows. */
+
+import type { Locator, Page } from "playwright-core";
+import { place, squiggles, type Point, type Squiggle } from "./text.ts";
+
+export interface TreeRow {
+  readonly level: number;
+  readonly label: string;
+  readonly description: string;
+}
+
+export class Window {
+  readonly page: Page;
+
+  constructor(page: Page) {
+    this.page = page;
+  }
+
+  /** Waits until the workbench is there. */
+  async ready(): Promise<void> {
+    await this.page.locator(".monaco-workbench .part.statusbar").waitFor();
+  }
+
+  /** Runs a command of the palette, named as the palette shows it. */
+  async palette(command: string): Promise<void> {
+    await this.page.keyboard.press("F1");
+    await this.pick(`>${command}`, command);
+  }
+
+  /** The commands that the palette shows for a query. */
+  async commands(query: string): Promise<string[]> {
+    await this.page.keyboard.press("F1");
+    await this.quickInput.locator("input").first().fill(`>${query}`);
+    await this.quickRows.first().waitFor();
+    const labels = await this.quickRows.locator(".label-name").allInnerTexts();
+    await this.page.keyboard.press("Escape");
+    return labels.map(plain);
+  }
+
+  /** Opens a file of the workspace by its name. */
+  async openFile(name: string): Promise<void> {
+    await this.page.keyboard.press("Control+p");
+    await this.pick(name, name);
+    await this.shows(name);
+  }
+
+  /** Waits for a file that is about to be shown. */
+  async shows(name: string): Promise<void> {
+    const tab = this.page.locator(".editor-group-container.active .tab.active", { hasText: name });
+    await tab.waitFor();
+    await this.editor.locator(".view-line").first().waitFor();
+  }
+
+  private async pick(typed: string, label: string): Promise<void> {
+    await this.quickInput.locator("input").first().fill(typed);
+    await this.choose(label);
+  }
+
+  /** Takes a row of the pick that is open, or about to open. */
+  async choose(label: string): Promise<void> {
+    await this.quickRow(label).first().click();
+  }
+
+  get quickInput(): Locator {
+    return this.page.locator(".quick-input-widget:visible");
+  }
+
+  get quickRows(): Locator {
+    return this.quickInput.locator(".quick-input-list .monaco-list-row");
+  }
+
+  quickRow(label: string): Locator {
+    return this.quickRows.filter({
+      has: this.page.locator(".label-name").getByText(label, { exact: true }),
+    });
+  }
+
+  get editor(): Locator {
+    return this.page.locator(".editor-group-container.active .editor-instance");
+  }
+
+  async squiggles(): Promise<Squiggle[]> {
+    return await squiggles(this.page);
+  }
+
+  /** The code lenses, from top to bottom, as one text each. */
+  async lenses(): Promise<string[]> {
+    return (await this.editor.locator(".codelens-decoration").allInnerTexts()).map(plain);
+  }
+
+  async clickLens(text: string): Promise<void> {
+    await this.editor.locator(".codelens-decoration a", { hasText: text }).first().click();
+  }
+
+  /** What the hover over a text of the editor says. */
+  async hover(text: string): Promise<string> {
+    // Away first: a hover that is open stays.
+    await this.page.mouse.move(0, 0);
+    await this.at(text, async ({ x, y }) => {
+      await this.page.mouse.move(x, y, { steps: 3 });
+    });
+    const content = this.page.locator(".monaco-hover:visible");
+    await content.first().waitFor();
+    return plain(await content.first().innerText());
+  }
+
+  /** Puts the cursor into a text of the editor. */
+  async clickText(text: string): Promise<void> {
+    await this.at(text, async ({ x, y }) => {
+      await this.page.mouse.click(x, y);
+    });
+  }
+
+  /** Does something where the editor shows a text; again if the text has moved meanwhile. */
+  private async at(text: string, act: (point: Point) => Promise<void>): Promise<void> {
+    for (let before; ;) {
+      before = await place(this.page, text);
+      await act(before);
+      const after = await place(this.page, text);
+      if (after.x === before.x && after.y === before.y) {
+        return;
+      }
+    }
+  }
+
+  /** Takes the line that shows a text out of the editor. */
+  async deleteLine(text: string): Promise<void> {
+    await this.clickText(text);
+    await this.page.keyboard.press("Control+Shift+k");
+  }
+
+  async save(): Promise<void> {
+    await this.page.keyboard.press("Control+s");
+  }
+
+  /** The line of the cursor. */
+  async line(): Promise<number> {
+    const status = await this.page.locator("[id='status.editor.selection']").innerText();
+    return Number(/Ln (\d+)/.exec(status)?.[1]);
+  }
+
+  /** The name of the file in the active editor. */
+  async activeFile(): Promise<string | null> {
+    const tab = this.page.locator(".editor-group-container.active .tab.active");
+    return await tab.first().getAttribute("data-resource-name");
+  }
+
+  /** Takes one of the quick fixes where the cursor is. */
+  async quickFix(title: string): Promise<void> {
+    await this.page.keyboard.press("Control+.");
+    await this.page.locator(".action-widget .monaco-list-row", { hasText: title }).click();
+  }
+
+  /** The rendered Markdown of a preview. */
+  get preview(): Locator {
+    return this.page
+      .frameLocator("iframe.webview.ready")
+      .frameLocator("#active-frame")
+      .locator("body");
+  }
+
+  /** The rows of the Problems panel, opened. */
+  async problems(): Promise<string[]> {
+    const panel = this.page.locator(".markers-panel");
+    if (!(await panel.isVisible())) {
+      await this.palette("View: Focus Problems (Errors, Warnings, Infos)");
+      await panel.waitFor();
+    }
+    return (await panel.locator(".monaco-list-row").allInnerTexts()).map(plain);
+  }
+
+  /** Opens a view container of the activity bar. */
+  async openView(title: string): Promise<void> {
+    const item = this.page.locator(`.activitybar .action-item:has([aria-label^="${title}"])`);
+    if ((await item.getAttribute("aria-expanded")) !== "true") {
+      await item.click();
+    }
+    await this.page.locator(".part.sidebar .composite.title", { hasText: title }).waitFor();
+  }
+
+  /** The rows of the tree in the side bar. */
+  async tree(): Promise<TreeRow[]> {
+    const rows = await this.treeRows.evaluateAll((elements) =>
+      elements
+        .map((element) => ({
+          top: element.getBoundingClientRect().top,
+          level: Number(element.getAttribute("aria-level")),
+          label: element.querySelector(".label-name")?.textContent ?? "",
+          description: element.querySelector(".label-description")?.textContent ?? "",
+        }))
+        .sort((left, right) => left.top - right.top),
+    );
+    return rows.map(({ level, label, description }) => ({
+      level,
+      label: plain(label),
+      description: plain(description),
+    }));
+  }
+
+  get treeRows(): Locator {
+    return this.page
+      .locator(
+        ".part.sidebar .pane-body.tree-explorer-viewlet-tree-view, .part.sidebar .customview-tree",
+      )
+      .first()
+      .locator(".monaco-list-row");
+  }
+
+  treeRow(label: string): Locator {
+    return this.treeRows.filter({
+      has: this.page.locator(".label-name").getByText(label, { exact: true }),
+    });
+  }
+
+  /** Opens a row of the tree, if it is closed. */
+  async expand(label: string): Promise<void> {
+    const row = this.treeRow(label).first();
+    await row.and(this.page.locator("[aria-expanded]")).waitFor();
+    if ((await row.getAttribute("aria-expanded")) === "false") {
+      await row.locator(".monaco-tl-twistie").click();
+    }
+  }
+
+  /** Presses one of the inline buttons of a row of the tree. */
+  async treeAction(label: string, action: string): Promise<void> {
+    const row = this.treeRow(label).first();
+    await row.hover();
+    await row.locator(`.actions [aria-label^="${action}"]`).click();
+  }
+
+  /** A target, the only one of its label, with its description. */
+  async target(label: string): Promise<TreeRow | undefined> {
+    return (await this.tree()).find((row) => row.label === label);
+  }
+
+  /** What the side bar says where it has no tree. */
+  async welcome(): Promise<string> {
+    const views = await this.page.locator(".part.sidebar .welcome-view:visible").allInnerTexts();
+    return plain(views.join("\n"));
+  }
+
+  /** What the language status says of the active editor. */
+  async status(): Promise<string> {
+    const item = this.page.locator("[id='status.languageStatus']");
+    if ((await item.count()) === 0) {
+      return "";
+    }
+    await item.hover();
+    const content = this.page.locator(".monaco-hover:visible .hover-language-status");
+    await content.first().waitFor();
+    return plain((await content.allInnerTexts()).join("\n"));
+  }
+
+  get notifications(): Locator {
+    return this.page.locator(".notifications-toasts .notification-list-item");
+  }
+
+  /** The messages that are shown. */
+  async messages(): Promise<string[]> {
+    const texts = await this.notifications
+      .locator(".notification-list-item-message")
+      .allInnerTexts();
+    return texts.map(plain);
+  }
+
+  async answer(button: string): Promise<void> {
+    await this.notifications.getByRole("button", { name: button }).first().click();
+  }
+}
+
+/** A text of the page with plain spaces, and none at its ends. */
+function plain(text: string): string {
+  return text
+    .replaceAll("\u00a0", " ")
+    .replace(/[ \t]+/g, " ")
+    .trim();
+}

@@ -1,0 +1,72 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { BREAKS } from "./harness/examples.ts";
+import { VENV } from "./harness/paths.ts";
+import { descendants } from "./harness/processes.ts";
+import { scenario } from "./harness/scene.ts";
+
+const SETTINGS = ".vscode/settings.json";
+
+scenario("a missing interpreter is told, and works once the setting is mended", async (scene) => {
+  const broken = JSON.stringify({ "fullgraph.interpreter": "gone/bin/python" });
+  const folder = scene.workspace({ [SETTINGS]: broken });
+  const window = await scene.open({ open: folder });
+  await window.openFile("toy.py");
+  await expect.poll(() => window.status()).toMatch(/There is no interpreter .*gone\/bin\/python/);
+  await scene.picture("missing");
+  await window.palette("Fullgraph: Analyze This File");
+  await expect
+    .poll(() => window.problems())
+    .toContainEqual(expect.stringContaining("There is no interpreter"));
+
+  await window.palette("Fullgraph: Select Interpreter…");
+  await scene.picture("select");
+  await window.choose(".venv/bin/python");
+  await expect.poll(() => window.status()).toContain("Python 3.");
+  await window.palette("Fullgraph: Analyze This File");
+  await expect.poll(() => window.squiggles()).toEqual(BREAKS);
+});
+
+scenario("an interpreter without torch says what to do", async (scene) => {
+  const folder = scene.workspace();
+  rmSync(join(folder, ".venv"));
+  execFileSync(join(VENV, "bin/python"), ["-m", "venv", "--without-pip", join(folder, ".venv")]);
+  const window = await scene.open({ open: folder });
+  await window.openFile("toy.py");
+  await expect.poll(() => window.status()).toMatch(/No torch in .* Install it there/);
+  await scene.picture("no-torch");
+  await window.palette("Fullgraph: Analyze This File");
+  await expect
+    .poll(() => window.problems())
+    .toContainEqual(expect.stringContaining("has no torch"));
+});
+
+scenario("a server that dies at its start is told once", async (scene) => {
+  const folder = scene.workspace();
+  // A Python as far as can be seen, which does not run the server.
+  const python = join(folder, "python.sh");
+  scene.write(
+    {
+      "python.sh": `#!/bin/sh\ncase "$*" in *start.py*) echo "no server today" >&2; exit 3;; esac\nexec '${VENV}/bin/python' "$@"\n`,
+      [SETTINGS]: JSON.stringify({ "fullgraph.interpreter": python }),
+    },
+    folder,
+  );
+  chmodSync(python, 0o755);
+  const window = await scene.open({ open: folder });
+  await window.openFile("toy.py");
+  await expect
+    .poll(() => window.messages())
+    .toEqual([expect.stringContaining("Fullgraph's server did not start with")]);
+  expect(descendants(scene.pid, "start.py")).toEqual([]);
+  await scene.picture("dead");
+  await window.answer("Show Output");
+  await window.page
+    .locator(".output-view-content, .panel")
+    .getByText("no server today")
+    .first()
+    .waitFor();
+  expect(await window.status()).toContain("did not start");
+});
