@@ -18,8 +18,8 @@ const UNTOLD = ["cancelled", "not-started"];
 
 /** Analyze files: those that a menu names, else the one in the editor. */
 export async function analyzeFiles(server: Server, named: readonly Uri[]): Promise<void> {
-  const active = window.activeTextEditor?.document.uri;
-  const uris = named.length > 0 ? named : active ? [active] : [];
+  const active = window.activeTextEditor?.document;
+  const uris = named.length > 0 ? named : active?.languageId === "python" ? [active.uri] : [];
   if (uris.length === 0) {
     reply(l10n.t("There is no file to analyze: open a Python file first."));
     return;
