@@ -1,58 +1,60 @@
 /**
- * How long after VS Code itself Fullgraph is ready, in a window that opens with a Python file.
+ * How long after VS Code itself Fullgraph's server is ready, when a window opens with a Python file.
  *
- * VS Code's own start ends when it activates an extension that does nothing, for the same file in the same
- * window. The first start after an installation has no compiled Python files yet, and is told apart.
+ * The peer is VS Code's own start in the same window, until it says that it has finished. The first start after
+ * an installation, which has no compiled Python files yet, is told apart.
  */
 
-import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { launchBrowser } from "../tests/vscode/harness/browser.ts";
 import { startCodeServer } from "../tests/vscode/harness/code_server.ts";
-import { ROOT } from "../tests/vscode/harness/paths.ts";
-import { extensionsWith } from "../tests/vscode/harness/stub_extension.ts";
+import { install, pack } from "../tests/vscode/harness/install.ts";
+import { ROOT, VENV, VSIX } from "../tests/vscode/harness/paths.ts";
 
 const STARTS = 5;
 const TARGET_MS = 1500;
 const PATIENCE_MS = 60_000;
 
-const STUB = `
+/** Activated when VS Code has finished its start, it writes down when that was. */
+const FINISHED = `
 const { writeFileSync } = require("node:fs");
-exports.activate = () => writeFileSync(process.env.STUB_ACTIVATED, String(Date.now()));
+exports.activate = ({ logUri }) => {
+  writeFileSync(logUri.fsPath + ".log", new Date().toISOString() + " finished");
+};
 `;
 
+/** Milliseconds from the request for the page on. */
 interface Start {
-  /** From the request for the page to the activation of the extension that does nothing. */
-  readonly editor: number;
-  /** From there to the server being ready. */
-  readonly beyond: number;
-  /** What Fullgraph says that its own activation took. */
-  readonly activation: number;
+  readonly finished: number;
+  readonly ready: number;
 }
 
 async function start(folder: string, extensions: string): Promise<Start> {
   const home = mkdtempSync(join(folder, "home-"));
-  const stamp = join(home, "activated");
-  const env = { STUB_ACTIVATED: stamp };
-  const server = await startCodeServer({ home, extensions, env });
+  const server = await startCodeServer({ home, extensions });
   const browser = await launchBrowser();
   try {
-    const { host } = new URL(server.url);
     const workspace = join(folder, "examples");
-    const payload = [["openFile", `vscode-remote://${host}${workspace}/toy.py`]];
+    const file = `vscode-remote://${new URL(server.url).host}${workspace}/toy.py`;
+    const payload = encodeURIComponent(JSON.stringify([["openFile", file]]));
     const page = await browser.newPage();
     const begun = Date.now();
-    await page.goto(
-      `${server.url}/?folder=${workspace}&payload=${encodeURIComponent(JSON.stringify(payload))}`,
-    );
-    const log = await ready(join(home, "logs"));
-    const activated = Number(readFileSync(stamp, "utf8"));
+    await page.goto(`${server.url}/?folder=${workspace}&payload=${payload}`);
+    const logs = join(home, "logs");
     return {
-      editor: activated - begun,
-      beyond: Date.parse(log.time) - activated,
-      activation: log.activation,
+      finished: (await logged(logs, /^(\S+) finished/m)) - begun,
+      ready: (await logged(logs, /^(\S+ \S+) .*the server was ready/m)) - begun,
     };
   } finally {
     await browser.close();
@@ -60,27 +62,25 @@ async function start(folder: string, extensions: string): Promise<Start> {
   }
 }
 
-/** When the log says that the server is ready. */
-async function ready(logs: string): Promise<{ time: string; activation: number }> {
+/** When a line was logged, once it is. */
+async function logged(logs: string, line: RegExp): Promise<number> {
   for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline;) {
-    const text = logText(logs);
-    const time = /^(\S+ \S+) .*the server was ready/m.exec(text)?.[1];
-    const activation = /activated in (\d+) ms/.exec(text)?.[1];
-    if (time !== undefined && activation !== undefined) {
-      return { time, activation: Number(activation) };
+    const time = line.exec(logText(logs))?.[1];
+    if (time !== undefined) {
+      return Date.parse(time);
     }
     await sleep(50);
   }
-  throw new Error(`the server was not ready within ${PATIENCE_MS} ms:\n${logText(logs)}`);
+  throw new Error(`no ${line.source} within ${PATIENCE_MS} ms in the log:\n${logText(logs)}`);
 }
 
 function logText(logs: string): string {
   try {
-    const paths = readdirSync(logs, { recursive: true, encoding: "utf8" });
-    const path = paths.find((name) => name.endsWith("Fullgraph.log"));
-    return path === undefined ? "" : readFileSync(join(logs, path), "utf8");
+    const names = readdirSync(logs, { recursive: true, encoding: "utf8" });
+    const ours = names.filter((name) => /(Fullgraph|stub\.finished)\.log$/.test(name));
+    return ours.map((name) => readFileSync(join(logs, name), "utf8")).join("\n");
   } catch {
-    return ""; // not yet there
+    return ""; // not there yet
   }
 }
 
@@ -88,23 +88,26 @@ function median(values: number[]): number {
   return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? NaN;
 }
 
-function line(name: string, starts: Start[]): string {
-  const [editor, beyond, activation] = (["editor", "beyond", "activation"] as const).map((key) =>
-    Math.round(median(starts.map((one) => one[key]))),
+function report(name: string, starts: Start[]): void {
+  const finished = median(starts.map((one) => one.finished));
+  const beyond = median(starts.map((one) => one.ready - one.finished));
+  console.log(
+    `${name}: VS Code ${finished} ms, Fullgraph's server ready ${beyond} ms later (target <= ${TARGET_MS})`,
   );
-  return `${name}: VS Code ${editor} ms, server ready ${beyond} ms later (target <= ${TARGET_MS}), activation ${activation} ms`;
 }
 
 const folder = mkdtempSync(join(realpathSync(tmpdir()), "fullgraph-startup-"));
 try {
   cpSync(join(ROOT, "examples"), join(folder, "examples"), { recursive: true });
-  const extensions = extensionsWith(folder, "stub.nothing", STUB);
-  console.log(line("first start", [await start(folder, extensions)]));
+  symlinkSync(VENV, join(folder, "examples", ".venv"));
+  const stub = pack(folder, "stub.finished", FINISHED, "onStartupFinished");
+  const extensions = install(join(folder, "extensions"), VSIX, stub);
+  report("first start", [await start(folder, extensions)]);
   const starts: Start[] = [];
   while (starts.length < STARTS) {
     starts.push(await start(folder, extensions));
   }
-  console.log(line(`median of ${STARTS}`, starts));
+  report(`medians of ${STARTS} starts`, starts);
 } finally {
   rmSync(folder, { recursive: true, maxRetries: 5 });
 }

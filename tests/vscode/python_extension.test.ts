@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { expect } from "vitest";
 import { BREAKS } from "./harness/examples.ts";
-import { VENV } from "./harness/paths.ts";
+import { install, pack } from "./harness/install.ts";
+import { VENV, VSIX } from "./harness/paths.ts";
 import { scenario, type Scene } from "./harness/scene.ts";
-import { extensionsWith } from "./harness/stub_extension.ts";
 
 const SELECTED = join(VENV, "bin/python");
 
@@ -39,8 +39,13 @@ exports.activate = () => ({
 });
 `;
 
+function withStub(scene: Scene, id: string, program: string): string {
+  const stub = pack(scene.folder, id, program, "onLanguage:python");
+  return install(join(scene.folder, "extensions"), VSIX, stub);
+}
+
 async function followsSelection(scene: Scene, id: string, program: string): Promise<void> {
-  const extensions = extensionsWith(scene.folder, id, program);
+  const extensions = withStub(scene, id, program);
   const folder = scene.workspace();
   const window = await scene.open({ open: folder, extensions });
   await window.openFile("toy.py");
@@ -62,7 +67,7 @@ scenario("the interpreter of the Python Environments extension is used", (scene)
 );
 
 scenario("a Python Environments extension that never answers is not waited for", async (scene) => {
-  const extensions = extensionsWith(scene.folder, "ms-python.vscode-python-envs", SILENT);
+  const extensions = withStub(scene, "ms-python.vscode-python-envs", SILENT);
   const folder = scene.workspace();
   const window = await scene.open({ open: folder, extensions });
   await window.openFile("toy.py");

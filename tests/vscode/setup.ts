@@ -20,7 +20,7 @@ export default function setup(project: TestProject): () => void {
   }
   rmSync(ARTEFACTS, { recursive: true, force: true });
   const extensions = mkdtempSync(join(realpathSync(tmpdir()), "fullgraph-extensions-"));
-  install(VSIX, extensions);
+  install(extensions, VSIX);
   project.provide("extensions", extensions);
   return () => {
     rmSync(extensions, { recursive: true });

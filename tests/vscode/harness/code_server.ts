@@ -20,6 +20,7 @@ const SETTINGS = {
   "update.mode": "none",
   "window.commandCenter": false,
   "workbench.editor.empty.hint": "hidden",
+  "workbench.reduceMotion": "on",
   "workbench.secondarySideBar.defaultVisibility": "hidden",
   "workbench.startupEditor": "none",
   "workbench.tips.enabled": false,

@@ -16,7 +16,7 @@ import { inject, test } from "vitest";
 import { launchBrowser } from "./browser.ts";
 import { startCodeServer, type CodeServer } from "./code_server.ts";
 import { ARTEFACTS, ROOT, VENV } from "./paths.ts";
-import { Window } from "./window.ts";
+import { PATIENCE, Window } from "./window.ts";
 
 export interface OpenOptions {
   /** The folder, or the file of a workspace of several; none for an empty window. */
@@ -64,7 +64,7 @@ export class Scene {
     this.#server = await startCodeServer({ home: this.home, extensions, ...rest });
     this.#browser = await launchBrowser();
     const page = await this.#browser.newPage({ viewport: { width: 1280, height: 800 } });
-    page.setDefaultTimeout(30_000);
+    page.setDefaultTimeout(PATIENCE);
     this.#window = new Window(page);
     await page.goto(`${this.#server.url}/?${addressOf(this.#server.url, open, file)}`);
     await this.#window.ready();
