@@ -2,6 +2,18 @@ import { expect } from "vitest";
 import { BREAKS } from "./harness/examples.ts";
 import { scenario } from "./harness/scene.ts";
 
+const TESTS = `import torch
+
+
+def test_first():
+    assert True
+
+
+def test_second():
+    f = torch.compile(lambda x: (print(x), x * 2)[1])
+    f(torch.ones(2))
+`;
+
 scenario("one key shows the graph breaks, the guards and a summary", async (scene) => {
   const window = await scene.open({ open: scene.workspace({}, "examples") });
   await window.openFile("toy.py");
@@ -13,8 +25,8 @@ scenario("one key shows the graph breaks, the guards and a summary", async (scen
   await expect
     .poll(() => window.lenses())
     .toEqual([
-      "▶ Analyze with Fullgraph",
       expect.stringMatching(/^3 graphs · 2 breaks · \d+ guards · [\d.]+ s$/),
+      "▶ Analyze with Fullgraph",
     ]);
 
   expect(await window.hover("a / (")).toMatch(/a: \d+ guards in toy_example.*TENSOR_MATCH/s);
@@ -34,37 +46,27 @@ scenario("one key shows the graph breaks, the guards and a summary", async (scen
   expect(await window.messages()).toEqual([]);
 });
 
-scenario("the palette has the commands that need no argument", async (scene) => {
-  const window = await scene.open({ open: scene.workspace() });
-  await window.openFile("toy.py");
-  await window.palette("Fullgraph: Analyze This File");
-  await expect.poll(() => window.squiggles()).toEqual(BREAKS);
-  const commands = await window.commands("Fullgraph: ");
-  expect(commands).toContain("Fullgraph: Analyze This File");
-  expect(commands).not.toContain("Fullgraph: Analyze");
-  expect(commands).not.toContain("Fullgraph: Stop");
-  expect(commands).not.toContain("Fullgraph: Show Full Explanation");
-});
+scenario(
+  "the palette has the commands without arguments, one for the test at the cursor",
+  async (scene) => {
+    const window = await scene.open({ open: scene.workspace({ "test_model.py": TESTS }) });
+    await window.openFile("test_model.py");
+    await window.clickText("f(torch.ones(2))");
+    await window.palette("Fullgraph: Analyze Test at Cursor");
+    await expect
+      .poll(() => window.squiggles())
+      .toContainEqual({ severity: "warning", text: "print(x)" });
 
-scenario("a test is analyzed from the cursor", async (scene) => {
-  const file = [
-    ...["import torch", "", "", "def test_first():", "    assert True", "", ""],
-    ...[
-      "def test_second():",
-      "    f = torch.compile(lambda x: (print(x), x * 2)[1])",
-      "    f(torch.ones(2))",
-    ],
-  ];
-  const window = await scene.open({ open: scene.workspace({ "test_model.py": file.join("\n") }) });
-  await window.openFile("test_model.py");
-  await window.clickText("f(torch.ones(2))");
-  await window.palette("Fullgraph: Analyze Test at Cursor");
-  await expect
-    .poll(() => window.squiggles())
-    .toContainEqual({ severity: "warning", text: "print(x)" });
-  await window.openView("Fullgraph");
-  await expect
-    .poll(() => window.target("test_model.py::test_second"))
-    .toMatchObject({ description: expect.stringContaining("1 break") as string });
-  expect(await window.target("test_model.py::test_first")).toMatchObject({ description: "" });
-});
+    const commands = await window.commands("Fullgraph: ");
+    expect(commands).toContain("Fullgraph: Analyze This File");
+    expect(commands).not.toContain("Fullgraph: Analyze");
+    expect(commands).not.toContain("Fullgraph: Stop");
+    expect(commands).not.toContain("Fullgraph: Show Full Explanation");
+
+    await window.openView("Fullgraph");
+    await expect
+      .poll(() => window.target("test_model.py::test_second"))
+      .toMatchObject({ description: expect.stringContaining("1 break") as string });
+    expect(await window.target("test_model.py::test_first")).toMatchObject({ description: "" });
+  },
+);

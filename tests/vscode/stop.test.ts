@@ -3,39 +3,37 @@ import { ENDLESS } from "./harness/examples.ts";
 import { descendants, isAlive } from "./harness/processes.ts";
 import { scenario } from "./harness/scene.ts";
 
-scenario("an endless program is stopped from the tree and from its lens", async (scene) => {
-  const window = await scene.open({ open: scene.workspace({ "endless.py": ENDLESS }) });
-  await window.openFile("endless.py");
-  await window.openView("Fullgraph");
-  await window.treeAction("endless.py", "Analyze");
-  await expect.poll(() => window.target("endless.py")).toMatchObject({ description: "running" });
-  await expect.poll(() => window.lenses()).toContain("■ Stop");
-  await scene.picture("running");
-  await window.treeAction("endless.py", "Stop");
-  await expect
-    .poll(() => window.target("endless.py"))
-    .toMatchObject({ description: expect.stringContaining("stopped") as string });
+scenario(
+  "an endless program is stopped from the tree, from its lens, and with its window",
+  async (scene) => {
+    const window = await scene.open({ open: scene.workspace({ "endless.py": ENDLESS }) });
+    await window.openFile("endless.py");
+    await window.openView("Fullgraph");
+    await window.treeAction("endless.py", "Analyze");
+    await expect.poll(() => window.target("endless.py")).toMatchObject({ description: "running" });
+    await expect.poll(() => window.lenses()).toContain("■ Stop");
+    await scene.picture("running");
+    await window.treeAction("endless.py", "Stop");
+    await expect
+      .poll(() => window.target("endless.py"))
+      .toMatchObject({ description: expect.stringContaining("stopped") as string });
 
-  await expect.poll(() => window.lenses()).toContain("▶ Analyze with Fullgraph");
-  await window.clickLens("Analyze with Fullgraph");
-  await expect.poll(() => window.target("endless.py")).toMatchObject({ description: "running" });
-  await window.clickLens("Stop");
-  await expect
-    .poll(() => window.target("endless.py"))
-    .toMatchObject({ description: expect.stringContaining("stopped") as string });
-  expect(descendants(scene.pid, "endless.py")).toEqual([]);
-  await scene.picture("stopped");
-});
+    await expect.poll(() => window.lenses()).toContain("▶ Analyze with Fullgraph");
+    await window.clickLens("Analyze with Fullgraph");
+    await expect.poll(() => window.target("endless.py")).toMatchObject({ description: "running" });
+    await window.clickLens("Stop");
+    await expect
+      .poll(() => window.target("endless.py"))
+      .toMatchObject({ description: expect.stringContaining("stopped") as string });
+    await expect.poll(() => descendants(scene.pid, "endless.py")).toEqual([]);
+    await scene.picture("stopped");
 
-scenario("nothing runs on after the window is closed", async (scene) => {
-  const window = await scene.open({ open: scene.workspace({ "endless.py": ENDLESS }) });
-  await window.openFile("endless.py");
-  await window.palette("Fullgraph: Analyze This File");
-  await expect.poll(() => window.lenses()).toContain("■ Stop");
-  const [server] = descendants(scene.pid, "server/start.py");
-  const started = descendants(server?.pid ?? 0, "python");
-  expect(started.length).toBeGreaterThan(1);
-
-  await window.page.close();
-  await expect.poll(() => started.filter(({ pid }) => isAlive(pid))).toEqual([]);
-});
+    await window.clickLens("Analyze with Fullgraph");
+    await expect.poll(() => window.target("endless.py")).toMatchObject({ description: "running" });
+    const [server] = descendants(scene.pid, "server/start.py");
+    const started = descendants(server?.pid ?? 0, "python");
+    expect(started.length).toBeGreaterThan(1);
+    await window.page.close();
+    await expect.poll(() => started.filter(({ pid }) => isAlive(pid))).toEqual([]);
+  },
+);

@@ -1,70 +1,70 @@
 import { expect } from "vitest";
 import { scenario } from "./harness/scene.ts";
 
-scenario("the tree runs a target, and its items open their lines", async (scene) => {
-  const window = await scene.open({ open: scene.workspace({}, "examples") });
-  await window.openView("Fullgraph");
-  await expect
-    .poll(() => window.tree())
-    .toEqual(
-      ["block.py::Block", "block.py::clip", "toy.py", "train.py"].map((label) => ({
-        level: 1,
-        label,
-        description: "",
-      })),
-    );
-
-  await window.treeAction("toy.py", "Analyze");
-  await window.expand("toy.py");
-  await expect
-    .poll(() => window.tree())
-    .toEqual(
-      expect.arrayContaining([
-        {
+scenario(
+  "targets are run from the tree, whose items open their lines, and by name",
+  async (scene) => {
+    const window = await scene.open({ open: scene.workspace({}, "examples") });
+    await window.openView("Fullgraph");
+    await expect
+      .poll(() => window.tree())
+      .toEqual(
+        ["block.py::Block", "block.py::clip", "toy.py", "train.py"].map((label) => ({
           level: 1,
-          label: "toy.py",
-          description: expect.stringMatching(/^2 breaks · [\d.]+ s$/) as string,
-        },
-        {
-          level: 2,
-          label: "toy_example",
-          description: expect.stringMatching(
-            /^3 graphs · 2 breaks · \d+ guards · [\d.]+ s$/,
-          ) as string,
-        },
-        { level: 3, label: "Failed to trace builtin operator", description: "toy.py:9" },
-        { level: 3, label: "Data-dependent branching", description: "toy.py:10" },
-        { level: 3, label: "Graphs", description: "3" },
-      ]),
-    );
+          label,
+          description: "",
+        })),
+      );
 
-  await window.treeRow("Data-dependent branching").click();
-  await expect.poll(() => window.activeFile()).toBe("toy.py");
-  await expect.poll(() => window.line()).toBe(10);
+    await window.treeAction("toy.py", "Analyze");
+    await window.expand("toy.py");
+    await expect
+      .poll(() => window.tree())
+      .toEqual(
+        expect.arrayContaining([
+          {
+            level: 1,
+            label: "toy.py",
+            description: expect.stringMatching(/^2 breaks · [\d.]+ s$/) as string,
+          },
+          {
+            level: 2,
+            label: "toy_example",
+            description: expect.stringMatching(
+              /^3 graphs · 2 breaks · \d+ guards · [\d.]+ s$/,
+            ) as string,
+          },
+          { level: 3, label: "Failed to trace builtin operator", description: "toy.py:9" },
+          { level: 3, label: "Data-dependent branching", description: "toy.py:10" },
+          { level: 3, label: "Graphs", description: "3" },
+        ]),
+      );
 
-  await window.expand("Guards");
-  await expect
-    .poll(() => window.tree())
-    .toContainEqual({
-      level: 4,
-      label: "a",
-      description: expect.stringMatching(/^TENSOR_MATCH · .*float32/) as string,
-    });
-  await scene.picture("breaks");
+    await window.treeRow("Data-dependent branching").click();
+    await expect.poll(() => window.activeFile()).toBe("toy.py");
+    await expect.poll(() => window.line()).toBe(10);
 
-  await window.palette("Fullgraph: Clear All Findings");
-  await expect.poll(() => window.squiggles()).toEqual([]);
-  await expect.poll(() => window.target("toy.py")).toMatchObject({ description: "" });
-});
+    await window.expand("Guards");
+    await expect
+      .poll(() => window.tree())
+      .toContainEqual({
+        level: 4,
+        label: "a",
+        description: expect.stringMatching(/^TENSOR_MATCH · .*float32/) as string,
+      });
+    await scene.picture("breaks");
 
-scenario("a target is picked by its name", async (scene) => {
-  const window = await scene.open({ open: scene.workspace() });
-  await window.openFile("block.py");
-  await window.palette("Fullgraph: Select Target to Analyze…");
-  await window.quickRow("block.py::clip").waitFor();
-  await scene.picture("pick");
-  await window.choose("block.py::clip");
-  await expect
-    .poll(() => window.squiggles())
-    .toContainEqual({ severity: "warning", text: "norm > limit" });
-});
+    await window.palette("Fullgraph: Clear All Findings");
+    await expect.poll(() => window.squiggles()).toEqual([]);
+    await expect.poll(() => window.target("toy.py")).toMatchObject({ description: "" });
+
+    await window.openFile("block.py");
+    await window.palette("Fullgraph: Select Target to Analyze…");
+    await window.quickRow("block.py::clip").waitFor();
+    await scene.picture("pick");
+    await window.choose("block.py::clip");
+    await expect
+      .poll(() => window.squiggles())
+      .toContainEqual({ severity: "warning", text: "norm > limit" });
+  },
+);

@@ -98,7 +98,13 @@ export class Window {
 
   /** The code lenses, from top to bottom, as one text each. */
   async lenses(): Promise<string[]> {
-    return (await this.editor.locator(".codelens-decoration").allInnerTexts()).map(plain);
+    const texts = await this.editor.locator(".codelens-decoration").evaluateAll((elements) =>
+      elements
+        .map((element) => ({ top: element.getBoundingClientRect().top, text: element.textContent }))
+        .sort((one, other) => one.top - other.top)
+        .map(({ text }) => text),
+    );
+    return texts.map(plain);
   }
 
   async clickLens(text: string): Promise<void> {
