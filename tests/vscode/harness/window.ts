@@ -26,22 +26,13 @@ export class Window {
 
   /** Runs a command of the palette, named as the palette shows it. */
   async palette(command: string): Promise<void> {
-    for (const deadline = Date.now() + PATIENCE; ;) {
+    await this.patiently(async (timeout) => {
+      // The palette shows what there was when it was opened: a command that is not there yet comes anew.
+      await this.page.keyboard.press("Escape");
       await this.page.keyboard.press("F1");
       await this.quickInput.locator("input").first().fill(`>${command}`);
-      try {
-        await this.quickRow(command)
-          .first()
-          .click({ timeout: PATIENCE / 10 });
-        return;
-      } catch (error) {
-        // The palette shows what there was when it was opened: open it anew.
-        if (Date.now() > deadline) {
-          throw error;
-        }
-        await this.page.keyboard.press("Escape");
-      }
-    }
+      await this.quickRow(command).first().click({ timeout });
+    });
   }
 
   /** The commands that the palette shows for a query. */
@@ -98,13 +89,14 @@ export class Window {
 
   /** The code lenses, from top to bottom, as one text each. */
   async lenses(): Promise<string[]> {
-    const texts = await this.editor.locator(".codelens-decoration").evaluateAll((elements) =>
-      elements
-        .map((element) => ({ top: element.getBoundingClientRect().top, text: element.textContent }))
-        .sort((one, other) => one.top - other.top)
-        .map(({ text }) => text),
-    );
-    return texts.map(plain);
+    const lenses = await this.editor
+      .locator(".codelens-decoration")
+      .evaluateAll((elements) =>
+        (elements as HTMLElement[])
+          .map((element) => ({ top: element.getBoundingClientRect().top, text: element.innerText }))
+          .sort((left, right) => left.top - right.top),
+      );
+    return lenses.map(({ text }) => plain(text));
   }
 
   async clickLens(text: string): Promise<void> {
@@ -113,14 +105,16 @@ export class Window {
 
   /** What the hover over a text of the editor says. */
   async hover(text: string): Promise<string> {
-    // Away first: a hover that is open stays.
-    await this.page.mouse.move(0, 0);
-    await this.at(text, async ({ x, y }) => {
-      await this.page.mouse.move(x, y, { steps: 3 });
+    const content = this.page.locator(".monaco-hover:visible").first();
+    await this.patiently(async (timeout) => {
+      // Away first: a hover that is open stays. Again if none comes: a change of the editor hides it.
+      await this.page.mouse.move(0, 0);
+      await this.at(text, async ({ x, y }) => {
+        await this.page.mouse.move(x, y, { steps: 3 });
+      });
+      await content.waitFor({ timeout });
     });
-    const content = this.page.locator(".monaco-hover:visible");
-    await content.first().waitFor();
-    return plain(await content.first().innerText());
+    return plain(await content.innerText());
   }
 
   /** Puts the cursor into a text of the editor. */
@@ -128,6 +122,20 @@ export class Window {
     await this.at(text, async ({ x, y }) => {
       await this.page.mouse.click(x, y);
     });
+  }
+
+  /** Tries something that is given some time until it works, or there is no patience left. */
+  private async patiently(attempt: (timeout: number) => Promise<void>): Promise<void> {
+    for (const deadline = Date.now() + PATIENCE; ;) {
+      try {
+        await attempt(PATIENCE / 10);
+        return;
+      } catch (error) {
+        if (Date.now() > deadline) {
+          throw error;
+        }
+      }
+    }
   }
 
   /** Does something where the editor shows a text; again if the text has moved meanwhile. */
