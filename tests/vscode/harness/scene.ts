@@ -88,7 +88,10 @@ export class Scene {
 
   /** Keeps a picture of the page. */
   async picture(name: string): Promise<void> {
-    await this.#window?.page.screenshot({ path: join(ARTEFACTS, `${name}.png`) });
+    await this.#window?.page.screenshot({
+      path: join(ARTEFACTS, `${name}.png`),
+      animations: "disabled",
+    });
   }
 
   /** Keeps what says why a test failed. */
