@@ -63,7 +63,7 @@ test("a finding opens its line", () => {
   expect(item.description).toBe("toy.py:3 · ×3");
   expect(item.command).toMatchObject({
     command: "vscode.open",
-    arguments: [{ path: "/work/toy.py" }, { selection: { numbers: [2, 4, 2, 9] } }],
+    arguments: [{ path: "/project/toy.py" }, { selection: { numbers: [2, 4, 2, 9] } }],
   });
 });
 

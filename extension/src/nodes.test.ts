@@ -53,7 +53,7 @@ test("several folders are, those with targets, and so is one that is not open", 
 
 test("a target that was there before keeps its node and its report", () => {
   const before = told({ frames: [frame()] });
-  const [after] = rootsOf([target({ label: "new" })], [], new Map([["/work/toy.py", before]]));
+  const [after] = rootsOf([target({ label: "new" })], [], new Map([["/project/toy.py", before]]));
   expect(after).toBe(before);
   expect(before.item.label).toBe("new");
   expect(before.report?.frames).toHaveLength(1);

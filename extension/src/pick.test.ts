@@ -7,8 +7,8 @@ const CONFIGURED = target({ id: "train", label: "train", configured: true });
 const TARGETS = [
   CONFIGURED,
   target({ id: "toy", state: "crashed" }),
-  target({ id: "f", label: "f", uri: "file:///work/model/block.py" }),
-  target({ id: "g", label: "g", uri: "file:///work/model/block.py" }),
+  target({ id: "f", label: "f", uri: "file:///project/model/block.py" }),
+  target({ id: "g", label: "g", uri: "file:///project/model/block.py" }),
 ];
 
 afterEach(() => {

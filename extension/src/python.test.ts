@@ -5,7 +5,7 @@ import { keepingLog } from "./testing/log";
 import { EventEmitter, extensions, folder, Uri, workspace } from "./testing/vscode";
 
 const FOLDER = folder("/work");
-const FILE = Uri.file("/work/toy.py") as unknown as RealUri;
+const FILE = Uri.file("/project/toy.py") as unknown as RealUri;
 
 /** The older Python extension, whose answer a test decides. */
 class OldApi {

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { interpreterSetting, withInterpreter } from "./settings";
 import { folder, settings, Uri, workspace } from "./testing/vscode";
 
-const FILE = Uri.file("/work/toy.py") as unknown as RealUri;
+const FILE = Uri.file("/project/toy.py") as unknown as RealUri;
 
 afterEach(() => {
   settings.clear();
@@ -21,10 +21,10 @@ test.each([undefined, null, "", "  ", 3, ["python"], { path: "python" }])(
 test("the folder may be named in a path", () => {
   workspace.workspaceFolders = [folder("/work")];
   settings.set("interpreter", "${workspaceFolder}/.venv");
-  expect(interpreterSetting(FILE)).toBe("/work/.venv");
+  expect(interpreterSetting(FILE)).toBe("/project/.venv");
   const section = { interpreter: "${workspaceFolder}/.venv", timeout: 3 };
   expect(withInterpreter(section, FILE, "/active")).toEqual({
-    interpreter: "/work/.venv",
+    interpreter: "/project/.venv",
     timeout: 3,
     activeInterpreter: "/active",
   });

@@ -5,7 +5,7 @@ import { LanguageStatusSeverity } from "./testing/vscode";
 
 const READY = { kind: "ready", python: { path: "/usr/bin/python3", version: "3.12.1" } } as const;
 const GOOD: InterpreterItem = {
-  path: "/work/.venv/bin/python",
+  path: "/project/.venv/bin/python",
   origin: ".venv",
   python: "3.11.7",
   torch: "2.13.0+cpu",
@@ -14,7 +14,7 @@ const GOOD: InterpreterItem = {
 test("versions are told as people say them", () => {
   expect(statusText(READY, GOOD, false)).toMatchObject({
     text: "Fullgraph: Python 3.11 · torch 2.13",
-    detail: "/work/.venv/bin/python (.venv)",
+    detail: "/project/.venv/bin/python (.venv)",
     severity: LanguageStatusSeverity.Information,
     busy: false,
     command: { command: "fullgraph.selectInterpreter" },

@@ -88,7 +88,7 @@ test("a target that was cleared is as if it had never run", async () => {
 test("many changes of files are one refresh", async () => {
   await targets.getChildren();
   for (let times = 0; times < 10; times++) {
-    workspace.fileChanged.fire(Uri.file("/work/toy.py"));
+    workspace.fileChanged.fire(Uri.file("/project/toy.py"));
     await vi.advanceTimersByTimeAsync(100);
   }
   expect(changed).toEqual([]);

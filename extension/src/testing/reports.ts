@@ -1,14 +1,14 @@
 import type { FindingItem, FrameItem, ReportItem, TargetItem } from "../protocol";
 
 const start = { line: 2, character: 4 };
-const location = { uri: "file:///work/toy.py", range: { start, end: { line: 2, character: 9 } } };
+const location = { uri: "file:///project/toy.py", range: { start, end: { line: 2, character: 9 } } };
 
 export function target(changes: Partial<TargetItem> = {}): TargetItem {
   return {
-    id: "/work/toy.py",
+    id: "/project/toy.py",
     label: "toy.py",
     kind: "script",
-    uri: "file:///work/toy.py",
+    uri: "file:///project/toy.py",
     folder: "file:///work",
     configured: false,
     stale: false,
@@ -47,7 +47,7 @@ export function frame(changes: Partial<FrameItem> = {}): FrameItem {
 
 export function report(changes: Partial<ReportItem> = {}): ReportItem {
   return {
-    target: "/work/toy.py",
+    target: "/project/toy.py",
     generation: 1,
     torch: "2.13.0",
     seconds: 0.42,
