@@ -16,7 +16,7 @@ afterEach(() => {
 });
 
 test("targets stand below what they come from", () => {
-  workspace.workspaceFolders = [folder("/work")];
+  workspace.workspaceFolders = [folder("/project")];
   expect(targetPicks(TARGETS).map(({ label }) => label)).toEqual([
     ...["pyproject.toml", "train"],
     ...["toy.py", "toy.py"],
@@ -25,7 +25,7 @@ test("targets stand below what they come from", () => {
 });
 
 test("of several folders, each is named", () => {
-  workspace.workspaceFolders = [folder("/work"), folder("/other")];
+  workspace.workspaceFolders = [folder("/project"), folder("/other")];
   const labels = targetPicks(TARGETS).map(({ label }) => label);
   expect(labels).toContain("work/pyproject.toml");
   expect(labels).toContain("work/model/block.py");

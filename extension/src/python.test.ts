@@ -4,7 +4,7 @@ import { PythonExtensions } from "./python";
 import { keepingLog } from "./testing/log";
 import { EventEmitter, extensions, folder, Uri, workspace } from "./testing/vscode";
 
-const FOLDER = folder("/work");
+const FOLDER = folder("/project");
 const FILE = Uri.file("/project/toy.py") as unknown as RealUri;
 
 /** The older Python extension, whose answer a test decides. */

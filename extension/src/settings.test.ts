@@ -19,7 +19,7 @@ test.each([undefined, null, "", "  ", 3, ["python"], { path: "python" }])(
 );
 
 test("the folder may be named in a path", () => {
-  workspace.workspaceFolders = [folder("/work")];
+  workspace.workspaceFolders = [folder("/project")];
   settings.set("interpreter", "${workspaceFolder}/.venv");
   expect(interpreterSetting(FILE)).toBe("/project/.venv");
   const section = { interpreter: "${workspaceFolder}/.venv", timeout: 3 };

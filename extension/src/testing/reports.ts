@@ -1,7 +1,10 @@
 import type { FindingItem, FrameItem, ReportItem, TargetItem } from "../protocol";
 
 const start = { line: 2, character: 4 };
-const location = { uri: "file:///project/toy.py", range: { start, end: { line: 2, character: 9 } } };
+const location = {
+  uri: "file:///project/toy.py",
+  range: { start, end: { line: 2, character: 9 } },
+};
 
 export function target(changes: Partial<TargetItem> = {}): TargetItem {
   return {
