@@ -14,7 +14,7 @@ import { finding, frame, report, target } from "./testing/reports";
 const NONE = new Map<string, TargetNode>();
 
 function told(changes: Parameters<typeof report>[0]): TargetNode {
-  const [node] = rootsOf([target()], ["file:///work"], NONE);
+  const [node] = rootsOf([target()], ["file:///project"], NONE);
   if (node?.kind !== "target") {
     throw new Error("not a target");
   }
@@ -33,7 +33,7 @@ function labels(nodes: readonly Node[]): string[] {
 }
 
 test("one folder is not shown", () => {
-  const roots = rootsOf([target(), target({ id: "other" })], ["file:///work"], NONE);
+  const roots = rootsOf([target(), target({ id: "other" })], ["file:///project"], NONE);
   expect(roots.map((node) => node.kind)).toEqual(["target", "target"]);
 });
 

@@ -27,8 +27,8 @@ test("targets stand below what they come from", () => {
 test("of several folders, each is named", () => {
   workspace.workspaceFolders = [folder("/project"), folder("/other")];
   const labels = targetPicks(TARGETS).map(({ label }) => label);
-  expect(labels).toContain("work/pyproject.toml");
-  expect(labels).toContain("work/model/block.py");
+  expect(labels).toContain("project/pyproject.toml");
+  expect(labels).toContain("project/model/block.py");
 });
 
 test("where there is none, the list says so", () => {

@@ -12,7 +12,7 @@ export function target(changes: Partial<TargetItem> = {}): TargetItem {
     label: "toy.py",
     kind: "script",
     uri: "file:///project/toy.py",
-    folder: "file:///work",
+    folder: "file:///project",
     configured: false,
     stale: false,
     runOnSave: true,
