@@ -15,6 +15,8 @@ export default defineConfig({
           // Every file starts an editor of its own, and programs that import torch.
           fileParallelism: false,
           testTimeout: 180_000,
+          // On busy cores a workbench can lose a click. Tries are told, and what failed is kept.
+          retry: 1,
           expect: { poll: { timeout: 30_000, interval: 100 } },
         },
       },
