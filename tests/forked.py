@@ -13,16 +13,16 @@ from pathlib import Path
 
 import torch._dynamo  # noqa: F401 - one copy serves all children
 from fullgraph_compiler.capture.run import run
-from fullgraph_compiler.facts import Fact, Program, RunRequest, as_object, from_json
+from fullgraph_compiler.facts import Fact, Program, RunRequest, SourceText, as_object, from_json
 
 
-def observe(program: Program, cwd: Path) -> tuple[Fact, ...]:
+def observe(program: Program, cwd: Path, texts: tuple[SourceText, ...] = ()) -> tuple[Fact, ...]:
     """The facts of one run. Raises ``RuntimeError`` when the child dies before its end."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reader)
-        _run(program, cwd, writer)
+        _run(RunRequest(1, program, texts=texts), cwd, writer)
     os.close(writer)
     with open(reader, encoding="utf-8") as stream:
         facts = [fact for line in stream for fact in from_json(json.loads(line))]
@@ -32,7 +32,7 @@ def observe(program: Program, cwd: Path) -> tuple[Fact, ...]:
     return tuple(facts)
 
 
-def _run(program: Program, cwd: Path, writer: int) -> None:
+def _run(request: RunRequest, cwd: Path, writer: int) -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
@@ -42,7 +42,7 @@ def _run(program: Program, cwd: Path, writer: int) -> None:
     try:
         with open(writer, "w", encoding="utf-8") as stream:
             run(
-                RunRequest(1, program),
+                request,
                 lambda facts: print(json.dumps(facts, default=as_object), file=stream, flush=True),
             )
         code = 0

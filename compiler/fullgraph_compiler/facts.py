@@ -17,7 +17,10 @@ PROTOCOL_VERSION = 1
 
 Severity: TypeAlias = Literal["error", "warning", "information"]
 Depth: TypeAlias = Literal["graph"]
-Status: TypeAlias = Literal["finished", "raised", "exited", "crashed", "timeout", "cancelled", "not-started"]
+Status: TypeAlias = Literal[
+    "finished", "raised", "exited", "crashed", "timeout", "memory", "cancelled", "not-started"
+]
+"""How a run ended; ``timeout`` and ``memory`` name the budget that it used up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +89,21 @@ Program: TypeAlias = Script | PytestNode | Examples
 
 
 @dataclass(frozen=True, slots=True)
+class SourceText:
+    """The text of a file, where it is not the one on disk."""
+
+    filename: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunRequest:
-    """Asks a worker to run one program once, under observation."""
+    """Asks a worker to run one program once, under observation; it sees the texts in place of files."""
 
     generation: int
     program: Program
     depth: Depth = "graph"
+    texts: tuple[SourceText, ...] = ()
 
 
 # -- what a run can tell -----------------------------------------------------------------------
@@ -264,6 +276,20 @@ class CompileFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class ModulesLoaded:
+    """What the program has imported since the last fact of this kind.
+
+    ``filenames`` are source files outside of the standard library and of installed packages;
+    ``libraries`` are names of modules of installed packages, in the order of their import;
+    ``variables`` are the environment variables that the program's own files have set.
+    """
+
+    filenames: tuple[str, ...]
+    libraries: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ProgramRaised:
     """The user's program raised by itself (not the compiler within it)."""
 
@@ -302,6 +328,7 @@ Fact: TypeAlias = (
     | Recompile
     | RecompileLimit
     | CompileFailure
+    | ModulesLoaded
     | ProgramRaised
     | TargetProblem
     | RunFinished

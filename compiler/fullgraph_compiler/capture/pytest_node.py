@@ -20,8 +20,11 @@ class _Collector:
         self.raised.append(call.excinfo.value)
 
 
-def run_test(program: PytestNode) -> Outcome:
-    """Run the node in this process, with the user's own pytest and configuration."""
+def run_test(program: PytestNode, *, overlaid: bool = False) -> Outcome:
+    """Run the node in this process, with the user's own pytest and configuration.
+
+    ``overlaid`` says that there are texts in place of files.
+    """
     if importlib.util.find_spec("pytest") is None:
         return not_started("this interpreter has no pytest", "Install it: pip install pytest")
     import pytest
@@ -31,6 +34,9 @@ def run_test(program: PytestNode) -> Outcome:
     if importlib.util.find_spec("xdist") is not None:
         # Tests in processes of their own could not be observed.
         arguments[:0] = ["-n0"]
+    if overlaid:
+        # To rewrite assertions, pytest reads files itself, and keeps what it made of them.
+        arguments[:0] = ["--assert=plain"]
     collector = _Collector()
     code = int(pytest.main(arguments, plugins=[collector]))
     if code in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED) and not collector.raised:

@@ -10,15 +10,16 @@ from ..facts import (
     CompileFailure,
     Examples,
     Fact,
-    Program,
     RecompileLimit,
     RunFinished,
     RunRequest,
     Script,
     TargetProblem,
 )
+from . import overlay
 from .examples import run_examples
 from .live import Sink, TraceListener
+from .modules import ModuleTracker
 from .outcome import Outcome, describe, outcome_of
 from .pytest_node import run_test
 from .scripts import run_script
@@ -39,32 +40,36 @@ def run(request: RunRequest, sink: Sink) -> None:
                 reported.update((fact.error, "InternalTorchDynamoError"))
             elif isinstance(fact, RecompileLimit) and fact.fatal:
                 reported.add("FailOnRecompileLimitHit")
-        sink(facts)
+        sink([*modules.news(), *facts])
 
     if not torch_compat.is_supported():
         sink([_unsupported_torch()])
+    torch_compat.stop_after_dynamo()
+    torch_compat.skip_guard_profiling()
+    torch_compat.forget_between_runs()
+    overlay.install(request.texts)
+    modules = ModuleTracker(request.program)
     listener = TraceListener(watch)
     torch_compat.listen(listener)
-    torch_compat.stop_after_dynamo()
-    torch_compat.forget_between_runs()
-    outcome = _run_program(request.program)
+    outcome = _run_program(request)
     # What the program left to its end is part of it; the interpreter's own teardown is not.
     atexit._run_exitfuncs()
     listener.finish()
-    ended: list[Fact] = [*outcome.problems]
+    ended: list[Fact] = [*modules.rest(), *outcome.problems]
     # What the compiler raised is told already, with more than the exception knows.
     ended += [describe(error) for error in outcome.raised if type(error).__qualname__ not in reported]
     ended.append(RunFinished(outcome.status, time.monotonic() - started, outcome.exit_code))
     sink(ended)
 
 
-def _run_program(program: Program) -> Outcome:
+def _run_program(request: RunRequest) -> Outcome:
+    program = request.program
     try:
         if isinstance(program, Script):
             return run_script(program)
         if isinstance(program, Examples):
             return run_examples(program)
-        return run_test(program)
+        return run_test(program, overlaid=bool(request.texts))
     except BaseException as error:
         return outcome_of(error)
 

@@ -10,6 +10,7 @@ import types
 from pathlib import Path
 
 from ..facts import Script, StackFrame, TargetProblem
+from . import overlay
 from .outcome import Outcome, describe, not_started, outcome_of
 
 
@@ -17,7 +18,7 @@ def run_script(script: Script) -> Outcome:
     """Run ``script`` in this process, and wait for the threads that it left behind."""
     filename = os.path.abspath(script.filename)
     try:
-        source = Path(filename).read_bytes()
+        source = overlay.read(filename)
     except OSError as error:
         return not_started(f"cannot read {script.filename}: {error.strerror}")
     try:
