@@ -14,9 +14,18 @@ from pygls.lsp.server import LanguageServer
 
 from . import __version__
 from .engine.runs import Runs
-from .features import code_action, code_lens, explanation, hover, interpreter, report, run, targets
+from .features import (
+    code_action,
+    code_lens,
+    diagnostics,
+    explanation,
+    hover,
+    interpreter,
+    report,
+    run,
+    targets,
+)
 from .features.configuration import Configuration
-from .features.diagnostics import Diagnostics
 from .features.documents import Documents
 from .features.progress import Progress, StatusNotifications
 from .features.projection import Projections
@@ -41,21 +50,24 @@ def create_server() -> FullgraphServer:
     documents = Documents(server)
     configuration = Configuration(server)
     found_targets = targets.Targets(documents)
+    shown = diagnostics.Diagnostics(server, documents)
     runs = Runs(
         run.create_planner(found_targets, documents, configuration),
         (
-            Diagnostics(server, documents),
+            shown,
             Progress(server),
             StatusNotifications(server),
             code_lens.CodeLensRefresh(server),
         ),
     )
-    run.register(server, runs, found_targets, documents)
+    run.register(server, runs, found_targets, documents, configuration, shown)
+    diagnostics.register(server, documents, shown)
     targets.register(server, found_targets, documents, runs)
     report.register(server, documents, runs)
     interpreter.register(server, documents, configuration)
-    hover.register(server, documents, Projections(runs, documents))
-    code_lens.register(server, documents, found_targets, runs)
+    projections = Projections(runs, documents)
+    hover.register(server, documents, projections)
+    code_lens.register(server, documents, found_targets, runs, projections)
     code_action.register(server)
     explanation.register(server, documents, runs)
     _register_lifetime(server, runs, configuration)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler import facts as f
-from worker_client import run_worker
+from worker_client import run_forked, run_worker
 
 pytestmark = pytest.mark.gpu
 
@@ -38,3 +38,13 @@ def test_toy_on_a_gpu(tmp_path: Path) -> None:
     assert guard.expected == "torch.float32, shape [10], device cuda:0, requires_grad=False, stride [1]"
     first = result.of(f.Recompile)[0].failures[0]
     assert (first.source, first.dimension, first.expected, first.actual) == ("L['a']", 0, "10", "12")
+
+
+def test_a_fork_can_use_the_gpu(tmp_path: Path) -> None:
+    path = tmp_path / "toy.py"
+    path.write_text(PROGRAM)
+    ready, facts = run_forked(f.Script(str(path)), tmp_path)
+    assert ready == {"problem": "", "unsafe": ""}
+    assert {fact.code for fact in facts if isinstance(fact, f.GraphBreak)} == {"GB0059", "GB0170"}
+    assert isinstance(facts[-1], f.RunFinished)
+    assert facts[-1].status == "finished"

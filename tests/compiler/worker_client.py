@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import fullgraph_compiler
-from fullgraph_compiler.facts import Fact, Program, RunRequest, from_json, to_json
+from fullgraph_compiler.facts import Fact, Program, RunRequest, SourceText, from_json, to_json
 
 MAIN = Path(fullgraph_compiler.__file__).parent / "worker" / "main.py"
 
@@ -33,25 +34,34 @@ class Result:
         return [fact for fact in self.facts if isinstance(fact, kind)]
 
 
-def run_worker(program: Program, cwd: Path, *, env: dict[str, str] | None = None) -> Result:
+def run_worker(
+    program: Program, cwd: Path, *, env: dict[str, str] | None = None, texts: tuple[SourceText, ...] = ()
+) -> Result:
     """Run one program in a worker of its own, and wait for its end."""
     folder = cwd / ".run"
     folder.mkdir(exist_ok=True)
     log = folder / "crash.log"
+    requests = _frame(1, "initialize", {"protocol": 1}) + _frame(
+        2, "run", to_json(RunRequest(7, program, texts=texts))
+    )
+    # The end of its input would tell the worker that the server has gone.
+    reader, writer = os.pipe()
+    os.write(writer, requests)
     process = subprocess.Popen(
         [sys.executable, str(MAIN)],
-        stdin=subprocess.PIPE,
+        stdin=reader,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=cwd,
         env={**os.environ, "FULLGRAPH_RUN_FOLDER": str(folder), **(env or {})},
         start_new_session=True,
     )
-    requests = _frame(1, "initialize", {"protocol": 1}) + _frame(2, "run", to_json(RunRequest(7, program)))
+    os.close(reader)
     try:
-        answered, output = process.communicate(requests, timeout=240)
+        answered, output = process.communicate(timeout=240)
     finally:
         kill_group(process.pid)
+        os.close(writer)
     facts: list[Fact] = []
     hello: dict[str, Any] = {}
     for message in _messages(answered):
@@ -62,6 +72,32 @@ def run_worker(program: Program, cwd: Path, *, env: dict[str, str] | None = None
             hello = message
     crash_log = log.read_text() if log.exists() else ""
     return Result(tuple(facts), hello, process.returncode, output.decode(errors="replace"), crash_log)
+
+
+def run_forked(program: Program, cwd: Path) -> tuple[dict[str, str], tuple[Fact, ...]]:
+    """Run one program in a fork of a process that has torch; what that one says of itself, and the facts."""
+    folder = cwd / ".run"
+    folder.mkdir(exist_ok=True)
+    control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    server = subprocess.Popen([sys.executable, str(MAIN), "--fork-server"], stdin=theirs, cwd=cwd)
+    theirs.close()
+    channel, their_channel = socket.socketpair()
+    try:
+        control.send(json.dumps({"warm": []}).encode())
+        ready = json.loads(control.recv(1 << 16))["ready"]
+        fork = {"fork": 1, "folder": str(folder), "memory": None}
+        descriptors = [their_channel.fileno(), 2]
+        socket.send_fds(control, [json.dumps(fork).encode()], descriptors)
+        their_channel.close()
+        channel.sendall(_frame(1, "initialize", {"protocol": 1}))
+        channel.sendall(_frame(2, "run", to_json(RunRequest(7, program))))
+        answered = b"".join(iter(lambda: channel.recv(1 << 16), b""))
+    finally:
+        control.close()
+        channel.close()
+        server.wait(60)
+    told = [message["params"] for message in _messages(answered) if message.get("method") == "facts"]
+    return ready, tuple(fact for params in told for fact in from_json(params["facts"]))
 
 
 def kill_group(pid: int) -> None:

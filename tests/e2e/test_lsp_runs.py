@@ -29,7 +29,7 @@ async def editor(lsp_client: Editor, tmp_path: Path) -> AsyncIterator[None]:
     folder = tmp_path / "workspace"
     folder.mkdir()
     python = tmp_path / "python"
-    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{FAKE}"\n')
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{FAKE}" $2\n')
     python.chmod(0o755)
     gates = [tmp_path / "gate 0", tmp_path / "gate 1"]
     for gate in gates:
@@ -241,7 +241,7 @@ async def test_a_file_by_its_path_in_the_workspace(editor: Editor) -> None:
 # -- ends --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("end", ["shutdown", "end of input", "SIGTERM"])
+@pytest.mark.parametrize("end", ["shutdown", "end of input", "SIGTERM", "SIGKILL"])
 async def test_no_process_outlives_the_server(editor: Editor, end: str) -> None:
     run = begin(editor, "fork-and-hang")
     await editor.until(lambda: messages(editor))
@@ -253,7 +253,7 @@ async def test_no_process_outlives_the_server(editor: Editor, end: str) -> None:
     elif end == "end of input":
         server.stdin.close()
     else:
-        server.send_signal(signal.SIGTERM)
+        server.send_signal(signal.Signals[end])
     assert await asyncio.to_thread(dies, child)
     await asyncio.wait_for(server.wait(), 20)
     await asyncio.gather(run, return_exceptions=True)

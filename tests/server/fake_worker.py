@@ -1,7 +1,7 @@
 """Stands in for a worker: plays the scenario that it is asked to run, in the real protocol.
 
 The scenario is the first argument of the script in the run request, and what it needs follows;
-torch is never imported.
+torch is never imported. As a fork server it is the real one, but for what it imports and what it forks.
 """
 
 import faulthandler
@@ -11,9 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-
-CRASH_LOG = open(os.path.join(os.environ["FULLGRAPH_RUN_FOLDER"], "crash.log"), "w")  # noqa: SIM115
-faulthandler.enable(CRASH_LOG)
+from pathlib import Path
 
 
 def receive():
@@ -44,7 +42,7 @@ def finished(status="finished"):
     return {"type": "RunFinished", "status": status, "seconds": 0.5, "exit_code": 0}
 
 
-def play(program, generation):
+def play(program, generation, request):
     scenario, *details = program["args"]
     if scenario == "finish":
         facts(generation, seen("one"), seen("two"), finished())
@@ -89,7 +87,7 @@ def play(program, generation):
         os.kill(os.getpid(), signal.SIGKILL)
     elif scenario == "linger":
         facts(generation, finished())
-        send(id=REQUEST, result={})
+        send(id=request, result={})
         while True:
             time.sleep(60)
     elif scenario == "cut-off":
@@ -97,7 +95,7 @@ def play(program, generation):
         sys.stdout.buffer.flush()
         os._exit(0)
     elif scenario == "refuse":
-        send(id=REQUEST, error={"code": -32000, "message": "cannot run this"})
+        send(id=request, error={"code": -32000, "message": "cannot run this"})
         sys.exit(0)
     elif scenario == "source":
         with open(program["filename"], encoding="utf-8") as file:
@@ -112,19 +110,66 @@ def play(program, generation):
         child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
         facts(generation, seen(str(child.pid)))
         child.wait()
+    elif scenario == "parent":
+        facts(generation, seen(str(os.getppid())), finished())
+    elif scenario == "daemon":
+        # It leaves its session and its parent, as a daemon does.
+        read, write = os.pipe()
+        if os.fork() == 0:
+            os.setsid()
+            daemon = os.fork()
+            if daemon:
+                os.write(write, str(daemon).encode())
+                os._exit(0)
+            while True:
+                time.sleep(60)
+        os.wait()
+        facts(generation, seen(os.read(read, 20).decode()), finished())
+    elif scenario == "hog":
+        hoard = []
+        while True:
+            hoard.append(bytearray(10_000_000))
     elif scenario == "forget":
         pass
 
 
-hello = receive()
-if os.environ.get("FAKE_START") == "no-torch":
-    send(id=hello["id"], error={"code": -32000, "message": "this Python has no torch: install it"})
-    sys.exit(0)
+def serve(folder):
+    faulthandler.enable(open(os.path.join(folder, "crash.log"), "w"))  # noqa: SIM115
+    hello = receive()
+    if os.environ.get("FAKE_START") == "no-torch":
+        send(id=hello["id"], error={"code": -32000, "message": NO_TORCH})
+        sys.exit(0)
+    protocol = 99 if os.environ.get("FAKE_START") == "other-protocol" else hello["params"]["protocol"]
+    about = {"protocol": protocol, "torch": "2.13.0", "python": "3.11.7", "pid": os.getpid()}
+    send(id=hello["id"], result=about)
+    request = receive()
+    play(request["params"]["program"], request["params"]["generation"], request["id"])
+    send(id=request["id"], result={})
+
+
+def serve_forks():
+    sys.path.insert(0, str(Path(__file__).parents[2] / "compiler"))
+    from fullgraph_compiler.worker import fork_server, session
+
+    def serve_fork(folder, *, own_lifeline):  # noqa: ARG001
+        serve(folder)
+        os._exit(0)
+
+    def warm(libraries):  # noqa: ARG001
+        missing = os.environ.get("FAKE_START") == "no-torch"
+        return {"problem": NO_TORCH if missing else "", "unsafe": os.environ.get("FAKE_UNSAFE", "")}
+
+    session.serve, fork_server._warm = serve_fork, warm
+    if packages := os.environ.get("FAKE_PACKAGES"):
+        fork_server._packages_stamp = lambda: os.stat(packages).st_mtime_ns
+    fork_server.serve()
+
+
+NO_TORCH = "this Python has no torch: install it"
+
 if os.environ.get("FAKE_START") == "die":
     sys.exit("this is too old")
-protocol = 99 if os.environ.get("FAKE_START") == "other-protocol" else hello["params"]["protocol"]
-send(id=hello["id"], result={"protocol": protocol, "torch": "2.13.0", "python": "3.11.7", "pid": os.getpid()})
-request = receive()
-REQUEST = request["id"]
-play(request["params"]["program"], request["params"]["generation"])
-send(id=REQUEST, result={})
+if sys.argv[1:] == ["--fork-server"]:
+    serve_forks()
+else:
+    serve(os.environ["FULLGRAPH_RUN_FOLDER"])

@@ -29,7 +29,8 @@ from fullgraph_compiler.facts import (
 from fullgraph_server import __version__
 from fullgraph_server.cli import check as check_module
 from fullgraph_server.cli import main
-from fullgraph_server.engine.run import RunSettings
+from fullgraph_server.engine.settings import RunSettings
+from fullgraph_server.engine.workers import Workers
 
 EXAMPLE = "# fullgraph: f(f32[2])\ndef f(x): ...\n# fullgraph: g(f32[2])\ndef g(x): ...\n"
 
@@ -42,7 +43,7 @@ class FakeRun:
     asked: ClassVar[list[tuple[RunSettings, RunRequest]]] = []
     on_execute: ClassVar[Callable[[], None] | None] = None
 
-    def __init__(self, settings: RunSettings, request: RunRequest) -> None:
+    def __init__(self, _: Workers, settings: RunSettings, request: RunRequest) -> None:
         self.torch = "2.13.0"
         self.asked.append((settings, request))
         self._cancelled = asyncio.Event()
@@ -147,10 +148,10 @@ def test_wrong_usage_gives_2_and_says_what_to_do(words: tuple[str, ...], message
 
 def test_what_the_words_run(fake: type[FakeRun], folder: Path) -> None:
     (folder / "pyproject.toml").write_text(
-        "[tool.fullgraph]\ntimeout = 9\n"
+        "[tool.fullgraph]\ntimeout = 9\nmemory = 2\n"
         "targets = [{name = 'train', script = 'a.py', args = ['1'], env = {A = 'b'}}]\n"
     )
-    assert check("a.py", "--args", "--n '1 2'", "--timeout", "3").exit_code == 0
+    assert check("a.py", "--args", "--n '1 2'", "--timeout", "3", "--memory", "0.5").exit_code == 0
     assert check("ex.py", "ex.py::g", "train").exit_code == 0
     assert check("--pytest", "ex.py::test_a", "a.py").exit_code == 0
     assert check("train", "--args", "2").exit_code == 0
@@ -165,6 +166,7 @@ def test_what_the_words_run(fake: type[FakeRun], folder: Path) -> None:
     assert (node, file) == (PytestNode(str(folder / "ex.py::test_a")), PytestNode(str(folder / "a.py")))
     settings = [settings for settings, _ in fake.asked]
     assert [item.timeout for item in settings[:2]] == [3.0, 9.0]
+    assert [item.memory for item in settings[:2]] == [1 << 29, 1 << 31]
     assert {item.cwd for item in settings} == {folder}
     assert (settings[0].env.get("A"), settings[3].env["A"]) == (os.environ.get("A"), "b")
 

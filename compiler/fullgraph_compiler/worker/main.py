@@ -1,8 +1,6 @@
-"""Entry point of a worker: ``PYTHON .../worker/main.py``, spoken to over standard input and output.
+"""Entry point of Fullgraph's processes in the user's interpreter: ``PYTHON .../worker/main.py``.
 
-Requests: ``initialize {protocol}`` -> ``{protocol, torch, python, pid}``; ``run RunRequest`` -> ``{}``, with
-notifications ``facts {generation, facts}`` before it; ``environment`` -> the report that PyTorch's issue
-template asks for, as text. The worker ends after its run with exit code 0.
+Without arguments it is a worker (``session``); with ``--fork-server`` a process that forks workers.
 It starts by path, not as a module, so that nothing in the working directory can hide the standard
 library, and loads its package by path, so that what lies beside the package stays out of reach.
 """
@@ -17,14 +15,7 @@ if sys.path and os.path.abspath(sys.path[0]) == _HERE:
 if sys.version_info < (3, 10):  # noqa: UP036
     sys.exit("Fullgraph needs Python 3.10 or newer, and " + sys.executable + " is " + sys.version.split()[0])
 
-import contextlib  # noqa: E402
-import faulthandler  # noqa: E402
 import importlib.util  # noqa: E402
-import traceback  # noqa: E402
-from typing import TYPE_CHECKING, Any  # noqa: E402
-
-if TYPE_CHECKING:
-    from fullgraph_compiler.worker.channel import Channel
 
 
 def _load_package() -> None:
@@ -39,91 +30,17 @@ def _load_package() -> None:
     spec.loader.exec_module(module)
 
 
-def _use_run_folder() -> None:
-    """Write crashes to the run's folder, and keep this run away from the user's compiler caches.
-
-    The server makes the folder and removes it: a worker may die at any time.
-    """
-    folder = os.environ.pop("FULLGRAPH_RUN_FOLDER")
-    faulthandler.enable(open(os.path.join(folder, "crash.log"), "w"))  # noqa: SIM115 - it outlives all
-    os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")
-    os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "triton")
-    with contextlib.suppress(ImportError, OSError, ValueError):
-        import resource
-
-        # The place of a crash is known: nobody needs gigabytes of core.
-        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-
-
-def _import_torch() -> str:
-    """Import torch; returns a sentence that says why it cannot be used, or nothing."""
-    try:
-        import torch  # noqa: F401
-    except ModuleNotFoundError as error:
-        if error.name == "torch":
-            remedy = "install it there (pip install torch) or choose another interpreter"
-            return f"{sys.executable} has no torch: {remedy}"
-        return f"torch cannot be imported by {sys.executable}: {error}"
-    except BaseException as error:
-        traceback.print_exc()
-        return f"torch cannot be imported by {sys.executable}: {type(error).__name__}: {error}"
-    return ""
-
-
 def main() -> None:
-    """Serve one run, then end."""
+    """Serve until there is nothing more to do."""
     _load_package()
-    from fullgraph_compiler.worker.channel import Channel
+    if sys.argv[1:] == ["--fork-server"]:
+        from fullgraph_compiler.worker import fork_server
 
-    channel = Channel.take_standard_streams()
-    _use_run_folder()
-    while (message := channel.read()) is not None:
-        method, request, params = message.get("method"), message.get("id"), message.get("params")
-        if method == "initialize":
-            problem = _import_torch()
-            if problem:
-                channel.fail(request, problem)
-                return
-            channel.respond(request, _describe())
-        elif method == "environment":
-            from torch.utils.collect_env import get_pretty_env_info
+        fork_server.serve()
+    else:
+        from fullgraph_compiler.worker import session
 
-            channel.respond(request, get_pretty_env_info())
-        elif method == "run":
-            _run(channel, params)
-            channel.respond(request, {})
-            for stream in (sys.stdout, sys.stderr):
-                # The program may have closed them, or put anything in their place.
-                with contextlib.suppress(Exception):
-                    stream.flush()
-            # Taking torch's modules apart would cost more time than a small program's run.
-            os._exit(0)
-        else:
-            channel.fail(request, f"a worker knows no method {method}")
-
-
-def _describe() -> "dict[str, object]":
-    from fullgraph_compiler import torch_compat
-    from fullgraph_compiler.facts import PROTOCOL_VERSION
-
-    return {
-        "protocol": PROTOCOL_VERSION,
-        "torch": torch_compat.version(),
-        "python": sys.version.split()[0],
-        "pid": os.getpid(),
-    }
-
-
-def _run(channel: "Channel", params: Any) -> None:
-    from fullgraph_compiler.capture.run import run
-    from fullgraph_compiler.facts import RunRequest, from_json
-
-    request = from_json(params)
-    assert isinstance(request, RunRequest)
-    run(
-        request,
-        lambda facts: channel.notify("facts", {"generation": request.generation, "facts": facts}),
-    )
+        session.serve(os.environ.pop("FULLGRAPH_RUN_FOLDER"), own_lifeline=True)
 
 
 if __name__ == "__main__":

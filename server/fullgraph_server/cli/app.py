@@ -31,6 +31,12 @@ def main() -> None:
     help="Stop a run after this time.",
     metavar="SECONDS",
 )
+@click.option(
+    "--memory",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Stop a run that uses more than this.  [default: three quarters of the machine's; Linux only]",
+    metavar="GIB",
+)
 @click.option("--format", "output", type=click.Choice(list(FORMATS)), default="text", show_default=True)
 @click.option(
     "--fail-on",
@@ -45,6 +51,7 @@ def check(
     python: str | None,
     args: str | None,
     timeout: float | None,
+    memory: float | None,
     output: str,
     fail_on: str,
 ) -> None:
@@ -61,7 +68,7 @@ def check(
         arguments = None if args is None else tuple(shlex.split(args))
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--args") from error
-    options = CheckOptions(python, timeout, fail_on)
+    options = CheckOptions(python, timeout, memory, fail_on)
     resolved = resolve_targets(targets, Path.cwd(), as_pytest, arguments)
     sys.exit(check_targets(resolved, options, FORMATS[output]))
 

@@ -15,7 +15,9 @@ from fullgraph_compiler.facts import Fact, RunRequest, Severity
 
 from ..engine.fold import fold
 from ..engine.interpreter import find_interpreter, named_interpreter
-from ..engine.run import Run, RunSettings
+from ..engine.run import Run
+from ..engine.settings import RunSettings, memory_limit
+from ..engine.workers import Workers
 from ..workspace.config import Config, read_config
 from ..workspace.targets import Target, problem_facts
 from ..workspace.workspace import Workspace, project_root
@@ -34,23 +36,29 @@ _FOUND, _NOT_STARTED, _SIGNALLED = 1, 2, 128
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """What the command line says beside its targets. ``timeout`` in seconds."""
+    """What the command line says beside its targets. ``timeout`` in seconds, ``memory`` in GiB."""
 
     python: str | None
     timeout: float | None
+    memory: float | None
     fail_on: str
 
 
 def check_targets(targets: Sequence[Target], options: CheckOptions, write: Format) -> int:
     """Run the targets, write their reports to stdout, and return the exit code."""
     check = _Check(options)
-    write(check.reports(targets), len(targets), sys.stdout)
+    try:
+        write(check.reports(targets), len(targets), sys.stdout)
+    finally:
+        check.close()
     return check.exit_code
 
 
 class _Check:
     def __init__(self, options: CheckOptions) -> None:
         self._options = options
+        self._loop = asyncio.new_event_loop()
+        self._workers = Workers()
         self._signal = 0
         self._not_started = False
         self._found = False
@@ -72,6 +80,11 @@ class _Check:
             if self._signal:
                 return
 
+    def close(self) -> None:
+        """End what the runs have left."""
+        self._loop.run_until_complete(self._workers.close())
+        self._loop.close()
+
     def _check(self, target: Target) -> Checked:
         root = _workspace_root(target.filename, target.cwd)
         config = read_config(root)
@@ -79,24 +92,23 @@ class _Check:
             print(f"{problem.span.filename}:{problem.span.row}: {problem.message}", file=sys.stderr)  # noqa: T201
         python = _interpreter(self._options.python, config)
         timeout = self._options.timeout or target.timeout or config.timeout
-        settings = RunSettings(python, target.cwd, {**os.environ, **target.env}, timeout)
+        memory = memory_limit(self._options.memory or config.memory)
+        settings = RunSettings(python, target.cwd, {**os.environ, **target.env}, timeout, memory)
         if sys.stderr.isatty():
             print(f"Running {target.label} with {python}", file=sys.stderr)  # noqa: T201
         facts: list[Fact] = list(problem_facts(target))
-        run = Run(settings, RunRequest(1, target.program))
-        asyncio.run(self._execute(run, facts.extend))
+        run = Run(self._workers, settings, RunRequest(1, target.program))
+        self._loop.run_until_complete(self._execute(run, facts.extend))
         workspace = Workspace(root)
         report = fold(target.id, 1, run.torch, facts, workspace, target.filename)
         return Checked(target, report, workspace)
 
     async def _execute(self, run: Run, on_facts: Callable[[Sequence[Fact]], None]) -> None:
-        loop = asyncio.get_running_loop()
-
         def cancel(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
             if self._signal:
                 raise KeyboardInterrupt
             self._signal = number
-            loop.call_soon_threadsafe(run.cancel)
+            self._loop.call_soon_threadsafe(run.cancel)
 
         before = {number: signal.signal(number, cancel) for number in (signal.SIGINT, signal.SIGTERM)}
         try:

@@ -7,11 +7,10 @@ import os
 import sys
 from pathlib import Path
 
-from fullgraph_compiler.facts import PROTOCOL_VERSION
-
 from .. import __version__
 from .interpreter import Interpreter
 from .probe import cannot_start
+from .process import ExecutedProcess, Process
 from .worker import Refusal, Worker
 
 _SECONDS = 120.0
@@ -30,15 +29,20 @@ async def environment_report(interpreter: Interpreter, folder: Path) -> str:
 
 async def _collect(python: str, folder: Path) -> str:
     """What torch tells, or why there is nothing to tell."""
+
+    async def process(own_folder: Path) -> Process:
+        return await ExecutedProcess.start(python, folder, os.environ, own_folder)
+
     try:
-        worker = await Worker.start(python, folder, os.environ, _ignore, _ignore)
+        worker = await Worker.start(process)
     except (OSError, ValueError) as error:
         return cannot_start(python, error)
     try:
-        for method in ("initialize", "environment"):
-            answer = worker.request(method, {"protocol": PROTOCOL_VERSION})
-            await asyncio.wait({answer, worker.exited}, timeout=_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-            if worker.exited.done():
+        for answer in (worker.hello, worker.request("environment", None)):
+            await asyncio.wait(
+                {answer, worker.process.exited}, timeout=_SECONDS, return_when=asyncio.FIRST_COMPLETED
+            )
+            if worker.process.exited.done():
                 await worker.drain()
             if not answer.done():
                 return f"{python} gave no report. Its last words: {worker.output_tail.strip()}"
@@ -47,7 +51,3 @@ async def _collect(python: str, folder: Path) -> str:
         return str(answer.result())
     finally:
         await worker.close()
-
-
-def _ignore(_: object) -> None:
-    """Nothing is to be done with it."""

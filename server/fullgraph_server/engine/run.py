@@ -6,10 +6,9 @@ import asyncio
 import logging
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 from fullgraph_compiler.facts import (
     PROTOCOL_VERSION,
@@ -24,13 +23,15 @@ from fullgraph_compiler.facts import (
 )
 
 from .crash import crash_stack, describe_exit
-from .probe import CHOOSE, cannot_start
-from .worker import Refusal, Worker, worker_folder
+from .nursery import START_SECONDS, StartError, silent
+from .probe import CHOOSE
+from .process import worker_folder
+from .settings import RunSettings
+from .worker import Refusal, Worker
+from .workers import Workers
 
 _log = logging.getLogger(__name__)
 
-_START_SECONDS = 120.0
-"""Importing torch from a cold network disk takes long; what never answers is no Python."""
 _EXIT_SECONDS = 2.0
 """How long a worker may take to end after its last answer, or to write where it was."""
 
@@ -38,16 +39,13 @@ _LONGER = (
     "Give it longer with the setting fullgraph.timeout in an editor, timeout in pyproject.toml, "
     "or --timeout on the command line."
 )
+_MORE = (
+    "Give it more with the setting fullgraph.memory in an editor, memory in pyproject.toml, "
+    "or --memory on the command line."
+)
+_GIB = 1 << 30
 
-
-@dataclass(frozen=True)
-class RunSettings:
-    """Where a program runs: interpreter, folder, environment, and how many seconds it may take."""
-
-    python: str
-    cwd: Path
-    env: Mapping[str, str]
-    timeout: float | None = None
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ class _Ending:
     exit_code: int | None = None
 
 
-_Cause: TypeAlias = Literal["answered", "exited", "timeout", "cancelled"]
+_Cause: TypeAlias = Literal["answered", "exited", "timeout", "memory"]
 
 
 class Run:
@@ -71,17 +69,27 @@ class Run:
     """The version of the target's torch, empty until it is known."""
 
     def __init__(
-        self, settings: RunSettings, request: RunRequest, on_output: Callable[[str], None] | None = None
+        self,
+        workers: Workers,
+        settings: RunSettings,
+        request: RunRequest,
+        libraries: Sequence[str] = (),
+        on_output: Callable[[str], None] | None = None,
     ) -> None:
         self.torch = ""
+        self._workers = workers
         self._settings = settings
         self._request = request
+        self._libraries = libraries
         self._on_output = on_output or _to_stderr
-        self._cancelled = asyncio.Event()
+        self._step: asyncio.Future[Any] | None = None
+        self._cancelled = False
 
     def cancel(self) -> None:
         """End the run now; what it told until then stays."""
-        self._cancelled.set()
+        self._cancelled = True
+        if self._step is not None:
+            self._step.cancel()
 
     async def execute(self, on_facts: Callable[[Sequence[Fact]], None]) -> None:
         """Run the program, and give its facts to ``on_facts`` as they come.
@@ -91,61 +99,80 @@ class Run:
         """
         begun = time.monotonic()
         delivery = _Delivery(self._request.generation, on_facts)
-        ending = await self._attempt(delivery)
+        ending = await self._run(delivery)
         if not delivery.finished:
             delivery.finish(ending, time.monotonic() - begun)
 
-    async def _attempt(self, delivery: _Delivery) -> _Ending:
-        settings = self._settings
-        if self._cancelled.is_set():
-            return _Ending("cancelled")
-        if not settings.cwd.is_dir():
-            return _Ending("not-started", f"The folder to run in does not exist: {settings.cwd}")
+    async def _run(self, delivery: _Delivery) -> _Ending:
+        if not self._settings.cwd.is_dir():
+            return _Ending("not-started", f"The folder to run in does not exist: {self._settings.cwd}")
         try:
-            worker = await Worker.start(
-                settings.python, settings.cwd, settings.env, delivery.take, self._on_output
-            )
-        except (OSError, ValueError) as error:
-            return _Ending("not-started", cannot_start(settings.python, error), (CHOOSE,))
+            worker = await self._interruptible(self._workers.take(self._settings, self._libraries))
+        except StartError as error:
+            return _Ending("not-started", str(error), (CHOOSE,))
+        except _CancelledError:
+            return _Ending("cancelled")
+        worker.listen(delivery.take, self._on_output)
         log = ""
         try:
-            ending = await self._converse(worker)
+            ending = await self._interruptible(self._converse(worker))
+        except _CancelledError:
+            ending = _Ending("cancelled")
         finally:
             log = await worker.close()
-        if ending.status in ("crashed", "timeout"):
+            self._workers.give_back(worker)
+        if ending.status in ("crashed", "timeout", "memory"):
             return _with_stack(ending, crash_stack(log, worker_folder()))
         return ending
 
+    async def _interruptible(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """Do what :meth:`cancel` may interrupt. Raises :class:`_CancelledError` if it did."""
+        self._step = asyncio.ensure_future(work)
+        if self._cancelled:
+            self._step.cancel()
+        try:
+            return cast(_T, await self._step)
+        except asyncio.CancelledError:
+            if self._cancelled:
+                raise _CancelledError from None
+            raise
+        finally:
+            self._step = None
+
     async def _converse(self, worker: Worker) -> _Ending:
-        ending = await self._initialize(worker)
+        ending = await self._greet(worker)
         if ending is not None:
             return ending
+        process = worker.process
         answer = worker.request("run", to_json(self._request))
         cause = await self._settled(worker, answer, self._settings.timeout)
-        if cause == "cancelled":
-            return _Ending("cancelled")
         if cause == "timeout":
-            worker.abort()
-            await asyncio.wait({worker.exited}, timeout=_EXIT_SECONDS)
-            message = f"The program did not finish within {self._settings.timeout:g} s."
-            return _Ending("timeout", message, (_LONGER,))
+            process.abort()
+        if cause in ("timeout", "memory"):
+            await asyncio.wait({process.exited}, timeout=_EXIT_SECONDS)
+            return self._exhausted(cause)
         if cause == "answered" and isinstance(answer.result(), Refusal):
             return _Ending("crashed", f"The worker failed: {answer.result().message}")
-        await asyncio.wait({worker.exited}, timeout=_EXIT_SECONDS)
-        return _death(worker.exited.result()) if worker.exited.done() else _Ending("crashed", _SILENT)
+        await asyncio.wait({process.exited}, timeout=_EXIT_SECONDS)
+        return _death(process.exited.result()) if process.exited.done() else _Ending("crashed", _SILENT)
 
-    async def _initialize(self, worker: Worker) -> _Ending | None:
-        """Greet the worker; returns an ending if it cannot run anything."""
+    def _exhausted(self, budget: Literal["timeout", "memory"]) -> _Ending:
+        settings = self._settings
+        if budget == "timeout":
+            message = f"The program did not finish within {settings.timeout:g} s."
+            return _Ending("timeout", message, (_LONGER,))
+        gib = (settings.memory or 0) / _GIB
+        return _Ending("memory", f"The program used more than {gib:.3g} GiB of memory.", (_MORE,))
+
+    async def _greet(self, worker: Worker) -> _Ending | None:
+        """Wait for the worker's greeting; returns an ending if it cannot run anything."""
         python = self._settings.python
-        answer = worker.request("initialize", {"protocol": PROTOCOL_VERSION})
-        cause = await self._settled(worker, answer, _START_SECONDS)
-        if cause == "cancelled":
-            return _Ending("cancelled")
+        cause = await self._settled(worker, worker.hello, START_SECONDS)
         if cause == "timeout":
-            return _Ending("not-started", f"{python} did not answer within {_START_SECONDS:g} s.", (CHOOSE,))
-        if cause == "exited":
+            return _Ending("not-started", silent(python), (CHOOSE,))
+        if cause != "answered":
             return _Ending("not-started", _early_end(python, worker), (CHOOSE,))
-        hello = answer.result()
+        hello = worker.hello.result()
         if isinstance(hello, Refusal):
             return _Ending("not-started", hello.message, (CHOOSE,))
         if not isinstance(hello, dict) or hello.get("protocol") != PROTOCOL_VERSION:
@@ -154,21 +181,22 @@ class Run:
         return None
 
     async def _settled(self, worker: Worker, answer: asyncio.Future[Any], timeout: float | None) -> _Cause:
-        """Wait for the answer, the end of the process, the time limit or a cancel."""
-        cancelled = asyncio.ensure_future(self._cancelled.wait())
-        try:
-            await asyncio.wait(
-                {answer, worker.exited, cancelled}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
-            )
-        finally:
-            cancelled.cancel()
-        if self._cancelled.is_set():
-            return "cancelled"
-        if worker.exited.done() and not answer.done():
+        """Wait for the answer, the end of the process, or the end of a budget."""
+        process = worker.process
+        await asyncio.wait(
+            {answer, process.exited, process.exceeded}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
+        )
+        if process.exceeded.done():
+            return "memory"
+        if process.exited.done() and not answer.done():
             await worker.drain()
         if answer.done():
             return "answered"
-        return "exited" if worker.exited.done() else "timeout"
+        return "exited" if process.exited.done() else "timeout"
+
+
+class _CancelledError(Exception):
+    """The run was cancelled."""
 
 
 class _Delivery:
@@ -219,7 +247,7 @@ _SILENT = "The worker answered, but did not say how the program ended."
 
 def _early_end(python: str, worker: Worker) -> str:
     """Why a process ended before it answered: its last words are mostly the reason."""
-    how = describe_exit(worker.exited.result())
+    how = describe_exit(worker.process.exited.result())
     words = worker.output_tail.strip().splitlines()
     reason = f": {words[-1].strip()}" if words else "."
     return f"{python} ended before it could run anything, with {how}{reason}"

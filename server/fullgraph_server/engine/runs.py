@@ -5,26 +5,29 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+import os
 import sys
-import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from fullgraph_compiler.facts import Fact, RunFinished, RunRequest, Status
+from fullgraph_compiler.facts import Fact, ModulesLoaded, RunRequest, SourceText, Status
 
-from ..workspace.targets import Target, problem_facts
+from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
-from .fold import fold
 from .report import Report
-from .run import Run, RunSettings
+from .reporting import Reporting
+from .run import Run
+from .settings import RunSettings
+from .workers import Workers
 
 _log = logging.getLogger(__name__)
 
-_REFRESH_SECONDS = 0.1
-"""How long facts gather before an unfinished report is made of them."""
-_FOLDING_SHARE = 0.1
-"""The part of the time that may go into unfinished reports."""
+_AT_ONCE = max(2, (os.cpu_count() or 2) // 4)
+"""How many targets run at the same time: each uses several cores itself."""
+
+_PAUSE_SHARE, _LEAST_PAUSE, _LONGEST_PAUSE = 0.5, 0.15, 2.0
+"""How long an author's pause is before a run: a part of what the last run took, and its limits in seconds."""
 
 _MOST_OUTPUT = 1_000_000
 """Characters of a program's output that are passed on."""
@@ -39,6 +42,9 @@ class Plan:
     target: Target
     settings: RunSettings
     workspace: Workspace
+    """Its files are as the run sees them."""
+    texts: tuple[SourceText, ...] = ()
+    """The files that differ from those on disk."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,10 @@ class Runs:
         self._observers = observers
         self._generations = itertools.count(1)
         self._slots: dict[str, _Slot] = {}
+        self._workers = Workers()
+        self._turns = asyncio.Semaphore(_AT_ONCE)
+
+    # -- what is asked for ---------------------------------------------------------------------
 
     def start(self, target: str) -> asyncio.Future[Report | None]:
         """Ask for a run. The future gets its report, or ``None`` if it was stopped before it began.
@@ -98,6 +108,13 @@ class Runs:
         if slot.task is None:
             slot.task = asyncio.create_task(self._work(target, slot))
         return slot.waiting
+
+    def restart(self, filename: str) -> None:
+        """Run again what depends on a file. A run that is on has read an older text: it ends."""
+        for name, slot in list(self._slots.items()):
+            if filename in slot.files and slot.state.run_on_save:
+                self.start(name)
+                slot.supersede()
 
     def stop(self, target: str | None = None) -> None:
         """End the run that is on and drop the one that waits, of one target or of all."""
@@ -121,6 +138,28 @@ class Runs:
         self.stop()
         tasks = [slot.task for slot in self._slots.values() if slot.task is not None]
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._workers.close()
+
+    def set_run_on_save(self, target: str, filename: str, enabled: bool) -> None:
+        """Let a target run again by itself or not; one that has not run yet depends on ``filename``."""
+        slot = self._slots.setdefault(target, _Slot())
+        slot.files |= {filename}
+        self._change(target, slot, run_on_save=enabled)
+
+    def edited(self, filename: str) -> float | None:
+        """Take note that a file is not as it was when it ran.
+
+        Returns the seconds of quiet after which its targets should run again; ``None`` if there are none.
+        """
+        pauses = []
+        for name, slot in self._slots.items():
+            if filename in slot.files and slot.state.generation:
+                self._change(name, slot, stale=True)
+                seconds = slot.report.seconds if slot.report else 0.0
+                pauses.append(min(max(_PAUSE_SHARE * seconds, _LEAST_PAUSE), _LONGEST_PAUSE))
+        return max(pauses, default=None)
+
+    # -- what is known -------------------------------------------------------------------------
 
     def reports(self) -> tuple[Report, ...]:
         """The reports of finished runs, the newest of each target."""
@@ -140,33 +179,7 @@ class Runs:
         slot = self._slots.get(target)
         return slot.state if slot else TargetState()
 
-    def set_run_on_save(self, target: str, filename: str, enabled: bool) -> None:
-        """Let a target run again on save or not; one that has not run yet depends on ``filename``."""
-        slot = self._slots.setdefault(target, _Slot())
-        slot.files |= {filename}
-        self._change(target, slot, run_on_save=enabled)
-
-    def edited(self, filename: str) -> None:
-        """A file is not as it was when it ran."""
-        for name, slot in self._slots.items():
-            if filename in slot.files and slot.state.generation:
-                self._change(name, slot, stale=True)
-
-    def saved(self, filename: str) -> None:
-        """Run again what depends on a file."""
-        for name, slot in list(self._slots.items()):
-            if filename in slot.files and slot.state.run_on_save:
-                self.start(name)
-
-    def _change(self, target: str, slot: _Slot, **changes: Any) -> None:
-        state = replace(slot.state, **changes)
-        if state != slot.state:
-            slot.state = state
-            for observer in self._observers:
-                observer.changed(target, state)
-
-    def _selected(self, target: str | None) -> list[_Slot]:
-        return [slot for name, slot in self._slots.items() if target in (None, name)]
+    # -- running -------------------------------------------------------------------------------
 
     async def _work(self, target: str, slot: _Slot) -> None:
         """Run for as long as a run waits."""
@@ -175,21 +188,29 @@ class Runs:
                 before = slot.state
                 slot.forgotten = False
                 self._change(target, slot, run="queued")
-                plan, error = await self._planned(target)
-                # Who asked until now gets this run: it is of the newest text.
-                answer = slot.take()
-                if answer is None:  # stopped meanwhile
-                    self._change(target, slot, run=None if slot.forgotten else before.run)
-                elif error is not None:
-                    self._change(target, slot, run="crashed")
-                    answer.set_exception(error)
-                elif plan is None:
-                    self.clear(target)
-                    answer.set_result(None)
-                else:
-                    answer.set_result(await self._run(target, slot, plan, before.stale))
+                async with self._turns:
+                    await self._attempt(target, slot, before)
         finally:
             slot.task = None
+
+    async def _attempt(self, target: str, slot: _Slot, before: TargetState) -> None:
+        plan, error = await self._planned(target)
+        # Who asked until now gets this run: it is of the newest text.
+        answer = slot.take()
+        if answer is None:  # stopped meanwhile
+            self._change(target, slot, run=None if slot.forgotten else before.run)
+        elif error is not None:
+            self._change(target, slot, run="crashed")
+            answer.set_exception(error)
+        elif plan is None:
+            self.clear(target)
+            answer.set_result(None)
+        else:
+            report = await self._run(target, slot, plan, before.stale)
+            if slot.superseded and slot.waiting is not None:
+                _settle_with(answer, slot.waiting)
+            else:
+                answer.set_result(report)
 
     async def _planned(self, target: str) -> tuple[Plan | None, Exception | None]:
         try:
@@ -201,32 +222,48 @@ class Runs:
     async def _run(self, name: str, slot: _Slot, plan: Plan, was_stale: bool) -> Report:
         target, generation = plan.target, next(self._generations)
         slot.files |= {target.filename}
+        slot.superseded = False
         self._change(name, slot, run="running", generation=generation, stale=False)
-        request = RunRequest(generation, target.program)
-        run = slot.run = Run(plan.settings, request, _Output().write)
+        request = RunRequest(generation, target.program, texts=plan.texts)
+        run = slot.run = Run(self._workers, plan.settings, request, slot.libraries, _Output().write)
         for observer in self._observers:
             observer.started(target, generation, run.cancel)
-        progress = _Progress(plan, generation, run, lambda report: self._report(slot, report))
+        reporting = Reporting(
+            target, generation, plan.workspace, lambda: run.torch, lambda report: self._report(slot, report)
+        )
         try:
-            await run.execute(progress.take)
+            await run.execute(reporting.take)
+            report = await reporting.finish()
         finally:
             slot.run = None
-            progress.close()
-        report = progress.report
-        status = report.status or "crashed"
+            reporting.close()
+        status, told = report.status or "crashed", reporting.told and not slot.superseded
         if not slot.forgotten:
-            slot.finish(report, progress.told)
-            stale = slot.state.stale or (was_stale and not progress.told)
-            self._change(name, slot, run=status, stale=stale)
+            slot.finish(report, reporting.facts, told)
+            if status != "not-started":
+                self._workers.expect(plan.settings, slot.libraries)
+            stale = slot.state.stale or (was_stale and not told)
+            follows = slot.superseded and slot.waiting is not None
+            self._change(name, slot, run="queued" if follows else status, stale=stale)
         for observer in self._observers:
             observer.finished(target, generation, status)
         return report
 
     def _report(self, slot: _Slot, report: Report) -> None:
-        if not slot.forgotten:
+        if not slot.forgotten and not slot.superseded:
             slot.latest = report
             for observer in self._observers:
                 observer.reported(report)
+
+    def _change(self, target: str, slot: _Slot, **changes: Any) -> None:
+        state = replace(slot.state, **changes)
+        if state != slot.state:
+            slot.state = state
+            for observer in self._observers:
+                observer.changed(target, state)
+
+    def _selected(self, target: str | None) -> list[_Slot]:
+        return [slot for name, slot in self._slots.items() if target in (None, name)]
 
 
 class _Slot:
@@ -242,15 +279,26 @@ class _Slot:
         self.latest: Report | None = None
         """Of the run that is on, if it has told something; else the last one's."""
         self.files: frozenset[str] = frozenset()
+        """What the target depends on."""
+        self.libraries: tuple[str, ...] = ()
+        """The installed modules that it imports."""
         self.forgotten = False
         """Cleared since the last run began: what it still tells is of no interest."""
+        self.superseded = False
+        """Another run has taken the place of the one that is on."""
 
     def take(self) -> asyncio.Future[Report | None] | None:
         """The request that waits; from now on there is none."""
         waiting, self.waiting = self.waiting, None
         return waiting
 
+    def supersede(self) -> None:
+        if self.run is not None:
+            self.superseded = True
+            self.run.cancel()
+
     def stop(self) -> None:
+        self.superseded = False
         if self.waiting is not None and self.task is not None:
             self.waiting.set_result(None)
             self.waiting = None
@@ -262,60 +310,21 @@ class _Slot:
         self.forgotten = True
         self.report = self.latest = None
         self.files = frozenset()
+        self.libraries = ()
 
-    def finish(self, report: Report, told: bool) -> None:
+    def finish(self, report: Report, facts: Iterable[Fact], told: bool) -> None:
+        """Keep what a run has told."""
         if told:
             self.report = self.latest = report
-            # Earlier files stay: a run that fails early names few of those that it depends on.
-            self.files |= report.files
-
-
-class _Progress:
-    """The facts of one run as they come in, and the reports made of them, not too often."""
-
-    def __init__(self, plan: Plan, generation: int, run: Run, on_report: Callable[[Report], None]) -> None:
-        self.report = Report(plan.target.id, generation)
-        self._plan = plan
-        self._run = run
-        self._on_report = on_report
-        self._facts: list[Fact] = []
-        self._problems = problem_facts(plan.target)
-        self._timer: asyncio.TimerHandle | None = None
-        self._delay = _REFRESH_SECONDS
-
-    @property
-    def told(self) -> bool:
-        """Whether there is anything to report: a run cancelled early leaves the earlier report in place."""
-        return self.report.status != "cancelled" or len(self._facts) > 1
-
-    def take(self, facts: Sequence[Fact]) -> None:
-        self._facts += facts
-        if isinstance(facts[-1], RunFinished):
-            self.close()
-            self._refresh()
-        elif self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(self._delay, self._refresh)
-
-    def close(self) -> None:
-        """No report comes after this."""
-        if self._timer is not None:
-            self._timer.cancel()
-
-    def _refresh(self) -> None:
-        self._timer = None
-        begun = time.monotonic()
-        target = self._plan.target
-        self.report = fold(
-            target.id,
-            self.report.generation,
-            self._run.torch,
-            (*self._problems, *self._facts),
-            self._plan.workspace,
-            target.filename,
-        )
-        self._delay = max(_REFRESH_SECONDS, (time.monotonic() - begun) / _FOLDING_SHARE)
-        if self.told:
-            self._on_report(self.report)
+            # A run that fails early names few of the files that it depends on: earlier ones stay.
+            earlier = frozenset() if report.status == "finished" else self.files
+            self.files = earlier | frozenset(report.files)
+        loaded = [fact for fact in facts if isinstance(fact, ModulesLoaded)]
+        names = (name for fact in loaded for name in fact.libraries)
+        self.libraries = tuple(dict.fromkeys((*self.libraries, *names)))
+        if any(fact.variables for fact in loaded):
+            # Libraries read the environment when they are imported: they must not be imported before.
+            self.libraries = ()
 
 
 class _Output:
@@ -331,3 +340,16 @@ class _Output:
         self._left -= len(text)
         if self._left <= 0:
             _log.warning("the program prints too much: the rest of its output is left out")
+
+
+def _settle_with(answer: asyncio.Future[Report | None], later: asyncio.Future[Report | None]) -> None:
+    """Answer a request with what another one gets."""
+
+    def settle(done: asyncio.Future[Report | None]) -> None:
+        error = done.exception()
+        if error is None:
+            answer.set_result(done.result())
+        else:
+            answer.set_exception(error)
+
+    later.add_done_callback(settle)

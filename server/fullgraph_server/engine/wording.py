@@ -9,8 +9,8 @@ from functools import cache
 from fullgraph_compiler.facts import GuardFailure
 
 from .names import written_name
+from .process import worker_folder
 from .report import Call
-from .worker import worker_folder
 
 _LIBRARY_FOLDER = re.compile(r".*[/\\](?:site-packages|dist-packages|python\d\.\d+)[/\\]", re.DOTALL)
 _MOST_VALUES = 6

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -15,6 +15,9 @@ _log = logging.getLogger(__name__)
 
 _SECTION = "fullgraph"
 _ANSWER_SECONDS = 5.0
+
+
+RunOn: TypeAlias = Literal["manual", "save", "type"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,10 @@ class Settings:
     """The one that is active in the client, for want of one that is set."""
     timeout: float | None = None
     """Seconds that a run may take."""
+    memory: float | None = None
+    """GiB that a run may use."""
+    run_on: RunOn = "save"
+    """When targets that have run do so again by themselves."""
 
 
 class Configuration:
@@ -76,7 +83,9 @@ class Configuration:
         return Settings(
             self._interpreter("interpreter", section.get("interpreter")),
             self._interpreter("activeInterpreter", section.get("activeInterpreter")),
-            self._timeout(section.get("timeout")),
+            self._number("timeout", "seconds", section.get("timeout")),
+            self._number("memory", "GiB", section.get("memory")),
+            self._run_on(section.get("runOn")),
         )
 
     def _interpreter(self, key: str, value: Any) -> str | None:
@@ -89,13 +98,20 @@ class Configuration:
         self._wrong(key, "the path of a Python, or a list with one", value)
         return None
 
-    def _timeout(self, value: Any) -> float | None:
+    def _number(self, key: str, unit: str, value: Any) -> float | None:
         if value is None:
             return None
         if isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0:
             return float(value)
-        self._wrong("timeout", "a number of seconds above 0", value)
+        self._wrong(key, f"a number of {unit} above 0", value)
         return None
+
+    def _run_on(self, value: Any) -> RunOn:
+        if value in get_args(RunOn):
+            return cast(RunOn, value)
+        if value is not None:
+            self._wrong("runOn", "manual, save or type", value)
+        return "save"
 
     def _wrong(self, key: str, wanted: str, value: Any) -> None:
         name = f"{_SECTION}.{key}" if key else _SECTION

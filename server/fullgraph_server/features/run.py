@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from typing import Any
 
@@ -9,12 +10,13 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from ..engine.run import RunSettings
 from ..engine.runs import Plan, Planner, Runs
+from ..engine.settings import RunSettings, memory_limit
 from ..protocol import CLEAR, RUN, RUN_ON_SAVE, STOP, RunSummary
 from ..workspace.config import read_config
 from ..workspace.targets import Target
-from .configuration import Configuration
+from .configuration import Configuration, RunOn
+from .diagnostics import Diagnostics
 from .documents import Documents
 from .interpreter import choose_interpreter
 from .targets import NoTarget, Targets
@@ -40,27 +42,38 @@ def create_planner(targets: Targets, documents: Documents, configuration: Config
         config = read_config(root)
         for problem in config.problems:
             configuration.tell(problem.message)
-        return Plan(
-            target,
-            RunSettings(
-                python=choose_interpreter(settings, config).path,
-                cwd=target.cwd,
-                env={**os.environ, **target.env},
-                timeout=settings.timeout or target.timeout or config.timeout or _TIMEOUT,
-            ),
-            workspace,
+        run_settings = RunSettings(
+            python=choose_interpreter(settings, config).path,
+            cwd=target.cwd,
+            env={**os.environ, **target.env},
+            timeout=settings.timeout or target.timeout or config.timeout or _TIMEOUT,
+            memory=memory_limit(settings.memory or config.memory),
         )
+        return Plan(target, run_settings, *documents.as_shown(workspace))
 
     return plan
 
 
-def register(server: LanguageServer, runs: Runs, targets: Targets, documents: Documents) -> None:
+def register(
+    server: LanguageServer,
+    runs: Runs,
+    targets: Targets,
+    documents: Documents,
+    configuration: Configuration,
+    diagnostics: Diagnostics,
+) -> None:
     """Serve the commands, ``textDocument/didChange`` and ``textDocument/didSave``."""
+    pauses: dict[str, asyncio.TimerHandle] = {}
+    tasks: set[asyncio.Task[None]] = set()
 
     @server.command(RUN)
     async def run(*args: Any) -> RunSummary:
         name = _found(targets, _only_argument(RUN, args)).id
-        report = await runs.start(name)
+        try:
+            report = await asyncio.shield(runs.start(name))
+        except asyncio.CancelledError:
+            runs.stop(name)
+            raise
         if report is None or report.status is None:
             return RunSummary(name, "cancelled", 0)
         return RunSummary(name, report.status, len(report.findings))
@@ -82,13 +95,33 @@ def register(server: LanguageServer, runs: Runs, targets: Targets, documents: Do
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     async def did_change(params: types.DidChangeTextDocumentParams) -> None:
-        if filename := documents.filename(params.text_document.uri):
-            runs.edited(filename)
+        filename = documents.filename(params.text_document.uri)
+        if filename is None:
+            return
+        diagnostics.edited(filename)
+        pause = runs.edited(filename)
+        if timer := pauses.pop(filename, None):
+            timer.cancel()
+        if pause is not None:
+            pauses[filename] = asyncio.get_running_loop().call_later(pause, paused, filename)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     async def did_save(params: types.DidSaveTextDocumentParams) -> None:
         if filename := documents.filename(params.text_document.uri):
-            runs.saved(filename)
+            await changed(filename, "save")
+
+    def paused(filename: str) -> None:
+        del pauses[filename]
+        source = documents.source(filename)
+        if source is not None and source.tree is not None:  # else a line is being written
+            task = asyncio.ensure_future(changed(filename, "type"))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+
+    async def changed(filename: str, occasion: RunOn) -> None:
+        settings = await configuration.settings(documents.uri(filename))
+        if occasion == settings.run_on or (occasion == "save" and settings.run_on == "type"):
+            runs.restart(filename)
 
 
 def _only_argument(command: str, args: tuple[Any, ...]) -> str:

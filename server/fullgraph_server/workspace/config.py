@@ -20,7 +20,7 @@ else:
 TargetKind: TypeAlias = Literal["script", "pytest", "example"]
 
 _KINDS: tuple[TargetKind, ...] = ("script", "pytest", "example")
-_TABLE_KEYS = ("targets", "python", "timeout")
+_TABLE_KEYS = ("targets", "python", "timeout", "memory")
 _TARGET_KEYS = ("name", *_KINDS, "args", "cwd", "env", "timeout")
 _TABLE = re.compile(r"\s*\[tool\.fullgraph\]")
 _TARGETS_TABLE = re.compile(r"\s*\[\[tool\.fullgraph\.targets\]\]")
@@ -52,6 +52,8 @@ class Config:
     python: str | None = None
     timeout: float | None = None
     """Seconds that a run may take."""
+    memory: float | None = None
+    """GiB that a run may use."""
     problems: tuple[Problem, ...] = ()
 
 
@@ -98,8 +100,9 @@ class _Reader:
             elif target:
                 targets.append(target)
         python = self._string("python", table.get("python"))
-        timeout = self._seconds("timeout", table.get("timeout"))
-        return Config(root, tuple(targets), python, timeout, tuple(self._problems))
+        timeout = self._number("timeout", "seconds", table.get("timeout"))
+        memory = self._number("memory", "GiB", table.get("memory"))
+        return Config(root, tuple(targets), python, timeout, memory, tuple(self._problems))
 
     def _target(self, key: str, item: Any) -> TargetConfig | None:
         if not isinstance(item, dict):
@@ -132,7 +135,7 @@ class _Reader:
             args=tuple(arg for arg in args if arg is not None),
             cwd=self._string(f"{key}.cwd", item.get("cwd")) or "",
             env=tuple((name, value) for name, value in variables if value is not None),
-            timeout=self._seconds(f"{key}.timeout", item.get("timeout")),
+            timeout=self._number(f"{key}.timeout", "seconds", item.get("timeout")),
         )
 
     def _check_keys(self, key: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
@@ -146,12 +149,12 @@ class _Reader:
         self._wrong(key, "a string that is not empty", value)
         return None
 
-    def _seconds(self, key: str, value: Any) -> float | None:
+    def _number(self, key: str, unit: str, value: Any) -> float | None:
         if value is None:
             return None
         if isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0:
             return float(value)
-        self._wrong(key, "a number of seconds above 0", value)
+        self._wrong(key, f"a number of {unit} above 0", value)
         return None
 
     def _list(self, key: str, value: Any) -> list[Any]:

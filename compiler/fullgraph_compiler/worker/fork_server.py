@@ -1,0 +1,225 @@
+"""A process that has imported what runs need, forks a worker for each, and ends what they leave behind.
+
+It is spoken to in JSON over a Unix socket that keeps messages apart (descriptor 0). From the server:
+``{"warm": [library, ...]}``, as often as there are more, answered by
+``{"ready": {"problem": "", "unsafe": ""}}``;
+``{"fork": id, "folder": "...", "memory": bytes | null}`` with two descriptors, the worker's channel and its
+output, answered by ``{"forked": id, "pid": pid}``; ``{"kill": id}``; ``{"abort": id}``. To the server:
+``{"exceeded": id}`` for a worker that used up its memory and gets SIGABRT, ``{"exited": id, "code": code}``.
+
+It never has a thread, a GPU or user code: whether that holds is checked once all is imported (``unsafe``).
+Exit codes: 0 when the server has gone, :data:`ENVIRONMENT_CHANGED` when packages were installed since.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import selectors
+import shutil
+import signal
+import socket
+import sysconfig
+import traceback
+import weakref
+from collections.abc import Container
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from . import processes, session
+from .imports import import_libraries, import_torch
+
+ENVIRONMENT_CHANGED = 3
+
+_MESSAGE_BYTES = 1 << 20
+_WATCH_SECONDS = 0.2
+"""How often the memory of workers is looked at."""
+
+
+def serve() -> NoReturn:
+    """Serve until the server has gone."""
+    control = socket.socket(fileno=os.dup(0))
+    processes.adopt_orphans()
+    server = _ForkServer(control)
+    try:
+        server.loop()
+    except OSError:
+        traceback.print_exc()  # the server went while we spoke to it
+    server.end_all()
+    os._exit(0)
+
+
+@dataclass
+class _Worker:
+    id: int
+    folder: str
+    memory: int | None
+
+
+class _ForkServer:
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._workers: dict[int, _Worker] = {}
+        self._packages = _packages_stamp()
+        self._selector = selectors.DefaultSelector()
+        self._signalled, signalling = socket.socketpair()
+        self._own = (control, self._signalled, signalling)
+        for end in self._own[1:]:
+            end.setblocking(False)
+        # The handler does nothing: the byte that comes with the signal wakes the loop.
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(signalling.fileno(), warn_on_full_buffer=False)
+        self._selector.register(control, selectors.EVENT_READ)
+        self._selector.register(self._signalled, selectors.EVENT_READ)
+
+    def loop(self) -> None:
+        """Serve until the server has gone."""
+        while True:
+            watching = any(worker.memory for worker in self._workers.values())
+            ready = {key.fileobj for key, _ in self._selector.select(_WATCH_SECONDS if watching else None)}
+            if self._signalled in ready:
+                with contextlib.suppress(BlockingIOError):
+                    self._signalled.recv(4096)
+            self._reap()
+            if self._control in ready:
+                message, descriptors, _, _ = socket.recv_fds(self._control, _MESSAGE_BYTES, 2)
+                if not message:
+                    return
+                self._obey(json.loads(message), descriptors)
+            self._watch()
+
+    def end_all(self) -> None:
+        """Kill every worker with all that descends from it."""
+        for pid in self._workers:
+            _kill_group(pid)
+        self._end_orphans(keep=frozenset())
+        for worker in self._workers.values():
+            shutil.rmtree(worker.folder, ignore_errors=True)
+
+    def _obey(self, message: dict[str, Any], descriptors: list[int]) -> None:
+        if "warm" in message:
+            self._tell(ready=_warm(message["warm"]))
+        elif "fork" in message:
+            if _packages_stamp() != self._packages:
+                os._exit(ENVIRONMENT_CHANGED)
+            self._fork(_Worker(message["fork"], message["folder"], message["memory"]), *descriptors)
+        else:
+            number, wanted = (signal.SIGABRT, "abort") if "abort" in message else (signal.SIGKILL, "kill")
+            pid = next((pid for pid, worker in self._workers.items() if worker.id == message[wanted]), None)
+            if pid is not None:
+                os.kill(pid, number)
+
+    def _fork(self, worker: _Worker, channel: int, output: int) -> None:
+        parent = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                self._become_worker(parent, channel, output)
+                session.serve(worker.folder, own_lifeline=False)
+            except BaseException:
+                traceback.print_exc()
+            os._exit(1)
+        os.close(channel)
+        os.close(output)
+        self._workers[pid] = worker
+        self._tell(forked=worker.id, pid=pid)
+
+    def _become_worker(self, parent: int, channel: int, output: int) -> None:
+        """Leave everything behind that belongs to the fork server."""
+        os.setsid()
+        processes.die_with_parent(parent)
+        # What a program leaves behind in other sessions stays below its own process until that ends.
+        processes.adopt_orphans()
+        processes.prefer_for_oom_kill()
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        self._selector.close()
+        for end in self._own:
+            end.close()
+        for target, source in ((0, channel), (1, channel), (2, output)):
+            os.dup2(source, target)
+        os.close(channel)
+        os.close(output)
+
+    def _reap(self) -> None:
+        """Take note of workers that have ended; all that they leave behind ends with them."""
+        ended = []
+        with contextlib.suppress(ChildProcessError):
+            while (found := os.waitpid(-1, os.WNOHANG))[0]:
+                pid, status = found
+                if pid in self._workers:
+                    _kill_group(pid)
+                    ended.append((self._workers.pop(pid), os.waitstatus_to_exitcode(status)))
+        if ended:
+            self._end_orphans(keep=self._workers.keys())
+        for worker, code in ended:
+            self._tell(exited=worker.id, code=code)
+
+    def _end_orphans(self, keep: Container[int]) -> None:
+        """Kill what the workers that have ended leave to us, until there is nothing more of it."""
+        while orphans := [pid for pid in processes.children(os.getpid()) if pid not in keep]:
+            for pid in orphans:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+            for pid in orphans:
+                with contextlib.suppress(OSError):
+                    os.waitpid(pid, 0)
+
+    def _watch(self) -> None:
+        for pid, worker in self._workers.items():
+            if worker.memory and processes.uses_more_than(pid, worker.memory):
+                worker.memory = None
+                self._tell(exceeded=worker.id)
+                os.kill(pid, signal.SIGABRT)
+
+    def _tell(self, **message: Any) -> None:
+        self._control.send(json.dumps(message).encode())
+
+
+def _warm(libraries: list[str]) -> dict[str, str]:
+    problem = import_torch()
+    if problem:
+        return {"problem": problem, "unsafe": ""}
+    import torch._dynamo  # noqa: F401
+
+    from .. import torch_compat
+    from ..capture import run  # noqa: F401
+
+    if processes.has_gpu():
+        libraries = [name for name in libraries if not torch_compat.asks_for_gpu(name)]
+    import_libraries(libraries)
+    # The end of the process does for these what they would do: a worker that took them apart would be late.
+    for finalizer in weakref.finalize._registry:  # type: ignore[attr-defined]
+        finalizer.atexit = False
+    gc.collect()
+    gc.freeze()
+    return {"problem": "", "unsafe": _unsafe()}
+
+
+def _unsafe() -> str:
+    """Why a fork of this process might not work, or nothing."""
+    # Libraries that can fork (OpenBLAS) end their threads for it, and start them again when they are needed.
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+    if processes.has_gpu_open():
+        return "a library has opened the GPU"
+    count = processes.threads()
+    return f"libraries have started {count - 1} threads" if count > 1 else ""
+
+
+def _packages_stamp() -> tuple[int, ...]:
+    """Changes when a package is installed or removed."""
+    stamps = []
+    for name in ("purelib", "platlib"):
+        with contextlib.suppress(OSError):
+            stamps.append(os.stat(sysconfig.get_path(name)).st_mtime_ns)
+    return tuple(stamps)
+
+
+def _kill_group(pid: int) -> None:
+    with contextlib.suppress(OSError):
+        os.killpg(pid, signal.SIGKILL)

@@ -1,0 +1,100 @@
+"""A worker: serves one run over the descriptors that it was started with, then ends.
+
+Requests: ``initialize {protocol, libraries}`` -> ``{protocol, torch, python, pid}``; ``run RunRequest`` ->
+``{}``, with notifications ``facts {generation, facts}`` before it; ``environment`` -> the report that
+PyTorch's issue template asks for, as text. The worker ends after its run with exit code 0.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import sys
+import threading
+from typing import Any
+
+from .channel import Channel
+from .imports import import_libraries, import_torch
+
+
+def serve(folder: str, *, own_lifeline: bool) -> None:
+    """Serve one run. ``folder`` is the run's own; the server makes and removes it, and may find us dead.
+
+    With ``own_lifeline`` nobody else watches whether the server still lives.
+    """
+    channel = Channel.take_standard_streams()
+    _use_run_folder(folder)
+    while (message := channel.read()) is not None:
+        method, request, params = message.get("method"), message.get("id"), message.get("params") or {}
+        if method == "initialize":
+            problem = import_torch()
+            if problem:
+                channel.fail(request, problem)
+                return
+            import_libraries(params.get("libraries", ()))
+            channel.respond(request, _describe())
+        elif method == "environment":
+            from torch.utils.collect_env import get_pretty_env_info
+
+            channel.respond(request, get_pretty_env_info())
+        elif method == "run":
+            if own_lifeline:
+                threading.Thread(target=_die_with_server, args=(channel,), daemon=True).start()
+            _run(channel, params)
+            channel.respond(request, {})
+            for stream in (sys.stdout, sys.stderr):
+                # The program may have closed them, or put anything in their place.
+                with contextlib.suppress(Exception):
+                    stream.flush()
+            # Taking torch's modules apart would cost more time than a small program's run.
+            os._exit(0)
+        else:
+            channel.fail(request, f"a worker knows no method {method}")
+
+
+def _use_run_folder(folder: str) -> None:
+    """Write crashes to the run's folder, and keep this run away from the user's compiler caches."""
+    faulthandler.enable(open(os.path.join(folder, "crash.log"), "w"))  # noqa: SIM115 - it outlives all
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")
+    os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "triton")
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        # The place of a crash is known: nobody needs gigabytes of core.
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
+def _describe() -> dict[str, object]:
+    from .. import torch_compat
+    from ..facts import PROTOCOL_VERSION
+
+    return {
+        "protocol": PROTOCOL_VERSION,
+        "torch": torch_compat.version(),
+        "python": sys.version.split()[0],
+        "pid": os.getpid(),
+    }
+
+
+def _run(channel: Channel, params: Any) -> None:
+    from ..capture.run import run
+    from ..facts import RunRequest, from_json
+
+    request = from_json(params)
+    assert isinstance(request, RunRequest)
+    run(
+        request,
+        lambda facts: channel.notify("facts", {"generation": request.generation, "facts": facts}),
+    )
+
+
+def _die_with_server(channel: Channel) -> None:
+    """Wait until the server has gone, then end this process and its group."""
+    while channel.read() is not None:
+        pass
+    if sys.platform != "win32":
+        import signal
+
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)

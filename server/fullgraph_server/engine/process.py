@@ -1,0 +1,144 @@
+"""A worker's process as the server sees it: its channel, its output, its end."""
+
+from __future__ import annotations
+
+import asyncio
+import asyncio.subprocess
+import contextlib
+import importlib.util
+import logging
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_log = logging.getLogger(__name__)
+
+BUFFER = 1 << 20
+
+
+class Process(ABC):
+    """A process that runs a worker. It leads a process group."""
+
+    exited: asyncio.Future[int]
+    """Done when the process itself has ended, whoever still holds its pipes; the return code."""
+    exceeded: asyncio.Future[None]
+    """Done when it has used up its memory, and is about to write where it was."""
+    reader: asyncio.StreamReader
+    writer: Any
+    output: asyncio.StreamReader
+
+    @abstractmethod
+    def abort(self) -> None:
+        """Make the process write to its crash log where it is, and die."""
+
+    @abstractmethod
+    def kill(self) -> None:
+        """Kill the process and its descendants."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of its pipes."""
+
+
+class ExecutedProcess(Process):
+    """A worker that was started by itself: it imports what it needs once it is asked to."""
+
+    def __init__(self, transport: asyncio.SubprocessTransport, protocol: ProcessProtocol) -> None:
+        assert protocol.stdin is not None
+        assert protocol.stdout is not None
+        assert protocol.stderr is not None
+        self.exited = protocol.exited
+        self.exceeded = asyncio.get_running_loop().create_future()
+        self.reader, self.writer, self.output = protocol.stdout, protocol.stdin, protocol.stderr
+        self._transport = transport
+
+    @classmethod
+    async def start(cls, python: str, cwd: Path, env: Mapping[str, str], folder: Path) -> ExecutedProcess:
+        """Start a worker whose own folder is ``folder``.
+
+        Raises ``OSError`` or ``ValueError`` if the interpreter cannot be started.
+        """
+        command = (python, worker_script())
+        env = {**env, "FULLGRAPH_RUN_FOLDER": str(folder)}
+        _log.info("starting %s in %s", shlex.join(command), cwd)
+        transport, protocol = await asyncio.get_running_loop().subprocess_exec(
+            ProcessProtocol,
+            *command,
+            cwd=cwd,
+            env={**env, "FULLGRAPH_RUN_FOLDER": str(folder)},
+            **own_group(),
+        )
+        return cls(transport, protocol)
+
+    def abort(self) -> None:
+        """Make the process write to its crash log where it is, and die."""
+        if sys.platform != "win32" and not self.exited.done():
+            with contextlib.suppress(OSError):
+                os.kill(self._transport.get_pid(), signal.SIGABRT)
+
+    def kill(self) -> None:
+        """Kill the process and its descendants."""
+        kill_group(self._transport.get_pid())
+
+    def close(self) -> None:
+        """Let go of its pipes."""
+        self._transport.close()
+
+
+@cache
+def worker_folder() -> str:
+    """The folder of ``fullgraph_compiler``, found without importing it."""
+    spec = importlib.util.find_spec("fullgraph_compiler")
+    assert spec is not None
+    assert spec.submodule_search_locations
+    return os.path.join(os.path.abspath(spec.submodule_search_locations[0]), "")
+
+
+def worker_script() -> str:
+    """The file that a worker runs. By path: a workspace's own modules must not stand in for it."""
+    return os.path.join(worker_folder(), "worker", "main.py")
+
+
+def own_group() -> dict[str, Any]:
+    """The arguments that make a new process lead a group of its own."""
+    if sys.platform == "win32":
+        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    return {"start_new_session": True}
+
+
+def kill_group(pid: int) -> None:
+    """Kill a group's leader and its members. The group outlives its leader for as long as it has any."""
+    if sys.platform == "win32":
+        subprocess.run(["taskkill", "/F", "/T", "/PID", str(pid)], capture_output=True, check=False)
+    else:
+        with contextlib.suppress(OSError):
+            os.killpg(pid, signal.SIGKILL)
+
+
+class ProcessProtocol(asyncio.subprocess.SubprocessStreamProtocol):
+    """Knows when the process itself ended: ``Process.wait`` also waits for its pipes, before Python 3.13."""
+
+    def __init__(self) -> None:
+        loop = asyncio.get_running_loop()
+        super().__init__(limit=BUFFER, loop=loop)
+        self.exited: asyncio.Future[int] = loop.create_future()
+        self._subprocess: asyncio.SubprocessTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        assert isinstance(transport, asyncio.SubprocessTransport)
+        self._subprocess = transport
+
+    def process_exited(self) -> None:
+        super().process_exited()
+        assert self._subprocess is not None
+        code = self._subprocess.get_returncode()
+        if not self.exited.done():
+            self.exited.set_result(0 if code is None else code)

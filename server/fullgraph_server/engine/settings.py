@@ -1,0 +1,35 @@
+"""Where a program runs, and what it may use up."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_GIB = 1 << 30
+_CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """Interpreter, folder and environment of a run; its seconds and its bytes of memory."""
+
+    python: str
+    cwd: Path
+    env: Mapping[str, str]
+    timeout: float | None = None
+    memory: int | None = None
+
+
+def memory_limit(gib: float | None) -> int | None:
+    """The bytes that a run may use: so many GiB, else three quarters of what the machine has."""
+    if gib is not None:
+        return int(gib * _GIB)
+    if not hasattr(os, "sysconf"):
+        return None  # Windows: nobody watches it there
+    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    with contextlib.suppress(OSError, ValueError):  # no container, or one without a limit ("max")
+        machine = min(machine, int(_CONTAINER_LIMIT.read_text()))
+    return machine * 3 // 4

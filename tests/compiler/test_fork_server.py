@@ -1,0 +1,123 @@
+"""Runs that are forked from a process with torch in it, beside runs in fresh processes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fullgraph_compiler.facts import Fact, ModulesLoaded, RunFinished, RunRequest, Script
+from fullgraph_server.engine.run import Run
+from fullgraph_server.engine.settings import RunSettings
+from fullgraph_server.engine.workers import Workers
+
+PROGRAM = """
+import torch
+
+@torch.compile
+def f(a, b):
+    x = a / (torch.abs(a) + 1)
+    print("broken")
+    if b.sum() < 0:
+        b = b * -1
+    return x * b
+
+f(torch.ones(10), torch.ones(10))
+f(torch.ones(12), torch.ones(12))
+"""
+
+BUSY_LIBRARY = """
+import threading
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+"""
+
+
+def observe(
+    file: Path, *, fork: bool, libraries: Sequence[str] = (), env: dict[str, str] | None = None
+) -> list[tuple[list[Fact], str]]:
+    """Facts and output of two runs, one after the other: the second one starts warm."""
+
+    async def runs() -> list[tuple[list[Fact], str]]:
+        workers = Workers(fork=fork)
+        try:
+            return [await one(workers) for _ in range(2)]
+        finally:
+            await workers.close()
+
+    async def one(workers: Workers) -> tuple[list[Fact], str]:
+        facts: list[Fact] = []
+        output: list[str] = []
+        settings = RunSettings(sys.executable, file.parent, {**os.environ, **(env or {})})
+        run = Run(workers, settings, RunRequest(1, Script(str(file))), libraries, output.append)
+        await asyncio.wait_for(run.execute(facts.extend), 120)
+        assert isinstance(facts[-1], RunFinished)
+        assert facts[-1].status == "finished", "".join(output)
+        return facts, "".join(output)
+
+    return asyncio.run(runs())
+
+
+def comparable(value: Any) -> Any:
+    """A fact with its values by name, without seconds, ids of objects and torch's own stacks."""
+    if is_dataclass(value):
+        named = {field.name: comparable(getattr(value, field.name)) for field in fields(value)}
+        return {name: item for name, item in named.items() if name not in ("seconds", "text")}
+    if isinstance(value, str):
+        return re.sub(r"\d{9,}", "ID", value)
+    return tuple(map(comparable, value)) if isinstance(value, tuple) else value
+
+
+def test_a_fork_tells_what_a_fresh_process_tells(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    runs = [*observe(program, fork=True), *observe(program, fork=False)]
+    forked, again, fresh, ahead = (
+        [comparable(fact) for fact in facts if not isinstance(fact, ModulesLoaded)] for facts, _ in runs
+    )
+    assert forked == again == fresh == ahead
+    assert len(fresh) > 20
+
+
+@pytest.mark.parametrize("fork", [True, False])
+def test_libraries_are_there_before_the_program_and_its_own_modules_are_not(
+    tmp_path: Path, fork: bool
+) -> None:
+    (tmp_path / "mine.py").write_text("")
+    program = tmp_path / "program.py"
+    program.write_text("import sys\nprint('xml.sax' in sys.modules, 'mine' in sys.modules)\nimport mine\n")
+    for _, output in observe(program, fork=fork, libraries=["xml.sax"]):
+        assert output == "True False\n"
+
+
+def test_a_library_with_threads_is_not_forked(tmp_path: Path) -> None:
+    (tmp_path / "busy.py").write_text(BUSY_LIBRARY)
+    program = tmp_path / "program.py"
+    program.write_text("import os, threading\nprint(os.getppid(), threading.active_count())\n")
+    outputs = [
+        output
+        for _, output in observe(program, fork=True, libraries=["busy"], env={"PYTHONPATH": str(tmp_path)})
+    ]
+    # The process that forks stays the same, and has nothing imported; the thread is the worker's own.
+    assert outputs[0] == outputs[1]
+    assert outputs[0].split()[1] == "2"
+
+
+def test_nothing_of_the_fork_server_is_left_in_a_run(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import os, signal, threading\n"
+        "print(sorted(os.listdir('/proc/self/fd'), key=int)[:3], os.getsid(0) == os.getpid())\n"
+        "print(signal.getsignal(signal.SIGCHLD) == signal.SIG_DFL, signal.set_wakeup_fd(-1))\n"
+        "print(os.environ['TORCHINDUCTOR_CACHE_DIR'] != '', 'FULLGRAPH_RUN_FOLDER' in os.environ)\n"
+        "links = [os.readlink(f'/proc/self/fd/{fd}') for fd in os.listdir('/proc/self/fd')[:-1]]\n"
+        "print(sum(link.startswith('socket') for link in links))\n"
+    )
+    for _, output in observe(program, fork=True):
+        # Sockets: standard output and error, which are one, and the channel in both directions.
+        assert output.splitlines() == ["['0', '1', '2'] True", "True -1", "True False", "4"]

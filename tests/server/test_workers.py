@@ -1,0 +1,143 @@
+"""Workers over time: what they share, what ends them, and what they leave behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import pytest
+from fullgraph_compiler.facts import Fact, RunFinished, RunRequest, Script, TargetProblem
+from fullgraph_server.engine import fork_server
+from fullgraph_server.engine import workers as workers_module
+from fullgraph_server.engine.run import Run
+from fullgraph_server.engine.settings import RunSettings
+from fullgraph_server.engine.workers import Workers
+from processes import dies
+
+FAKE = Path(__file__).with_name("fake_worker.py")
+
+
+@pytest.fixture
+async def workers(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Workers]:
+    monkeypatch.setattr(fork_server, "worker_script", lambda: str(FAKE))
+    workers = Workers(fork=True)
+    yield workers
+    await workers.close()
+
+
+async def run(
+    workers: Workers, scenario: str, cwd: Path, libraries: Sequence[str] = (), memory: int | None = None
+) -> tuple[list[TargetProblem], RunFinished]:
+    """The problems that a run told, and its end."""
+    facts: list[Fact] = []
+    settings = RunSettings(sys.executable, cwd, dict(os.environ), memory=memory)
+    request = RunRequest(1, Script("toy.py", (scenario,)))
+    await asyncio.wait_for(Run(workers, settings, request, libraries).execute(facts.extend), 30)
+    finished = facts.pop()
+    assert isinstance(finished, RunFinished)
+    return [fact for fact in facts if isinstance(fact, TargetProblem)], finished
+
+
+async def parent(workers: Workers, cwd: Path, libraries: Sequence[str] = ()) -> int:
+    """The process that forked the worker of a run."""
+    (problem,), _ = await run(workers, "parent", cwd, libraries)
+    return int(problem.message)
+
+
+async def test_runs_of_a_kind_share_a_fork_server(workers: Workers, tmp_path: Path) -> None:
+    first = await parent(workers, tmp_path)
+    assert await parent(workers, tmp_path) == first
+    assert await parent(workers, tmp_path.parent) != first
+
+
+async def test_libraries_are_shared_only_by_those_that_import_them(workers: Workers, tmp_path: Path) -> None:
+    plain = await parent(workers, tmp_path)
+    # torch's own modules make no difference.
+    assert await parent(workers, tmp_path, ["torch._inductor.config"]) == plain
+    other = await parent(workers, tmp_path, ["transformers", "transformers.models"])
+    assert other != plain
+    assert await parent(workers, tmp_path, ["transformers", "torch.nn"]) == other
+
+
+async def test_a_killed_fork_server_is_replaced(workers: Workers, tmp_path: Path) -> None:
+    first = await parent(workers, tmp_path)
+    os.kill(first, signal.SIGKILL)
+    assert await parent(workers, tmp_path) != first
+
+
+async def test_a_fork_server_that_is_killed_takes_its_runs_along(workers: Workers, tmp_path: Path) -> None:
+    server = await parent(workers, tmp_path)
+    facts: list[Fact] = []
+
+    def on_facts(new: Sequence[Fact]) -> None:
+        if not facts:
+            os.kill(server, signal.SIGKILL)
+        facts.extend(new)
+
+    settings = RunSettings(sys.executable, tmp_path, dict(os.environ))
+    request = RunRequest(1, Script("toy.py", ("fork-and-hang",)))
+    await asyncio.wait_for(Run(workers, settings, request).execute(on_facts), 30)
+    child, crash, finished = facts
+    assert isinstance(child, TargetProblem)
+    assert isinstance(crash, TargetProblem)
+    assert crash.message == "The program crashed: killed: perhaps out of memory (SIGKILL)."
+    assert isinstance(finished, RunFinished)
+    assert finished.status == "crashed"
+    assert dies(int(child.message))
+
+
+async def test_new_packages_mean_a_new_fork_server(
+    workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    monkeypatch.setenv("FAKE_PACKAGES", str(packages))
+    first = await parent(workers, tmp_path)
+    assert await parent(workers, tmp_path) == first
+    (packages / "new").mkdir()
+    os.utime(packages, ns=(1, 1))  # coarse clocks might not show the difference
+    assert await parent(workers, tmp_path) != first
+    assert dies(first)
+
+
+async def test_a_daemon_does_not_outlive_its_run(workers: Workers, tmp_path: Path) -> None:
+    (problem,), finished = await run(workers, "daemon", tmp_path)
+    assert finished.status == "finished"
+    assert dies(int(problem.message))
+
+
+async def test_a_run_that_takes_too_much_memory(workers: Workers, tmp_path: Path) -> None:
+    (problem,), finished = await run(workers, "hog", tmp_path, memory=1 << 28)
+    assert finished.status == "memory"
+    assert problem.message == "The program used more than 0.25 GiB of memory."
+    assert "fullgraph.memory" in problem.hints[0]
+    assert problem.stack[-1].function == "play"
+
+
+async def test_the_least_recently_used_goes_first(workers: Workers, tmp_path: Path) -> None:
+    kinds = [[], ["a"], ["b"], ["c"]]
+    parents = [await parent(workers, tmp_path, kind) for kind in kinds]
+    assert await parent(workers, tmp_path, kinds[0]) == parents[0]
+    await parent(workers, tmp_path, ["d"])
+    assert dies(parents[1])
+    assert [await parent(workers, tmp_path, kinds[index]) for index in (0, 2, 3)] == [
+        parents[index] for index in (0, 2, 3)
+    ]
+
+
+async def test_what_nobody_uses_ends(
+    workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers_module, "_IDLE_SECONDS", 0.0)
+    first = await parent(workers, tmp_path)
+    assert await asyncio.to_thread(dies, first)
+
+
+async def test_nothing_stays_after_the_end(workers: Workers, tmp_path: Path) -> None:
+    first = await parent(workers, tmp_path)
+    await workers.close()
+    assert dies(first)
