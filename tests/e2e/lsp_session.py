@@ -50,6 +50,7 @@ class Editor(LanguageClient):
         self._keep(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, self.published)
         self._keep("fullgraph/status", self.statuses)
         self._keep(types.PROGRESS, [])
+        self._versions: dict[str, int] = {}
         self.refreshed = 0
         self.registered: list[types.Registration] = []
 
@@ -95,9 +96,22 @@ class Editor(LanguageClient):
     def open(self, file: Path, version: int = 1) -> str:
         """Open a file; returns its URI."""
         uri = uri_of(file)
+        self._versions[uri] = version
         item = types.TextDocumentItem(uri, types.LanguageKind.Python, version, file.read_text("utf-8"))
         self.text_document_did_open(types.DidOpenTextDocumentParams(item))
         return uri
+
+    def edit(self, uri: str, text: str) -> int:
+        """Replace the text of an open file; returns its new version."""
+        version = self._versions[uri] = self._versions[uri] + 1
+        identifier = types.VersionedTextDocumentIdentifier(version=version, uri=uri)
+        change = types.TextDocumentContentChangeWholeDocument(text)
+        self.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [change]))
+        return version
+
+    def shown(self, uri: str) -> types.PublishDiagnosticsParams | None:
+        """What was published last for a file."""
+        return next((params for params in reversed(self.published) if params.uri == uri), None)
 
     def save(self, uri: str) -> None:
         """Tell that a file was saved."""

@@ -16,6 +16,7 @@ from fullgraph_compiler.facts import (
     GraphBreak,
     GuardFailure,
     GuardInstalled,
+    ModulesLoaded,
     ProgramRaised,
     Recompile,
     RecompileLimit,
@@ -391,9 +392,19 @@ def test_a_failure_of_an_unknown_kind_counts_for_every_guard_on_its_source() -> 
 def test_the_run_gives_its_status_and_files() -> None:
     report = folded(started("0/0"), broke("0/0", StackFrame(FILE, 14, "toy"), StackFrame(EINOPS, 1, "f")))
     assert (report.status, report.seconds, report.generation, report.torch) == (None, 0.0, 3, "2.13.0")
-    assert report.files == {FILE}
+    assert report.files == {FILE: WORKSPACE.source(FILE)}
     ended = folded(RunFinished("crashed", 1.5, -11))
     assert (ended.status, ended.seconds, ended.findings) == ("crashed", 1.5, ())
+
+
+def test_imported_files_of_the_workspace_are_told_and_not_read() -> None:
+    helper, deeper = "/w/helper.py", "/w/deeper.py"
+    report = folded(
+        ModulesLoaded((helper, "/elsewhere/other.py")),
+        broke("0/0", PRINT),
+        ModulesLoaded((deeper, EINOPS, FILE)),
+    )
+    assert report.files == {helper: None, deeper: None, FILE: WORKSPACE.source(FILE)}
 
 
 FACTS: tuple[Fact, ...] = (

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from fullgraph_server.engine.report import Finding, FrameReport, Guard, Report, Span
+from fullgraph_server.features.findings import Drifts, newest_first, shown_findings
 from fullgraph_server.features.hover import describe
-from fullgraph_server.features.projection import Projection, project
+from fullgraph_server.features.projection import View, project
+from fullgraph_server.workspace.drift import Drift
 from fullgraph_server.workspace.source import SourceFile
 
 FILE = "/project/model.py"
@@ -27,20 +31,35 @@ def guard(source: str, kind: str = "TENSOR_MATCH", failures: int = 0, expected: 
     return Guard(source, kind, expected, f"check({source})", "0/0", Span(FILE, 6, 16, 6, 17), failures)
 
 
-def report(*frames: FrameReport, findings: tuple[Finding, ...] = (), generation: int = 1) -> Report:
-    return Report(
-        FILE, generation, status="finished", frames=frames, findings=findings, files=frozenset({FILE})
-    )
+def report(
+    *frames: FrameReport,
+    findings: tuple[Finding, ...] = (),
+    generation: int = 1,
+    text: str | None = NESTED,
+) -> Report:
+    files = {FILE: None if text is None else SourceFile(FILE, text)}
+    return Report(FILE, generation, status="finished", frames=frames, findings=findings, files=files)
 
 
-def nested(*reports: Report) -> Projection:
-    return project(FILE, reports, SourceFile(FILE, NESTED))
+def nested(*reports: Report, now: str = NESTED) -> View:
+    """What reports say about the file with the text that it has now."""
+    newest = newest_first(reports)
+    return View(FILE, [project(report, FILE) for report in newest], drifts(now))
 
 
-def hovered(projection: Projection, row: int, column: int) -> str:
+def drifts(now: str) -> Drifts:
+    source = SourceFile(FILE, now)
+    return lambda report, filename: Drift(report.files.get(filename), source)
+
+
+def hovered(view: View, row: int, column: int, now: str = NESTED) -> str:
     """The hover text at a 1-based place, empty for none."""
-    found = describe(projection, FILE, NESTED.splitlines()[row - 1], row, column)
+    found = describe(view, now.splitlines()[row - 1], row, column)
     return found[0] if found else ""
+
+
+def functions(view: View) -> list[tuple[str, int]]:
+    return [(function.frame.function, row) for function, row in view.functions()]
 
 
 OUTER = FrameReport(
@@ -50,30 +69,28 @@ INNER = FrameReport("inner", FILE, 5, guards=(guard("L['b']"),))
 
 
 def test_the_innermost_function_counts_and_then_those_around_it() -> None:
-    projection = nested(report(OUTER, INNER))
-    assert hovered(projection, 6, 20).startswith("**`b`**: 1 guard in `inner`")
-    assert hovered(projection, 6, 16).startswith("**`a`**: 1 guard in `outer`")
-    assert projection.function_at(7).frame is OUTER
-    assert projection.function_at(8) is None
-    assert projection.function_at(9) is None
-    assert projection.function_at(1) is None
+    view = nested(report(OUTER, INNER))
+    assert hovered(view, 6, 20).startswith("**`b`**: 1 guard in `inner`")
+    assert hovered(view, 6, 16).startswith("**`a`**: 1 guard in `outer`")
+    around = {row: [function.frame for function, _ in view.functions_at(row)] for row in (1, 6, 7, 8, 9)}
+    assert around == {1: [], 6: [INNER, OUTER], 7: [OUTER], 8: [], 9: []}
 
 
 def test_a_function_is_found_from_its_decorator_to_its_definition() -> None:
-    projection = nested(report(OUTER, INNER))
-    assert hovered(projection, 3, 4).startswith("**`outer`**: 0 graphs")
-    assert hovered(projection, 4, 6).startswith("**`outer`**: 0 graphs")
-    assert hovered(projection, 5, 10).startswith("**`inner`**: 0 graphs")
-    assert hovered(projection, 7, 5) == ""
+    view = nested(report(OUTER, INNER))
+    assert hovered(view, 3, 4).startswith("**`outer`**: 0 graphs")
+    assert hovered(view, 4, 6).startswith("**`outer`**: 0 graphs")
+    assert hovered(view, 5, 10).startswith("**`inner`**: 0 graphs")
+    assert hovered(view, 7, 5) == ""
 
 
 def test_a_value_shows_the_guards_on_its_parts() -> None:
-    projection = nested(report(OUTER))
+    view = nested(report(OUTER))
     row = 7
     columns = {name: NESTED.splitlines()[row - 1].index(name) + 1 for name in ("self", "scale", "weight")}
-    assert hovered(projection, row, columns["self"]).startswith("**`self`**: 1 guard in `outer`")
-    assert "- `self.scale.weight` `TENSOR_MATCH`: f32" in hovered(projection, row, columns["scale"])
-    assert hovered(projection, row, columns["weight"]).startswith("**`self.scale.weight`**: 1 guard")
+    assert hovered(view, row, columns["self"]).startswith("**`self`**: 1 guard in `outer`")
+    assert "- `self.scale.weight` `TENSOR_MATCH`: f32" in hovered(view, row, columns["scale"])
+    assert hovered(view, row, columns["weight"]).startswith("**`self.scale.weight`**: 1 guard")
 
 
 def test_guards_that_failed_come_first_and_many_are_summed_up() -> None:
@@ -103,8 +120,8 @@ def test_guards_that_say_the_same_are_told_together() -> None:
 def test_the_newest_report_of_a_function_counts() -> None:
     old = FrameReport("outer", FILE, 4, graphs=1)
     new = FrameReport("outer", FILE, 4, graphs=2)
-    projection = nested(report(new, generation=5), report(old, generation=4))
-    assert hovered(projection, 3, 4).startswith("**`outer`**: 2 graphs")
+    view = nested(report(new, generation=5), report(old, generation=4))
+    assert hovered(view, 3, 4).startswith("**`outer`**: 2 graphs")
 
 
 @pytest.mark.parametrize(("column", "found"), [(15, False), (16, True), (20, True), (21, True), (22, False)])
@@ -131,7 +148,78 @@ def test_a_finding_is_told_once_with_its_hints_and_link() -> None:
 
 
 def test_a_file_that_is_gone_or_has_changed_does_no_harm() -> None:
-    for source in (None, SourceFile(FILE, "def f(:\n"), SourceFile(FILE, "")):
-        projection = project(FILE, [report(OUTER, INNER)], source)
-        assert describe(projection, FILE, "", 6, 16) is None
-        assert describe(projection, FILE, "def outer(self, a):", 4, 5) is not None
+    for text in (None, "def f(:\n", ""):
+        view = nested(report(OUTER, INNER, text=text))
+        assert describe(view, "", 6, 16) is None
+        assert functions(view) == []
+
+
+# -- after an edit -----------------------------------------------------------------------------
+
+ABOVE = "# a\n# b\n" + NESTED
+FINDING = Finding("graph-break", "GB1", "warning", "broke", Span(FILE, 6, 16, 6, 21))
+
+
+def test_a_hover_follows_the_lines() -> None:
+    view = nested(report(OUTER, INNER, findings=(FINDING,)), now=ABOVE)
+    assert functions(view) == [("outer", 6), ("inner", 7)]
+    assert hovered(view, 8, 18, ABOVE).startswith("**broke** (`GB1`)")
+    guards = hovered(view, 6, 11, ABOVE)
+    assert guards.startswith("**`a`**: 1 guard in `outer`")
+    assert "first used at line 8," in guards
+    assert "**`inner`**: " in hovered(view, 7, 9, ABOVE)
+    assert hovered(view, 4, 1, ABOVE) == ""
+
+
+def test_an_edited_line_shows_only_what_was_found_on_it() -> None:
+    now = NESTED.replace("return a + b", "return a - b")
+    view = nested(report(OUTER, INNER, findings=(FINDING,)), now=now)
+    assert hovered(view, 6, 16, now) == "**broke (edited since the run)** (`GB1`)"
+    guards = hovered(view, 4, 11, now)
+    assert guards.startswith("**`a`**: 1 guard in `outer`")
+    assert "first used" not in guards, "that line is another one now"
+
+
+def test_a_function_without_its_definition_is_not_shown() -> None:
+    now = NESTED.replace("    def inner(b):\n        return a + b\n", "    inner = abs\n")
+    assert functions(nested(report(OUTER, INNER), now=now)) == [("outer", 4), ("inner", 5)], "edited in place"
+    now = NESTED.replace("    def inner(b):\n        return a + b\n", "")
+    view = nested(report(OUTER, INNER), now=now)
+    assert functions(view) == [("outer", 4)]
+    assert hovered(view, 4, 11, now).startswith("**`a`**: 1 guard in `outer`")
+
+
+def test_reports_of_different_texts_meet_in_the_text_as_it_is_now() -> None:
+    old = report(OUTER, INNER, findings=(FINDING,))
+    moved = FrameReport("outer", FILE, 6, graphs=7)
+    again = replace(FINDING, span=Span(FILE, 8, 16, 8, 21), count=2)
+    new = report(moved, findings=(again,), generation=2, text=ABOVE)
+    view = nested(old, new, now=ABOVE)
+    assert functions(view) == [("outer", 6), ("inner", 7)]
+    assert hovered(view, 5, 4, ABOVE).startswith("**`outer`**: 7 graphs")
+    assert hovered(view, 8, 20, ABOVE).count("broke") == 1
+    (shown,) = shown_findings(FILE, newest_first([old, new]), drifts(ABOVE))
+    assert (shown.report, shown.finding, shown.edited) == (new, again, False)
+
+
+def test_what_was_found_again_on_an_edited_line_is_not_told_as_edited_too() -> None:
+    now = NESTED.replace("a + b", "a - b")
+    others = (replace(FINDING, code="GB2"), replace(FINDING, code="GB2", message="broke too"))
+    old = report(findings=(FINDING, *others))
+    new = report(findings=(replace(FINDING, message="broke otherwise"),), generation=2, text=now)
+    shown = shown_findings(FILE, newest_first([old, new]), drifts(now))
+    assert [(item.finding.code, item.message) for item in shown] == [
+        ("GB1", "broke otherwise"),
+        ("GB2", "broke (edited since the run)"),
+        ("GB2", "broke too (edited since the run)"),
+    ]
+
+
+def test_a_finding_on_a_deleted_line_comes_back_with_the_line() -> None:
+    found = report(findings=(FINDING,))
+    for now, spans in [
+        (NESTED.replace("        return a + b\n", ""), []),
+        (NESTED.replace("a + b", "a"), [Span(FILE, 6, 9, 6, 17)]),
+        (NESTED, [FINDING.span]),
+    ]:
+        assert [shown.span for shown in shown_findings(FILE, [found], drifts(now))] == spans

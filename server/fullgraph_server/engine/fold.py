@@ -22,6 +22,7 @@ from fullgraph_compiler.facts import (
     GraphCaptured,
     GuardFailure,
     GuardInstalled,
+    ModulesLoaded,
     ProgramRaised,
     Recompile,
     RecompileLimit,
@@ -33,6 +34,7 @@ from fullgraph_compiler.facts import (
 )
 
 from ..workspace.ranges import definition_span, frame_span, name_span
+from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
 from . import wording
 from .names import written_name
@@ -110,6 +112,7 @@ class _Folding:
         drafts = self._drafts()
         findings = sorted((_finished(draft) for draft in drafts), key=_order)
         frames = self._frames(drafts)
+        graphs = tuple(self._graph(fact) for fact in self._facts if isinstance(fact, GraphCaptured))
         return Report(
             target=target,
             generation=generation,
@@ -118,8 +121,8 @@ class _Folding:
             seconds=finished.seconds if finished else 0.0,
             findings=tuple(findings),
             frames=frames,
-            graphs=tuple(self._graph(fact) for fact in self._facts if isinstance(fact, GraphCaptured)),
-            files=self._files(findings, frames),
+            graphs=graphs,
+            files=self._files(_names(findings, frames, graphs)),
         )
 
     def _index(self, fact: Fact) -> None:
@@ -432,13 +435,27 @@ class _Folding:
         frame = next((place for place in places if contains(place.filename)), None)
         return Graph(fact.compile_id, len(fact.nodes), self._span(frame) if frame else None, fact.text)
 
-    def _files(self, findings: Iterable[Finding], frames: Iterable[FrameReport]) -> frozenset[str]:
-        names = {finding.span.filename for finding in findings}
-        names.update(call.filename for finding in findings for call in finding.stack)
-        for frame in frames:
-            names.add(frame.filename)
-            names.update(guard.span.filename for guard in frame.guards if guard.span)
-        return frozenset(name for name in names if self._workspace.contains(name))
+    def _files(self, names: Iterable[str]) -> dict[str, SourceFile | None]:
+        """The workspace's files among those that the report speaks of, and those that were imported."""
+        contains = self._workspace.contains
+        imported = (
+            name for fact in self._facts if isinstance(fact, ModulesLoaded) for name in fact.filenames
+        )
+        files: dict[str, SourceFile | None] = dict.fromkeys(filter(contains, imported))
+        # Only these are read: a program may import hundreds that it compiles nothing of.
+        files.update((name, self._workspace.source(name)) for name in filter(contains, names))
+        return files
+
+
+def _names(findings: Iterable[Finding], frames: Iterable[FrameReport], graphs: Iterable[Graph]) -> set[str]:
+    """The files that a report speaks of."""
+    names = {finding.span.filename for finding in findings}
+    names.update(call.filename for finding in findings for call in finding.stack)
+    names.update(graph.span.filename for graph in graphs if graph.span)
+    for frame in frames:
+        names.add(frame.filename)
+        names.update(guard.span.filename for guard in frame.guards if guard.span)
+    return names
 
 
 def _target_file(target: str, workspace: Workspace) -> str:

@@ -6,10 +6,13 @@ Here rows and columns are what people and LSP clients count: 1-based, columns in
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from fullgraph_compiler.facts import Severity, Status
+
+from ..workspace.source import SourceFile
 
 FindingKind: TypeAlias = Literal[
     "graph-break",
@@ -125,5 +128,5 @@ class Report:
     frames: tuple[FrameReport, ...] = ()
     graphs: tuple[Graph, ...] = ()
     """In the order in which they were captured."""
-    files: frozenset[str] = field(default_factory=frozenset)
-    """Workspace files that the report speaks of."""
+    files: Mapping[str, SourceFile | None] = field(default_factory=dict, compare=False)
+    """The workspace's files that the program imported; with the text that ran, if the report speaks of it."""

@@ -17,12 +17,15 @@ from ..workspace.source import SourceFile
 from ..workspace.targets import mentions_compile
 from .capabilities import client_command
 from .documents import Documents
+from .projection import Projections
 from .targets import Targets, target_place
 
 _log = logging.getLogger(__name__)
 
 
-def register(server: LanguageServer, documents: Documents, targets: Targets, runs: Runs) -> None:
+def register(
+    server: LanguageServer, documents: Documents, targets: Targets, runs: Runs, projections: Projections
+) -> None:
     """Answer ``textDocument/codeLens``."""
     last: dict[str, list[types.CodeLens]] = {}
 
@@ -34,7 +37,7 @@ def register(server: LanguageServer, documents: Documents, targets: Targets, run
             return []
         if source.tree is None:
             return last.get(filename, [])  # while a line is being written, the others keep their lenses
-        found = [*_target_lenses(filename, source), *_function_lenses(filename, source)]
+        found = [*_target_lenses(filename, source), *_function_lenses(filename)]
         last[filename] = sorted(found, key=lambda lens: lens.range.start.line)
         return last[filename]
 
@@ -50,19 +53,14 @@ def register(server: LanguageServer, documents: Documents, targets: Targets, run
                 command = types.Command("▶ Analyze with Fullgraph", RUN, arguments=[target.id])
             yield types.CodeLens(documents.range(place.name), command)
 
-    def _function_lenses(filename: str, source: SourceFile) -> Iterator[types.CodeLens]:
-        shown: set[tuple[str, int]] = set()
-        for report in sorted(runs.reports(), key=lambda report: -report.generation):
-            for frame in report.frames:
-                row = _row(source, frame) if frame.filename == filename else None
-                if row is None or (frame.function, row) in shown:
-                    continue
-                shown.add((frame.function, row))
-                title = summary(frame) + (" (stale)" if runs.state(report.target).stale else "")
-                command = client_command(server, SHOW_TARGET, title, report.target)
-                # Without a command a lens is plain text.
-                command = command or types.Command(title, "")
-                yield types.CodeLens(documents.line_range(filename, row), command)
+    def _function_lenses(filename: str) -> Iterator[types.CodeLens]:
+        for function, row in projections.of(filename).functions():
+            target = function.report.target
+            title = summary(function.frame) + (" (stale)" if runs.state(target).stale else "")
+            command = client_command(server, SHOW_TARGET, title, target)
+            # Without a command a lens is plain text.
+            command = command or types.Command(title, "")
+            yield types.CodeLens(documents.line_range(filename, row), command)
 
 
 class CodeLensRefresh(RunObserver):
@@ -105,11 +103,3 @@ def summary(frame: FrameReport) -> str:
         if number or one in ("graph", "guard")
     ]
     return " · ".join([*parts, f"{frame.seconds:.2f} s"])
-
-
-def _row(source: SourceFile, frame: FrameReport) -> int | None:
-    """The row of a function's ``def`` in the text as it is now."""
-    if (frame.row, frame.function) in source.functions:
-        return frame.row
-    same = [row for row, name in source.functions if name == frame.function]
-    return same[0] if len(same) == 1 else None

@@ -1,8 +1,9 @@
-"""Findings as diagnostics: pushed when a report has changed, for the files in which it has."""
+"""Findings as diagnostics: pushed when a report or the text has changed, for the files in which it shows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Callable, Iterable
 
 from fullgraph_compiler.facts import Severity
 from lsprotocol import types
@@ -11,14 +12,19 @@ from pygls.lsp.server import LanguageServer
 from ..engine.report import Finding, Report
 from ..engine.runs import RunObserver
 from ..protocol import FindingData
+from ..workspace.targets import Target
 from .documents import Documents
 from .explanation import explanation_uri
+from .findings import ShownFinding, newest_first, shown_findings
 
 _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
     "error": types.DiagnosticSeverity.Error,
     "warning": types.DiagnosticSeverity.Warning,
     "information": types.DiagnosticSeverity.Information,
 }
+
+_PAUSE_SECONDS = 0.1
+"""How long edits gather before findings follow them: until then the client moves them by itself."""
 
 
 class Diagnostics(RunObserver):
@@ -27,13 +33,20 @@ class Diagnostics(RunObserver):
     def __init__(self, server: LanguageServer, documents: Documents) -> None:
         self._server = server
         self._documents = documents
+        self._begun: dict[str, int] = {}
         self._reports: dict[str, Report] = {}
         self._published: dict[str, list[types.Diagnostic]] = {}
+        self._edited: set[str] = set()
+        self._pause: asyncio.TimerHandle | None = None
+
+    def started(self, target: Target, generation: int, cancel: Callable[[], None]) -> None:  # noqa: ARG002
+        """From now on take no report of an earlier run."""
+        self._begun[target.id] = generation
 
     def reported(self, report: Report) -> None:
         """Show a report in place of the target's earlier one."""
         earlier = self._reports.get(report.target)
-        if earlier is not None and earlier.generation > report.generation:
+        if report.generation < self._begun.get(report.target, 0):
             return
         self._reports[report.target] = report
         self._publish(_files(earlier) | _files(report))
@@ -42,9 +55,23 @@ class Diagnostics(RunObserver):
         """Take a target's findings away."""
         self._publish(_files(self._reports.pop(target, None)))
 
+    def edited(self, filename: str) -> None:
+        """Let findings follow the edits of a file, as soon as there is a pause."""
+        self._edited.add(filename)
+        if self._pause is not None:
+            self._pause.cancel()
+        self._pause = asyncio.get_running_loop().call_later(_PAUSE_SECONDS, self._follow)
+
+    def _follow(self) -> None:
+        edited, self._edited = self._edited, set()
+        findings = (finding for report in self._reports.values() for finding in report.findings)
+        self._publish({item.span.filename for item in findings if not edited.isdisjoint(_places(item))})
+
     def _publish(self, filenames: Iterable[str]) -> None:
+        reports = newest_first(self._reports.values())
         for filename in sorted(filenames):
-            diagnostics = self._diagnostics(filename)
+            shown = shown_findings(filename, reports, self._documents.drift)
+            diagnostics = [self._diagnostic(item) for item in shown]
             if diagnostics == self._published.get(filename, []):
                 continue
             self._published[filename] = diagnostics
@@ -56,53 +83,64 @@ class Diagnostics(RunObserver):
                 )
             )
 
-    def _diagnostics(self, filename: str) -> list[types.Diagnostic]:
-        """The findings of all targets in a file; what several targets found is shown once."""
-        found: dict[tuple[object, ...], types.Diagnostic] = {}
-        for report in self._reports.values():
-            for index, finding in enumerate(report.findings):
-                if finding.span.filename == filename:
-                    key = (finding.code, finding.span, finding.message)
-                    found.setdefault(key, self._diagnostic(report, index))
-        return list(found.values())
-
-    def _diagnostic(self, report: Report, index: int) -> types.Diagnostic:
-        finding = report.findings[index]
-        times = f" ({finding.count} times)" if finding.count > 1 else ""
+    def _diagnostic(self, shown: ShownFinding) -> types.Diagnostic:
+        finding = shown.finding
+        times = f" ({finding.count} times)" if finding.count > 1 and not shown.edited else ""
         return types.Diagnostic(
-            range=self._documents.range(finding.span),
-            message=finding.message + times,
-            severity=_SEVERITIES[finding.severity],
+            range=self._documents.range(shown.span),
+            message=shown.message + times,
+            severity=types.DiagnosticSeverity.Hint if shown.edited else _SEVERITIES[finding.severity],
             code=finding.code,
             code_description=types.CodeDescription(finding.url) if finding.url else None,
             source="fullgraph",
-            related_information=self._related(finding),
+            tags=self._tags() if shown.edited else None,
+            related_information=self._related(shown.report, finding),
             data=FindingData(
-                report.target,
-                report.generation,
+                shown.report.target,
+                shown.report.generation,
                 finding.kind,
                 finding.count,
                 render(finding),
-                explanation_uri(report, index),
+                explanation_uri(shown.report, shown.index),
             ),
         )
 
-    def _related(self, finding: Finding) -> list[types.DiagnosticRelatedInformation] | None:
+    def _tags(self) -> list[types.DiagnosticTag] | None:
+        """How a client is told that a finding may hold no more."""
+        support = self._publishing.tag_support if self._publishing else None
+        faded = types.DiagnosticTag.Unnecessary
+        return [faded] if support and faded in support.value_set else None
+
+    def _related(self, report: Report, finding: Finding) -> list[types.DiagnosticRelatedInformation] | None:
         """The other calls of the stack, the innermost first."""
-        capabilities = self._server.client_capabilities.text_document
-        publishing = capabilities.publish_diagnostics if capabilities else None
-        if not (publishing and publishing.related_information):
+        if not (self._publishing and self._publishing.related_information):
             return None
         return [
             types.DiagnosticRelatedInformation(
-                types.Location(
-                    self._documents.uri(call.filename), self._documents.line_range(call.filename, call.row)
-                ),
-                f"in {call.function}",
+                self._documents.line_location(report, call.filename, call.row), f"in {call.function}"
             )
             for call in reversed(finding.stack)
             if (call.filename, call.row) != (finding.span.filename, finding.span.row)
         ] or None
+
+    @property
+    def _publishing(self) -> types.PublishDiagnosticsClientCapabilities | None:
+        capabilities = self._server.client_capabilities.text_document
+        return capabilities.publish_diagnostics if capabilities else None
+
+
+def register(server: LanguageServer, documents: Documents, diagnostics: Diagnostics) -> None:
+    """Serve ``textDocument/didOpen`` and ``didClose``: after both, a client can show another text."""
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    async def did_open(params: types.DidOpenTextDocumentParams) -> None:
+        if filename := documents.filename(params.text_document.uri):
+            diagnostics.edited(filename)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    async def did_close(params: types.DidCloseTextDocumentParams) -> None:
+        if filename := documents.filename(params.text_document.uri):
+            diagnostics.edited(filename)
 
 
 def render(finding: Finding) -> str:
@@ -121,3 +159,8 @@ def render(finding: Finding) -> str:
 
 def _files(report: Report | None) -> set[str]:
     return {finding.span.filename for finding in report.findings} if report else set()
+
+
+def _places(finding: Finding) -> set[str]:
+    """The files that a finding points to."""
+    return {finding.span.filename, *(call.filename for call in finding.stack)}

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
+from fullgraph_compiler.facts import SourceText
 from lsprotocol import types
 from pygls import uris
 from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 
-from ..engine.report import Span
+from ..engine.report import Report, Span
+from ..workspace.drift import Drift
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace, project_root
+
+_NO_DRIFT = Drift(None, None)
 
 
 class Documents:
@@ -22,7 +29,8 @@ class Documents:
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
         self._workspaces: dict[Path, Workspace] = {}
-        self._sources: dict[str, tuple[int | None, SourceFile]] = {}
+        self._sources: WeakKeyDictionary[TextDocument, tuple[int | None, SourceFile]] = WeakKeyDictionary()
+        self._drifts: WeakKeyDictionary[SourceFile, Drift] = WeakKeyDictionary()
 
     # -- folders -------------------------------------------------------------------------------
 
@@ -48,13 +56,12 @@ class Documents:
 
     def filename(self, uri: str) -> str | None:
         """The path of a file on disk; ``None`` for an unsaved text and other things."""
-        path = uris.to_fs_path(uri)
-        return os.path.normpath(path) if path else None
+        return _path(uri)
 
     def uri(self, filename: str) -> str:
         """The URI of a file, in the client's spelling if it has the file open."""
         document = self._open(filename)
-        return document.uri if document else uris.from_fs_path(filename) or ""
+        return document.uri if document else _uri(filename)
 
     def version(self, filename: str) -> int | None:
         """The version of the text that the client shows, if it shows the file."""
@@ -66,15 +73,45 @@ class Documents:
         document = self._open(filename)
         if document is None:
             return self.workspace_of(filename).source(filename)
-        known = self._sources.get(document.uri)
+        known = self._sources.get(document)
         if known is None or known[0] != document.version:
             known = (document.version, SourceFile(filename, document.source))
-            self._sources[document.uri] = known
+            self._sources[document] = known
         return known[1]
 
+    def drift(self, report: Report, filename: str) -> Drift:
+        """What became of a file since a report's run; nothing, of one that the report does not speak of."""
+        ran = report.files.get(filename)
+        now = self.source(filename) if ran else None
+        if ran is None or ran is now:
+            return _NO_DRIFT
+        drift = self._drifts.get(ran)
+        if drift is None or drift.after is not now:
+            drift = self._drifts[ran] = Drift(ran, now)
+        return drift
+
+    def as_shown(self, workspace: Workspace) -> tuple[Workspace, tuple[SourceText, ...]]:
+        """A workspace that stays as the client shows it now, and the texts in it that are not on disk."""
+        shown: dict[str, SourceFile] = {}
+        for document in self._server.workspace.text_documents.values():
+            filename = self.filename(document.uri)
+            source = self.source(filename) if filename else None
+            if source is not None:
+                shown[source.filename] = source
+        texts = []
+        for filename, source in shown.items():
+            saved = workspace.source(filename)
+            if saved is not None and saved.lines != source.lines:
+                texts.append(SourceText(filename, source.text))
+        frozen = replace(workspace, read=lambda filename: shown.get(filename) or workspace.source(filename))
+        return frozen, tuple(texts)
+
     def _open(self, filename: str) -> TextDocument | None:
-        documents = self._server.workspace.text_documents.values()
-        return next((item for item in documents if self.filename(item.uri) == filename), None)
+        documents: Mapping[str, TextDocument] = self._server.workspace.text_documents
+        if (document := documents.get(_uri(filename))) is not None:
+            return document
+        # A client may write URIs in another way.
+        return next((item for item in documents.values() if _path(item.uri) == filename), None)
 
     # -- positions -----------------------------------------------------------------------------
 
@@ -89,6 +126,16 @@ class Documents:
         line = self.line(filename, row)
         start = len(line) - len(line.lstrip()) + 1
         return self.range(Span(filename, row, start, row, max(len(line.rstrip()) + 1, start)))
+
+    def location(self, report: Report, span: Span) -> types.Location:
+        """Where a span of a report is now: its line if that was edited, the nearest place if it is gone."""
+        moved = self.drift(report, span.filename).span(span)
+        return types.Location(self.uri(span.filename), self.range(moved.span))
+
+    def line_location(self, report: Report, filename: str, row: int) -> types.Location:
+        """Where a line of a report is now, or the nearest place to it."""
+        now, _ = self.drift(report, filename).line(row)
+        return types.Location(self.uri(filename), self.line_range(filename, now))
 
     def place(self, filename: str, position: types.Position) -> tuple[int, int]:
         """The 1-based row and character column of a position."""
@@ -111,3 +158,14 @@ class Documents:
         """The lines as Python counts them: pygls also splits at form feeds and the like."""
         source = self.source(filename)
         return source.lines if source else ()
+
+
+@lru_cache(maxsize=4096)
+def _uri(filename: str) -> str:
+    return uris.from_fs_path(filename) or ""
+
+
+@lru_cache(maxsize=4096)
+def _path(uri: str) -> str | None:
+    path = uris.to_fs_path(uri)
+    return os.path.normpath(path) if path else None

@@ -76,7 +76,7 @@ def explain(report: Report, finding: Finding, documents: Documents) -> str:
     if finding.hints:
         parts.append("## What to do\n\n" + "\n".join(f"- {escaped(hint)}" for hint in finding.hints))
     if finding.stack:
-        calls = [_call(call, documents) for call in reversed(finding.stack)]
+        calls = [_call(report, call, documents) for call in reversed(finding.stack)]
         parts.append("## How it got there\n\nThe innermost call first.\n\n" + "\n".join(calls))
     if finding.kind == "graph-break":
         parts += [_graph_before(report, finding)]
@@ -88,22 +88,30 @@ def explain(report: Report, finding: Finding, documents: Documents) -> str:
 
 
 def _place(report: Report, finding: Finding, documents: Documents) -> str:
-    link = _link(finding.span.filename, finding.span.row, documents)
+    filename, row = finding.span.filename, finding.span.row
+    link = _link(report, filename, row, documents)
     times = f", seen by {finding.count} compilations" if finding.count > 1 else ""
     torch = f", torch {report.torch}" if report.torch else ""
-    code = documents.line(finding.span.filename, finding.span.row).strip()
+    code = _code(report, filename, row, documents)
     return f"{finding.severity.capitalize()} at {link}{times}{torch}\n\n" + (
         fenced("python", code) if code else ""
     )
 
 
-def _call(call: Call, documents: Documents) -> str:
-    code = documents.line(call.filename, call.row).strip()
+def _call(report: Report, call: Call, documents: Documents) -> str:
+    code = _code(report, call.filename, call.row, documents)
     shown = f": `{code}`" if code and "`" not in code else ""
-    return f"1. {_link(call.filename, call.row, documents)} in `{call.function}`{shown}"
+    return f"1. {_link(report, call.filename, call.row, documents)} in `{call.function}`{shown}"
 
 
-def _link(filename: str, row: int, documents: Documents) -> str:
+def _code(report: Report, filename: str, row: int, documents: Documents) -> str:
+    """A line as it ran."""
+    ran = report.files.get(filename)
+    return (ran.line(row) if ran else documents.line(filename, row)).strip()
+
+
+def _link(report: Report, filename: str, row: int, documents: Documents) -> str:
+    row, _ = documents.drift(report, filename).line(row)
     root = documents.workspace_of(filename).root
     path = Path(filename)
     name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name

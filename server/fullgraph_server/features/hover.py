@@ -10,11 +10,12 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from ..engine.names import written_name
-from ..engine.report import Finding, FrameReport, Guard, Span
+from ..engine.report import FrameReport, Guard, Span
 from .documents import Documents
-from .explanation import explanation_link
+from .explanation import explanation_link, explanation_uri
+from .findings import ShownFinding
 from .markdown import escaped, paragraphs
-from .projection import Function, Projection, Projections
+from .projection import Function, NamedGuards, Projections, View
 
 _PATH = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _MOST_GUARDS = 8
@@ -34,7 +35,7 @@ def register(server: LanguageServer, documents: Documents, projections: Projecti
             return None
         row, column = documents.place(filename, params.position)
         line = documents.line(filename, row)
-        found = describe(projections.of(filename), filename, line, row, column, link)
+        found = describe(projections.of(filename), line, row, column, link)
         if found is None:
             return None
         text, span = found
@@ -42,8 +43,7 @@ def register(server: LanguageServer, documents: Documents, projections: Projecti
 
 
 def describe(
-    projection: Projection,
-    filename: str,
+    view: View,
     line: str,
     row: int,
     column: int,
@@ -54,16 +54,17 @@ def describe(
     ``link`` makes a link of the URI of a finding's full explanation, where the client can follow it.
     """
     sections: list[tuple[str, Span]] = [
-        (f"{finding_text(finding)}\n\n{link(projection.explanations[finding])}".rstrip(), finding.span)
-        for finding in projection.findings_at(row, column)
+        (f"{finding_text(shown)}\n\n{link(explanation_uri(shown.report, shown.index))}".rstrip(), shown.span)
+        for shown in view.findings_at(row, column)
     ]
-    function = projection.function_at(row)
-    if function is not None:
-        if (named := _named_guards(function, filename, line, row, column)) is not None:
+    around = view.functions_at(row)
+    if around:
+        if (named := _named_guards(view, around, line, row, column)) is not None:
             sections.append(named)
-        if function.first_row <= row <= function.def_row:
+        function, earlier = around[0]
+        if function.first_row <= earlier <= function.frame.row:
             start = len(line) - len(line.lstrip()) + 1
-            span = Span(filename, row, start, row, len(line.rstrip()) + 1)
+            span = Span(view.filename, row, start, row, len(line.rstrip()) + 1)
             sections.append((function_text(function.frame), span))
     if not sections:
         return None
@@ -74,7 +75,7 @@ def describe(
 
 
 def _named_guards(
-    function: Function, filename: str, line: str, row: int, column: int
+    view: View, around: Sequence[tuple[Function, int]], line: str, row: int, column: int
 ) -> tuple[str, Span] | None:
     """The guards on the name at a place; of an attribute without any, those of what it belongs to."""
     at = column - 1
@@ -83,42 +84,33 @@ def _named_guards(
         return None
     end = line.find(".", at, match.end())
     path = line[match.start() : end if end >= 0 else match.end()]
-    span = Span(filename, row, match.start() + len(path) - len(path.rpartition(".")[2]) + 1, row, 0)
-    span = Span(filename, row, span.column, row, match.start() + len(path) + 1)
-    around: Function | None = function
-    while around is not None:
+    end_column = match.start() + len(path) + 1
+    span = Span(view.filename, row, end_column - len(path.rpartition(".")[2]), row, end_column)
+    for function, _ in around:
         name = path
         while name:
-            own, parts = around.guards_on(name)
-            if own or parts:
-                return guards_text(name, around.frame, own, parts), span
+            if (guards := function.guards_on(name)).count:
+                return _guards_text(view, function, name, guards), span
             name = name.rpartition(".")[0]
-        around = around.outer
     return None
 
 
-def guards_text(name: str, frame: FrameReport, own: Sequence[Guard], parts: Sequence[Guard]) -> str:
-    """The guards on a name, those that failed first; then those on parts of its value."""
-    count = len(own) + len(parts)
-    lines = [f"**`{name}`**: {_count(count, 'guard')} in `{frame.function}`", ""]
-    lines += _guard_items(own, frame.filename, named=False)
-    if parts:
-        lines += _guard_items(parts, frame.filename, named=True)
+def _guards_text(view: View, function: Function, name: str, guards: NamedGuards) -> str:
+    """The guards on a name; then those on parts of its value."""
+    lines = [f"**`{name}`**: {_count(guards.count, 'guard')} in `{function.frame.function}`", ""]
+    lines += _guard_items(view, function, guards.own, named=False)
+    lines += _guard_items(view, function, guards.parts, named=True)
     return "\n".join(lines)
 
 
-def _guard_items(guards: Sequence[Guard], filename: str, named: bool) -> list[str]:
-    """One item for each guard; those of a kind that say the same of a value are told together."""
-    groups: dict[tuple[str, str, str], list[Guard]] = {}
-    for guard in sorted(guards, key=_importance):
-        groups.setdefault((guard.source, guard.kind, guard.expected), []).append(guard)
-    shown = list(groups.values())[:_MOST_GUARDS]
-    lines = [line for group in shown for line in _guard_item(group, filename, named)]
-    left = sum(len(group) for group in list(groups.values())[_MOST_GUARDS:])
+def _guard_items(view: View, function: Function, groups: Sequence[Sequence[Guard]], named: bool) -> list[str]:
+    """One item for each guard, or for those that say the same."""
+    lines = [line for group in groups[:_MOST_GUARDS] for line in _guard_item(view, function, group, named)]
+    left = sum(len(group) for group in groups[_MOST_GUARDS:])
     return [*lines, f"- and {_count(left, 'more guard')}"] if left else lines
 
 
-def _guard_item(group: Sequence[Guard], filename: str, named: bool) -> list[str]:
+def _guard_item(view: View, function: Function, group: Sequence[Guard], named: bool) -> list[str]:
     first = group[0]
     subject = f"`{written_name(first.source)}` " if named else ""
     times = f" ×{len(group)}" if len(group) > 1 else ""
@@ -128,9 +120,9 @@ def _guard_item(group: Sequence[Guard], filename: str, named: bool) -> list[str]
     failures = sum(guard.failures for guard in group)
     if failures:
         details.append(f"**failed {_count(failures, 'time')}**")
-    if first.span is not None:
-        place = f"line {first.span.row}"
-        if first.span.filename != filename:
+    if first.span is not None and (used := view.row(function.report, first.span)) is not None:
+        place = f"line {used}"
+        if first.span.filename != view.filename:
             place += f" of {escaped(Path(first.span.filename).name)}"
         details.append(f"first used at {place}")
     details.append(f"compilation {first.compile_id}")
@@ -138,10 +130,6 @@ def _guard_item(group: Sequence[Guard], filename: str, named: bool) -> list[str]
     if len(group) == 1 and first.code:
         lines += ["  ```python", f"  {_shortened(first.code)}", "  ```"]
     return lines
-
-
-def _importance(guard: Guard) -> tuple[bool, bool, bool]:
-    return guard.failures == 0, guard.kind != "TENSOR_MATCH", not guard.expected
 
 
 # -- functions and findings --------------------------------------------------------------------
@@ -165,11 +153,12 @@ def function_text(frame: FrameReport) -> str:
     return text
 
 
-def finding_text(finding: Finding) -> str:
+def finding_text(shown: ShownFinding) -> str:
     """A finding: what it is, why, and what to do about it."""
+    finding = shown.finding
     code = f"[{finding.code}]({finding.url})" if finding.url else f"`{finding.code}`"
     times = f", {_count(finding.count, 'time')}" if finding.count > 1 else ""
-    parts = [f"**{escaped(finding.message)}** ({code}{times})", paragraphs(finding.explanation)]
+    parts = [f"**{escaped(shown.message)}** ({code}{times})", paragraphs(finding.explanation)]
     if finding.hints:
         parts.append("\n".join(f"- {escaped(hint)}" for hint in finding.hints))
     return "\n\n".join(part for part in parts if part)

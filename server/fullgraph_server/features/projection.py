@@ -1,37 +1,60 @@
-"""Finished reports, seen from one file: an index by row and by name that a hover reads at once."""
+"""Finished reports, seen from one file: an index by row and by name that a hover reads at once.
+
+It is of the text that ran. What is asked of the text as it is now is led back to there.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..engine.names import written_name
-from ..engine.report import Finding, FrameReport, Guard, Report
+from ..engine.report import FrameReport, Guard, Report, Span
 from ..engine.runs import Runs
-from ..workspace.source import SourceFile
+from ..workspace.drift import Drift
 from .documents import Documents
-from .explanation import explanation_uri
+from .findings import Drifts, ShownFinding, findings_at, newest_first, shown_findings
+
+
+@dataclass(frozen=True)
+class NamedGuards:
+    """The guards on a value and on parts of it, those of a kind that say the same together.
+
+    Those that failed come first.
+    """
+
+    own: Sequence[Sequence[Guard]]
+    parts: Sequence[Sequence[Guard]]
+
+    @cached_property
+    def count(self) -> int:
+        """How many they are."""
+        return sum(len(group) for group in (*self.own, *self.parts))
 
 
 @dataclass(frozen=True, eq=False)
 class Function:
     """A compiled function, and the rows that it takes: decorators, ``def``, body."""
 
+    report: Report
     frame: FrameReport
     first_row: int
-    def_row: int
     last_row: int
+    has_name: bool
+    """Whether the text has a ``def`` or lambda for it, rather than a comprehension or the like."""
     outer: Function | None = None
+    _found: dict[str, NamedGuards] = field(default_factory=dict)
+    """What was asked for already: there can be thousands on one name."""
 
-    def guards_on(self, path: str) -> tuple[Sequence[Guard], Sequence[Guard]]:
-        """The guards on a name or attribute path itself, and those on parts of its value."""
-        parts: list[Guard] = []
-        for separator in ".[":
-            for name in self._names_below(path + separator):
-                parts += self._guards[name]
-        return self._guards.get(path, ()), parts
+    def guards_on(self, path: str) -> NamedGuards:
+        """The guards on a name or attribute path."""
+        if path not in self._found:
+            names = (name for separator in ".[" for name in self._names_below(path + separator))
+            parts = [guard for name in names for guard in self._guards[name]]
+            self._found[path] = NamedGuards(_grouped(self._guards.get(path, ())), _grouped(parts))
+        return self._found[path]
 
     def _names_below(self, prefix: str) -> Iterator[str]:
         for index in range(bisect_left(self._names, prefix), len(self._names)):
@@ -53,14 +76,12 @@ class Function:
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """What the reports say about one file."""
+    """The compiled functions that one report knows in a file, at the rows that ran."""
 
-    functions: Sequence[Function] = ()
+    report: Report
+    functions: Sequence[Function]
     """By first row, outer before inner."""
-    findings: Sequence[Finding] = ()
-    explanations: Mapping[Finding, str] = field(default_factory=dict)
-    """The URI of each finding's full explanation."""
-    _first_rows: list[int] = field(default_factory=list)
+    _first_rows: Sequence[int]
 
     def function_at(self, row: int) -> Function | None:
         """The innermost compiled function around a row."""
@@ -70,63 +91,98 @@ class Projection:
             function = function.outer
         return function
 
-    def findings_at(self, row: int, column: int) -> list[Finding]:
-        """The findings whose range holds a place, or ends there."""
-        place = (row, column)
-        return [
-            finding
-            for finding in self.findings
-            if (finding.span.row, finding.span.column)
-            <= place
-            <= (finding.span.end_row, finding.span.end_column)
-        ]
+
+class View:
+    """What finished reports say about a file, at the rows of its text as it is now.
+
+    The projections come newest first: of a function that several know, the newest counts.
+    """
+
+    def __init__(self, filename: str, projections: Sequence[Projection], drifts: Drifts) -> None:
+        self.filename = filename
+        self._drifts = drifts
+        self._seen = [(item, drifts(item.report, filename)) for item in projections]
+
+    def functions(self) -> Iterator[tuple[Function, int]]:
+        """Each compiled function whose ``def`` is still there, and the row where that is now."""
+        shown: set[tuple[int, str]] = set()
+        for projection, drift in self._seen:
+            for function in projection.functions:
+                row = _defined_at(function, drift)
+                if row is not None and function.has_name and (row, function.frame.function) not in shown:
+                    shown.add((row, function.frame.function))
+                    yield function, row
+
+    def functions_at(self, row: int) -> list[tuple[Function, int]]:
+        """The compiled functions around a line that is as it ran, and its row then; the innermost first."""
+        around: dict[tuple[int, str], tuple[Function, int]] = {}
+        for projection, drift in self._seen:
+            earlier = drift.earlier(row)
+            function = projection.function_at(earlier) if earlier is not None else None
+            while function is not None and earlier is not None:
+                if (defined := _defined_at(function, drift)) is not None:
+                    around.setdefault((defined, function.frame.function), (function, earlier))
+                function = function.outer
+        return [around[key] for key in sorted(around, reverse=True)]
+
+    def findings_at(self, row: int, column: int) -> list[ShownFinding]:
+        """The findings at a place."""
+        reports = (projection.report for projection, _ in self._seen)
+        return list(findings_at(shown_findings(self.filename, reports, self._drifts), row, column))
+
+    def row(self, report: Report, span: Span) -> int | None:
+        """Where a line of any file that a report names is now; ``None`` if it was edited or deleted."""
+        moved = self._drifts(report, span.filename).span(span)
+        return moved.span.row if moved.change == "same" else None
 
 
 class Projections:
-    """The projection of each file, made anew only when a report of it has changed."""
+    """The projections of each file: made anew only when there is a new report of it, never on an edit."""
 
     def __init__(self, runs: Runs, documents: Documents) -> None:
         self._runs = runs
         self._documents = documents
-        self._made: dict[str, tuple[list[Report], Projection]] = {}
+        self._made: dict[str, list[Projection]] = {}
 
-    def of(self, filename: str) -> Projection:
+    def of(self, filename: str) -> View:
         """What the finished reports say about a file."""
-        reports = [report for report in self._runs.reports() if filename in report.files]
-        known = self._made.get(filename)
-        if known is None or not _same(known[0], reports):
-            source = self._documents.workspace_of(filename).source(filename)
-            known = self._made[filename] = (reports, project(filename, reports, source))
-        return known[1]
+        made = self._made.get(filename, ())
+        reports = newest_first(report for report in self._runs.reports() if filename in report.files)
+        self._made[filename] = [
+            next((item for item in made if item.report is report), None) or project(report, filename)
+            for report in reports
+        ]
+        return View(filename, self._made[filename], self._documents.drift)
 
 
-def project(filename: str, reports: Iterable[Report], source: SourceFile | None) -> Projection:
-    """Gather what reports say about a file. Of a function that several tell of, the newest counts."""
-    newest = sorted(reports, key=lambda report: report.generation)
-    frames = {
-        (frame.row, frame.function): frame
-        for report in newest
-        for frame in report.frames
-        if frame.filename == filename
-    }
+def project(report: Report, filename: str) -> Projection:
+    """Gather what a report knows about the functions of a file."""
+    source = report.files.get(filename)
     rows = source.functions if source else {}
     functions: list[Function] = []
-    for (row, name), frame in sorted(frames.items()):
-        first_row, last_row = rows.get((row, name), (row, row))
+    frames = (frame for frame in report.frames if frame.filename == filename)
+    for frame in sorted(frames, key=lambda frame: (frame.row, frame.function)):
+        written = rows.get((frame.row, frame.function))
+        first_row, last_row = written or (frame.row, frame.row)
         outer = functions[-1] if functions else None
         while outer is not None and outer.last_row < last_row:
             outer = outer.outer
-        functions.append(Function(frame, first_row, row, last_row, outer))
-    findings: dict[tuple[object, ...], Finding] = {}
-    explanations: dict[Finding, str] = {}
-    for report in newest:
-        for index, finding in enumerate(report.findings):
-            if finding.span.filename == filename:
-                findings[finding.code, finding.span, finding.message] = finding
-                explanations[finding] = explanation_uri(report, index)
-    first_rows = [function.first_row for function in functions]
-    return Projection(functions, list(findings.values()), explanations, first_rows)
+        functions.append(Function(report, frame, first_row, last_row, written is not None, outer))
+    return Projection(report, functions, [function.first_row for function in functions])
 
 
-def _same(one: Sequence[Report], other: Sequence[Report]) -> bool:
-    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
+def _defined_at(function: Function, drift: Drift) -> int | None:
+    """The row of a function's ``def`` as it is now, if it is still there."""
+    row, change = drift.line(function.frame.row)
+    return None if change == "deleted" else row
+
+
+def _grouped(guards: Iterable[Guard]) -> list[list[Guard]]:
+    groups: dict[tuple[str, str, str], list[Guard]] = {}
+    for guard in sorted(guards, key=_importance):
+        groups.setdefault((guard.source, guard.kind, guard.expected), []).append(guard)
+    return list(groups.values())
+
+
+def _importance(guard: Guard) -> tuple[bool, bool, bool]:
+    return guard.failures == 0, guard.kind != "TENSOR_MATCH", not guard.expected

@@ -37,7 +37,8 @@ def register(server: LanguageServer, documents: Documents, runs: Runs) -> None:
         found = runs.report(params.target)
         if found is None or found.generation != params.generation or params.frame >= len(found.frames):
             return []
-        return [items.guard(guard) for guard in sorted(found.frames[params.frame].guards, key=_importance)]
+        guards = sorted(found.frames[params.frame].guards, key=_importance)
+        return [items.guard(found, guard) for guard in guards]
 
 
 def _importance(guard: Guard) -> tuple[int, bool, bool]:
@@ -61,19 +62,17 @@ class _Items:
             findings=[self._finding(report, index) for index in range(len(report.findings))],
         )
 
-    def guard(self, guard: Guard) -> GuardItem:
-        location = self._location(guard.span) if guard.span else None
+    def guard(self, report: Report, guard: Guard) -> GuardItem:
+        location = self._location(report, guard.span)
         return GuardItem(written_name(guard.source), guard.kind, guard.expected, guard.failures, location)
 
     def _frame(self, report: Report, frame: FrameReport) -> FrameItem:
         own = set(frame.compile_ids)
         return FrameItem(
             function=frame.function,
-            location=types.Location(
-                self._documents.uri(frame.filename), self._documents.line_range(frame.filename, frame.row)
-            ),
+            location=self._documents.line_location(report, frame.filename, frame.row),
             graphs=[
-                GraphItem(graph.compile_id, graph.ops, self._location(graph.span) if graph.span else None)
+                GraphItem(graph.compile_id, graph.ops, self._location(report, graph.span))
                 for graph in report.graphs
                 if graph.compile_id in own
             ],
@@ -96,10 +95,10 @@ class _Items:
             code=finding.code,
             severity=finding.severity,
             message=finding.message,
-            location=self._location(finding.span),
+            location=self._documents.location(report, finding.span),
             count=finding.count,
             explanation=explanation_uri(report, index),
         )
 
-    def _location(self, span: Span) -> types.Location:
-        return types.Location(self._documents.uri(span.filename), self._documents.range(span))
+    def _location(self, report: Report, span: Span | None) -> types.Location | None:
+        return self._documents.location(report, span) if span else None

@@ -18,7 +18,7 @@ from ..engine.report import Span
 from ..engine.runs import Runs
 from ..protocol import TARGETS, TargetItem, TargetsParams
 from ..workspace.config import read_config
-from ..workspace.ranges import definition_span, line_span, node_span
+from ..workspace.ranges import header_span, line_span, node_span
 from ..workspace.source import SourceFile, SourceReader
 from ..workspace.targets import (
     Target,
@@ -185,8 +185,7 @@ def target_place(target: Target, source: SourceFile | None) -> Place | None:
         body = definition.body if definition else ()
     if definition is None:
         return None
-    name_span = definition_span(source, source.filename, definition.lineno, definition.name)
-    return Place(node_span(source, definition), name_span)
+    return Place(node_span(source, definition), header_span(source, definition))
 
 
 def _discover(roots: Sequence[Path]) -> list[Found]:

@@ -53,7 +53,7 @@ def row_span(source: SourceFile, row: int) -> Span:
     decorator = next((item for item in _decorators(statement) if item.lineno <= row <= _end(item)), None)
     if decorator is not None:
         return node_span(source, decorator)
-    header = _header_span(source, statement)
+    header = header_span(source, statement)
     return header if header.row <= row <= header.end_row else line_span(source, row)
 
 
@@ -70,7 +70,7 @@ def definition_span(source: SourceFile | None, filename: str, row: int, name: st
         return Span(filename, row, 1, row, 1)
     for node in _definitions(source):
         if node.name == name and _first_row(node) <= row <= node.lineno:
-            return _header_span(source, node)
+            return header_span(source, node)
     return row_span(source, row)
 
 
@@ -107,7 +107,7 @@ def _column_span(
         # A single row is likelier than several; of equals, the outer node comes first.
         node = min(matching, key=lambda node: node.end_lineno != row)
         return (
-            _header_span(source, node)
+            header_span(source, node)
             if isinstance(node, ast.stmt) and _suites(node)
             else node_span(source, node)
         )
@@ -148,7 +148,8 @@ def _suites(node: ast.AST) -> list[list[ast.stmt]]:
     return [block for block in (*blocks, *(part.body for part in parts)) if block]
 
 
-def _header_span(source: SourceFile, node: ast.stmt) -> Span:
+def header_span(source: SourceFile, node: ast.stmt) -> Span:
+    """Of a compound statement its condition or the like; the name of a function or class."""
     if isinstance(node, (ast.If, ast.While)):
         return node_span(source, node.test)
     if isinstance(node, (ast.For, ast.AsyncFor)):

@@ -1,0 +1,68 @@
+"""Findings as a client sees them: at their place in the text as it is now, each told once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ..engine.report import Finding, Report, Span
+from ..workspace.drift import Drift
+
+Drifts: TypeAlias = Callable[[Report, str], Drift]
+"""Gives what became of a file's text since a report's run."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFinding:
+    """A finding of a report at the place where it is now, or on the text of its line if that was edited."""
+
+    report: Report
+    index: int
+    span: Span
+    edited: bool
+
+    @property
+    def finding(self) -> Finding:
+        """What it shows."""
+        return self.report.findings[self.index]
+
+    @property
+    def message(self) -> str:
+        """The finding's sentence, which says so if it may hold no more."""
+        message = self.finding.message
+        return f"{message} (edited since the run)" if self.edited else message
+
+
+def newest_first(reports: Iterable[Report]) -> list[Report]:
+    """Reports in the order in which they count."""
+    return sorted(reports, key=lambda report: -report.generation)
+
+
+def shown_findings(filename: str, reports: Iterable[Report], drifts: Drifts) -> list[ShownFinding]:
+    """What reports found in a file, but for deleted lines; what several found is shown once, as the first."""
+    found: dict[tuple[object, ...], ShownFinding] = {}
+    fresh: set[tuple[str, int]] = set()
+    for report in reports:
+        drift = drifts(report, filename)
+        for index, finding in enumerate(report.findings):
+            if finding.span.filename != filename:
+                continue
+            moved = drift.span(finding.span)
+            edited, line = moved.change == "edited", (finding.code, moved.span.row)
+            if moved.change == "deleted" or (edited and line in fresh):
+                continue  # a newer run has found it on the line as it is now
+            if not edited:
+                fresh.add(line)
+            shown = ShownFinding(report, index, moved.span, edited)
+            found.setdefault((finding.code, shown.span, shown.message), shown)
+    return list(found.values())
+
+
+def findings_at(shown: Iterable[ShownFinding], row: int, column: int) -> Iterator[ShownFinding]:
+    """Those whose range holds a place, or ends there."""
+    place = (row, column)
+    for item in shown:
+        span = item.span
+        if (span.row, span.column) <= place <= (span.end_row, span.end_column):
+            yield item

@@ -1,0 +1,213 @@
+"""Where the lines of a text that ran are in the text as it is now, and back.
+
+A report speaks of the rows that ran, a client of those that it shows: everything that is shown between
+two runs goes through here.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import compress, count
+from typing import Literal, TypeAlias
+
+from ..engine.report import Span
+from .ranges import line_span
+from .source import SourceFile
+
+Change: TypeAlias = Literal["same", "edited", "deleted"]
+
+_Pair: TypeAlias = tuple[int, int]
+"""The index of a line in one text and in the other."""
+_Block: TypeAlias = tuple[int, int, int]
+"""Where lines that both texts have begin in one and in the other, and how many they are."""
+_Gap: TypeAlias = tuple[range, range]
+"""The lines of one text that others took the place of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Where a span is now: as it was, on the text of an edited line, or where a deleted line had been."""
+
+    span: Span
+    change: Change
+
+
+class Drift:
+    """How one text became another. What a line ends with in blanks does not matter."""
+
+    def __init__(self, before: SourceFile | None, after: SourceFile | None) -> None:
+        self.after = after
+        # Of a text that nobody knows, all lines are taken to be where they were.
+        self._same: list[_Block] = [(1, 1, sys.maxsize)]
+        self._changed: Mapping[int, tuple[int, Change]] = {}
+        if before is not None and after is not None and before.text != after.text:
+            self._same, self._changed = _compared(before.lines, after.lines)
+        self._rows = [one for one, _, _ in self._same]
+        self._rows_now = [other for _, other, _ in self._same]
+
+    def line(self, row: int) -> tuple[int, Change]:
+        """Where a line is now, or the nearest to where it had been; and how it changed."""
+        one, other, length = self._same[max(bisect_right(self._rows, row) - 1, 0)]
+        if 0 <= row - one < length:
+            return row - one + other, "same"
+        return self._changed.get(row, (row, "same"))
+
+    def span(self, span: Span) -> Moved:
+        """Where a span is now. One of several lines is the same only if they still follow each other."""
+        if _is_whole_file(span):
+            return Moved(span, "same")
+        lines = [self.line(row) for row in range(span.row, span.end_row + 1)]
+        first, last = lines[0][0], lines[-1][0]
+        if all(change == "same" for _, change in lines) and last - first == span.end_row - span.row:
+            return Moved(replace(span, row=first, end_row=last), "same")
+        left = next((row for row, change in lines if change != "deleted"), None)
+        if left is None or self.after is None:
+            return Moved(Span(span.filename, first, 1, first, 1), "deleted")
+        return Moved(line_span(self.after, left), "edited")
+
+    def earlier(self, row: int) -> int | None:
+        """Where a line that is the same was before; ``None`` for one that is new or edited."""
+        one, other, length = self._same[max(bisect_right(self._rows_now, row) - 1, 0)]
+        return row - other + one if 0 <= row - other < length else None
+
+
+def _is_whole_file(span: Span) -> bool:
+    """Whether a span names no text: what is wrong with a target as a whole stands at the file's start."""
+    return (span.row, span.column, span.end_row, span.end_column) == (1, 1, 1, 1)
+
+
+def _compared(
+    before: Sequence[str], after: Sequence[str]
+) -> tuple[list[_Block], dict[int, tuple[int, Change]]]:
+    """By their rows, the lines that are the same, and what became of the others."""
+    head = _common(before, after)
+    tail = _common(before[head:][::-1], after[head:][::-1])
+    old, new = before[head : len(before) - tail], after[head : len(after) - tail]
+    first = head + 1
+    same = [(1, 1, head)]
+    changed: dict[int, tuple[int, Change]] = {}
+    # Without their indentation: a block that was put under a `with` is still the same block.
+    blocks = _blocks([line.strip() for line in old], [line.strip() for line in new])
+    for one, other, length in blocks:
+        if old[one : one + length] == new[other : other + length]:
+            same.append((first + one, first + other, length))
+            continue
+        for a, b in zip(range(one, one + length), range(other, other + length), strict=True):
+            if old[a].rstrip() == new[b].rstrip():
+                same.append((first + a, first + b, 1))
+            else:
+                changed[first + a] = (first + b, "edited")
+    for one, other, change in _rewritten(old, new, blocks):
+        changed[first + one] = (first + other, change)
+    same.append((len(before) - tail + 1, len(after) - tail + 1, tail))
+    return same, changed
+
+
+def _rewritten(
+    old: Sequence[str], new: Sequence[str], blocks: Iterable[_Block]
+) -> Iterator[tuple[int, int, Change]]:
+    """What became of each line between the blocks."""
+    for olds, news in _gaps(blocks, range(len(old)), range(len(new))):
+        # A line that is blank now is nothing that another could have become.
+        lines = (index for index in olds if old[index].strip())
+        edited = dict(zip(lines, (index for index in news if new[index].strip()), strict=False))
+        nearest = news.start
+        for index in olds:
+            nearest = edited.get(index, nearest)
+            yield index, nearest, "edited" if index in edited else "deleted"
+
+
+# -- lines that two texts have -----------------------------------------------------------------
+
+
+def _blocks(old: Sequence[str], new: Sequence[str]) -> list[_Block]:
+    """The lines that both texts have in the same order: at their ends, and from each that occurs only once.
+
+    Not difflib, which takes long where edits are far apart, or a name was replaced throughout a file.
+    """
+    blocks: list[_Block] = []
+    stretches: list[_Gap] = [(range(len(old)), range(len(new)))]
+    while stretches:
+        olds, news = stretches.pop()
+        head = _common(_part(old, olds), _part(new, news))
+        blocks.append((olds.start, news.start, head))
+        olds, news = olds[head:], news[head:]
+        tail = _common(_part(old, olds)[::-1], _part(new, news)[::-1])
+        olds, news = olds[: len(olds) - tail], news[: len(news) - tail]
+        blocks.append((olds.stop, news.stop, tail))
+        if runs := _runs(old, new, _in_order(_once(old, olds), _once(new, news))):
+            blocks += runs
+            stretches += (gap for gap in _gaps(runs, olds, news) if all(gap))
+    return sorted(block for block in blocks if block[2])
+
+
+def _runs(old: Sequence[str], new: Sequence[str], anchors: Sequence[_Pair]) -> list[_Block]:
+    """The blocks from one paired line to another between which all lines are alike."""
+    runs: list[_Block] = []
+    for one, other in anchors:
+        if runs:
+            a, b, length = runs[-1]
+            if one - a == other - b and old[a + length : one] == new[b + length : other]:
+                runs[-1] = (a, b, one - a + 1)
+                continue
+        runs.append((one, other, 1))
+    return runs
+
+
+def _once(lines: Sequence[str], indices: range) -> Mapping[str, int]:
+    """The lines that occur once, in their order."""
+    part = _part(lines, indices)
+    times = Counter(part)
+    return {line: index for line, index in zip(part, indices, strict=True) if times[line] == 1}
+
+
+def _in_order(olds: Mapping[str, int], news: Mapping[str, int]) -> list[_Pair]:
+    """The lines that both have, as many as there are in the same order: the longest increasing run."""
+    pairs = [(index, news[line]) for line, index in olds.items() if line in news]
+    others = [other for _, other in pairs]
+    if others == sorted(others):
+        return pairs
+    lowest: list[int] = []  # by length, the lowest end of a run
+    runs: list[_Run] = []
+    for pair in pairs:
+        length = bisect_left(lowest, pair[1])
+        lowest[length : length + 1] = [pair[1]]
+        runs[length : length + 1] = [_Run(pair, runs[length - 1] if length else None)]
+    return list(_members(runs[-1]))[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """The last pair of an increasing run, and what comes before it."""
+
+    pair: _Pair
+    before: _Run | None
+
+
+def _members(run: _Run | None) -> Iterator[_Pair]:
+    while run is not None:
+        yield run.pair
+        run = run.before
+
+
+def _gaps(blocks: Iterable[_Block], olds: range, news: range) -> Iterator[_Gap]:
+    """What lies between blocks, and before and after them."""
+    one, other = olds.start, news.start
+    for next_one, next_other, length in (*blocks, (olds.stop, news.stop, 0)):
+        yield range(one, next_one), range(other, next_other)
+        one, other = next_one + length, next_other + length
+
+
+def _part(lines: Sequence[str], indices: range) -> Sequence[str]:
+    return lines[indices.start : indices.stop]
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many lines two texts begin with alike."""
+    differ = compress(count(), map(operator.ne, one, other))
+    return next(differ, min(len(one), len(other)))

@@ -1,0 +1,150 @@
+"""Reports as they come in, and the diagnostics that a client is given of them."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fullgraph_server.engine.report import Call, Finding, Report, Span
+from fullgraph_server.features.diagnostics import Diagnostics
+from fullgraph_server.features.documents import Documents
+from fullgraph_server.workspace.source import SourceFile
+from fullgraph_server.workspace.targets import script_target
+from lsprotocol import types
+from pygls import uris
+from pygls.workspace import Workspace
+
+TEXT = "import torch\nx = 1\ny = x\n"
+URI = "file:///w/model.py"
+FILE = uris.to_fs_path(URI)
+HELPER = uris.to_fs_path("file:///w/helper.py")
+
+
+class Client:
+    """Stands in for the server: has one open document, and remembers what is published."""
+
+    def __init__(self) -> None:
+        publishing = types.PublishDiagnosticsClientCapabilities(
+            related_information=True, tag_support=types.ClientDiagnosticsTagOptions(list(types.DiagnosticTag))
+        )
+        self.client_capabilities = types.ClientCapabilities(
+            text_document=types.TextDocumentClientCapabilities(publish_diagnostics=publishing)
+        )
+        self.workspace = Workspace("file:///w")
+        self.show(1, TEXT)
+        self.published: list[types.PublishDiagnosticsParams] = []
+        self.publishes = asyncio.Event()
+
+    def show(self, version: int, text: str) -> None:
+        item = types.TextDocumentItem(URI, types.LanguageKind.Python, version, text)
+        self.workspace.put_text_document(item)
+
+    def text_document_publish_diagnostics(self, params: types.PublishDiagnosticsParams) -> None:
+        self.published.append(params)
+        self.publishes.set()
+
+    def told(self) -> list[str]:
+        """The messages that are shown in the file."""
+        last = next((params for params in reversed(self.published) if params.uri == URI), None)
+        return [item.message for item in last.diagnostics] if last else []
+
+
+@pytest.fixture
+def client() -> Client:
+    return Client()
+
+
+@pytest.fixture
+def diagnostics(client: Client) -> Diagnostics:
+    return Diagnostics(client, Documents(client))
+
+
+def found(message: str, row: int = 2, filename: str = FILE, **changes: object) -> Finding:
+    span = Span(filename, row, 1, row, 2)
+    return replace(Finding("graph-break", "GB1", "warning", message, span), **changes)
+
+
+def report(generation: int, *findings: Finding, target: str = FILE) -> Report:
+    files = {FILE: SourceFile(FILE, TEXT), HELPER: None}
+    return Report(target, generation, "2.13", "finished", findings=findings, files=files)
+
+
+def begin(diagnostics: Diagnostics, generation: int) -> None:
+    diagnostics.started(script_target(FILE, Path(FILE).parent), generation, lambda: None)
+
+
+async def test_nothing_of_an_older_run_is_shown_once_a_newer_one_began(
+    client: Client, diagnostics: Diagnostics
+) -> None:
+    begin(diagnostics, 1)
+    diagnostics.reported(report(1, found("first")))
+    begin(diagnostics, 2)
+    diagnostics.reported(report(1, found("late")))
+    assert client.told() == ["first"]
+    diagnostics.reported(report(2, found("second")))
+    diagnostics.reported(report(1, found("later")))
+    assert client.told() == ["second"]
+    assert len(client.published) == 2
+
+
+async def test_findings_follow_edits_after_a_pause(client: Client, diagnostics: Diagnostics) -> None:
+    calls = (Call(FILE, 3, "f"), Call(FILE, 2, "g"))
+    diagnostics.reported(report(1, found("here", stack=calls), found("there", row=3)))
+    client.publishes.clear()
+    for version in (2, 3, 4):
+        client.show(version, "\n" * (version - 1) + TEXT)
+        diagnostics.edited(FILE)
+    await client.publishes.wait()
+    (_, last) = client.published
+    here, there = last.diagnostics
+    assert (last.version, here.range.start.line, there.range.start.line) == (4, 4, 5)
+    assert here.related_information[0].location.range.start.line == 5
+    assert (here.severity, here.tags) == (types.DiagnosticSeverity.Warning, None)
+
+
+async def test_a_finding_on_an_edited_line_is_faded_on_the_whole_of_it(
+    client: Client, diagnostics: Diagnostics
+) -> None:
+    diagnostics.reported(report(1, found("here", count=3), found("there", row=3)))
+    assert client.told() == ["here (3 times)", "there"]
+    client.publishes.clear()
+    client.show(2, TEXT.replace("x = 1", "  x = 100"))
+    diagnostics.edited(FILE)
+    await client.publishes.wait()
+    here, there = client.published[-1].diagnostics
+    assert (here.message, here.severity) == ("here (edited since the run)", types.DiagnosticSeverity.Hint)
+    assert here.tags == [types.DiagnosticTag.Unnecessary]
+    assert here.range == types.Range(types.Position(1, 2), types.Position(1, 9))
+    assert (there.message, there.tags) == ("there", None)
+
+
+async def test_a_client_without_tags_gets_none(client: Client, diagnostics: Diagnostics) -> None:
+    client.client_capabilities = types.ClientCapabilities()
+    client.show(2, TEXT.replace("x = 1", "x = 100"))
+    diagnostics.reported(report(1, found("here")))
+    (here,) = client.published[-1].diagnostics
+    assert (here.tags, here.severity) == (None, types.DiagnosticSeverity.Hint)
+
+
+async def test_another_files_findings_that_point_to_an_edited_line_follow_it(
+    client: Client, diagnostics: Diagnostics
+) -> None:
+    calls = (Call(FILE, 3, "f"), Call(HELPER, 2, "g"))
+    diagnostics.reported(report(1, found("elsewhere", filename=HELPER, stack=calls)))
+    client.publishes.clear()
+    client.show(2, "\n" + TEXT)
+    diagnostics.edited(FILE)
+    await client.publishes.wait()
+    (item,) = client.published[-1].diagnostics
+    assert item.related_information[0].location.uri == URI
+    assert item.related_information[0].location.range.start.line == 3
+
+
+async def test_what_several_targets_found_is_shown_once(client: Client, diagnostics: Diagnostics) -> None:
+    diagnostics.reported(report(1, found("same"), found("one", row=3), target="one"))
+    diagnostics.reported(report(2, found("same"), found("two", row=3), target="two"))
+    assert sorted(client.told()) == ["one", "same", "two"]
+    diagnostics.cleared("two")
+    assert sorted(client.told()) == ["one", "same"]
