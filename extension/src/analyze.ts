@@ -1,5 +1,4 @@
 import { l10n, Uri, window } from "vscode";
-import { openDocument, saveIfChanged } from "./documents";
 import { reply, selectInterpreter, showOutput, tell } from "./messages";
 import {
   REPORT,
@@ -24,12 +23,12 @@ export async function analyzeFiles(server: Server, named: readonly Uri[]): Promi
     reply(l10n.t("There is no file to analyze: open a Python file first."));
     return;
   }
-  await Promise.all(uris.map((uri) => run(server, uri.toString(), uri)));
+  await Promise.all(uris.map((uri) => run(server, uri.toString())));
 }
 
 /** Analyze a target, as the view and the pick have it. */
 export async function analyzeTarget(server: Server, target: TargetItem): Promise<void> {
-  await run(server, target.id, Uri.parse(target.uri));
+  await run(server, target.id);
 }
 
 /** Analyze the test that the cursor is in. */
@@ -73,11 +72,10 @@ function contains({ start, end }: NonNullable<TargetItem["range"]>, line: number
   return start.line <= line && line <= end.line;
 }
 
-async function run(server: Server, target: string, uri: Uri): Promise<void> {
+async function run(server: Server, target: string): Promise<void> {
   if (!(await server.available())) {
     return;
   }
-  await saveIfChanged(openDocument(uri));
   const summary = (await server.command(RUN, target)) as RunSummary | undefined;
   if (summary !== undefined && !UNTOLD.includes(summary.status)) {
     const icon = summary.findings === 0 ? "$(pass)" : "$(search)";

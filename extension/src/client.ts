@@ -6,7 +6,6 @@ import {
   type LogOutputChannel,
   MarkdownString,
   Uri,
-  window,
 } from "vscode";
 import {
   CloseAction,
@@ -22,7 +21,6 @@ import {
   RevealOutputChannelOn,
   type StaticFeature,
 } from "vscode-languageclient/node";
-import { saveIfChanged } from "./documents";
 import { previewLinks } from "./explanation";
 import { forget, reply, showOutput } from "./messages";
 import type { Milestones } from "./milestones";
@@ -135,8 +133,6 @@ function middleware({ python, milestones }: ClientContext): Middleware {
         return next(command, args) as unknown;
       }
       forget();
-      // What is on the screen is what the user wants to see analyzed.
-      await saveIfChanged(window.activeTextEditor?.document);
       return milestones.duringRun(async () => (await next(command, args)) as unknown);
     },
     async provideTextDocumentContent(uri, token, next) {

@@ -30,6 +30,12 @@ test.each([
     "error",
     "raised an exception · 1 break · 0.4 s",
   ],
+  [
+    "out of memory",
+    node({ state: "memory" }, { findings: [BREAK] }),
+    "error",
+    "used too much memory · 1 break · 0.4 s",
+  ],
   ["stopped", node({ state: "cancelled" }), "circle-slash", "stopped"],
   [
     "stale",

@@ -105,6 +105,7 @@ function targetIcon({ item: { state, stale }, report }: TargetNode): ThemeIcon {
     case "raised":
     case "crashed":
     case "timeout":
+    case "memory":
     case "not-started":
       return new ThemeIcon("error", colour(ERROR));
     case "exited":

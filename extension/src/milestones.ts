@@ -26,7 +26,7 @@ export class Milestones {
     }
   }
 
-  /** Take note of a target's new state. A run that nobody commanded is one that a save has started. */
+  /** Take note of a target's new state. A run that nobody commanded is one that an edit has started. */
   status({ state }: StatusParams): void {
     if (state === "running" && this.commandedRuns === 0) {
       this.reached("ranOnSave");

@@ -33,7 +33,7 @@ export interface TargetItem {
   runOnSave: boolean;
   range?: Range;
   selectionRange?: Range;
-  state?: "queued" | "running" | "finished" | "raised" | "exited" | "crashed" | "timeout" | "cancelled" | "not-started";
+  state?: "queued" | "running" | "finished" | "raised" | "exited" | "crashed" | "timeout" | "memory" | "cancelled" | "not-started";
 }
 
 /** Asks for what the last run of a target told. */
@@ -118,7 +118,7 @@ export interface StatusParams {
   generation: number;
   stale: boolean;
   runOnSave: boolean;
-  state?: "queued" | "running" | "finished" | "raised" | "exited" | "crashed" | "timeout" | "cancelled" | "not-started";
+  state?: "queued" | "running" | "finished" | "raised" | "exited" | "crashed" | "timeout" | "memory" | "cancelled" | "not-started";
 }
 
 /** The answer to ``fullgraph.run``. */

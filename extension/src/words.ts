@@ -53,6 +53,8 @@ export function stateSummary(state: RunState): string {
       return l10n.t("crashed");
     case "timeout":
       return l10n.t("ran out of time");
+    case "memory":
+      return l10n.t("used too much memory");
     case "raised":
       return l10n.t("raised an exception");
     case "exited":

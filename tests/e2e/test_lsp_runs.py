@@ -167,6 +167,19 @@ async def test_one_run_is_on_and_one_waits(editor: Editor) -> None:
     assert states(editor) == RUN * 2
 
 
+async def test_a_save_ends_the_run_of_the_older_text(editor: Editor) -> None:
+    uri = editor.open(editor.program)
+    run = begin(editor, "gates")
+    await open_gate(editor.gates[0])
+    await editor.until(lambda: messages(editor) == ["1: after gate 0"])
+    editor.save(uri)
+    for gate in editor.gates:
+        await open_gate(gate)
+    assert (await run)["status"] == "finished", "who asked for the first run gets the second one's answer"
+    assert messages(editor) == ["2: after gate 0", "2: after gate 1"]
+    assert states(editor) == ["queued", "running", *RUN]
+
+
 async def test_a_cancelled_run_that_told_nothing_leaves_the_old_findings(editor: Editor) -> None:
     first = begin(editor, "gates")
     for gate in editor.gates:

@@ -118,8 +118,9 @@ def test_a_project_without_configuration_has_none(tmp_path: Path) -> None:
     [
         ("python = 3", "tool.fullgraph.python: must be a string that is not empty, not 3"),
         ("timeout = 0", "tool.fullgraph.timeout: must be a number of seconds above 0, not 0"),
+        ("memory = 'x'", "tool.fullgraph.memory: must be a number of GiB above 0, not 'x'"),
         ("timeout = true", "tool.fullgraph.timeout: must be a number of seconds above 0, not True"),
-        ("colour = 1", "tool.fullgraph.colour: unknown key; known are targets, python, timeout"),
+        ("colour = 1", "tool.fullgraph.colour: unknown key; known are targets, python, timeout, memory"),
         ("targets = 'a.py'", "tool.fullgraph.targets: must be a list, not 'a.py'"),
         ("targets = ['a.py']", "tool.fullgraph.targets[0]: must be a table, not 'a.py'"),
         (

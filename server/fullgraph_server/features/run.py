@@ -69,11 +69,7 @@ def register(
     @server.command(RUN)
     async def run(*args: Any) -> RunSummary:
         name = _found(targets, _only_argument(RUN, args)).id
-        try:
-            report = await asyncio.shield(runs.start(name))
-        except asyncio.CancelledError:
-            runs.stop(name)
-            raise
+        report = await runs.start(name)
         if report is None or report.status is None:
             return RunSummary(name, "cancelled", 0)
         return RunSummary(name, report.status, len(report.findings))

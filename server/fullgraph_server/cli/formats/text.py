@@ -35,6 +35,7 @@ _ENDINGS = {
     "raised": "the program raised",
     "crashed": "the program crashed",
     "timeout": "the program timed out",
+    "memory": "the program used too much memory",
     "cancelled": "cancelled",
     "not-started": "not started",
 }
