@@ -17,10 +17,15 @@ HERE = Path(__file__).parent
 def wall_seconds(command: Sequence[str], env: Mapping[str, str] | None = None) -> float:
     """The wall time of a command in a fresh process, in seconds, with cold compiler caches."""
     with tempfile.TemporaryDirectory() as caches:
-        cold = {"TORCHINDUCTOR_CACHE_DIR": caches, "TRITON_CACHE_DIR": caches}
-        started = time.perf_counter()
-        subprocess.run(command, env={**os.environ, **cold, **(env or {})}, check=True, capture_output=True)
-        return time.perf_counter() - started
+        return cached_seconds(command, Path(caches), env)
+
+
+def cached_seconds(command: Sequence[str], caches: Path, env: Mapping[str, str] | None = None) -> float:
+    """The wall time of a command in a fresh process, in seconds, with the caches of earlier ones."""
+    folders = {"TORCHINDUCTOR_CACHE_DIR": str(caches), "TRITON_CACHE_DIR": str(caches)}
+    started = time.perf_counter()
+    subprocess.run(command, env={**os.environ, **folders, **(env or {})}, check=True, capture_output=True)
+    return time.perf_counter() - started
 
 
 def compare(
@@ -31,6 +36,11 @@ def compare(
     mine, theirs = (statistics.median(column) for column in zip(*pairs, strict=True))
     ratio = f"ratio {mine / theirs:.2f} (target <= {target:.2f}, medians of {runs})"
     print(f"{name}: {mine:.2f} s, peer {theirs:.2f} s, {ratio}")
+
+
+def p95_ms(seconds: Sequence[float]) -> float:
+    """The 95th percentile of times, in milliseconds."""
+    return statistics.quantiles(seconds, n=20)[-1] * 1000
 
 
 def python() -> str:
