@@ -202,6 +202,25 @@ def skip_guard_profiling() -> None:
     guards.profile_guard_manager = lambda *_: 0.0
 
 
+def warm_up() -> None:
+    """Compile a trivial function, for two shapes, and forget it.
+
+    The first compilation of a process fills tables (``trace_rules.py``, ``torch/overrides.py``) that every
+    later one needs; ``torch._dynamo.reset`` also starts the compile ids anew: 2.11 to 2.15.
+    """
+    import torch._dynamo
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        y = torch.abs(x) + 1
+        torch._dynamo.graph_break()
+        return y.sum()
+
+    compiled = torch.compile(function, backend="eager")
+    for size in (2, 3):
+        compiled(torch.ones(size))
+    torch._dynamo.reset()
+
+
 def forget_between_runs() -> None:
     """Keep what earlier runs learned of shapes from hiding recompilations (``config.py``)."""
     import torch._dynamo.config as config

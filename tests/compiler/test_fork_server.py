@@ -41,19 +41,24 @@ threading.Thread(target=threading.Event().wait, daemon=True).start()
 def observe(
     file: Path, *, fork: bool, libraries: Sequence[str] = (), env: dict[str, str] | None = None
 ) -> list[tuple[list[Fact], str]]:
-    """Facts and output of two runs, one after the other: the second one starts warm."""
+    """Facts and output of two runs: of a worker that starts then, and of one that was got ready before."""
+    settings = RunSettings(sys.executable, file.parent, {**os.environ, **(env or {})})
 
     async def runs() -> list[tuple[list[Fact], str]]:
         workers = Workers(fork=fork)
         try:
-            return [await one(workers) for _ in range(2)]
+            first = await one(workers)
+            workers.expect(settings, libraries)
+            (nursery,) = workers._nurseries.values()
+            assert nursery._spare is not None
+            await (await nursery._spare).hello
+            return [first, await one(workers)]
         finally:
             await workers.close()
 
     async def one(workers: Workers) -> tuple[list[Fact], str]:
         facts: list[Fact] = []
         output: list[str] = []
-        settings = RunSettings(sys.executable, file.parent, {**os.environ, **(env or {})})
         run = Run(workers, settings, RunRequest(1, Script(str(file))), libraries, output.append)
         await asyncio.wait_for(run.execute(facts.extend), 120)
         assert isinstance(facts[-1], RunFinished)

@@ -61,16 +61,18 @@ def no_temporary_file_stays(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     assert list(folder.iterdir()) == []
 
 
-@pytest.fixture(params=["forked", "forked ahead", "executed ahead"], autouse=True)
+@pytest.fixture(params=["forked", "forked ahead", "unsafe to fork", "executed ahead"], autouse=True)
 async def workers(
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
     no_temporary_file_stays: None,  # noqa: ARG001 - its end comes after that of the workers
 ) -> AsyncIterator[Workers]:
     """Every way in which workers start."""
-    if request.param == "forked ahead":
+    if request.param == "unsafe to fork":
         monkeypatch.setenv("FAKE_UNSAFE", "libraries have started 3 threads")
     workers = Workers(fork=request.param != "executed ahead")
+    if request.param == "forked":
+        monkeypatch.setattr(workers, "expect", lambda *_: None)
     yield workers
     await workers.close()
 
@@ -89,6 +91,7 @@ def prepare(
     def on_output(text: str) -> None:
         seen.output += text
 
+    workers.expect(settings, [])
     request = RunRequest(7, Script("toy.py", (scenario,)))
     seen.run = Run(workers, settings, request, on_output=on_output)
     return seen

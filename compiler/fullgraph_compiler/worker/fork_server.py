@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from . import processes, session
-from .imports import import_libraries, import_torch
+from .imports import GPU_DEVICES, has_gpu, import_libraries, import_torch
 
 ENVIRONMENT_CHANGED = 3
 
@@ -187,7 +187,7 @@ def _warm(libraries: list[str]) -> dict[str, str]:
     from .. import torch_compat
     from ..capture import run  # noqa: F401
 
-    if processes.has_gpu():
+    if has_gpu():
         libraries = [name for name in libraries if not torch_compat.asks_for_gpu(name)]
     import_libraries(libraries)
     # The end of the process does for these what they would do: a worker that took them apart would be late.
@@ -205,8 +205,8 @@ def _unsafe() -> str:
     if pid == 0:
         os._exit(0)
     os.waitpid(pid, 0)
-    if processes.has_gpu_open():
-        return "a library has opened the GPU"
+    if processes.has_open(GPU_DEVICES):
+        return "a library has opened the GPU"  # whose driver does not survive a fork
     count = processes.threads()
     return f"libraries have started {count - 1} threads" if count > 1 else ""
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import os
 import sys
 import traceback
 from collections.abc import Iterable
+
+GPU_DEVICES = ("/dev/nvidiactl", "/dev/kfd")
 
 
 def import_torch() -> str:
@@ -36,6 +39,27 @@ def import_libraries(names: Iterable[str]) -> None:
             importlib.import_module(name)
         except BaseException as error:
             print(f"{name} is not imported ahead: {type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201
+
+
+def has_gpu() -> bool:
+    """Whether torch may find a GPU here. To ask it would open the GPU."""
+    import torch
+
+    if torch.version.cuda is None and torch.version.hip is None:
+        return False
+    return sys.platform != "linux" or any(map(os.path.exists, GPU_DEVICES))
+
+
+def warm_up() -> None:
+    """Have Dynamo do what it does once in a process. Not beside a GPU, which it would open.
+
+    A program may still say which GPU it wants to see, until something opens them.
+    """
+    if not has_gpu():
+        from .. import torch_compat
+        from ..capture import run  # noqa: F401
+
+        torch_compat.warm_up()
 
 
 def _pytest_plugins() -> frozenset[str]:

@@ -6,11 +6,10 @@ import contextlib
 import ctypes
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
-_GPU_DEVICES = ("/dev/nvidiactl", "/dev/kfd")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 _prctl = ctypes.CDLL(None, use_errno=True).prctl
@@ -62,16 +61,11 @@ def threads() -> int:
     return len(os.listdir("/proc/self/task"))
 
 
-def has_gpu() -> bool:
-    """Whether this machine has an NVIDIA or AMD device that programs may use."""
-    return any(os.path.exists(device) for device in _GPU_DEVICES)
-
-
-def has_gpu_open() -> bool:
-    """Whether this process has opened such a device: its driver does not survive a fork."""
+def has_open(devices: Collection[str]) -> bool:
+    """Whether this process has opened one of some devices."""
     for name in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):
-            if os.readlink(f"/proc/self/fd/{name}") in _GPU_DEVICES:
+            if os.readlink(f"/proc/self/fd/{name}") in devices:
                 return True
     return False
 

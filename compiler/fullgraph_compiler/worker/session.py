@@ -1,8 +1,9 @@
 """A worker: serves one run over the descriptors that it was started with, then ends.
 
-Requests: ``initialize {protocol, libraries}`` -> ``{protocol, torch, python, pid}``; ``run RunRequest`` ->
-``{}``, with notifications ``facts {generation, facts}`` before it; ``environment`` -> the report that
-PyTorch's issue template asks for, as text. The worker ends after its run with exit code 0.
+Requests: ``initialize {protocol, libraries, ahead}`` -> ``{protocol, torch, python, pid}``, once torch and
+the libraries are imported and, ``ahead`` of a run, Dynamo is warm; ``run RunRequest`` -> ``{}``, with
+notifications ``facts {generation, facts}`` before it; ``environment`` -> the report that PyTorch's issue
+template asks for, as text. The worker ends after its run with exit code 0.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import threading
 from typing import Any
 
 from .channel import Channel
-from .imports import import_libraries, import_torch
+from .imports import import_libraries, import_torch, warm_up
 
 
 def serve(folder: str, *, own_lifeline: bool) -> None:
@@ -33,6 +34,8 @@ def serve(folder: str, *, own_lifeline: bool) -> None:
                 channel.fail(request, problem)
                 return
             import_libraries(params.get("libraries", ()))
+            if params.get("ahead"):
+                warm_up()
             channel.respond(request, _describe())
         elif method == "environment":
             from torch.utils.collect_env import get_pretty_env_info

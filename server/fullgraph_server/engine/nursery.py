@@ -1,15 +1,16 @@
 """One kind of workers (interpreter, folder, environment, libraries), started warm.
 
-Where a process that has imported everything can fork, it does so for each run. Elsewhere, and where
-libraries have made it unsafe, the next worker is started ahead and imports everything while it waits.
+Where a process that has imported everything can fork, workers come from it. Elsewhere, and where libraries
+have made that unsafe, each imports everything itself. Either way one is kept ready for the next run.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
+from typing import Any
 
 from .fork_server import ForkServer
 from .probe import cannot_start
@@ -36,7 +37,7 @@ class Nursery:
         self._server = asyncio.ensure_future(self._start_server()) if fork else None
         self._forks = False
         self._spare: asyncio.Task[Worker] | None = None
-        self._retiring: set[asyncio.Task[None]] = set()
+        self._ending: set[asyncio.Task[None]] = set()
 
     @property
     def dead(self) -> bool:
@@ -51,48 +52,63 @@ class Nursery:
         if self._server is not None:
             # Others wait for it as well.
             await asyncio.shield(self._server)
-        if self._forks:
-            return await Worker.start(self._process)
-        while True:
-            self.prepare()
-            spare = self._spare
-            assert spare is not None
+        spare, self._spare = self._spare, None
+        if spare is not None and self._forks and not _is_ready(spare):
+            # A fork of one's own comes sooner than the end of what another one does ahead, if that stops.
+            self._end(_close(spare))
+            spare = None
+        if spare is None:
+            return await self._start_worker(ahead=False)
+        try:
             worker = await asyncio.shield(spare)
-            if self._spare is spare:
-                self._spare = None
-                if not worker.process.exited.done():
-                    return worker
-                await worker.close()
+        except asyncio.CancelledError:
+            self._end(_close(spare))
+            raise
+        if not worker.process.exited.done():
+            return worker
+        await worker.close()
+        return await self._start_worker(ahead=False)
 
-    def prepare(self, libraries: Sequence[str] = ()) -> None:
-        """Get ready for the next worker; it will need these libraries as well."""
+    def prepare(self, libraries: Sequence[str]) -> None:
+        """Get ready for the next worker, which will need these libraries as well."""
         new = [name for name in libraries if name not in self._libraries]
         self._libraries.update(dict.fromkeys(new))
-        if self.dead or (self._server is not None and not self._server.done()):
+        if self.dead:
             return
-        if self._server is not None and self._forks:
-            if new:
-                self._server = asyncio.ensure_future(self._warm(self._server.result(), new))
-        elif self._spare is None:
-            self._spare = asyncio.ensure_future(Worker.start(self._process, list(self._libraries)))
+        if new:
+            if self._spare is not None:
+                self._end(_close(self._spare))
+                self._spare = None
+            if self._server is not None:
+                self._server = asyncio.ensure_future(self._learn(self._server, new))
+        if self._spare is None:
+            self._spare = asyncio.ensure_future(self._start_worker(ahead=True))
 
     async def close(self) -> None:
         """End all processes."""
         if self._spare is not None:
-            (worker,) = await asyncio.gather(self._spare, return_exceptions=True)
-            if isinstance(worker, Worker):
-                await worker.close()
+            await _close(self._spare)
         if self._server is not None:
             self._server.cancel()
             (server,) = await asyncio.gather(self._server, return_exceptions=True)
             if isinstance(server, ForkServer):
                 await server.close()
-        for task in self._retiring:
+        for task in self._ending:
             task.cancel()
-        await asyncio.gather(*self._retiring, return_exceptions=True)
+        await asyncio.gather(*self._ending, return_exceptions=True)
+
+    async def _start_worker(self, *, ahead: bool) -> Worker:
+        if self._server is not None:
+            await asyncio.shield(self._server)
+        libraries = [] if self._forks else list(self._libraries)
+        return await Worker.start(self._process, libraries, ahead=ahead)
 
     async def _start_server(self) -> ForkServer:
         return await self._warm(await self._execute_server(), list(self._libraries))
+
+    async def _learn(self, started: asyncio.Future[ForkServer], libraries: Sequence[str]) -> ForkServer:
+        server = await started
+        return await self._warm(server, libraries) if self._forks else server
 
     async def _warm(self, server: ForkServer, libraries: Sequence[str]) -> ForkServer:
         """Have a fork server import these. Where it must not fork after that, one without them takes over."""
@@ -110,9 +126,7 @@ class Nursery:
         if self._forks:
             return server
         _log.info("runs start in processes of their own, not in forks: %s", ready.unsafe)
-        retiring = asyncio.ensure_future(server.retire())
-        self._retiring.add(retiring)
-        retiring.add_done_callback(self._retiring.discard)
+        self._end(server.retire())
         return await self._execute_server()
 
     async def _execute_server(self) -> ForkServer:
@@ -130,6 +144,23 @@ class Nursery:
             return await ExecutedProcess.start(settings.python, settings.cwd, settings.env, folder)
         except (OSError, ValueError) as error:
             raise StartError(cannot_start(settings.python, error)) from None
+
+    def _end(self, work: Coroutine[Any, Any, None]) -> None:
+        """Close something beside everything else."""
+        task = asyncio.ensure_future(work)
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+
+def _is_ready(starting: asyncio.Task[Worker]) -> bool:
+    failed = starting.done() and (starting.cancelled() or starting.exception() is not None)
+    return failed or (starting.done() and starting.result().hello.done())
+
+
+async def _close(starting: asyncio.Task[Worker]) -> None:
+    (worker,) = await asyncio.gather(starting, return_exceptions=True)
+    if isinstance(worker, Worker):
+        await worker.close()
 
 
 def silent(python: str) -> str:

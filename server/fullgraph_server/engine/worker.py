@@ -47,7 +47,7 @@ class Worker:
     hello: asyncio.Future[Any]
     """What the worker says of itself once it has imported what it needs, or a :class:`Refusal`."""
 
-    def __init__(self, process: Process, folder: Path, libraries: Sequence[str]) -> None:
+    def __init__(self, process: Process, folder: Path, libraries: Sequence[str], ahead: bool) -> None:
         self.process = process
         self.output_tail = ""
         self._folder = folder
@@ -57,17 +57,26 @@ class Worker:
         self._client.feature("facts")(lambda params: self._on_facts(params))
         self._client.protocol.set_writer(process.writer)
         self._readers = {asyncio.create_task(self._read_messages()), asyncio.create_task(self._read_output())}
-        self.hello = self.request("initialize", {"protocol": PROTOCOL_VERSION, "libraries": libraries})
+        self.hello = self.request(
+            "initialize", {"protocol": PROTOCOL_VERSION, "libraries": libraries, "ahead": ahead}
+        )
 
     @classmethod
     async def start(
-        cls, process: Callable[[Path], Awaitable[Process]], libraries: Sequence[str] = ()
+        cls,
+        process: Callable[[Path], Awaitable[Process]],
+        libraries: Sequence[str] = (),
+        *,
+        ahead: bool = False,
     ) -> Worker:
-        """A worker in the process that ``process`` starts for its folder, whose errors this raises."""
+        """A worker in the process that ``process`` starts for its folder, whose errors this raises.
+
+        It imports the libraries; one that is started ahead of its run does more that a run would have to.
+        """
         # The run's own folder: the worker keeps its caches beside the crash log, and may die at any time.
         folder = Path(tempfile.mkdtemp(prefix="fullgraph-"))
         try:
-            return cls(await process(folder), folder, libraries)
+            return cls(await process(folder), folder, libraries, ahead)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise

@@ -108,7 +108,6 @@ class Workers:
         if nursery not in self._users:
             return  # discarded meanwhile
         self._users[nursery] -= 1
-        nursery.prepare()
         if not self._users[nursery]:
             loop = asyncio.get_running_loop()
             self._timers[nursery] = loop.call_later(_IDLE_SECONDS, self._discard, nursery)
