@@ -202,6 +202,18 @@ def skip_guard_profiling() -> None:
     guards.profile_guard_manager = lambda *_: 0.0
 
 
+def skip_log_headers() -> None:
+    """Do not look up function names for log lines that nobody reads.
+
+    ``OutputGraph.create_proxy`` (``output_graph.py``) builds the header of a ``trace_call`` log line for
+    each node, logged or not, and ``get_funcname`` (``funcname_cache.py``, named in
+    ``symbolic_convert.py``) takes each source file apart for it: 2.11 to 2.15.
+    """
+    from torch._dynamo import symbolic_convert
+
+    symbolic_convert.get_funcname = lambda *_: None
+
+
 def warm_up() -> None:
     """Compile a trivial function, for two shapes, and forget it.
 

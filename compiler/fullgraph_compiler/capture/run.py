@@ -46,6 +46,7 @@ def run(request: RunRequest, sink: Sink) -> None:
         sink([_unsupported_torch()])
     torch_compat.stop_after_dynamo()
     torch_compat.skip_guard_profiling()
+    torch_compat.skip_log_headers()
     torch_compat.forget_between_runs()
     overlay.install(request.texts)
     modules = ModuleTracker(request.program)

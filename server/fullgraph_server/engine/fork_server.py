@@ -10,6 +10,7 @@ import json
 import logging
 import shlex
 import socket
+import uuid
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,12 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from .crash import describe_exit
-from .process import BUFFER, Process, ProcessProtocol, kill_group, own_group, worker_script
+from .process import BUFFER, Process, ProcessProtocol, kill_group, kill_marked, own_group, worker_script
 
 _log = logging.getLogger(__name__)
 
 _MESSAGE_BYTES = 1 << 20
 _TAIL = 4000
+_MARK = "FULLGRAPH_FORK_SERVER"
+"""The environment variable by which whatever comes from a fork server is known."""
 _KILLED = -9
 _END_SECONDS = 5.0
 """How long it may take to end all that it has forked."""
@@ -57,12 +60,17 @@ class ForkServer:
     """Its exit code, once it has ended."""
 
     def __init__(
-        self, transport: asyncio.SubprocessTransport, protocol: ProcessProtocol, control: socket.socket
+        self,
+        transport: asyncio.SubprocessTransport,
+        protocol: ProcessProtocol,
+        control: socket.socket,
+        mark: str,
     ) -> None:
         self.ended = protocol.exited
         self._loop = asyncio.get_running_loop()
         self._transport = transport
         self._control = control
+        self._mark = mark
         self._ids = itertools.count(1)
         self._ready: deque[asyncio.Future[Ready]] = deque()
         self._forked: dict[int, ForkedProcess] = {}
@@ -79,6 +87,7 @@ class ForkServer:
         """
         control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         command = (python, worker_script(), "--fork-server")
+        mark = str(uuid.uuid4())
         _log.info("starting %s in %s", shlex.join(command), cwd)
         try:
             transport, protocol = await asyncio.get_running_loop().subprocess_exec(
@@ -87,7 +96,7 @@ class ForkServer:
                 stdin=theirs.fileno(),
                 stderr=asyncio.subprocess.STDOUT,
                 cwd=cwd,
-                env=env,
+                env={**env, _MARK: mark},
                 **own_group(),
             )
         except BaseException:
@@ -96,7 +105,7 @@ class ForkServer:
         finally:
             theirs.close()
         control.setblocking(False)
-        return cls(transport, protocol, control)
+        return cls(transport, protocol, control, mark)
 
     async def warm(self, libraries: Sequence[str]) -> Ready:
         """Import torch and these modules. Raises :class:`EndedError` if it ends meanwhile."""
@@ -212,11 +221,10 @@ class ForkServer:
             _log.info("%s", text.rstrip())
 
     def _bury(self) -> None:
-        """Kill what the workers had started; the kernel has killed the workers themselves."""
+        """End what is left: it did so itself, unless somebody killed it."""
         self._let_go()
+        kill_marked(_MARK, self._mark)
         for forked in self._forked.values():
-            if forked.pid:
-                kill_group(forked.pid)
             forked.exited.set_result(_KILLED)
         self._forked.clear()
 

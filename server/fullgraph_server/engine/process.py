@@ -122,6 +122,33 @@ def kill_group(pid: int) -> None:
             os.killpg(pid, signal.SIGKILL)
 
 
+def kill_marked(variable: str, value: str) -> None:
+    """Kill every process that has a variable of this value in its environment (Linux; proc(5)).
+
+    Processes inherit it, also those that leave their parents, groups and sessions.
+    """
+    wanted, killed = f"{variable}={value}".encode(), set[int]()
+    while found := [pid for pid in _processes() if pid not in killed and wanted in _environment(pid)]:
+        for pid in found:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        killed.update(found)
+
+
+def _processes() -> list[int]:
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return []
+
+
+def _environment(pid: int) -> bytes:
+    """The environment that a process began with: empty for one that is dead or not ours."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
+        return file.read()
+    return b""
+
+
 class ProcessProtocol(asyncio.subprocess.SubprocessStreamProtocol):
     """Knows when the process itself ended: ``Process.wait`` also waits for its pipes, before Python 3.13."""
 

@@ -101,7 +101,7 @@ class Diagnostics(RunObserver):
                 finding.kind,
                 finding.count,
                 render(finding),
-                explanation_uri(shown.report, shown.index),
+                explanation_uri(shown.report.target, finding),
             ),
         )
 

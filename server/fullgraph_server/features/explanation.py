@@ -7,6 +7,7 @@ The diagnostic, the hover and the targets view name the URI; the client asks for
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
@@ -21,14 +22,13 @@ from .capabilities import client_command
 from .documents import Documents
 from .markdown import escaped, fenced, paragraphs
 
-_GONE = "This is about an earlier run. Open the explanation again from the finding as it is now.\n"
+_GONE = "The last run did not find this any more.\n"
 
 
-def explanation_uri(report: Report, index: int) -> str:
-    """Where the explanation of a report's finding can be read."""
-    finding = report.findings[index]
+def explanation_uri(target: str, finding: Finding) -> str:
+    """Where the explanation of a target's finding can be read, also when a later run has found it again."""
     name = quote(f"{finding.code} in {Path(finding.span.filename).name}.md")
-    key = [report.target, report.generation, index]
+    key = [target, _identity(finding), finding.span.row]
     return f"{EXPLANATION_SCHEME}:/{name}?{quote(json.dumps(key))}"
 
 
@@ -59,14 +59,21 @@ def register(server: LanguageServer, documents: Documents, runs: Runs) -> None:
 
     def _text(uri: str) -> str:
         try:
-            target, generation, index = json.loads(unquote(urlsplit(uri).query))
+            target, identity, row = json.loads(unquote(urlsplit(uri).query))
         except ValueError:
             message = f"{uri} is not the explanation of a finding."
             raise JsonRpcException(message, types.LSPErrorCodes.RequestFailed.value) from None
         report = runs.report(target)
-        if report is None or report.generation != generation or index >= len(report.findings):
+        found = [item for item in report.findings if _identity(item) == identity] if report else []
+        if report is None or not found:
             return _GONE
-        return explain(report, report.findings[index], documents)
+        return explain(report, min(found, key=lambda item: abs(item.span.row - row)), documents)
+
+
+def _identity(finding: Finding) -> str:
+    """What a finding keeps from run to run, its place aside."""
+    words = (finding.span.filename, finding.code, finding.message)
+    return sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def explain(report: Report, finding: Finding, documents: Documents) -> str:

@@ -18,14 +18,9 @@ class ShownFinding:
     """A finding of a report at the place where it is now, or on the text of its line if that was edited."""
 
     report: Report
-    index: int
+    finding: Finding
     span: Span
     edited: bool
-
-    @property
-    def finding(self) -> Finding:
-        """What it shows."""
-        return self.report.findings[self.index]
 
     @property
     def message(self) -> str:
@@ -45,7 +40,7 @@ def shown_findings(filename: str, reports: Iterable[Report], drifts: Drifts) -> 
     fresh: set[tuple[str, int]] = set()
     for report in reports:
         drift = drifts(report, filename)
-        for index, finding in enumerate(report.findings):
+        for finding in report.findings:
             if finding.span.filename != filename:
                 continue
             moved = drift.span(finding.span)
@@ -54,7 +49,7 @@ def shown_findings(filename: str, reports: Iterable[Report], drifts: Drifts) -> 
                 continue  # a newer run has found it on the line as it is now
             if not edited:
                 fresh.add(line)
-            shown = ShownFinding(report, index, moved.span, edited)
+            shown = ShownFinding(report, finding, moved.span, edited)
             found.setdefault((finding.code, shown.span, shown.message), shown)
     return list(found.values())
 

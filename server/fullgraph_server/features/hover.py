@@ -54,7 +54,10 @@ def describe(
     ``link`` makes a link of the URI of a finding's full explanation, where the client can follow it.
     """
     sections: list[tuple[str, Span]] = [
-        (f"{finding_text(shown)}\n\n{link(explanation_uri(shown.report, shown.index))}".rstrip(), shown.span)
+        (
+            f"{finding_text(shown)}\n\n{link(explanation_uri(shown.report.target, shown.finding))}".rstrip(),
+            shown.span,
+        )
         for shown in view.findings_at(row, column)
     ]
     around = view.functions_at(row)

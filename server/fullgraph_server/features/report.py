@@ -6,7 +6,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from ..engine.names import written_name
-from ..engine.report import FrameReport, Guard, Report, Span
+from ..engine.report import Finding, FrameReport, Guard, Report, Span
 from ..engine.runs import Runs
 from ..protocol import (
     GUARDS,
@@ -59,7 +59,7 @@ class _Items:
             torch=report.torch,
             seconds=report.seconds,
             frames=[self._frame(report, frame) for frame in report.frames],
-            findings=[self._finding(report, index) for index in range(len(report.findings))],
+            findings=[self._finding(report, finding) for finding in report.findings],
         )
 
     def guard(self, report: Report, guard: Guard) -> GuardItem:
@@ -88,8 +88,7 @@ class _Items:
             ],
         )
 
-    def _finding(self, report: Report, index: int) -> FindingItem:
-        finding = report.findings[index]
+    def _finding(self, report: Report, finding: Finding) -> FindingItem:
         return FindingItem(
             kind=finding.kind,
             code=finding.code,
@@ -97,7 +96,7 @@ class _Items:
             message=finding.message,
             location=self._documents.location(report, finding.span),
             count=finding.count,
-            explanation=explanation_uri(report, index),
+            explanation=explanation_uri(report.target, finding),
         )
 
     def _location(self, report: Report, span: Span | None) -> types.Location | None:

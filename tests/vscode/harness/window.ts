@@ -156,6 +156,13 @@ export class Window {
     await this.page.keyboard.press("Control+Shift+k");
   }
 
+  /** Types at the end of the line that shows a text. */
+  async typeBehind(text: string, typed: string): Promise<void> {
+    await this.clickText(text);
+    await this.page.keyboard.press("End");
+    await this.page.keyboard.type(typed);
+  }
+
   async save(): Promise<void> {
     await this.page.keyboard.press("Control+s");
   }

@@ -1,0 +1,128 @@
+"""How long a person waits for Fullgraph in an editor, beside what they would do without it.
+
+The server runs as in an editor, and is spoken to over standard input and output. The peer is a fresh
+``TORCH_LOGS=graph_breaks python FILE``. Name parts to run only these.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import statistics
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from time import perf_counter
+
+from client import Session, session
+from latency_requests import guards
+from latency_storm import storm
+from measure import HERE, cached_seconds, python, wall_seconds
+
+TOY = HERE.parent / "examples" / "toy.py"
+LLAMA = HERE / "programs" / "llama.py"
+RUNS_FOR_EACH_PEER = 4
+WARMING = 2
+"""Runs that are not counted: by them the server learns what the program imports."""
+FUNCTIONS = 20
+
+
+async def toy(runs: int) -> None:
+    """Save to squiggles for the program of the troubleshooting guide."""
+    await save_to_squiggles("toy", TOY, '    print("woo")\n', runs, "target <= 300 ms, ")
+
+
+async def llama(runs: int) -> None:
+    """Save to squiggles for a model of transformers."""
+    await save_to_squiggles("Llama", LLAMA, '    print("step")\n', runs, "")
+
+
+async def save_to_squiggles(name: str, program: Path, line: str, runs: int, target: str) -> None:
+    """Write a line that breaks the graph twice, then once, and so on, and save each time."""
+    once, twice = once_and_twice(program, line)
+    command, env = [python(), str(program)], {"TORCH_LOGS": "graph_breaks"}
+    first, right, cold, warm = [], [], [], []
+    with tempfile.TemporaryDirectory() as caches:
+        await asyncio.to_thread(cached_seconds, command, Path(caches), env)
+        async with session(once) as editing:
+            await editing.run()
+            for number in range(-WARMING, runs):
+                told, complete = await squiggles(editing, once if number % 2 else twice)
+                if number >= 0:
+                    first.append(told)
+                    right.append(complete)
+                if number >= 0 and number % RUNS_FOR_EACH_PEER == 0:
+                    cold.append(await asyncio.to_thread(wall_seconds, command, env))
+                    warm.append(await asyncio.to_thread(cached_seconds, command, Path(caches), env))
+    told, ours, theirs, cached = (statistics.median(times) for times in (first, right, cold, warm))
+    print(
+        f"save to squiggles, {name}: {ours * 1000:.0f} ms ({target}first finding {told * 1000:.0f} ms), "
+        f"peer {theirs:.1f} s, {theirs / ours:.1f} times faster (target >= 10, medians of {runs} and "
+        f"{len(cold)}), with its compiler caches warm {cached:.1f} s, {cached / ours:.1f} times"
+    )
+
+
+def once_and_twice(program: Path, line: str) -> tuple[str, str]:
+    """The text of a program, and the same with one of its lines doubled."""
+    text = program.read_text("utf-8")
+    return text, text.replace(line, line * 2)
+
+
+async def squiggles(editing: Session, text: str) -> tuple[float, float]:
+    """Edit and save; the seconds from there to the first findings of that run, and to all of them."""
+    before = editing.newest
+    editing.edit(text)
+    editing.save()
+    started = perf_counter()
+    await editing.editor.until(lambda: editing.newest > before)
+    told = perf_counter() - started
+    await editing.editor.until(lambda: editing.newest > before and editing.is_right())
+    complete = perf_counter() - started
+    await editing.at_rest()
+    return told, complete
+
+
+async def early(runs: int) -> None:
+    """When the first finding of a long program appears, as a share of its run."""
+    functions = "".join(
+        f"\n\n@torch.compile\ndef layer{number}(x):\n    x = torch.relu(x @ x.T + {number})\n"
+        f'    print("layer {number}")\n    return torch.softmax(x, -1).sum()\n'
+        for number in range(FUNCTIONS)
+    )
+    calls = "".join(f"layer{number}(torch.randn(8, 8))\n" for number in range(FUNCTIONS))
+    shares, seconds = [], []
+    async with session(f"import torch\n{functions}\n\n{calls}") as editing:
+        for number in range(-WARMING, runs):
+            before = editing.newest
+            started = perf_counter()
+            run = asyncio.ensure_future(editing.run())
+            await editing.editor.until(lambda before=before: editing.newest > before)
+            told = perf_counter() - started
+            await run
+            assert editing.is_right(), "a finding is missing"
+            if number >= 0:
+                seconds.append(perf_counter() - started)
+                shares.append(told / seconds[-1])
+    print(
+        f"first finding of {FUNCTIONS} functions: after {statistics.median(shares):.0%} of the run of "
+        f"{statistics.median(seconds) * 1000:.0f} ms (target <= 25%, medians of {runs})"
+    )
+
+
+PARTS: dict[str, Callable[[int], Awaitable[None]]] = {
+    part.__name__: part for part in (toy, llama, early, storm, guards)
+}
+
+
+async def main() -> None:
+    """Run all parts, or those that are named."""
+    parser = argparse.ArgumentParser(description="How long a person waits for Fullgraph in an editor.")
+    parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(PARTS))
+    parser.add_argument("--runs", type=int, default=20)
+    arguments = parser.parse_args()
+    for name in arguments.parts or PARTS:
+        await PARTS[name](arguments.runs)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

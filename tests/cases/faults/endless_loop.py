@@ -1,0 +1,16 @@
+"""Never ends, in Python."""
+
+import torch
+
+open("/proc/self/comm", "w").write("fault")
+
+
+@torch.compile
+def seen(x):
+    print("seen")
+    return x + 1
+
+
+seen(torch.ones(3))
+while True:
+    pass

@@ -1,0 +1,15 @@
+"""Raises after its finding."""
+
+import torch
+
+open("/proc/self/comm", "w").write("fault")
+
+
+@torch.compile
+def seen(x):
+    print("seen")
+    return x + 1
+
+
+seen(torch.ones(3))
+1 / 0

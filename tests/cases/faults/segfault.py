@@ -1,0 +1,17 @@
+"""Dies of a segmentation fault after its finding."""
+
+import ctypes
+
+import torch
+
+open("/proc/self/comm", "w").write("fault")
+
+
+@torch.compile
+def seen(x):
+    print("seen")
+    return x + 1
+
+
+seen(torch.ones(3))
+ctypes.string_at(0)

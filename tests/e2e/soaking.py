@@ -1,0 +1,182 @@
+"""Runs of programs that go wrong in every way, and what has to be true after each of them.
+
+The programs are those of ``tests/cases/faults``. Each calls itself ``fault``, and the server has a mark in
+its environment: both are inherited by whatever comes from there, so that nothing of it can hide.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import process_tree
+from lsp_session import CONFIG, Editor, uri_of
+from lsprotocol import types
+
+PROGRAMS = Path(__file__).parents[1] / "cases" / "faults"
+_MARK = "FULLGRAPH_SOAK"
+_MEMORY = 1
+"""GiB that a run may use."""
+_SHORT, _LONG = 2, 60
+"""Seconds for programs that never end, and for those that do: on a busy machine they may take long."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A program, how its run ends, and what is in each of its findings: a code, or a part of its message."""
+
+    program: str
+    status: str
+    findings: tuple[str, ...]
+    timeout: float = _LONG
+
+
+_SEEN = "GB0059"
+"""What each program does before it goes wrong. That stays, however it ends."""
+_LATE = f"did not finish within {_SHORT} s"
+
+FAULTS = (
+    Fault("finds.py", "finished", (_SEEN,)),
+    Fault("raises.py", "raised", (_SEEN, "ZeroDivisionError")),
+    Fault("syntax_error.py", "not-started", ("SyntaxError",)),
+    Fault("segfault.py", "crashed", (_SEEN, "segmentation fault")),
+    Fault("os_exit.py", "crashed", (_SEEN, "exit code 3")),
+    Fault("endless_loop.py", "timeout", (_SEEN, _LATE), _SHORT),
+    Fault("blocked.py", "timeout", (_SEEN, _LATE), _SHORT),
+    Fault("memory_hog.py", "memory", (_SEEN, f"{_MEMORY} GiB")),
+    Fault("memory_children.py", "memory", (_SEEN, f"{_MEMORY} GiB")),
+    Fault("fork_bomb.py", "finished", (_SEEN,)),
+    Fault("closed_descriptors.py", "crashed", (_SEEN, "exit code 1")),
+)
+WAITS = Fault("waits.py", "timeout", (_SEEN, _LATE), _SHORT)
+"""For runs that are killed."""
+
+Moment: TypeAlias = Callable[["asyncio.Future[Any]"], Awaitable[Iterable[int]]]
+"""Waits until it is time during a run, and gives the processes to kill."""
+
+
+class Soak:
+    """A server that is put to the test. Everything returns what is wrong, one sentence each."""
+
+    def __init__(self, editor: Editor, folder: Path, mark: str) -> None:
+        self.editor = editor
+        self._folder = folder
+        self._mark = mark
+        self._zombies: set[int] = set()
+
+    @property
+    def server(self) -> int:
+        """The process of the server."""
+        return self.editor._server.pid
+
+    def workers(self) -> list[int]:
+        """The processes that serve runs, or wait for one: the server's own children have forked them."""
+        return [pid for child in process_tree.children(self.server) for pid in process_tree.children(child)]
+
+    async def run(self, fault: Fault) -> list[str]:
+        """Run a program to its end, and read the answer."""
+        summary, shown = await self._answer(self.begin(fault), fault)
+        return _misjudged(fault, summary, shown)
+
+    async def run_and_kill(self, fault: Fault, moment: Moment) -> list[str]:
+        """Kill processes while a program runs. Where its own is not among them, it may end as ever."""
+        run = self.begin(fault)
+        for pid in await moment(run):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        summary, shown = await self._answer(run, fault)
+        return _unclear(summary, shown)
+
+    def begin(self, fault: Fault) -> asyncio.Future[Any]:
+        """Start a run; the future gets the answer."""
+        self.editor.published.clear()
+        self.editor.set_configuration({"fullgraph": {"memory": _MEMORY, "timeout": fault.timeout}})
+        return self.editor.begin("fullgraph.run", uri_of(self._folder / fault.program))
+
+    async def left_behind(self) -> list[str]:
+        """What is left of programs whose runs are over: orphans, and zombies that nobody reaps."""
+        orphans = await _outliving(
+            pid for pid in process_tree.marked(self._mark) if process_tree.name(pid) == "fault"
+        )
+        zombies = set(filter(process_tree.is_zombie, process_tree.descendants(self.server)))
+        # What has only just died is reaped by the time the next run is over.
+        stuck, self._zombies = zombies & self._zombies, zombies
+        return orphans + [f"nobody reaps: {', '.join(map(str, stuck))}"] * bool(stuck)
+
+    async def first_finding(self, _run: asyncio.Future[Any]) -> None:
+        """Wait until the run that is on has told something."""
+        await self.editor.until(lambda: any(params.diagnostics for params in self.editor.published))
+
+    async def shut_down(self) -> list[str]:
+        """End the server as an editor does."""
+        await self.editor.shutdown_session()
+        return await self._survivors()
+
+    async def kill_server(self) -> list[str]:
+        """End the server as if the editor had died with it."""
+        os.kill(self.server, signal.SIGKILL)
+        await self.editor._server.wait()
+        return await self._survivors()
+
+    async def _answer(self, run: asyncio.Future[Any], fault: Fault) -> tuple[Any, list[types.Diagnostic]]:
+        summary = await asyncio.wait_for(run, _LONG + fault.timeout)
+        uri = uri_of(self._folder / fault.program)
+        published = [params.diagnostics for params in self.editor.published if params.uri == uri]
+        return summary, list(published[-1]) if published else []
+
+    async def _survivors(self) -> list[str]:
+        """What is left once the server is gone. Some processes end only when others have, so look again."""
+        left: list[str] = []
+        while not left and (found := process_tree.marked(self._mark)):
+            left = await _outliving(found)
+        return left
+
+
+@contextlib.asynccontextmanager
+async def soaking(folder: Path) -> AsyncIterator[Soak]:
+    """Start a server on a folder with a copy of the programs."""
+    shutil.copytree(PROGRAMS, folder)
+    value = uuid.uuid4().hex
+    editor = Editor()
+    await editor.start_io(*CONFIG.server_command, env={**os.environ, _MARK: value})
+    try:
+        await editor.open_folder(folder)
+        yield Soak(editor, folder, f"{_MARK}={value}")
+    finally:
+        if editor._server.returncode is None:
+            await editor.shutdown_session()
+        await editor.stop()
+
+
+def _misjudged(fault: Fault, summary: Any, shown: list[types.Diagnostic]) -> list[str]:
+    """What is wrong with the answer to a run that nobody disturbed."""
+    findings = [f"{item.code} {item.message}" for item in shown]
+    fits = len(findings) == len(fault.findings) and all(
+        any(text in finding for finding in findings) for text in fault.findings
+    )
+    answered = (summary["status"], summary["findings"]) == (fault.status, len(fault.findings))
+    return [f"{fault.program}: {summary}, {findings}"] * (not (answered and fits))
+
+
+def _unclear(summary: Any, shown: list[types.Diagnostic]) -> list[str]:
+    """What is wrong with the answer to a run that was killed: findings or one clear message."""
+    problems = [item for item in shown if item.code == "target-error"]
+    clear = len(problems) == (summary["status"] != "finished") and shown
+    return [f"killed: {summary}, {[item.message for item in shown]}"] * (not clear)
+
+
+async def _outliving(pids: Iterable[int]) -> list[str]:
+    """Which processes do not end, given time; they are killed then."""
+    left = await asyncio.to_thread(process_tree.outliving, pids)
+    names = [f"{process_tree.name(pid)} {pid}" for pid in left]
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    return [f"live on: {', '.join(names)}"] * bool(left)
