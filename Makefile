@@ -40,6 +40,9 @@ bench: .venv/ready build/fullgraph.vsix .cache/code-server/ready .cache/chromium
 	.venv/bin/python benchmarks/check_toy.py
 	.venv/bin/python benchmarks/observing.py
 	.venv/bin/python benchmarks/hover.py
+	.venv/bin/python -m pip install --quiet --group bench
+	.venv/bin/python benchmarks/latency.py
+	.venv/bin/python benchmarks/soak.py
 	npm run --silent bench
 
 setup: .venv/ready node_modules/ready .cache/code-server/ready .cache/chromium

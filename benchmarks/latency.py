@@ -22,6 +22,8 @@ from measure import HERE, cached_seconds, python, wall_seconds
 TOY = HERE.parent / "examples" / "toy.py"
 LLAMA = HERE / "programs" / "llama.py"
 RUNS_FOR_EACH_PEER = 4
+THOUGHT = 1.0
+"""Seconds between one save and the next: nobody saves again at once."""
 WARMING = 2
 """Runs that are not counted: by them the server learns what the program imports."""
 FUNCTIONS = 20
@@ -38,7 +40,7 @@ async def llama(runs: int) -> None:
 
 
 async def save_to_squiggles(name: str, program: Path, line: str, runs: int, target: str) -> None:
-    """Write a line that breaks the graph twice, then once, and so on, and save each time."""
+    """Write a line that breaks the graph twice, then once, and so on, and save each time, once a second."""
     once, twice = once_and_twice(program, line)
     command, env = [python(), str(program)], {"TORCH_LOGS": "graph_breaks"}
     first, right, cold, warm = [], [], [], []
@@ -47,6 +49,7 @@ async def save_to_squiggles(name: str, program: Path, line: str, runs: int, targ
         async with session(once) as editing:
             await editing.run()
             for number in range(-WARMING, runs):
+                await asyncio.sleep(THOUGHT)
                 told, complete = await squiggles(editing, once if number % 2 else twice)
                 if number >= 0:
                     first.append(told)

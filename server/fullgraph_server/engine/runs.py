@@ -229,7 +229,11 @@ class Runs:
         for observer in self._observers:
             observer.started(target, generation, run.cancel)
         reporting = Reporting(
-            target, generation, plan.workspace, lambda: run.torch, lambda report: self._report(slot, report)
+            target,
+            generation,
+            plan.workspace,
+            lambda: run.torch,
+            lambda report: self._report(name, slot, report),
         )
         try:
             await run.execute(reporting.take)
@@ -249,9 +253,12 @@ class Runs:
             observer.finished(target, generation, status)
         return report
 
-    def _report(self, slot: _Slot, report: Report) -> None:
+    def _report(self, target: str, slot: _Slot, report: Report) -> None:
         if not slot.forgotten and not slot.superseded:
             slot.latest = report
+            if report.status is not None:
+                # Its process may take a moment to go: nobody has to wait for that.
+                self._change(target, slot, run=report.status)
             for observer in self._observers:
                 observer.reported(report)
 
