@@ -21,10 +21,21 @@ _MOST = 4
 """How many nurseries there are; each takes some hundred megabytes. The least recently used goes first."""
 
 _HARMLESS = frozenset(
-    {"torch", "torchgen", "functorch", "triton", "filelock", "fsspec", "jinja2", "markupsafe"}
-    | {"mpmath", "networkx", "numpy", "sympy", "typing_extensions"}
+    {"torch", "torchgen", "functorch", "triton", "filelock", "fsspec", "jinja2", "markupsafe", "mpmath"}
+    | {
+        "networkx",
+        "numpy",
+        "optree",
+        "psutil",
+        "setuptools",
+        "sympy",
+        "tabulate",
+        "tqdm",
+        "typing_extensions",
+    }
+    | {"yaml"}
 )
-"""Packages whose modules may be there though a program does not import them: torch needs them itself."""
+"""Packages whose modules may be there though a program does not import them: torch imports them itself."""
 
 
 class Workers:
