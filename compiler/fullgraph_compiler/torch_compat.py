@@ -7,7 +7,9 @@ read. Nothing else in the package may name a ``torch._*`` module or attribute.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import EntryPoint
 from types import FrameType
 from typing import Any
 
@@ -156,6 +158,11 @@ def failing_node(exception: BaseException) -> Any | None:
     return None
 
 
+def import_dynamo() -> None:
+    """Import Dynamo, which ``import torch`` leaves for the first compilation."""
+    import torch._dynamo  # noqa: F401
+
+
 def asks_for_gpu(module: str) -> bool:
     """Whether the import of a torch module of this name opens the GPU, if there is one.
 
@@ -251,3 +258,120 @@ def is_compiled(thing: object) -> bool:
 def is_internal(module: str) -> bool:
     """Whether a module of this name runs the compiler rather than anything a person called."""
     return module.startswith(("torch._dynamo", "torch._logging", "torch._utils_internal", "torch._compile"))
+
+
+# -- backends ----------------------------------------------------------------------------------
+
+
+def release() -> tuple[int, int]:
+    """Torch's major and minor version."""
+    major, minor = version().split(".")[:2]
+    return int(major), int(minor)
+
+
+def lookup_backend(backend: str | Callable[..., Any]) -> Callable[..., Any]:
+    """The function behind a backend's name, torch's or an entry point's (``backends/registry.py``)."""
+    from torch._dynamo.backends import registry
+
+    found: Callable[..., Any] = registry.lookup_backend(backend)
+    return found
+
+
+def register_backend(name: str, place: str) -> None:
+    """Make ``module:function`` known under a name, as an entry point would; it is imported when used.
+
+    ``_BACKENDS`` (``backends/registry.py``) holds the entry points that torch found: 2.11 to 2.15.
+    """
+    from torch._dynamo.backends import registry
+
+    registry._BACKENDS.setdefault(name, EntryPoint(name, place, "torch_dynamo_backends"))
+
+
+def compile_ahead_of_time(
+    graph: torch.fx.GraphModule,
+    inputs: Sequence[Any],
+    forward: Callable[..., Any],
+    backward: Callable[..., Any],
+) -> Callable[..., Any]:
+    """Trace one of Dynamo's graphs with AOTAutograd, and have its two graphs compiled.
+
+    ``aot_autograd`` (``backends/common.py``) with the plain partitioner, which recomputes nothing of the
+    forward graph in the backward one: 2.11 to 2.15.
+    """
+    from torch._dynamo.backends.common import aot_autograd
+
+    compiled: Callable[..., Any] = aot_autograd(fw_compiler=forward, bw_compiler=backward)(graph, inputs)
+    return compiled
+
+
+def run_graph(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+    """Compile a graph of AOTAutograd to itself: ``boxed_nop`` (``backends/debugging.py``), 2.11 to 2.15."""
+    from torch._dynamo.backends.debugging import boxed_nop
+
+    run: Callable[..., Any] = boxed_nop(graph, inputs)
+    return run
+
+
+def compile_with_torchscript(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+    """``ts_compile`` (``torch/_functorch/compilers.py``), for graphs of ATen operators: 2.11 to 2.15."""
+    from torch._functorch.compilers import ts_compile
+
+    compiled: Callable[..., Any] = ts_compile(graph, inputs)
+    return compiled
+
+
+def operator_mode(run: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]) -> Any:
+    """A mode in which each operator is called by way of ``run(operator, args, kwargs)``.
+
+    ``TorchDispatchMode`` (``torch/utils/_python_dispatch.py``): 2.11 to 2.15.
+    """
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class OperatorMode(TorchDispatchMode):  # type: ignore[misc]
+        def __torch_dispatch__(self, operator: Any, _: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return run(operator, args, kwargs or {})
+
+    return OperatorMode()
+
+
+def current_compile_id() -> str:
+    """The compilation that is going on here, as ``0/1``; empty if there is none (``torch/_guards.py``)."""
+    from torch._guards import CompileContext
+
+    return str(CompileContext.current_compile_id() or "")
+
+
+def is_compiled_by(frame: FrameType | None, backend: Callable[..., Any]) -> bool:
+    """Whether the compilation that ``frame`` is part of is for this backend; true where that is unknown.
+
+    ``_compile`` (``convert_frame.py``) holds it in ``compiler_fn``, behind wrappers that keep what they wrap
+    in ``_torchdynamo_orig_backend`` or, ``torch._TorchCompileWrapper``, in ``compiler_fn``: 2.11 to 2.15.
+    """
+    while frame is not None and "compiler_fn" not in frame.f_locals:
+        frame = frame.f_back
+    found = frame.f_locals["compiler_fn"] if frame else backend
+    while found is not None and found is not backend:
+        found = getattr(found, "_torchdynamo_orig_backend", None) or getattr(found, "compiler_fn", None)
+    return found is backend
+
+
+@contextmanager
+def listening(handler: logging.Handler) -> Iterator[None]:
+    """Send the structured trace to ``handler`` for a while: what :func:`listen` does, undone."""
+    from torch._logging import _internal
+
+    loggers = [logging.getLogger(name) for name in (_TRACE_LOGGER, _BREAK_LOGGER)]
+    before = [(logger.level, logger.propagate) for logger in loggers]
+    reset = _internal._reset_logs
+    listen(handler)
+    attaching = _internal._reset_logs
+    try:
+        yield
+    finally:
+        loggers[0].removeHandler(handler)
+        for logger, (level, propagate) in zip(loggers, before, strict=True):
+            logger.setLevel(level)
+            logger.propagate = propagate
+        # Someone else may have begun to listen since, by way of the function that listen() put there.
+        if _internal._reset_logs is attaching:
+            _internal._reset_logs = reset

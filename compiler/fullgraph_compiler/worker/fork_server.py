@@ -182,11 +182,10 @@ def _warm(libraries: list[str]) -> dict[str, str]:
     problem = import_torch()
     if problem:
         return {"problem": problem, "unsafe": ""}
-    import torch._dynamo  # noqa: F401
-
     from .. import torch_compat
     from ..capture import run  # noqa: F401
 
+    torch_compat.import_dynamo()
     if has_gpu():
         libraries = [name for name in libraries if not torch_compat.asks_for_gpu(name)]
     import_libraries(libraries)

@@ -257,10 +257,12 @@ class Runs:
         if not slot.forgotten and not slot.superseded:
             slot.latest = report
             if report.status is not None:
-                # Its process may take a moment to go: nobody has to wait for that.
-                self._change(target, slot, run=report.status)
+                slot.report = report
             for observer in self._observers:
                 observer.reported(report)
+            if report.status is not None:
+                # Its process may take a moment to go: nobody has to wait for that.
+                self._change(target, slot, run=report.status)
 
     def _change(self, target: str, slot: _Slot, **changes: Any) -> None:
         state = replace(slot.state, **changes)
@@ -322,7 +324,6 @@ class _Slot:
     def finish(self, report: Report, facts: Iterable[Fact], told: bool) -> None:
         """Keep what a run has told."""
         if told:
-            self.report = self.latest = report
             # A run that fails early names few of the files that it depends on: earlier ones stay.
             earlier = frozenset() if report.status == "finished" else self.files
             self.files = earlier | frozenset(report.files)
