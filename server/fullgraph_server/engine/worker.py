@@ -12,6 +12,7 @@ import threading
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent import futures
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -141,8 +142,12 @@ def _ignore(_: object) -> None:
     """Nobody listens yet."""
 
 
+@cache
 def _plain_converter() -> Converter:
-    """A converter that leaves parameters and results as JSON values (pygls makes named tuples of them)."""
+    """A converter that leaves parameters and results as JSON values (pygls makes named tuples of them).
+
+    One for all workers: it takes some milliseconds to make.
+    """
     converter: Converter = default_converter()  # type: ignore[no-untyped-call]
     for message in (JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage):
         converter.register_structure_hook(message, lambda data, cls: cls(**data))
