@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import EntryPoint
 from types import FrameType
 from typing import Any
 
@@ -282,6 +281,8 @@ def register_backend(name: str, place: str) -> None:
 
     ``_BACKENDS`` (``backends/registry.py``) holds the entry points that torch found: 2.11 to 2.15.
     """
+    from importlib.metadata import EntryPoint
+
     from torch._dynamo.backends import registry
 
     registry._BACKENDS.setdefault(name, EntryPoint(name, place, "torch_dynamo_backends"))
@@ -313,7 +314,7 @@ def run_graph(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..
 
 
 def compile_with_torchscript(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
-    """``ts_compile`` (``torch/_functorch/compilers.py``), for graphs of ATen operators: 2.11 to 2.15."""
+    """``ts_compile`` (``torch/_functorch/compilers.py``), for graphs of ATen operators: 2.13 to 2.15."""
     from torch._functorch.compilers import ts_compile
 
     compiled: Callable[..., Any] = ts_compile(graph, inputs)

@@ -6,6 +6,7 @@ import atexit
 import time
 
 from .. import torch_compat
+from ..backends import registry
 from ..facts import (
     CompileFailure,
     Examples,
@@ -44,6 +45,7 @@ def run(request: RunRequest, sink: Sink) -> None:
 
     if not torch_compat.is_supported():
         sink([_unsupported_torch()])
+    registry.register()
     torch_compat.stop_after_dynamo()
     torch_compat.skip_guard_profiling()
     torch_compat.skip_log_headers()

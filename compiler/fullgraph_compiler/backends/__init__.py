@@ -1,0 +1,1 @@
+"""Backends that find out which part of the compiler is at fault."""

@@ -1,0 +1,64 @@
+"""Stand-ins for backends that torch has, and that cannot be used by name there (:mod:`.registry`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+
+from .. import torch_compat
+
+
+def ts(graph: torch.fx.GraphModule, _: Sequence[Any], **__: Any) -> Callable[..., Any]:
+    """Compile the captured graph with TorchScript."""
+    scripted: Callable[..., Any] = torch.jit.script(_plain(graph))
+    return scripted
+
+
+def aot_ts(graph: torch.fx.GraphModule, inputs: Sequence[Any], **_: Any) -> Callable[..., Any]:
+    """Compile forward and backward graph with TorchScript."""
+
+    def compile_graph(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        return torch_compat.compile_with_torchscript(_plain(graph), inputs)
+
+    return torch_compat.compile_ahead_of_time(graph, inputs, compile_graph, compile_graph)
+
+
+def aot_eager_decomp_partition_with_mode(
+    graph: torch.fx.GraphModule, inputs: Sequence[Any], **_: Any
+) -> Callable[..., Any]:
+    """Run decomposed graphs, and raise ``FloatingPointError`` at the operator that makes the first NaN."""
+    compile_graph = torch_compat.lookup_backend("aot_eager_decomp_partition_with_mode")
+    compiled: Callable[..., Any] = compile_graph(
+        graph, inputs, mode=torch_compat.operator_mode(_run_without_nan)
+    )
+    return compiled
+
+
+def _run_without_nan(operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    # Memory that nobody has written to may hold anything.
+    is_checked = "empty" not in str(operator) and not _has_nan((args, kwargs))
+    result = operator(*args, **kwargs)
+    if is_checked and _has_nan(result):
+        raise FloatingPointError(f"{operator} makes the first NaN: none of its inputs has one")
+    return result
+
+
+def _has_nan(value: Any) -> bool:
+    return any(bool(tensor.isnan().any()) for tensor in _tensors(value))
+
+
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _tensors(item)
+    elif isinstance(value, dict):
+        yield from _tensors(tuple(value.values()))
+
+
+def _plain(graph: torch.fx.GraphModule) -> torch.fx.GraphModule:
+    # Dynamo's graph modules write their code late, by way of class methods that TorchScript cannot read.
+    return torch.fx.GraphModule(graph, graph.graph)
