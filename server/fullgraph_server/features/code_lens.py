@@ -22,6 +22,9 @@ from .targets import Targets, target_place
 
 _log = logging.getLogger(__name__)
 
+_LONG_SECONDS = 0.5
+"""How long a run is on before its lens changes."""
+
 
 def register(
     server: LanguageServer, documents: Documents, targets: Targets, runs: Runs, projections: Projections
@@ -70,12 +73,20 @@ class CodeLensRefresh(RunObserver):
         self._server = server
         self._asked: asyncio.Task[None] | None = None
         self._again = False
+        self._timer: asyncio.TimerHandle | None = None
 
     def changed(self, target: str, state: TargetState) -> None:  # noqa: ARG002
         """Ask; what changes before the client has answered is one more request."""
         workspace = self._server.client_capabilities.workspace
         if not (workspace and workspace.code_lens and workspace.code_lens.refresh_support):
             return
+        if self._timer is not None:
+            self._timer.cancel()
+        # A run that is over at once needs no lens that stops it.
+        delay = _LONG_SECONDS if state.run in ("queued", "running") else 0.0
+        self._timer = asyncio.get_running_loop().call_later(delay, self._refresh)
+
+    def _refresh(self) -> None:
         self._again = True
         if self._asked is None or self._asked.done():
             self._asked = asyncio.create_task(self._ask())
