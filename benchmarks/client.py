@@ -16,7 +16,7 @@ from measure import HERE
 
 sys.path[:0] = [str(HERE.parent / "tests"), str(HERE.parent / "tests" / "e2e")]
 
-import process_tree  # noqa: E402
+import processes  # noqa: E402
 from lsp_session import CONFIG, Editor  # noqa: E402
 from lsprotocol import types  # noqa: E402
 
@@ -35,10 +35,8 @@ class Session:
 
     def alive(self, name: str) -> int:
         """How many processes of this name are alive below the server."""
-        below = [
-            pid for pid in process_tree.descendants(self.editor._server.pid) if process_tree.name(pid) == name
-        ]
-        return sum(not process_tree.is_zombie(pid) for pid in below)
+        below = [pid for pid in processes.descendants(self.editor._server.pid) if processes.name(pid) == name]
+        return sum(not processes.is_zombie(pid) for pid in below)
 
     async def run(self) -> Any:
         """Run the program by command; returns the answer."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from client import process_tree
+from client import processes
 from soaking import FAULTS, WAITS, Soak, soaking
 
 GROWTH_FROM = 100
@@ -46,7 +46,7 @@ class Soaking:
         }
         self._kinds["SIGKILL of a worker"] = lambda: self._kill(soak.workers)
         self._kinds["SIGKILL of the fork server"] = lambda: self._kill(
-            lambda: process_tree.children(soak.server)
+            lambda: processes.children(soak.server)
         )
 
     async def one(self) -> None:
@@ -79,9 +79,9 @@ async def soak_runs(runs: int, random: Random) -> list[str]:
             early = 0
             for number in range(runs):
                 if number == min(GROWTH_FROM, runs // 2):
-                    early = process_tree.resident(soak.server)
+                    early = processes.resident(soak.server)
                 await soaked.one()
-            growth = process_tree.resident(soak.server) / early - 1
+            growth = processes.resident(soak.server) / early - 1
             if growth > MOST_GROWTH:
                 soaked.wrong.append(f"the server has grown by {growth:.0%}")
             soaked.wrong += await soak.shut_down()

@@ -23,10 +23,15 @@ def version() -> str:
     return str(torch.__version__)
 
 
+def release() -> tuple[int, int]:
+    """Torch's major and minor version."""
+    major, minor = version().split(".")[:2]
+    return int(major), int(minor)
+
+
 def is_supported() -> bool:
     """Whether this torch lies in the tested range."""
-    major, minor = (int(part) for part in version().split(".")[:2])
-    return SUPPORTED[0] <= (major, minor) <= SUPPORTED[1]
+    return SUPPORTED[0] <= release() <= SUPPORTED[1]
 
 
 # -- the structured trace ----------------------------------------------------------------------
@@ -260,12 +265,6 @@ def is_internal(module: str) -> bool:
 
 
 # -- backends ----------------------------------------------------------------------------------
-
-
-def release() -> tuple[int, int]:
-    """Torch's major and minor version."""
-    major, minor = version().split(".")[:2]
-    return int(major), int(minor)
 
 
 def lookup_backend(backend: str | Callable[..., Any]) -> Callable[..., Any]:

@@ -16,21 +16,7 @@ from fullgraph_compiler.facts import Fact, ModulesLoaded, RunFinished, RunReques
 from fullgraph_server.engine.run import Run
 from fullgraph_server.engine.settings import RunSettings
 from fullgraph_server.engine.workers import Workers
-
-PROGRAM = """
-import torch
-
-@torch.compile
-def f(a, b):
-    x = a / (torch.abs(a) + 1)
-    print("broken")
-    if b.sum() < 0:
-        b = b * -1
-    return x * b
-
-f(torch.ones(10), torch.ones(10))
-f(torch.ones(12), torch.ones(12))
-"""
+from worker_client import TOY
 
 BUSY_LIBRARY = """
 import threading
@@ -80,7 +66,7 @@ def comparable(value: Any) -> Any:
 
 def test_a_fork_tells_what_a_fresh_process_tells(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
-    program.write_text(PROGRAM)
+    program.write_text(TOY.format(device="cpu"))
     runs = [*observe(program, fork=True), *observe(program, fork=False)]
     forked, again, fresh, ahead = (
         [comparable(fact) for fact in facts if not isinstance(fact, ModulesLoaded)] for facts, _ in runs

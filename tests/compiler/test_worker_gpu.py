@@ -6,24 +6,11 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler import facts as f
-from worker_client import run_forked, run_worker
+from worker_client import TOY, run_forked, run_worker
 
 pytestmark = pytest.mark.gpu
 
-PROGRAM = """
-import torch
-
-@torch.compile
-def toy(a, b):
-    x = a / (torch.abs(a) + 1)
-    print("woo")
-    if b.sum() < 0:
-        b = b * -1
-    return x * b
-
-for size in (10, 12):
-    toy(torch.ones(size, device="cuda"), torch.ones(size, device="cuda"))
-"""
+PROGRAM = TOY.format(device="cuda")
 
 
 def test_toy_on_a_gpu(tmp_path: Path) -> None:

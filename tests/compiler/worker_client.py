@@ -19,6 +19,23 @@ from fullgraph_compiler.facts import Fact, Program, RunRequest, SourceText, from
 MAIN = Path(fullgraph_compiler.__file__).parent / "worker" / "main.py"
 
 
+TOY = """
+import torch
+
+@torch.compile
+def toy(a, b):
+    x = a / (torch.abs(a) + 1)
+    print("woo")
+    if b.sum() < 0:
+        b = b * -1
+    return x * b
+
+for size in (10, 12):
+    toy(torch.ones(size, device="{device}"), torch.ones(size, device="{device}"))
+"""
+"""Two graph breaks and a recompilation, the same each time."""
+
+
 @dataclass(frozen=True)
 class Result:
     """What one worker said and did until it ended."""

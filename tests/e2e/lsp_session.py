@@ -38,6 +38,19 @@ CAPABILITIES = types.ClientCapabilities(
 )
 
 
+STEP = """\
+import torch
+
+# fullgraph: step(f32[10])
+# fullgraph: step(f32[12])
+def step(x):
+    y = x.sin() + 1
+    print("woo")
+    return y * x
+"""
+"""A function with a graph break that is compiled for two shapes."""
+
+
 class Editor(LanguageClient):
     """Plays the editor."""
 
@@ -100,6 +113,14 @@ class Editor(LanguageClient):
         item = types.TextDocumentItem(uri, types.LanguageKind.Python, version, file.read_text("utf-8"))
         self.text_document_did_open(types.DidOpenTextDocumentParams(item))
         return uri
+
+    async def analyze_step(self, file: Path, text: str) -> None:
+        """Open a folder with one file, and run the example calls of its function ``step``."""
+        await asyncio.to_thread(file.write_text, text)
+        self.set_configuration({"fullgraph": {"activeInterpreter": sys.executable}})
+        await self.open_folder(file.parent)
+        self.file, self.uri, self.target = file, self.open(file), f"{file}::step"
+        await self.command("fullgraph.run", self.target)
 
     def edit(self, uri: str, text: str) -> int:
         """Replace the text of an open file; returns its new version."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import process_tree
+import processes
 from lsp_session import CONFIG, Editor, uri_of
 from lsprotocol import types
 
@@ -79,7 +79,7 @@ class Soak:
 
     def workers(self) -> list[int]:
         """The processes that serve runs, or wait for one: the server's own children have forked them."""
-        return [pid for child in process_tree.children(self.server) for pid in process_tree.children(child)]
+        return [pid for child in processes.children(self.server) for pid in processes.children(child)]
 
     async def run(self, fault: Fault) -> list[str]:
         """Run a program to its end, and read the answer."""
@@ -104,9 +104,9 @@ class Soak:
     async def left_behind(self) -> list[str]:
         """What is left of programs whose runs are over: orphans, and zombies that nobody reaps."""
         orphans = await _outliving(
-            pid for pid in process_tree.marked(self._mark) if process_tree.name(pid) == "fault"
+            pid for pid in processes.marked(self._mark) if processes.name(pid) == "fault"
         )
-        zombies = set(filter(process_tree.is_zombie, process_tree.descendants(self.server)))
+        zombies = set(filter(processes.is_zombie, processes.descendants(self.server)))
         # What has only just died is reaped by the time the next run is over.
         stuck, self._zombies = zombies & self._zombies, zombies
         return orphans + [f"nobody reaps: {', '.join(map(str, stuck))}"] * bool(stuck)
@@ -128,14 +128,15 @@ class Soak:
 
     async def _answer(self, run: asyncio.Future[Any], fault: Fault) -> tuple[Any, list[types.Diagnostic]]:
         summary = await asyncio.wait_for(run, _LONG + fault.timeout)
-        uri = uri_of(self._folder / fault.program)
-        published = [params.diagnostics for params in self.editor.published if params.uri == uri]
-        return summary, list(published[-1]) if published else []
+        last = {params.uri: params.diagnostics for params in self.editor.published}
+        # The programs share what they do at first: it is shown as what the newest run has found.
+        shown = [item for items in last.values() for item in items]
+        return summary, [item for item in shown if item.data["target"] == summary["target"]]
 
     async def _survivors(self) -> list[str]:
         """What is left once the server is gone. Some processes end only when others have, so look again."""
         left: list[str] = []
-        while not left and (found := process_tree.marked(self._mark)):
+        while not left and (found := processes.marked(self._mark)):
             left = await _outliving(found)
         return left
 
@@ -175,8 +176,8 @@ def _unclear(summary: Any, shown: list[types.Diagnostic]) -> list[str]:
 
 async def _outliving(pids: Iterable[int]) -> list[str]:
     """Which processes do not end, given time; they are killed then."""
-    left = await asyncio.to_thread(process_tree.outliving, pids)
-    names = [f"{process_tree.name(pid)} {pid}" for pid in left]
+    left = await asyncio.to_thread(processes.outliving, pids)
+    names = [f"{processes.name(pid)} {pid}" for pid in left]
     for pid in left:
         os.kill(pid, signal.SIGKILL)
     return [f"live on: {', '.join(names)}"] * bool(left)

@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
 import pytest_lsp
-from lsp_session import CONFIG, Editor
+from lsp_session import CONFIG, STEP, Editor
 from lsprotocol import types
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-MODEL = """\
-import torch
-
-# fullgraph: step(f32[10])
-# fullgraph: step(f32[12])
-def step(x):
-    y = x.sin() + 1
-    print("woo")
-    return y * x
-"""
 PRINT = '    print("woo")\n'
-EDITED = MODEL.replace('"woo"', '"wow"')
+EDITED = STEP.replace('"woo"', '"wow"')
 
 
 @pytest_lsp.fixture(config=CONFIG, scope="module")
 async def session(lsp_client: Editor, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[None]:
-    folder = tmp_path_factory.mktemp("edits")
-    lsp_client.file = folder / "model.py"
-    lsp_client.file.write_text(MODEL)
-    lsp_client.set_configuration({"fullgraph": {"activeInterpreter": sys.executable}})
-    await lsp_client.open_folder(folder)
-    lsp_client.uri = lsp_client.open(lsp_client.file)
-    lsp_client.target = f"{lsp_client.file}::step"
-    await lsp_client.command("fullgraph.run", lsp_client.target)
+    await lsp_client.analyze_step(tmp_path_factory.mktemp("edits") / "model.py", STEP)
     lsp_client.ran = found(lsp_client)
     yield
     await lsp_client.shutdown_session()
@@ -46,7 +28,7 @@ async def session(lsp_client: Editor, tmp_path_factory: pytest.TempPathFactory) 
 async def editor(session: Editor) -> AsyncIterator[Editor]:
     """The session with the text that ran, before and after."""
     yield session
-    session.edit(session.uri, MODEL)
+    session.edit(session.uri, STEP)
     await session.until(lambda: found(session) == session.ran)
 
 
@@ -79,7 +61,7 @@ async def text_at(editor: Editor, line: int, character: int) -> str:
 
 async def test_everything_moves_with_a_line_that_is_inserted_above(editor: Editor) -> None:
     assert ("GB0059", 6) in editor.ran
-    version = editor.edit(editor.uri, "# one\n# two\n" + MODEL)
+    version = editor.edit(editor.uri, "# one\n# two\n" + STEP)
     await editor.until(lambda: found(editor) == moved(editor, 2))
     assert editor.shown(editor.uri).version == version
     assert (await text_at(editor, 8, 6)).startswith("**Failed to trace builtin operator")
@@ -117,33 +99,33 @@ async def test_an_edited_line_keeps_its_findings_as_edited_until_the_edit_is_und
     assert item.range == types.Range(types.Position(6, 4), types.Position(6, 16))
     assert "(edited since the run)" in await text_at(editor, 6, 6)
 
-    editor.edit(editor.uri, MODEL)
+    editor.edit(editor.uri, STEP)
     await editor.until(lambda: found(editor) == editor.ran)
     assert "edited" not in await text_at(editor, 6, 6)
 
 
 async def test_names_on_an_edited_line_have_no_guards(editor: Editor) -> None:
     assert "**`x`**: " in await text_at(editor, 7, 15)
-    editor.edit(editor.uri, MODEL.replace("y * x", "y + x"))
+    editor.edit(editor.uri, STEP.replace("y * x", "y + x"))
     assert "**`x`**: " not in await text_at(editor, 7, 15)
     assert "**`x`**: " in await text_at(editor, 5, 8)
 
 
 async def test_findings_of_a_deleted_line_come_back_with_it(editor: Editor) -> None:
-    editor.edit(editor.uri, MODEL.replace(PRINT, ""))
+    editor.edit(editor.uri, STEP.replace(PRINT, ""))
     left = [(code, line - (line > 6)) for code, line in editor.ran if line != 6]
     await editor.until(lambda: found(editor) == left)
-    editor.edit(editor.uri, MODEL)
+    editor.edit(editor.uri, STEP)
     await editor.until(lambda: found(editor) == editor.ran)
 
 
 async def test_a_lens_stays_near_its_function_while_the_definition_is_edited(editor: Editor) -> None:
-    editor.edit(editor.uri, "\n" + MODEL.replace("def step(x):", "def step(x, y=1):"))
+    editor.edit(editor.uri, "\n" + STEP.replace("def step(x):", "def step(x, y=1):"))
     assert await summaries(editor) == [5]
 
 
 async def test_closing_without_a_save_brings_the_file_back(editor: Editor) -> None:
-    editor.edit(editor.uri, "\n" + MODEL)
+    editor.edit(editor.uri, "\n" + STEP)
     await editor.until(lambda: found(editor) == moved(editor, 1))
     document = types.TextDocumentIdentifier(editor.uri)
     editor.text_document_did_close(types.DidCloseTextDocumentParams(document))
@@ -158,5 +140,5 @@ async def test_a_run_of_the_edited_text_replaces_what_was_edited(session: Editor
     session.file.write_text(text)
     await session.command("fullgraph.run", session.target)
     assert found(session) == moved(session, 1)
-    session.edit(session.uri, MODEL)
+    session.edit(session.uri, STEP)
     await session.until(lambda: ("GB0059~", 6) in found(session))

@@ -11,22 +11,14 @@ from urllib.parse import unquote
 
 import pytest
 import pytest_lsp
-from lsp_session import CONFIG, Editor, uri_of
+from lsp_session import CONFIG, STEP, Editor, uri_of
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-MODEL = """\
-import torch
-
-# fullgraph: step(f32[10])
-# fullgraph: step(f32[12])
-def step(x):
-    y = x.sin() + 1
-    print("woo")
-    return y * x
-
+MODEL = f"""\
+{STEP}
 
 def test_step():
     torch.compile(step)(torch.ones(3))
@@ -39,14 +31,7 @@ if __name__ == "__main__":
 
 @pytest_lsp.fixture(config=CONFIG, scope="module")
 async def editor(lsp_client: Editor, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[None]:
-    folder = tmp_path_factory.mktemp("views")
-    lsp_client.file = folder / "test_model.py"
-    lsp_client.file.write_text(MODEL)
-    lsp_client.set_configuration({"fullgraph": {"activeInterpreter": sys.executable}})
-    await lsp_client.open_folder(folder)
-    lsp_client.uri = lsp_client.open(lsp_client.file)
-    lsp_client.target = f"{lsp_client.file}::step"
-    await lsp_client.command("fullgraph.run", lsp_client.target)
+    await lsp_client.analyze_step(tmp_path_factory.mktemp("views") / "test_model.py", MODEL)
     yield
     await lsp_client.shutdown_session()
 

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import process_tree
+import processes
 import pytest
 import pytest_asyncio
 from soaking import FAULTS, WAITS, Fault, Soak, soaking
@@ -47,7 +47,7 @@ async def test_a_run_that_is_killed(soak: Soak) -> None:
 async def test_a_fork_server_that_is_killed(soak: Soak) -> None:
     async def moment(run: asyncio.Future[Any]) -> list[int]:
         await soak.first_finding(run)
-        return process_tree.children(soak.server)
+        return processes.children(soak.server)
 
     assert await soak.run_and_kill(WAITS, moment) == []
     assert await soak.left_behind() == []

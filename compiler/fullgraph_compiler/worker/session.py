@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import os
+import signal
 import sys
 import threading
 from typing import Any
@@ -97,7 +98,5 @@ def _die_with_server(channel: Channel) -> None:
     while channel.read() is not None:
         pass
     if sys.platform != "win32":
-        import signal
-
         os.killpg(0, signal.SIGKILL)
     os._exit(1)

@@ -48,6 +48,13 @@ def describe_exit(returncode: int) -> str:
     return f"{_SIGNALS[name]} ({name})" if name in _SIGNALS else name
 
 
+def early_end(python: str, returncode: int, output: str) -> str:
+    """Why a process ended before it could run anything: its last words are mostly the reason."""
+    words = output.strip().splitlines()
+    reason = f": {words[-1].strip()}" if words else "."
+    return f"{python} ended before it could run anything, with {describe_exit(returncode)}{reason}"
+
+
 def _current_thread(log: str) -> list[tuple[str, str, str]]:
     """The frames of the thread that the signal reached; the main thread's, which comes last, without one."""
     frames: list[tuple[str, str, str]] = []

@@ -45,7 +45,7 @@ async def _collect(python: str, folder: Path) -> str:
             if worker.process.exited.done():
                 await worker.drain()
             if not answer.done():
-                return f"{python} gave no report. Its last words: {worker.output_tail.strip()}"
+                return f"{python} gave no report. Its last words: {worker.output.tail.strip()}"
             if isinstance(answer.result(), Refusal):
                 return str(answer.result().message)
         return str(answer.result())

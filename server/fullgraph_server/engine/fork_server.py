@@ -18,19 +18,27 @@ from pathlib import Path
 from typing import Any
 
 from .crash import describe_exit
-from .process import BUFFER, Process, ProcessProtocol, kill_group, kill_marked, own_group, worker_script
+from .process import (
+    BUFFER,
+    DRAIN_SECONDS,
+    KILL_SECONDS,
+    Output,
+    Process,
+    ProcessProtocol,
+    kill_group,
+    kill_marked,
+    own_group,
+    worker_script,
+)
 
 _log = logging.getLogger(__name__)
 
 _MESSAGE_BYTES = 1 << 20
-_TAIL = 4000
 _MARK = "FULLGRAPH_FORK_SERVER"
 """The environment variable by which whatever comes from a fork server is known."""
 _KILLED = -9
 _END_SECONDS = 5.0
 """How long it may take to end all that it has forked."""
-_KILL_SECONDS = 5.0
-_DRAIN_SECONDS = 0.5
 
 
 class EndedError(Exception):
@@ -74,8 +82,10 @@ class ForkServer:
         self._ids = itertools.count(1)
         self._ready: deque[asyncio.Future[Ready]] = deque()
         self._forked: dict[int, ForkedProcess] = {}
-        self._tail = ""
-        self._output = asyncio.create_task(self._read_output(protocol.stdout))
+        self._output = Output()
+        assert protocol.stdout is not None
+        reading = self._output.read(protocol.stdout, lambda text: _log.info("%s", text.rstrip()))
+        self._reader = asyncio.create_task(reading)
         self.ended.add_done_callback(lambda _: self._bury())
         self._loop.add_reader(control, self._receive)
 
@@ -115,7 +125,7 @@ class ForkServer:
         answers: tuple[asyncio.Future[Any], ...] = (ready, self.ended)
         await asyncio.wait(answers, return_when=asyncio.FIRST_COMPLETED)
         if not ready.done():
-            await asyncio.wait({self._output}, timeout=_DRAIN_SECONDS)
+            await asyncio.wait({self._reader}, timeout=DRAIN_SECONDS)
             raise self._gone()
         return ready.result()
 
@@ -161,8 +171,8 @@ class ForkServer:
         await asyncio.wait({self.ended}, timeout=_END_SECONDS)
         if not self.ended.done():
             kill_group(self._transport.get_pid())
-            await asyncio.wait({self.ended}, timeout=_KILL_SECONDS)
-        self._output.cancel()
+            await asyncio.wait({self.ended}, timeout=KILL_SECONDS)
+        self._reader.cancel()
         self._transport.close()
 
     def send(self, message: Mapping[str, Any]) -> None:
@@ -213,13 +223,6 @@ class ForkServer:
             self._loop.remove_reader(self._control)
             self._control.close()
 
-    async def _read_output(self, stream: asyncio.StreamReader | None) -> None:
-        assert stream is not None
-        while chunk := await stream.read(BUFFER):
-            text = chunk.decode("utf-8", "replace")
-            self._tail = (self._tail + text)[-_TAIL:]
-            _log.info("%s", text.rstrip())
-
     def _bury(self) -> None:
         """End what is left: it did so itself, unless somebody killed it."""
         self._let_go()
@@ -229,7 +232,7 @@ class ForkServer:
         self._forked.clear()
 
     def _gone(self) -> EndedError:
-        return EndedError(self.ended.result(), self._tail)
+        return EndedError(self.ended.result(), self._output.tail)
 
 
 class ForkedProcess(Process):

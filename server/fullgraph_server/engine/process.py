@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import asyncio.subprocess
+import codecs
 import contextlib
 import importlib.util
 import logging
@@ -13,7 +14,7 @@ import signal
 import subprocess
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,11 @@ from typing import Any
 _log = logging.getLogger(__name__)
 
 BUFFER = 1 << 20
+KILL_SECONDS = 5.0
+"""How long a killed process may take to disappear (the kernel can hold it in a driver)."""
+DRAIN_SECONDS = 0.5
+"""How long to read on after a process has ended: a descendant in another session can hold its pipes."""
+_TAIL = 4000
 
 
 class Process(ABC):
@@ -90,6 +96,23 @@ class ExecutedProcess(Process):
     def close(self) -> None:
         """Let go of its pipes."""
         self._transport.close()
+
+
+class Output:
+    """What a process prints, as text."""
+
+    def __init__(self) -> None:
+        self.tail = ""
+        """The last of it."""
+
+    async def read(self, stream: asyncio.StreamReader, on_text: Callable[[str], None]) -> None:
+        """Hand on what comes, until it ends."""
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        with contextlib.suppress(ConnectionError):  # a process that is killed can reset it
+            while chunk := await stream.read(BUFFER):
+                text = decoder.decode(chunk)
+                self.tail = (self.tail + text)[-_TAIL:]
+                on_text(text)
 
 
 @cache

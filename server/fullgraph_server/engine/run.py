@@ -22,7 +22,7 @@ from fullgraph_compiler.facts import (
     to_json,
 )
 
-from .crash import crash_stack, describe_exit
+from .crash import crash_stack, describe_exit, early_end
 from .nursery import START_SECONDS, StartError, silent
 from .probe import CHOOSE
 from .process import worker_folder
@@ -166,12 +166,13 @@ class Run:
 
     async def _greet(self, worker: Worker) -> _Ending | None:
         """Wait for the worker's greeting; returns an ending if it cannot run anything."""
-        python = self._settings.python
+        python, process = self._settings.python, worker.process
         cause = await self._settled(worker, worker.hello, START_SECONDS)
         if cause == "timeout":
             return _Ending("not-started", silent(python), (CHOOSE,))
         if cause != "answered":
-            return _Ending("not-started", _early_end(python, worker), (CHOOSE,))
+            message = early_end(python, process.exited.result(), worker.output.tail)
+            return _Ending("not-started", message, (CHOOSE,))
         hello = worker.hello.result()
         if isinstance(hello, Refusal):
             return _Ending("not-started", hello.message, (CHOOSE,))
@@ -243,14 +244,6 @@ def _to_stderr(text: str) -> None:
 # -- sentences ---------------------------------------------------------------------------------
 
 _SILENT = "The worker answered, but did not say how the program ended."
-
-
-def _early_end(python: str, worker: Worker) -> str:
-    """Why a process ended before it answered: its last words are mostly the reason."""
-    how = describe_exit(worker.process.exited.result())
-    words = worker.output_tail.strip().splitlines()
-    reason = f": {words[-1].strip()}" if words else "."
-    return f"{python} ended before it could run anything, with {how}{reason}"
 
 
 def _death(returncode: int) -> _Ending:

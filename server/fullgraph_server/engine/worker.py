@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import codecs
 import contextlib
 import logging
 import shutil
@@ -23,15 +22,10 @@ from pygls.io_ import run_async
 from pygls.protocol import default_converter
 from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage
 
-from .process import BUFFER, Process
+from .process import DRAIN_SECONDS, KILL_SECONDS, Output, Process
 
 _log = logging.getLogger(__name__)
 
-_KILL_SECONDS = 5.0
-"""How long a killed process may take to disappear (the kernel can hold it in a driver)."""
-_DRAIN_SECONDS = 0.5
-"""How long to read on after the process has ended: a descendant in another session can hold the pipes."""
-_TAIL = 4000
 _CRASH_LOG = "crash.log"
 
 
@@ -50,14 +44,15 @@ class Worker:
 
     def __init__(self, process: Process, folder: Path, libraries: Sequence[str], ahead: bool) -> None:
         self.process = process
-        self.output_tail = ""
+        self.output = Output()
         self._folder = folder
         self._on_facts: Callable[[Any], None] = _ignore
         self._on_output: Callable[[str], None] = _ignore
         self._client = JsonRPCClient(converter_factory=_plain_converter)
         self._client.feature("facts")(lambda params: self._on_facts(params))
         self._client.protocol.set_writer(process.writer)
-        self._readers = {asyncio.create_task(self._read_messages()), asyncio.create_task(self._read_output())}
+        output = self.output.read(process.output, lambda text: self._on_output(text))
+        self._readers = {asyncio.create_task(self._read_messages()), asyncio.create_task(output)}
         self.hello = self.request(
             "initialize", {"protocol": PROTOCOL_VERSION, "libraries": libraries, "ahead": ahead}
         )
@@ -100,12 +95,12 @@ class Worker:
 
     async def drain(self) -> None:
         """Read what a worker that has ended left in its pipes."""
-        await asyncio.wait(self._readers, timeout=_DRAIN_SECONDS)
+        await asyncio.wait(self._readers, timeout=DRAIN_SECONDS)
 
     async def close(self) -> str:
         """Kill the process and its descendants, read what it left, and return its crash log."""
         self.process.kill()
-        await asyncio.wait({self.process.exited}, timeout=_KILL_SECONDS)
+        await asyncio.wait({self.process.exited}, timeout=KILL_SECONDS)
         await self.drain()
         for reader in self._readers:
             reader.cancel()
@@ -128,14 +123,6 @@ class Worker:
                 await run_async(threading.Event(), self.process.reader, self._client.protocol, _log)
             except (asyncio.IncompleteReadError, ValueError):
                 _log.warning("the worker's last message was incomplete")
-
-    async def _read_output(self) -> None:
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        with contextlib.suppress(ConnectionError):
-            while chunk := await self.process.output.read(BUFFER):
-                text = decoder.decode(chunk)
-                self.output_tail = (self.output_tail + text)[-_TAIL:]
-                self._on_output(text)
 
 
 def _ignore(_: object) -> None:

@@ -7,7 +7,7 @@ import logging
 import sys
 from collections.abc import Sequence
 
-from .crash import describe_exit
+from .crash import early_end
 from .fork_server import EndedError
 from .nursery import Nursery, StartError
 from .settings import RunSettings
@@ -62,7 +62,7 @@ class Workers:
             except EndedError as gone:
                 self._discard(nursery)
                 if not again:
-                    raise StartError(_early_end(settings.python, gone)) from None
+                    raise StartError(early_end(settings.python, gone.code, gone.words)) from None
                 # Packages were installed since it started, or somebody killed it.
                 _log.info("%s: starting another", gone)
             except StartError:
@@ -131,10 +131,3 @@ class Workers:
         task = asyncio.ensure_future(nursery.close())
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
-
-
-def _early_end(python: str, gone: EndedError) -> str:
-    """Why a process ended before it could run anything: its last words are mostly the reason."""
-    words = gone.words.strip().splitlines()
-    reason = f": {words[-1].strip()}" if words else "."
-    return f"{python} ended before it could run anything, with {describe_exit(gone.code)}{reason}"

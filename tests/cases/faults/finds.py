@@ -1,14 +1,6 @@
 """Goes well: one finding."""
 
 import torch
-
-open("/proc/self/comm", "w").write("fault")
-
-
-@torch.compile
-def seen(x):
-    print("seen")
-    return x + 1
-
+from seen import seen
 
 seen(torch.ones(3))
