@@ -16,7 +16,8 @@ PROTOCOL_VERSION = 1
 """Goes up when a message between the server and a worker changes its meaning."""
 
 Severity: TypeAlias = Literal["error", "warning", "information"]
-Depth: TypeAlias = Literal["graph"]
+Depth: TypeAlias = Literal["graph", "stages"]
+"""How far a run goes: Dynamo alone (captured graphs run eagerly), or up the ladder of stages."""
 Status: TypeAlias = Literal[
     "finished", "raised", "exited", "crashed", "timeout", "memory", "cancelled", "not-started"
 ]
@@ -103,6 +104,30 @@ class RunRequest:
     generation: int
     program: Program
     depth: Depth = "graph"
+    texts: tuple[SourceText, ...] = ()
+
+
+Level: TypeAlias = Literal["dynamo", "aot"]
+"""Where a graph is taken from: what Dynamo hands to a backend, or what AOTAutograd hands to TorchInductor."""
+
+
+@dataclass(frozen=True, slots=True)
+class MinifyRequest:
+    """Asks a worker to shrink a failure of one program to a repro.
+
+    ``failure`` is the number of a ``FaultLocated``, ``compile_id`` or empty, that of the graph whose fault is
+    meant; 0 and empty mean the first one. The best repro so far is always in ``output``, a file's absolute
+    path; answers of earlier queries are kept in the folder ``cache``. ``level`` is the form of the repro:
+    ``None`` chooses the one that suits the stage.
+    """
+
+    generation: int
+    program: Program
+    output: str
+    cache: str
+    failure: int = 0
+    compile_id: str = ""
+    level: Level | None = None
     texts: tuple[SourceText, ...] = ()
 
 
@@ -276,6 +301,80 @@ class CompileFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """How a graph or a program fails at one stage of the compiler.
+
+    ``error`` is the exception's type name, or the signal's; ``message`` its first line, or how results
+    differ. ``phase`` is where it shows. ``text`` is the whole traceback.
+    """
+
+    kind: Literal["error", "accuracy", "crash", "hang"]
+    error: str
+    message: str
+    phase: Literal["forward", "backward"] = "forward"
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StageChecked:
+    """What became of one graph at one stage: ``failure`` is ``None`` where it passes.
+
+    Stages are ``uncompiled`` and ``eager``, for the whole program (``compile_id`` is empty), then
+    ``aot_eager``, ``aot_eager_decomp_partition`` and the program's own backend (``inductor``), for each graph.
+    """
+
+    stage: str
+    compile_id: str
+    failure: Failure | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class FaultLocated:
+    """The first stage that fails, and the last one that passes (empty if none does).
+
+    ``number`` counts the faults of a run from 1; ``compile_id`` is empty for one that no graph has.
+    ``detail`` is what torch's bisector names below TorchInductor (``lowerings, 2: aten.relu.default``).
+    ``stack`` is the user's line of the operation at fault, or of the graph's first one.
+    """
+
+    number: int
+    stage: str
+    passes: str
+    failure: Failure
+    compile_id: str
+    stack: Stack = ()
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MinifyProgress:
+    """The smallest graph so far that fails in the same way, and what it took: queries asked, seconds."""
+
+    nodes: int
+    nodes_at_first: int
+    queries: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReproWritten:
+    """A repro is at its final size. ``stack`` holds the user's lines that its operations come from.
+
+    ``reproduces`` says whether the file, run by a fresh interpreter, fails in the same way.
+    """
+
+    filename: str
+    nodes: int
+    nodes_at_first: int
+    queries: int
+    cached: int
+    seconds: float
+    reproduces: bool
+    stack: Stack = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ModulesLoaded:
     """What the program has imported since the last fact of this kind.
 
@@ -328,6 +427,10 @@ Fact: TypeAlias = (
     | Recompile
     | RecompileLimit
     | CompileFailure
+    | StageChecked
+    | FaultLocated
+    | MinifyProgress
+    | ReproWritten
     | ModulesLoaded
     | ProgramRaised
     | TargetProblem

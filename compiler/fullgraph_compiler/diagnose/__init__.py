@@ -1,0 +1,1 @@
+"""Find the stage of the compiler that is at fault."""

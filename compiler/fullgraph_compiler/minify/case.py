@@ -1,0 +1,186 @@
+"""A case: a graph with its inputs and the way it is compiled. All that a repro needs, as plain data.
+
+Operations are named, not referred to: whoever shrinks a case needs neither the user's custom operators nor a
+GPU, and a case can go to another process and to a file. Only a repro that runs turns names into calls.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from ..facts import Level, Stack
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSpec:
+    """What a tensor is like: ``dtype`` is ``float32``, ``device`` is ``cpu`` or ``cuda:0``."""
+
+    shape: tuple[int, ...]
+    stride: tuple[int, ...]
+    dtype: str
+    device: str
+    requires_grad: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Normal:
+    """Random numbers of about this mean and standard deviation, the same each time."""
+
+    mean: float = 0.0
+    std: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Integers:
+    """Random integers from ``low`` to ``high``, both included; booleans are 0 and 1."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """These very numbers: the bytes of the contiguous tensor, in the machine's order."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """An input of a graph: a tensor and what fills it, or a plain Python number."""
+
+    name: str
+    spec: TensorSpec | None
+    value: Normal | Integers | Exact | bool | int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """The result of an earlier operation, or an input, by name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A constant that is written as Python: ``torch.float16``, ``torch.device('cpu')``."""
+
+    text: str
+
+
+Value: TypeAlias = Any
+"""``Ref``, ``Code``, ``None``, a number, a string, ``...``, or a ``tuple``, ``list``, ``dict``, ``slice`` of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation of a graph.
+
+    ``kind`` is that of an fx node: ``call_function`` (``target`` is how Python names the function:
+    ``torch.relu``, ``torch.ops.aten.relu.default``), ``call_method`` (a method's name; the first argument is
+    its object) or ``get_attr`` (the name of a subgraph). ``spec`` is what it makes: a ``TensorSpec``, a number,
+    or a tuple of such; ``None`` if it is not known. ``calls`` is the user's stack.
+    """
+
+    name: str
+    kind: str
+    target: str
+    args: tuple[Value, ...]
+    kwargs: tuple[tuple[str, Value], ...] = ()
+    spec: Any = None
+    calls: Stack = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Operations in order, what is returned, and the graphs that higher-order operators call, by name.
+
+    ``parameters`` are the names of the inputs. ``outputs`` is a tuple.
+    """
+
+    parameters: tuple[str, ...]
+    operations: tuple[Operation, ...]
+    outputs: tuple[Value, ...]
+    subgraphs: tuple[tuple[str, Graph], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A graph with one input for each parameter, and how it is compiled.
+
+    ``backend`` is a name for ``torch.compile(backend=...)`` or, with ``backend_is_code``, a Python expression;
+    at level ``aot`` it is ``inductor``. ``preamble`` are the statements, and ``settings`` the assignments to
+    torch's configuration, that must come before. ``dynamic`` compiles for any size.
+    """
+
+    level: Level
+    backend: str
+    graph: Graph
+    inputs: tuple[Input, ...]
+    preamble: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    backend_is_code: bool = False
+    dynamic: bool = False
+
+    @property
+    def nodes(self) -> int:
+        """How large it is: the number of operations that compute something."""
+        return count_nodes(self.graph)
+
+
+def count_nodes(graph: Graph) -> int:
+    """The number of operations, those of subgraphs included; taking an item of a result is none."""
+    own = sum(
+        operation.kind != "get_attr" and operation.target not in ("operator.getitem", "_operator.getitem")
+        for operation in graph.operations
+    )
+    return own + sum(count_nodes(subgraph) for _, subgraph in graph.subgraphs)
+
+
+def references(value: Value) -> Iterator[str]:
+    """The names that a value refers to."""
+    if isinstance(value, Ref):
+        yield value.name
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from references(item)
+    elif isinstance(value, dict):
+        yield from references(tuple(value.values()))
+    elif isinstance(value, slice):
+        yield from references((value.start, value.stop, value.step))
+
+
+def uses(operation: Operation) -> Iterator[str]:
+    """The names that an operation needs."""
+    yield from references(operation.args)
+    for _, value in operation.kwargs:
+        yield from references(value)
+
+
+def substitute(value: Value, replacements: dict[str, Value]) -> Value:
+    """A value with some names replaced by other values."""
+    if isinstance(value, Ref):
+        return replacements.get(value.name, value)
+    if isinstance(value, (tuple, list)):
+        return type(value)(substitute(item, replacements) for item in value)
+    if isinstance(value, dict):
+        return {key: substitute(item, replacements) for key, item in value.items()}
+    if isinstance(value, slice):
+        return slice(*(substitute(item, replacements) for item in (value.start, value.stop, value.step)))
+    return value
+
+
+def save(case: Case, path: Path) -> None:
+    """Write a case to a file."""
+    path.write_bytes(pickle.dumps(case))
+
+
+def load(path: Path) -> Case:
+    """Read a case that :func:`save` has written."""
+    case = pickle.loads(path.read_bytes())
+    assert isinstance(case, Case)
+    return case
