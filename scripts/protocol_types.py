@@ -74,6 +74,9 @@ def _typescript(annotation: Any) -> str:
         return " | ".join(_quoted(value) for value in typing.get_args(annotation))
     if origin is list:
         return f"{_typescript(typing.get_args(annotation)[0])}[]"
+    if origin is dict:
+        key, value = (_typescript(item) for item in typing.get_args(annotation))
+        return f"Record<{key}, {value}>"
     return str(annotation.__name__)
 
 

@@ -51,29 +51,33 @@ def parse_expectations(path: Path | str, torch_version: str) -> list[Expectation
     Raises ``ValueError``, naming the place, for a comment that is not written as the module says.
     """
     source = Path(path).read_text(encoding="utf-8")
-    version = _version(torch_version)
     expectations = []
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
-            for code, text in _parse_comment(token.string, version, f"{path}:{token.start[0]}"):
+            for code, text in _parse_comment(token.string, torch_version, f"{path}:{token.start[0]}"):
                 expectations.append(Expectation(token.start[0], code, text))
     return expectations
 
 
-def _parse_comment(comment: str, version: tuple[int, int], place: str) -> Iterator[tuple[str, str | None]]:
+def holds(compare: str | None, bound: str, torch_version: str) -> bool:
+    """Whether ``<2.15``, given as ``<`` and ``2.15``, holds for a version of torch; without either, yes."""
+    return compare is None or _COMPARE[compare](_version(torch_version), _version(bound))
+
+
+def _parse_comment(comment: str, torch_version: str, place: str) -> Iterator[tuple[str, str | None]]:
     marks = list(_MARK.finditer(comment))
     for mark, following in zip(marks, [*marks[1:], None], strict=False):
         part = comment[mark.end() : following.start() if following else len(comment)].rstrip()
         start = _START.match(part)
         if start is None or start.end() == len(part):
             raise ValueError(f"{place}: not an expectation: # expect{part}")
-        holds = not start["compare"] or _COMPARE[start["compare"]](version, _version(start["version"]))
+        is_meant = holds(start["compare"], start["version"], torch_version)
         position = start.end()
         while position < len(part):
             item = _ITEM.match(part, position)
             if item is None:
                 raise ValueError(f"{place}: not an expectation: {part[position:]}")
-            if holds:
+            if is_meant:
                 yield item["code"], item["text"]
             position = item.end()
 

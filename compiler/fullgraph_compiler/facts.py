@@ -16,8 +16,9 @@ PROTOCOL_VERSION = 1
 """Goes up when a message between the server and a worker changes its meaning."""
 
 Severity: TypeAlias = Literal["error", "warning", "information"]
-Depth: TypeAlias = Literal["graph", "stages"]
-"""How far a run goes: Dynamo alone (captured graphs run eagerly), or up the ladder of stages."""
+Depth: TypeAlias = Literal["graph", "kernels", "stages", "recipes"]
+"""How far a run goes: ``graph``, Dynamo alone (captured graphs run eagerly); ``kernels``, all of the
+compiler; ``stages``, step by step; ``recipes``, all of it with one part off after the other."""
 Status: TypeAlias = Literal[
     "finished", "raised", "exited", "crashed", "timeout", "memory", "cancelled", "not-started"
 ]
@@ -99,12 +100,18 @@ class SourceText:
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """Asks a worker to run one program once, under observation; it sees the texts in place of files."""
+    """Asks a worker to run one program once, under observation; it sees the texts in place of files.
+
+    A run that goes further than ``graph`` keeps compiled kernels in the folder ``cache``, if one is named,
+    and gives up on a graph that takes longer than ``patience`` seconds.
+    """
 
     generation: int
     program: Program
     depth: Depth = "graph"
     texts: tuple[SourceText, ...] = ()
+    cache: str = ""
+    patience: float = 300.0
 
 
 Level: TypeAlias = Literal["dynamo", "aot"]
@@ -115,10 +122,11 @@ Level: TypeAlias = Literal["dynamo", "aot"]
 class MinifyRequest:
     """Asks a worker to shrink a failure of one program to a repro.
 
-    ``failure`` is the number of a ``FaultLocated``, ``compile_id`` or empty, that of the graph whose fault is
-    meant; 0 and empty mean the first one. The best repro so far is always in ``output``, a file's absolute
-    path; answers of earlier queries are kept in the folder ``cache``. ``level`` is the form of the repro:
-    ``None`` chooses the one that suits the stage.
+    ``failure`` is the number of a ``FaultLocated``, ``compile_id`` that of the graph whose fault is meant; 0
+    and empty mean the first one. The best repro so far is always in ``output``, a file's absolute path;
+    answers of earlier queries and compiled kernels are kept in the folder ``cache``. ``level`` is the form of
+    the repro: ``None`` chooses the one that suits the stage. A graph hangs if it takes longer than
+    ``patience`` seconds.
     """
 
     generation: int
@@ -129,6 +137,7 @@ class MinifyRequest:
     compile_id: str = ""
     level: Level | None = None
     texts: tuple[SourceText, ...] = ()
+    patience: float = 300.0
 
 
 # -- what a run can tell -----------------------------------------------------------------------
@@ -319,8 +328,8 @@ class Failure:
 class StageChecked:
     """What became of one graph at one stage: ``failure`` is ``None`` where it passes.
 
-    Stages are ``uncompiled`` and ``eager``, for the whole program (``compile_id`` is empty), then
-    ``aot_eager``, ``aot_eager_decomp_partition`` and the program's own backend (``inductor``), for each graph.
+    Stages are ``uncompiled`` and ``eager``, for the whole program (``compile_id`` is empty), then for each
+    graph ``aot_eager``, ``aot_eager_decomp_partition`` and the program's own backend (``inductor``).
     """
 
     stage: str
@@ -345,6 +354,19 @@ class FaultLocated:
     compile_id: str
     stack: Stack = ()
     detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeTried:
+    """What became of the whole program with a part of the compiler off.
+
+    ``memory`` is the most that it used, in bytes: of the GPU if it used one.
+    """
+
+    recipe: str
+    failure: Failure | None
+    seconds: float
+    memory: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,6 +451,7 @@ Fact: TypeAlias = (
     | CompileFailure
     | StageChecked
     | FaultLocated
+    | RecipeTried
     | MinifyProgress
     | ReproWritten
     | ModulesLoaded

@@ -375,3 +375,227 @@ def listening(handler: logging.Handler) -> Iterator[None]:
         # Someone else may have begun to listen since, by way of the function that listen() put there.
         if _internal._reset_logs is attaching:
             _internal._reset_logs = reset
+
+
+# -- graphs ------------------------------------------------------------------------------------
+
+
+def qualified_name(function: Any) -> str:
+    """How Python names a function that a graph calls: ``torch.relu``, ``torch.ops.aten.relu.default``.
+
+    ``_get_qualified_name`` (``torch/fx/node.py``): 2.11 to 2.15.
+    """
+    from torch.fx.node import _get_qualified_name
+
+    return str(_get_qualified_name(function))
+
+
+def size_hint(size: Any) -> Any:
+    """The number behind a symbolic one, as it was when it was traced; 1 where nobody knows it.
+
+    ``SymNode.hint`` (``torch/fx/experimental/sym_node.py``): 2.11 to 2.15.
+    """
+    if not isinstance(size, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+        return size
+    hint = size.node.hint
+    return 1 if hint is None else hint
+
+
+def triton_kernel(index: int, constants: int) -> tuple[str, dict[str, Any]]:
+    """The name of a user's Triton kernel in a graph, and its constant arguments.
+
+    ``kernel_side_table`` (``torch/_higher_order_ops/triton_kernel_wrap.py``): 2.11 to 2.15.
+    """
+    from torch._higher_order_ops.triton_kernel_wrap import kernel_side_table
+
+    kernel = kernel_side_table.get_kernel(index)
+    while hasattr(kernel, "fn") and not hasattr(kernel, "__name__"):
+        kernel = kernel.fn  # an autotuner, or heuristics
+    return str(kernel.__name__), dict(kernel_side_table.get_constant_args(constants))
+
+
+def intercept_backends(
+    compile_graph: Callable[[Any, torch.fx.GraphModule, Sequence[Any]], Callable[..., Any]],
+) -> None:
+    """Have each graph compiled by ``compile_graph(backend, graph, inputs)``, whatever its backend is.
+
+    ``OutputGraph._call_user_compiler`` (``output_graph.py``) calls what is in ``compiler_fn``: 2.11 to 2.15.
+    """
+    from torch._dynamo.output_graph import OutputGraph
+
+    call = OutputGraph._call_user_compiler
+
+    def call_intercepted(self: Any, graph: Any, inputs: Any) -> Any:
+        backend = self.compiler_fn
+        self.compiler_fn = lambda graph, inputs: compile_graph(backend, graph, inputs)
+        try:
+            return call(self, graph, inputs)
+        finally:
+            self.compiler_fn = backend
+
+    OutputGraph._call_user_compiler = call_intercepted
+
+
+def unwrapped_backend(backend: Any) -> tuple[Any, dict[str, Any]]:
+    """What a program gave as a backend, by name if torch knows it by one, and the options given with it.
+
+    ``torch._TorchCompileInductorWrapper`` has them in ``config``, ``torch._TorchCompileWrapper`` in
+    ``kwargs`` beside ``compiler_fn``; the registry's names are in ``_COMPILER_FNS``: 2.11 to 2.15.
+    """
+    from torch._dynamo.backends import registry
+
+    options: dict[str, Any] = {}
+    while True:
+        if isinstance(backend, torch._TorchCompileInductorWrapper):
+            return "inductor", dict(backend.config)
+        inner = getattr(backend, "_torchdynamo_orig_backend", None)
+        if isinstance(backend, torch._TorchCompileWrapper):
+            options = dict(backend.kwargs)
+            inner = backend.compiler_fn
+        if inner is None or inner is backend:
+            break
+        backend = inner
+    names = [name for name, known in registry._COMPILER_FNS.items() if known is backend]
+    return (names[0] if names else backend), options
+
+
+def changed_settings() -> tuple[str, ...]:
+    """Assignments that make torch's configuration what it is here, where that is not the default.
+
+    ``codegen_config`` of the configuration modules (``torch/utils/_config_module.py``), which also names what
+    was changed and changed back; ``_config`` has the defaults: 2.11 to 2.15.
+    """
+    import torch._dynamo.config
+    import torch._functorch.config
+    import torch._inductor.config
+
+    def is_changed(module: Any, line: str) -> bool:
+        name = line.partition(" = ")[0].removeprefix(f"{module.__name__}.")
+        return name in module._config and getattr(module, name) != module._config[name].default
+
+    modules = (torch._dynamo.config, torch._functorch.config, torch._inductor.config)
+    lines = ((module, line) for module in modules for line in module.codegen_config().splitlines())
+    return tuple(line for module, line in lines if is_changed(module, line))
+
+
+def pin_settings(settings: dict[str, Any]) -> None:
+    """Give settings of torch's configuration a value, also where ``torch.compile(mode=...)`` has another.
+
+    They are named as ``torch._inductor.config.triton.cudagraphs``. What mode and options say is in ``config``
+    of ``torch._TorchCompileInductorWrapper``, put there by ``apply_options``: 2.11 to 2.15.
+    """
+    import importlib
+
+    for name, value in settings.items():
+        place, _, path = name.partition(".config.")
+        *outer, last = path.split(".")
+        owner: Any = importlib.import_module(f"{place}.config")
+        for part in outer:
+            owner = getattr(owner, part)
+        setattr(owner, last, value)
+    wrapper = torch._TorchCompileInductorWrapper
+    apply = wrapper.apply_options
+
+    def apply_others(self: Any, options: Any) -> None:
+        apply(self, options)
+        for name in settings:
+            self.config.pop(name.removeprefix("torch._inductor.config."), None)
+
+    wrapper.apply_options = apply_others
+
+
+def intercept_compiled_calls(
+    wrap: Callable[[Callable[..., Any], Callable[..., Any], dict[str, Any]], Any],
+) -> None:
+    """Put ``wrap(function, compiled, options)`` in the place of each function that ``torch.compile`` makes.
+
+    ``OptimizeContext.__call__`` (``eval_frame.py``) also gets the ``__call__`` of modules: 2.11 to 2.15.
+    """
+    from torch._dynamo.eval_frame import OptimizeContext, innermost_fn
+
+    call = OptimizeContext.__call__
+
+    def call_intercepted(self: Any, function: Any) -> Any:
+        compiled = call(self, function)
+        if isinstance(function, (torch.nn.Module, type)):
+            return compiled  # a module comes here once more, with its __call__
+        options = {"fullgraph": self.fullgraph, "dynamic": self._dynamic}
+        return wrap(innermost_fn(function), compiled, options)
+
+    OptimizeContext.__call__ = call_intercepted
+
+
+def stop_after_lowering() -> None:
+    """Make TorchInductor raise ``PastLoweringError`` once it has lowered a graph.
+
+    ``GraphLowering.compile_to_module`` and ``codegen`` (``torch/_inductor/graph.py``): 2.11 to 2.15.
+    """
+    from torch._inductor.graph import GraphLowering
+
+    def stop(*_: Any, **__: Any) -> Any:
+        raise PastLoweringError
+
+    GraphLowering.compile_to_module = GraphLowering.codegen = GraphLowering.codegen_with_cpp_wrapper = stop
+
+
+class PastLoweringError(Exception):
+    """A graph was lowered (:func:`stop_after_lowering`)."""
+
+
+def compile_with_inductor(
+    graph: torch.fx.GraphModule,
+    inputs: Sequence[Any],
+    inner: Callable[..., Any],
+) -> Callable[..., Any]:
+    """Compile one of Dynamo's graphs with TorchInductor, but each graph that it is to lower with ``inner``.
+
+    ``compile_fx`` (``torch/_inductor/compile_fx.py``): 2.11 to 2.15.
+    """
+    from torch._inductor.compile_fx import compile_fx
+
+    compiled: Callable[..., Any] = compile_fx(graph, inputs, inner_compile=inner)
+    return compiled
+
+
+def keep_kernels_in(folder: str) -> None:
+    """Let TorchInductor keep compiled C++ and Triton code in a folder, but compile each graph anew.
+
+    A graph that comes from a cache has no facts. ``fx_graph_cache`` (``torch/_inductor/config.py``) and
+    ``enable_autograd_cache`` (``torch/_functorch/config.py``): 2.11 to 2.15.
+    """
+    import os
+
+    import torch._functorch.config
+    import torch._inductor.config
+
+    torch._inductor.config.fx_graph_cache = False
+    torch._functorch.config.enable_autograd_cache = False
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")
+    os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "triton")
+
+
+def import_inductor() -> None:
+    """Import what compiling a graph with TorchInductor needs, which takes seconds."""
+    import torch._inductor.codegen.cpp_wrapper_cpu
+    import torch._inductor.compile_fx
+    import torch._inductor.fx_passes.joint_graph
+    import torch._inductor.fx_passes.post_grad
+    import torch._inductor.graph
+    import torch._inductor.lowering
+    import torch._inductor.scheduler  # noqa: F401
+
+
+def bisect(passes: Callable[[], bool]) -> str:
+    """Which part of TorchInductor makes ``passes()`` false: ``lowerings, 2: aten.relu.default``, or nothing.
+
+    ``CompilerBisector.do_bisect`` (``torch/_inductor/compiler_bisector.py``), which makes each
+    ``torch.compile`` use the backend and the parts that it asks about: 2.11 to 2.15.
+    """
+    from torch._inductor.compiler_bisector import CompilerBisector
+
+    found = CompilerBisector.do_bisect(passes)
+    if found is None or found.backend != "inductor" or not found.subsystem:
+        return ""
+    number = f", {found.bisect_number}" if found.bisect_number else ""
+    info = found.debug_info if found.debug_info != found.subsystem else ""
+    return f"{found.subsystem}{number}{f': {info}' if info else ''}"

@@ -22,9 +22,18 @@ import {
   type StaticFeature,
 } from "vscode-languageclient/node";
 import { previewLinks } from "./explanation";
+import { minified } from "./failures";
 import { forget, reply, showOutput } from "./messages";
 import type { Milestones } from "./milestones";
-import { RUN, SHOW_EXPLANATION, SHOW_TARGET } from "./protocol";
+import {
+  MINIFY,
+  type MinifySummary,
+  OPEN_REPRO,
+  RUN,
+  SHOW_EXPLANATION,
+  SHOW_TARGET,
+  STAGES,
+} from "./protocol";
 import type { PythonExtensions } from "./python";
 import { withInterpreter } from "./settings";
 
@@ -72,7 +81,7 @@ const capabilities: StaticFeature = {
   fillClientCapabilities(all) {
     all.experimental = {
       fullgraphStatus: true,
-      commands: { commands: [SHOW_EXPLANATION, SHOW_TARGET] },
+      commands: { commands: [SHOW_EXPLANATION, SHOW_TARGET, OPEN_REPRO] },
     };
   },
   initialize: () => undefined,
@@ -129,11 +138,19 @@ function middleware({ python, milestones }: ClientContext): Middleware {
       },
     },
     async executeCommand(command, args, next) {
-      if (command !== RUN) {
-        return next(command, args) as unknown;
+      switch (command) {
+        case RUN:
+        case STAGES:
+          forget();
+          return milestones.duringRun(async () => (await next(command, args)) as unknown);
+        case MINIFY: {
+          const summary = (await next(command, args)) as MinifySummary | undefined;
+          await minified(summary);
+          return summary;
+        }
+        default:
+          return next(command, args) as unknown;
       }
-      forget();
-      return milestones.duringRun(async () => (await next(command, args)) as unknown);
     },
     async provideTextDocumentContent(uri, token, next) {
       const text = await next(uri, token);

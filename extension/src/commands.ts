@@ -1,11 +1,13 @@
 import { commands, type Disposable, type ExtensionContext, l10n, Uri } from "vscode";
 import { analyzeFiles, analyzeTarget, analyzeTest } from "./analyze";
 import type { ClientContext } from "./client";
+import { debugRepro, debugTarget } from "./debug";
 import { copyEnvironment } from "./environment";
 import { showExplanation } from "./explanation";
-import type { Node, TargetNode } from "./nodes";
+import { copyBugReport, findStage, minify, type Named, openRepro } from "./failures";
+import type { FindingNode, TargetNode } from "./nodes";
 import { pickTarget } from "./pick";
-import { CLEAR, RUN_ON_SAVE, SHOW_EXPLANATION, SHOW_TARGET, STOP } from "./protocol";
+import { CLEAR, OPEN_REPRO, RUN_ON_SAVE, SHOW_EXPLANATION, SHOW_TARGET, STOP } from "./protocol";
 import { selectInterpreter } from "./selectInterpreter";
 import type { Server } from "./server";
 import type { Targets } from "./targets";
@@ -34,6 +36,12 @@ export function registerCommands(
     "fullgraph.clearAll": () => server.command(CLEAR),
     "fullgraph.runOnSaveOn": (node?: TargetNode) => runOnSave(server, node, true),
     "fullgraph.runOnSaveOff": (node?: TargetNode) => runOnSave(server, node, false),
+    "fullgraph.findStage": (named?: unknown) => findStage(server, nodeOf(named)),
+    "fullgraph.minifyFailure": (named?: unknown) => minify(server, nodeOf(named)),
+    "fullgraph.debugTarget": (named?: unknown) => debugTarget(server, nodeOf(named), false),
+    "fullgraph.debugUncompiled": (named?: unknown) => debugTarget(server, nodeOf(named), true),
+    "fullgraph.debugRepro": () => debugRepro(server),
+    "fullgraph.copyBugReport": (named?: unknown) => copyBugReport(server, nodeOf(named)),
     "fullgraph.refreshTargets": () => {
       targets.refresh();
     },
@@ -49,7 +57,8 @@ export function registerCommands(
         `${extension.extension.id}#start`,
         false,
       ),
-    [SHOW_EXPLANATION]: (of: string | Extract<Node, { kind: "finding" }>) =>
+    [OPEN_REPRO]: openRepro,
+    [SHOW_EXPLANATION]: (of: string | FindingNode) =>
       showExplanation(typeof of === "string" ? of : of.finding.explanation, context.milestones),
     [SHOW_TARGET]: (target: string) => targets.reveal(target),
   };
@@ -65,6 +74,11 @@ async function runOnSave(server: Server, node: TargetNode | undefined, on: boole
   if (target) {
     await server.command(RUN_ON_SAVE, target.id, on);
   }
+}
+
+/** The node that a menu of the view hands over; menus of editors hand over a file. */
+function nodeOf(named: unknown): Named {
+  return named instanceof Uri ? undefined : (named as Named);
 }
 
 /** The files that a menu hands over: of the explorer, all that are selected. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { treeItem } from "./items";
-import type { TargetNode } from "./nodes";
+import type { Node, TargetNode } from "./nodes";
 import { finding, frame, report, target } from "./testing/reports";
 
 const BREAK = finding();
@@ -64,8 +64,18 @@ test.each([
   expect(treeItem(node(item)).contextValue).toBe(value);
 });
 
+function findingNode(changes: Parameters<typeof finding>[0]): Node {
+  return { kind: "finding", id: "f", target: target().id, finding: finding(changes) };
+}
+
+test("a failure that can be minified has a menu of its own", () => {
+  const minify = { fault: 1, compileId: "0/0" };
+  expect(treeItem(findingNode({ minify })).contextValue).toBe("finding.minifiable");
+  expect(treeItem(findingNode({})).contextValue).toBe("finding");
+});
+
 test("a finding opens its line", () => {
-  const item = treeItem({ kind: "finding", id: "f", finding: finding({ count: 3 }) });
+  const item = treeItem(findingNode({ count: 3 }));
   expect(item.description).toBe("toy.py:3 · ×3");
   expect(item.command).toMatchObject({
     command: "vscode.open",

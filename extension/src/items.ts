@@ -148,13 +148,14 @@ function graphItem({ compileId, ops, location }: GraphItem): TreeItem {
   return item;
 }
 
-function findingItem({ kind, code, severity, message, location, count }: FindingItem): TreeItem {
+function findingItem(finding: FindingItem): TreeItem {
+  const { kind, code, severity, message, location, count, minify } = finding;
   const item = new TreeItem(message);
   item.iconPath = findingIcon(kind, severity);
   item.description = joined([place(location), times(count)]);
   item.tooltip = `${message} (${code})\n${place(location)}`;
   item.command = openLocation(location);
-  item.contextValue = "finding";
+  item.contextValue = minify ? "finding.minifiable" : "finding";
   return item;
 }
 

@@ -4,6 +4,7 @@ import { commands, l10n, window } from "vscode";
 export interface Action {
   title: string;
   command: string;
+  arguments?: unknown[];
 }
 
 type Show = (message: string, ...titles: string[]) => Thenable<string | undefined>;
@@ -54,6 +55,6 @@ export function manageTrust(): Action {
 function show(how: Show, message: string, actions: Action[]): void {
   void how(message, ...actions.map((action) => action.title)).then((title) => {
     const chosen = actions.find((action) => action.title === title);
-    return chosen && commands.executeCommand(chosen.command);
+    return chosen && commands.executeCommand(chosen.command, ...(chosen.arguments ?? []));
   });
 }

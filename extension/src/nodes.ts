@@ -14,7 +14,7 @@ export type Node =
   | FrameNode
   | GroupNode
   | { kind: "graph"; id: string; graph: GraphItem }
-  | { kind: "finding"; id: string; finding: FindingItem }
+  | FindingNode
   | GuardNode;
 
 export interface FolderNode {
@@ -39,6 +39,14 @@ export interface FrameNode {
   report: ReportItem;
   index: number;
   frame: FrameItem;
+}
+
+export interface FindingNode {
+  kind: "finding";
+  id: string;
+  /** The target whose run has found it. */
+  target: string;
+  finding: FindingItem;
 }
 
 export interface GuardNode {
@@ -128,9 +136,10 @@ export function guardNodes({ id }: GroupNode, guards: readonly GuardItem[]): Nod
 function findingNodes(parent: string, report: ReportItem, indices: readonly number[]): Node[] {
   const severities = ["error", "warning", "information"];
   return indices
-    .flatMap((index): Extract<Node, { kind: "finding" }>[] => {
+    .flatMap((index): FindingNode[] => {
       const finding = report.findings[index];
-      return finding ? [{ kind: "finding", id: `${parent}/finding/${index}`, finding }] : [];
+      const id = `${parent}/finding/${index}`;
+      return finding ? [{ kind: "finding", id, target: report.target, finding }] : [];
     })
     .toSorted(
       (one, other) =>

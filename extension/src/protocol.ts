@@ -7,13 +7,18 @@ export const REPORT = "fullgraph/report";
 export const GUARDS = "fullgraph/guards";
 export const INTERPRETER = "fullgraph/interpreter";
 export const ENVIRONMENT = "fullgraph/environment";
+export const BUG_REPORT = "fullgraph/bugReport";
+export const DEBUG_CONFIGURATION = "fullgraph/debugConfiguration";
 export const STATUS = "fullgraph/status";
 export const RUN = "fullgraph.run";
+export const STAGES = "fullgraph.stages";
+export const MINIFY = "fullgraph.minify";
 export const STOP = "fullgraph.stop";
 export const CLEAR = "fullgraph.clear";
 export const RUN_ON_SAVE = "fullgraph.runOnSave";
 export const SHOW_EXPLANATION = "fullgraph.showExplanation";
 export const SHOW_TARGET = "fullgraph.showTarget";
+export const OPEN_REPRO = "fullgraph.openRepro";
 export const EXPLANATION_SCHEME = "fullgraph-explanation";
 
 /** Asks for the targets of the open folders, or of one document. */
@@ -61,15 +66,22 @@ export interface FrameItem {
   findings: number[];
 }
 
+/** Which failure of a target is meant; the first one, if neither is given. */
+export interface MinifyOptions {
+  fault: number;
+  compileId: string;
+}
+
 /** What a person should look at. */
 export interface FindingItem {
-  kind: "graph-break" | "recompile" | "recompile-limit" | "compile-error" | "capture-error" | "skipped-frame" | "target-error";
+  kind: "graph-break" | "recompile" | "recompile-limit" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "target-error";
   code: string;
   severity: "error" | "warning" | "information";
   message: string;
   location: Location;
   count: number;
   explanation: string;
+  minify?: MinifyOptions;
 }
 
 /** What the last run of a target told, so far if it is still on. */
@@ -128,12 +140,65 @@ export interface RunSummary {
   findings: number;
 }
 
+/** The answer to ``fullgraph.minify``. */
+export interface MinifySummary {
+  target: string;
+  status: string;
+  nodes: number;
+  nodesAtFirst: number;
+  queries: number;
+  seconds: number;
+  reproduces: boolean;
+  message: string;
+  repro?: string;
+}
+
+/** Asks about a target, by its id or a file's URI; a repro is a file, too. */
+export interface TargetParams {
+  target: string;
+}
+
+/** A bug report, or why there is none. */
+export interface BugReportItem {
+  text?: string;
+  problem?: string;
+}
+
+/** Asks how a target starts in a debugger, with torch.compile or without. */
+export interface DebugParams {
+  target: string;
+  uncompiled: boolean;
+}
+
+/** A launch configuration of debugpy. */
+export interface DebugConfiguration {
+  name: string;
+  type: string;
+  request: string;
+  args: string[];
+  cwd: string;
+  env: Record<string, string>;
+  python: string;
+  justMyCode: boolean;
+  subProcess: boolean;
+  console: string;
+  program?: string;
+  module?: string;
+}
+
+/** How a program starts in a debugger, or why it cannot. */
+export interface DebugItem {
+  configuration?: DebugConfiguration;
+  problem?: string;
+}
+
 /** What a diagnostic carries for later requests about it. */
 export interface FindingData {
   target: string;
   generation: number;
-  kind: "graph-break" | "recompile" | "recompile-limit" | "compile-error" | "capture-error" | "skipped-frame" | "target-error";
+  kind: "graph-break" | "recompile" | "recompile-limit" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "target-error";
   count: number;
   rendered: string;
   explanation: string;
+  minify?: MinifyOptions;
 }

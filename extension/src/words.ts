@@ -18,7 +18,7 @@ export function reportSummary({ frames, findings, seconds }: ReportItem): string
   const ofKind = (...kinds: FindingItem["kind"][]) =>
     findings.filter((finding) => kinds.includes(finding.kind)).length;
   const found = joined([
-    failures(ofKind("compile-error", "capture-error", "target-error")),
+    failures(ofKind("compile-error", "capture-error", "accuracy", "target-error")),
     breaks(ofKind("graph-break")),
     limits(ofKind("recompile-limit", "skipped-frame")),
     recompiles(ofKind("recompile")),

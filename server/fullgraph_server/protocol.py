@@ -6,16 +6,21 @@ Requests:
     ``fullgraph/guards`` ``GuardsParams`` -> ``GuardItem[]``: the guards of one function of a report.
     ``fullgraph/interpreter`` ``InterpreterParams`` -> ``InterpreterItem``: the Python that runs its targets.
     ``fullgraph/environment`` ``InterpreterParams`` -> ``string``: that Python and torch, for a bug report.
+    ``fullgraph/bugReport`` ``TargetParams`` -> ``BugReportItem``: a failure, for PyTorch's issues.
+    ``fullgraph/debugConfiguration`` ``DebugParams`` -> ``DebugItem``: how debugpy starts it.
     ``workspace/textDocumentContent`` (LSP 3.18) for URIs of the scheme ``fullgraph-explanation``: Markdown.
 Notifications of the server, to a client with the capability ``experimental.fullgraphStatus``:
     ``fullgraph/status`` ``StatusParams``: the state of a target has changed.
 Commands (``workspace/executeCommand``):
     ``fullgraph.run [target]`` -> ``RunSummary``, once the run is over.
+    ``fullgraph.stages [target]`` -> ``RunSummary``: the same, through the stages of the compiler.
+    ``fullgraph.minify [target, MinifyOptions?]`` -> ``MinifySummary``, once it is over.
     ``fullgraph.stop [target?]``, ``fullgraph.clear [target?]`` -> ``null``; of all targets without one.
     ``fullgraph.runOnSave [target, boolean]`` -> ``null``: whether a target runs again when a file is saved.
     A target is named by its id or by a file's URI.
 Commands of the client, used where it names them in ``experimental.commands.commands``:
-    ``fullgraph.showExplanation [uri]``, ``fullgraph.showTarget [target]``.
+    ``fullgraph.showExplanation [uri]``, ``fullgraph.showTarget [target]``; ``fullgraph.openRepro [uri]``
+    says that it opens the repro of a ``MinifySummary`` itself.
 In ``Diagnostic.data``: ``FindingData``.
 """
 
@@ -40,15 +45,20 @@ REPORT = "fullgraph/report"
 GUARDS = "fullgraph/guards"
 INTERPRETER = "fullgraph/interpreter"
 ENVIRONMENT = "fullgraph/environment"
+BUG_REPORT = "fullgraph/bugReport"
+DEBUG_CONFIGURATION = "fullgraph/debugConfiguration"
 STATUS = "fullgraph/status"
 
 RUN = "fullgraph.run"
+STAGES = "fullgraph.stages"
+MINIFY = "fullgraph.minify"
 STOP = "fullgraph.stop"
 CLEAR = "fullgraph.clear"
 RUN_ON_SAVE = "fullgraph.runOnSave"
 
 SHOW_EXPLANATION = "fullgraph.showExplanation"
 SHOW_TARGET = "fullgraph.showTarget"
+OPEN_REPRO = "fullgraph.openRepro"
 
 EXPLANATION_SCHEME = "fullgraph-explanation"
 
@@ -118,6 +128,16 @@ class FrameItem:
 
 
 @attrs.frozen
+class MinifyOptions:
+    """Which failure of a target is meant; the first one, if neither is given."""
+
+    fault: int = 0
+    """The number of its fault; 0 if no stage was found yet."""
+    compile_id: str = ""
+    """The graph that fails; empty if that is not known."""
+
+
+@attrs.frozen
 class FindingItem:
     """What a person should look at."""
 
@@ -129,6 +149,8 @@ class FindingItem:
     count: int
     explanation: str
     """The URI of its full explanation."""
+    minify: MinifyOptions | None = None
+    """What ``fullgraph.minify`` takes, for a failure that can be minified."""
 
 
 @attrs.frozen
@@ -212,6 +234,75 @@ class RunSummary:
 
 
 @attrs.frozen
+class MinifySummary:
+    """The answer to ``fullgraph.minify``."""
+
+    target: str
+    status: str
+    """How it ended."""
+    nodes: int
+    nodes_at_first: int
+    queries: int
+    seconds: float
+    reproduces: bool
+    """Whether the repro, run by a fresh interpreter, fails in the same way."""
+    message: str
+    """All of this in one sentence, which the server has shown."""
+    repro: str | None = None
+    """The URI of the repro, if there is one: the smallest so far, if it was stopped."""
+
+
+@attrs.frozen
+class TargetParams:
+    """Asks about a target, by its id or a file's URI; a repro is a file, too."""
+
+    target: str
+
+
+@attrs.frozen
+class BugReportItem:
+    """A bug report, or why there is none."""
+
+    text: str | None = None
+    """In the form of PyTorch's issue template: Markdown."""
+    problem: str | None = None
+
+
+@attrs.frozen
+class DebugParams:
+    """Asks how a target starts in a debugger, with torch.compile or without."""
+
+    target: str
+    uncompiled: bool = False
+
+
+@attrs.frozen
+class DebugConfiguration:
+    """A launch configuration of debugpy."""
+
+    name: str
+    type: str
+    request: str
+    args: list[str]
+    cwd: str
+    env: dict[str, str]
+    python: str
+    just_my_code: bool
+    sub_process: bool
+    console: str
+    program: str | None = None
+    module: str | None = None
+
+
+@attrs.frozen
+class DebugItem:
+    """How a program starts in a debugger, or why it cannot."""
+
+    configuration: DebugConfiguration | None = None
+    problem: str | None = None
+
+
+@attrs.frozen
 class FindingData:
     """What a diagnostic carries for later requests about it."""
 
@@ -223,6 +314,8 @@ class FindingData:
     """The full explanation, as plain text."""
     explanation: str
     """The URI of the full explanation."""
+    minify: MinifyOptions | None = None
+    """What ``fullgraph.minify`` takes, for a failure that can be minified."""
 
 
 def _request(method: str, params: type[Any]) -> type[Any]:
@@ -244,6 +337,8 @@ _PARAMS: dict[str, type[Any]] = {
     GUARDS: GuardsParams,
     INTERPRETER: InterpreterParams,
     ENVIRONMENT: InterpreterParams,
+    BUG_REPORT: TargetParams,
+    DEBUG_CONFIGURATION: DebugParams,
 }
 _REQUESTS = {method: _request(method, params) for method, params in _PARAMS.items()}
 
@@ -253,6 +348,7 @@ MESSAGES: tuple[type[Any], ...] = (
     ReportParams,
     GraphItem,
     FrameItem,
+    MinifyOptions,
     FindingItem,
     ReportItem,
     GuardsParams,
@@ -261,6 +357,12 @@ MESSAGES: tuple[type[Any], ...] = (
     InterpreterItem,
     StatusParams,
     RunSummary,
+    MinifySummary,
+    TargetParams,
+    BugReportItem,
+    DebugParams,
+    DebugConfiguration,
+    DebugItem,
     FindingData,
 )
 """Every class of this module that crosses the wire."""

@@ -15,12 +15,15 @@ from pygls.lsp.server import LanguageServer
 from . import __version__
 from .engine.runs import Runs
 from .features import (
+    bug_report,
     code_action,
     code_lens,
+    debug,
     diagnostics,
     explanation,
     hover,
     interpreter,
+    minify,
     report,
     run,
     targets,
@@ -51,8 +54,9 @@ def create_server() -> FullgraphServer:
     configuration = Configuration(server)
     found_targets = targets.Targets(documents)
     shown = diagnostics.Diagnostics(server, documents)
+    planner = run.create_planner(found_targets, documents, configuration)
     runs = Runs(
-        run.create_planner(found_targets, documents, configuration),
+        planner,
         (
             shown,
             Progress(server),
@@ -60,7 +64,9 @@ def create_server() -> FullgraphServer:
             code_lens.CodeLensRefresh(server),
         ),
     )
-    run.register(server, runs, found_targets, documents, configuration, shown)
+    minifications = minify.Minifications(server, planner, runs)
+    run.register(server, runs, found_targets, documents, configuration, shown, minifications)
+    minify.register(server, found_targets, documents, minifications)
     diagnostics.register(server, documents, shown)
     targets.register(server, found_targets, documents, runs)
     report.register(server, documents, runs)
@@ -68,9 +74,11 @@ def create_server() -> FullgraphServer:
     projections = Projections(runs, documents)
     hover.register(server, documents, projections)
     code_lens.register(server, documents, found_targets, runs, projections)
-    code_action.register(server)
+    code_action.register(server, runs)
     explanation.register(server, documents, runs)
-    _register_lifetime(server, runs, configuration)
+    bug_report.register(server, documents, configuration, found_targets, runs, minifications)
+    debug.register(server, documents, configuration, found_targets)
+    _register_lifetime(server, runs, minifications, configuration)
     return server
 
 
@@ -96,9 +104,18 @@ def _without_traceback_of_refusals(record: logging.LogRecord) -> bool:
     return True
 
 
-def _register_lifetime(server: FullgraphServer, runs: Runs, configuration: Configuration) -> None:
-    async def terminate() -> None:
+def _register_lifetime(
+    server: FullgraphServer,
+    runs: Runs,
+    minifications: minify.Minifications,
+    configuration: Configuration,
+) -> None:
+    async def close() -> None:
+        await minifications.close()
         await runs.close()
+
+    async def terminate() -> None:
+        await close()
         # Not sys.exit: the thread that reads standard input cannot be woken.
         os._exit(0)
 
@@ -112,4 +129,4 @@ def _register_lifetime(server: FullgraphServer, runs: Runs, configuration: Confi
 
     @server.feature(types.SHUTDOWN)
     async def shutdown(_params: None) -> None:
-        await runs.close()
+        await close()

@@ -42,7 +42,37 @@ def finished(status="finished"):
     return {"type": "RunFinished", "status": status, "seconds": 0.5, "exit_code": 0}
 
 
-def play(program, generation, request):
+def node_progress(nodes, nodes_at_first=300):
+    numbers = {"nodes": nodes, "nodes_at_first": nodes_at_first, "queries": 41, "seconds": 8.0}
+    return {"type": "MinifyProgress", **numbers}
+
+
+def minify(request):
+    """Writes what it was asked for into the repro."""
+    (scenario, *details), generation = request["program"]["args"], request["generation"]
+    output = Path(request["output"])
+    text = f"# failure {request['failure']}, graph {request['compile_id']!r}, process {os.getpid()}\n"
+    if scenario == "nothing-fails":
+        facts(generation, seen("Nothing fails."), finished())
+    elif scenario == "crash-at-once":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    elif scenario == "shrink":
+        output.write_text(text)
+        numbers = {**node_progress(1, 14), "type": "ReproWritten", "filename": str(output)}
+        written = {**numbers, "cached": 3, "reproduces": True, "stack": []}
+        facts(generation, node_progress(12), written, finished())
+    elif scenario == "shrink-for-ever":
+        output.write_text(text)
+        facts(generation, node_progress(12))
+        for gate in details:
+            with open(gate) as pipe:
+                pipe.read()
+        while True:
+            time.sleep(60)
+
+
+def play(params, request):
+    program, generation = params["program"], params["generation"]
     scenario, *details = program["args"]
     if scenario == "finish":
         facts(generation, seen("one"), seen("two"), finished())
@@ -106,10 +136,27 @@ def play(program, generation, request):
                 pipe.read()
             facts(generation, seen(f"{generation}: after gate {number}"))
         facts(generation, finished())
+    elif scenario == "depth":
+        facts(generation, {"type": "ModulesLoaded", "filenames": [program["filename"]], "libraries": []})
+        facts(generation, seen(params["depth"]))
+        for gate in details:
+            with open(gate) as pipe:
+                pipe.read()
+        facts(generation, finished())
     elif scenario == "fork-and-hang":
         child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
         facts(generation, seen(str(child.pid)))
         child.wait()
+    elif scenario == "fails":
+        stack = [{"type": "StackFrame", "filename": details[0], "row": 2, "function": "f"}]
+        about = {"compile_id": "0/0", "phase": "backend", "error": "RuntimeError", "message": "boom"}
+        frame = {"compile_id": "0/0", "function": "f", "filename": details[0], "row": 1}
+        facts(
+            generation,
+            {"type": "FrameStarted", **frame},
+            {"type": "CompileFailure", **about, "stack": stack},
+            finished(),
+        )
     elif scenario == "parent":
         facts(generation, seen(str(os.getppid())), finished())
     elif scenario == "daemon":
@@ -143,7 +190,10 @@ def serve(folder):
     about = {"protocol": protocol, "torch": "2.13.0", "python": "3.11.7", "pid": os.getpid()}
     send(id=hello["id"], result=about)
     request = receive()
-    play(request["params"]["program"], request["params"]["generation"], request["id"])
+    if request["method"] == "minify":
+        minify(request["params"])
+    else:
+        play(request["params"], request["id"])
     send(id=request["id"], result={})
 
 

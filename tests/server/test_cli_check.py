@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 from click.testing import CliRunner, Result
+from faked_run import FakeRun, fake_runs
 from fullgraph_compiler.facts import (
     CompileFailure,
     Examples,
@@ -20,53 +19,19 @@ from fullgraph_compiler.facts import (
     GuardFailure,
     PytestNode,
     Recompile,
-    RunFinished,
-    RunRequest,
     Script,
     StackFrame,
     TargetProblem,
 )
 from fullgraph_server import __version__
-from fullgraph_server.cli import check as check_module
 from fullgraph_server.cli import main
-from fullgraph_server.engine.settings import RunSettings
-from fullgraph_server.engine.workers import Workers
 
 EXAMPLE = "# fullgraph: f(f32[2])\ndef f(x): ...\n# fullgraph: g(f32[2])\ndef g(x): ...\n"
 
 
-class FakeRun:
-    """Tells the facts that the test gives, and remembers what it was asked for."""
-
-    facts: ClassVar[Sequence[Fact]] = ()
-    status: ClassVar[str] = "finished"
-    asked: ClassVar[list[tuple[RunSettings, RunRequest]]] = []
-    on_execute: ClassVar[Callable[[], None] | None] = None
-
-    def __init__(self, _: Workers, settings: RunSettings, request: RunRequest) -> None:
-        self.torch = "2.13.0"
-        self.asked.append((settings, request))
-        self._cancelled = asyncio.Event()
-
-    async def execute(self, on_facts: Callable[[Sequence[Fact]], None]) -> None:
-        on_facts(self.facts)
-        status = self.status
-        if type(self).on_execute:
-            type(self).on_execute()  # type: ignore[misc]
-            await self._cancelled.wait()
-            status = "cancelled"
-        on_facts((RunFinished(status, 0.5),))  # type: ignore[arg-type]
-
-    def cancel(self) -> None:
-        self._cancelled.set()
-
-
 @pytest.fixture(autouse=True)
 def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakeRun]:
-    monkeypatch.setattr(check_module, "Run", FakeRun)
-    for name, value in {"facts": (), "status": "finished", "asked": [], "on_execute": None}.items():
-        monkeypatch.setattr(FakeRun, name, value)
-    return FakeRun
+    return fake_runs(monkeypatch)
 
 
 @pytest.fixture(autouse=True)

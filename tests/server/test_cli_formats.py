@@ -183,6 +183,8 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
                     {"filename": filename, "row": 6, "function": "toy"},
                 ],
                 "count": 1,
+                "compile_ids": [],
+                "fault": 0,
             }
         ],
         "frames": [
@@ -218,6 +220,7 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
                 "seconds": 0.25,
             }
         ],
+        "stages": [],
     }
 
 

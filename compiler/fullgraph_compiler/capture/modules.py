@@ -57,6 +57,14 @@ class ModuleTracker:
         return [ModulesLoaded(filenames, libraries, variables)] if news else []
 
 
+def own_modules() -> dict[str, ModuleType]:
+    """The user's own modules by the names of their files, in the order of their import, the program last."""
+    main = sys.modules.get("__main__")
+    modules = [module for module in sys.modules.copy().values() if module is not main]
+    found = {_own_source(module): module for module in (*modules, main) if module is not None}
+    return {name: module for name, module in found.items() if name is not None}
+
+
 def _watch_variables(variables: dict[str, None]) -> None:
     """Keep the names of the environment variables that the program's own files set, from now on.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import time
+from collections.abc import Callable
 
 from .. import torch_compat
 from ..backends import registry
@@ -26,10 +27,11 @@ from .pytest_node import run_test
 from .scripts import run_script
 
 
-def run(request: RunRequest, sink: Sink) -> None:
+def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = None) -> None:
     """Run ``request.program`` in this process; ``sink`` gets the facts as they become known.
 
-    The process is spent afterwards: torch stays patched, and the program has done to it what it likes.
+    ``prepare`` is called ahead of the program. The process is spent afterwards: torch stays patched, and
+    the program has done to it what it likes.
     """
     started = time.monotonic()
     reported: set[str] = set()
@@ -46,7 +48,8 @@ def run(request: RunRequest, sink: Sink) -> None:
     if not torch_compat.is_supported():
         sink([_unsupported_torch()])
     registry.register()
-    torch_compat.stop_after_dynamo()
+    if request.depth == "graph":
+        torch_compat.stop_after_dynamo()
     torch_compat.skip_guard_profiling()
     torch_compat.skip_log_headers()
     torch_compat.forget_between_runs()
@@ -54,6 +57,8 @@ def run(request: RunRequest, sink: Sink) -> None:
     modules = ModuleTracker(request.program)
     listener = TraceListener(watch)
     torch_compat.listen(listener)
+    if prepare is not None:
+        prepare()
     outcome = _run_program(request)
     # What the program left to its end is part of it; the interpreter's own teardown is not.
     atexit._run_exitfuncs()

@@ -73,7 +73,7 @@ class Code:
 
 
 Value: TypeAlias = Any
-"""``Ref``, ``Code``, ``None``, a number, a string, ``...``, or a ``tuple``, ``list``, ``dict``, ``slice`` of them."""
+"""``Ref``, ``Code``, ``None``, a number, a string, ``...``, or a tuple, list, dict or slice of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +82,8 @@ class Operation:
 
     ``kind`` is that of an fx node: ``call_function`` (``target`` is how Python names the function:
     ``torch.relu``, ``torch.ops.aten.relu.default``), ``call_method`` (a method's name; the first argument is
-    its object) or ``get_attr`` (the name of a subgraph). ``spec`` is what it makes: a ``TensorSpec``, a number,
-    or a tuple of such; ``None`` if it is not known. ``calls`` is the user's stack.
+    its object) or ``get_attr`` (the name of a subgraph). ``spec`` is what it makes: a ``TensorSpec``, a
+    number, or a tuple of such; ``None`` if it is not known. ``calls`` is the user's stack.
     """
 
     name: str
@@ -99,22 +99,25 @@ class Operation:
 class Graph:
     """Operations in order, what is returned, and the graphs that higher-order operators call, by name.
 
-    ``parameters`` are the names of the inputs. ``outputs`` is a tuple.
+    ``parameters`` are the names of the inputs. ``outputs`` is a tuple. A ``bare`` graph, which some
+    higher-order operators want, returns its only output by itself.
     """
 
     parameters: tuple[str, ...]
     operations: tuple[Operation, ...]
     outputs: tuple[Value, ...]
     subgraphs: tuple[tuple[str, Graph], ...] = ()
+    bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """A graph with one input for each parameter, and how it is compiled.
 
-    ``backend`` is a name for ``torch.compile(backend=...)`` or, with ``backend_is_code``, a Python expression;
-    at level ``aot`` it is ``inductor``. ``preamble`` are the statements, and ``settings`` the assignments to
-    torch's configuration, that must come before. ``dynamic`` compiles for any size.
+    ``backend`` is a name for ``torch.compile(backend=...)`` or, with ``backend_is_code``, a Python
+    expression; at level ``aot`` it is ``inductor``. ``preamble`` are the statements, and ``settings`` the
+    assignments to torch's configuration, that must come before. ``dynamic`` compiles for any size.
+    ``compile_id`` is the compilation that it comes from.
     """
 
     level: Level
@@ -125,6 +128,7 @@ class Case:
     settings: tuple[str, ...] = ()
     backend_is_code: bool = False
     dynamic: bool = False
+    compile_id: str = ""
 
     @property
     def nodes(self) -> int:

@@ -39,6 +39,10 @@ class Channel:
             sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")
         return channel
 
+    def adopt(self) -> None:
+        """Let this forked child speak for its parent, which waits for it."""
+        self._owner = os.getpid()
+
     def read(self) -> dict[str, Any] | None:
         """The next message, or ``None`` when the server has gone."""
         length = 0

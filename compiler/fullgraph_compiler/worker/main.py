@@ -1,6 +1,7 @@
 """Entry point of Fullgraph's processes in the user's interpreter: ``PYTHON .../worker/main.py``.
 
-Without arguments it is a worker (``session``); with ``--fork-server`` a process that forks workers.
+Without arguments it is a worker (``session``); with ``--fork-server`` a process that forks workers; with
+``--examples`` and their JSON it runs example calls by themselves, for a debugger.
 It starts by path, not as a module, so that nothing in the working directory can hide the standard
 library, and loads its package by path, so that what lies beside the package stays out of reach.
 """
@@ -37,6 +38,10 @@ def main() -> None:
         from fullgraph_compiler.worker import fork_server
 
         fork_server.serve()
+    elif sys.argv[1:2] == ["--examples"]:
+        from fullgraph_compiler.worker import alone
+
+        alone.run(sys.argv[2])
     else:
         from fullgraph_compiler.worker import session
 

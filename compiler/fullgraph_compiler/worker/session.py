@@ -2,7 +2,8 @@
 
 Requests: ``initialize {protocol, libraries, ahead}`` -> ``{protocol, torch, python, pid}``, once torch and
 the libraries are imported and, ``ahead`` of a run, Dynamo is warm; ``run RunRequest`` -> ``{}``, with
-notifications ``facts {generation, facts}`` before it; ``environment`` -> the report that PyTorch's issue
+notifications ``facts {generation, facts}`` before it; ``minify MinifyRequest`` -> ``{}``, in the same way;
+``environment`` -> the report that PyTorch's issue
 template asks for, as text. The worker ends after its run with exit code 0.
 """
 
@@ -14,10 +15,13 @@ import os
 import signal
 import sys
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .channel import Channel
 from .imports import import_libraries, import_torch, warm_up
+
+if TYPE_CHECKING:
+    from ..facts import Fact
 
 
 def serve(folder: str, *, own_lifeline: bool) -> None:
@@ -42,7 +46,7 @@ def serve(folder: str, *, own_lifeline: bool) -> None:
             from torch.utils.collect_env import get_pretty_env_info
 
             channel.respond(request, get_pretty_env_info())
-        elif method == "run":
+        elif method in ("run", "minify"):
             if own_lifeline:
                 threading.Thread(target=_die_with_server, args=(channel,), daemon=True).start()
             _run(channel, params)
@@ -82,15 +86,29 @@ def _describe() -> dict[str, object]:
 
 
 def _run(channel: Channel, params: Any) -> None:
-    from ..capture.run import run
-    from ..facts import RunRequest, from_json
+    from ..facts import MinifyRequest, from_json
 
     request = from_json(params)
-    assert isinstance(request, RunRequest)
-    run(
-        request,
-        lambda facts: channel.notify("facts", {"generation": request.generation, "facts": facts}),
-    )
+
+    def sink(facts: list[Fact]) -> None:
+        channel.notify("facts", {"generation": request.generation, "facts": facts})
+
+    if isinstance(request, MinifyRequest):
+        from ..minify.minifier import minify
+
+        minify(request, sink, channel.adopt)
+    elif request.depth == "stages":
+        from ..diagnose.stages import run_stages
+
+        run_stages(request, sink, channel.adopt)
+    elif request.depth == "recipes":
+        from ..diagnose.recipes import try_recipes
+
+        try_recipes(request, sink, channel.adopt)
+    else:
+        from ..capture.run import run
+
+        run(request, sink)
 
 
 def _die_with_server(channel: Channel) -> None:

@@ -139,6 +139,8 @@ const extensionsChanged = new EventEmitter<undefined>();
 
 export const extensions = {
   installed,
+  /** The manifests of everything that is installed. */
+  all: [] as { packageJSON: unknown }[],
   changed: extensionsChanged,
   onDidChange: extensionsChanged.event,
   getExtension: (id: string) => installed.get(id),
@@ -153,8 +155,43 @@ function show(message: string): Promise<string | undefined> {
   return Promise.resolve(answers.shift());
 }
 
+export enum ViewColumn {
+  Beside = -2,
+}
+
+interface Editor {
+  document: { languageId: string; uri: Uri };
+}
+
+/** What is on the clipboard. */
+export const clipboard = {
+  text: "",
+  writeText(text: string) {
+    clipboard.text = text;
+    return Promise.resolve();
+  },
+};
+
+export const env = { clipboard };
+
+/** What was debugged, and in which folder. */
+export const debugged: unknown[][] = [];
+
+export const debug = {
+  startDebugging(...session: unknown[]) {
+    debugged.push(session);
+    return Promise.resolve(true);
+  },
+};
+
 export const window = {
-  activeTextEditor: undefined,
+  activeTextEditor: undefined as Editor | undefined,
+  /** The documents that were shown, and how. */
+  documents: [] as unknown[][],
+  showTextDocument(...document: unknown[]) {
+    window.documents.push(document);
+    return Promise.resolve();
+  },
   createTreeView: () => ({
     visible: true,
     reveal: () => Promise.resolve(),

@@ -1,4 +1,4 @@
-"""The command line: ``fullgraph check`` and ``fullgraph lsp``."""
+"""The command line: ``fullgraph check``, ``stages``, ``minify`` and ``lsp``."""
 
 from .app import main
 

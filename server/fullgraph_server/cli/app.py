@@ -7,11 +7,15 @@ import sys
 from pathlib import Path
 
 import click
+from fullgraph_compiler.facts import Level
 
 from .. import __version__
-from .check import FAIL_ON, CheckOptions, check_targets
-from .formats import FORMATS
+from ..workspace.targets import Target
+from .check import FAIL_ON, check_targets
+from .formats import FORMATS, STAGES_FORMATS
+from .minify import free_name, minify_target
 from .resolve import resolve_targets
+from .session import RunOptions
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -20,23 +24,30 @@ def main() -> None:
     """See what torch.compile does to your code: graph breaks, guards and recompilations."""
 
 
-@main.command(no_args_is_help=True)
-@click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
-@click.option("--pytest", "as_pytest", is_flag=True, help="Each TARGET is a pytest node.")
-@click.option("--python", help="The interpreter that has torch.", metavar="PATH")
-@click.option("--args", help="Arguments of the script, in one quoted string.", metavar="STRING")
-@click.option(
+_PYTEST = click.option("--pytest", "as_pytest", is_flag=True, help="Each TARGET is a pytest node.")
+_PYTHON = click.option("--python", help="The interpreter that has torch.", metavar="PATH")
+_ARGS = click.option("--args", help="Arguments of the script, in one quoted string.", metavar="STRING")
+_TIMEOUT = click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     help="Stop a run after this time.",
     metavar="SECONDS",
 )
-@click.option(
+_MEMORY = click.option(
     "--memory",
     type=click.FloatRange(min=0, min_open=True),
     help="Stop a run that uses more than this.  [default: three quarters of the machine's; Linux only]",
     metavar="GIB",
 )
+
+
+@main.command(no_args_is_help=True)
+@click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
+@_PYTEST
+@_PYTHON
+@_ARGS
+@_TIMEOUT
+@_MEMORY
 @click.option("--format", "output", type=click.Choice(list(FORMATS)), default="text", show_default=True)
 @click.option(
     "--fail-on",
@@ -64,13 +75,88 @@ def check(
     The exit code is 0 if nothing reaches --fail-on, 1 if something does, and 2 if a target could
     not be started.
     """
-    try:
-        arguments = None if args is None else tuple(shlex.split(args))
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--args") from error
-    options = CheckOptions(python, timeout, memory, fail_on)
-    resolved = resolve_targets(targets, Path.cwd(), as_pytest, arguments)
-    sys.exit(check_targets(resolved, options, FORMATS[output]))
+    resolved = _resolved(targets, as_pytest, args)
+    sys.exit(check_targets(resolved, RunOptions(python, timeout, memory), FORMATS[output], fail_on))
+
+
+@main.command(no_args_is_help=True)
+@click.argument("target")
+@_PYTEST
+@_PYTHON
+@_ARGS
+@_TIMEOUT
+@_MEMORY
+@click.option(
+    "--format", "output", type=click.Choice(list(STAGES_FORMATS)), default="text", show_default=True
+)
+def stages(
+    target: str,
+    as_pytest: bool,
+    python: str | None,
+    args: str | None,
+    timeout: float | None,
+    memory: float | None,
+    output: str,
+) -> None:
+    """Find the stage of the compiler that is at fault.
+
+    TARGET, named as for check, runs uncompiled, then captured by Dynamo alone; then each of its
+    graphs goes through the stages of the compiler, forward and backward, and results are compared.
+
+    The exit code is 0 if nothing is at fault, 1 if something is, and 2 if the target could not be
+    started.
+    """
+    resolved = _resolved((target,), as_pytest, args)
+    options = RunOptions(python, timeout, memory)
+    sys.exit(check_targets(resolved, options, STAGES_FORMATS[output], depth="stages"))
+
+
+@main.command(no_args_is_help=True)
+@click.argument("target")
+@_PYTEST
+@_PYTHON
+@_ARGS
+@_MEMORY
+@click.option(
+    "--failure",
+    type=click.IntRange(min=1),
+    default=None,
+    help="The number of the failure, as stages tells it.  [default: the first]",
+    metavar="N",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file to write.  [default: repro.py, or repro-2.py and so on if that is there]",
+)
+@click.option(
+    "--level",
+    type=click.Choice(["dynamo", "aot"]),
+    help="Take the graph that Dynamo captured, or the one that AOTAutograd made of it.  "
+    "[default: what suits the failure]",
+)
+def minify(
+    target: str,
+    as_pytest: bool,
+    python: str | None,
+    args: str | None,
+    memory: float | None,
+    failure: int | None,
+    output: Path | None,
+    level: Level | None,
+) -> None:
+    """Shrink a failure of the compiler to a small program that needs only torch.
+
+    TARGET is named as for check. The smallest repro so far is always in the file, so that it can be
+    stopped at any time.
+
+    The exit code is 0 if a repro was written, 1 if nothing fails, and 2 if the target could not be
+    run.
+    """
+    (resolved,) = _resolved((target,), as_pytest, args)
+    options, output = RunOptions(python, memory=memory), output or free_name(Path("repro.py"))
+    sys.exit(minify_target(resolved, options, output.absolute(), failure or 0, level))
 
 
 @main.command()
@@ -79,3 +165,11 @@ def lsp() -> None:
     from ..server import main as serve
 
     serve()
+
+
+def _resolved(targets: tuple[str, ...], as_pytest: bool, args: str | None) -> list[Target]:
+    try:
+        arguments = None if args is None else tuple(shlex.split(args))
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--args") from error
+    return resolve_targets(targets, Path.cwd(), as_pytest, arguments)

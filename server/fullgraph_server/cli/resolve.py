@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from ..workspace.targets import (
     script_target,
 )
 from ..workspace.workspace import project_root
+from .formats.checked import shown_path
 
 _MOST_SUGGESTIONS = 8
 
@@ -42,7 +44,7 @@ def _target(name: str, cwd: Path) -> Target:
         return _configured(name, cwd)
     if os.path.isdir(filename):
         raise click.UsageError(
-            f"{path} is a folder: name a target in it{_suggestions(find_targets(Path(filename)), cwd)}"
+            f"{path} is a folder: name a target in it{_suggestions(find_targets(Path(filename)))}"
         )
     source = read_source(filename)
     if not qualname:
@@ -53,7 +55,7 @@ def _target(name: str, cwd: Path) -> Target:
             return target
     what = f"{qualname} has no example calls in {path}"
     raise click.UsageError(
-        what + (_suggestions(examples, cwd) or f"\n\nWrite one above it: # fullgraph: {qualname}(...)")
+        what + (_suggestions(examples) or f"\n\nWrite one above it: # fullgraph: {qualname}(...)")
     )
 
 
@@ -79,10 +81,10 @@ def _with_args(target: Target, args: tuple[str, ...]) -> Target:
     return replace(target, program=replace(target.program, args=args))
 
 
-def _suggestions(targets: Sequence[Target], cwd: Path) -> str:
+def _suggestions(targets: Sequence[Target]) -> str:
     if not targets:
         return ""
-    names = [_as_typed(target, cwd) for target in targets[:_MOST_SUGGESTIONS]]
+    names = [as_typed(target) for target in targets[:_MOST_SUGGESTIONS]]
     more = ["..."] if len(targets) > _MOST_SUGGESTIONS else []
     return (
         "\n\n"
@@ -91,7 +93,8 @@ def _suggestions(targets: Sequence[Target], cwd: Path) -> str:
     )
 
 
-def _as_typed(target: Target, cwd: Path) -> str:
-    prefix = "--pytest " if target.kind == "pytest" else ""
+def as_typed(target: Target) -> str:
+    """A target as it is named on the command line, with the option that it needs."""
+    prefix = "--pytest " if target.kind == "pytest" and target.id.startswith("pytest:") else ""
     name = target.id.removeprefix("pytest:")
-    return prefix + (os.path.relpath(name, cwd) if os.path.isabs(name) else name)
+    return prefix + shlex.quote(shown_path(name))

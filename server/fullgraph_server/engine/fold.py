@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from fullgraph_compiler.facts import (
     CompileFailure,
     Fact,
+    FaultLocated,
     FrameCompiled,
     FrameSkipped,
     FrameStarted,
@@ -30,6 +30,7 @@ from fullgraph_compiler.facts import (
     Severity,
     Stack,
     StackFrame,
+    StageChecked,
     TargetProblem,
 )
 
@@ -37,7 +38,9 @@ from ..workspace.ranges import definition_span, frame_span, name_span
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
 from . import wording
-from .names import written_name
+from .drafts import Draft, finished
+from .faults import add_faults, fault_message
+from .names import compile_number, written_name
 from .report import Call, Finding, FindingKind, FrameReport, Graph, Guard, Report, Span
 
 
@@ -64,16 +67,6 @@ class _Place:
     span: Span
     calls: tuple[Call, ...]
     library: Call | None
-
-
-@dataclass(slots=True)
-class _Draft:
-    """A finding while further facts may still add to it."""
-
-    finding: Finding
-    compile_ids: set[str] = field(default_factory=set)
-    eager: str = ""
-    """The function that runs eagerly because of it."""
 
 
 @dataclass(slots=True)
@@ -108,20 +101,21 @@ class _Folding:
             self._index(fact)
 
     def report(self, target: str, generation: int, torch: str) -> Report:
-        finished = next((fact for fact in self._facts if isinstance(fact, RunFinished)), None)
+        end = next((fact for fact in self._facts if isinstance(fact, RunFinished)), None)
         drafts = self._drafts()
-        findings = sorted((_finished(draft) for draft in drafts), key=_order)
+        findings = sorted((finished(draft) for draft in drafts), key=_order)
         frames = self._frames(drafts)
         graphs = tuple(self._graph(fact) for fact in self._facts if isinstance(fact, GraphCaptured))
         return Report(
             target=target,
             generation=generation,
             torch=torch,
-            status=finished.status if finished else None,
-            seconds=finished.seconds if finished else 0.0,
+            status=end.status if end else None,
+            seconds=end.seconds if end else 0.0,
             findings=tuple(findings),
             frames=frames,
             graphs=graphs,
+            stages=tuple(fact for fact in self._facts if isinstance(fact, StageChecked)),
             files=self._files(_names(findings, frames, graphs)),
         )
 
@@ -201,11 +195,11 @@ class _Folding:
 
     # -- findings ------------------------------------------------------------------------------
 
-    def _drafts(self) -> list[_Draft]:
-        drafts: dict[tuple[str, Span, str], _Draft] = {}
+    def _drafts(self) -> list[Draft]:
+        drafts: dict[tuple[str, Span, str], Draft] = {}
         # torch can tell a break twice in one compilation, before and after it has tried again, and point
         # at another part of the line.
-        told: dict[tuple[str, str, str, int, str], _Draft] = {}
+        told: dict[tuple[str, str, str, int, str], Draft] = {}
         for fact in self._facts:
             draft = None if self._is_passing_exception(fact) else self._draft(fact)
             if draft is None:
@@ -218,7 +212,7 @@ class _Folding:
             told.update(dict.fromkeys(lines, known))
             known.compile_ids |= draft.compile_ids
             known.eager = known.eager or draft.eager
-        return [*drafts.values(), *self._recompiles()]
+        return add_faults([*drafts.values(), *self._recompiles()], self._facts, self._fault)
 
     def _is_passing_exception(self, fact: Fact) -> bool:
         """Whether a graph break is only the program's own exception, on its way through Dynamo."""
@@ -229,7 +223,7 @@ class _Folding:
             and (fact.stack[-1].filename, fact.stack[-1].row) in self._raised_at
         )
 
-    def _draft(self, fact: Fact) -> _Draft | None:
+    def _draft(self, fact: Fact) -> Draft | None:
         if isinstance(fact, GraphBreak):
             return self._graph_break(fact)
         if isinstance(fact, CompileFailure):
@@ -241,18 +235,18 @@ class _Folding:
             finding = self._finding(
                 "skipped-frame", "warning", message, (), fact.compile_id, text=fact.reason
             )
-            return _Draft(finding, {fact.compile_id}, eager=fact.function)
+            return Draft(finding, {fact.compile_id}, eager=fact.function)
         if isinstance(fact, ProgramRaised):
             message = ": ".join(part for part in (fact.error, wording.first_line(fact.message)) if part)
-            return _Draft(self._finding("target-error", "error", message, fact.stack, "", text=fact.text))
+            return Draft(self._finding("target-error", "error", message, fact.stack, "", text=fact.text))
         if isinstance(fact, TargetProblem):
             found = self._finding(
                 "target-error", fact.severity, fact.message, fact.stack, "", hints=fact.hints
             )
-            return _Draft(found)
+            return Draft(found)
         return None
 
-    def _graph_break(self, fact: GraphBreak) -> _Draft:
+    def _graph_break(self, fact: GraphBreak) -> Draft:
         finding = self._finding(
             "graph-break",
             "warning",
@@ -267,9 +261,9 @@ class _Folding:
         )
         function = self._functions.get(fact.compile_id)
         name = function.name if function else finding.stack[0].function if finding.stack else ""
-        return _Draft(finding, {fact.compile_id}, eager=name if fact.skips_frame else "")
+        return Draft(finding, {fact.compile_id}, eager=name if fact.skips_frame else "")
 
-    def _compile_failure(self, fact: CompileFailure) -> _Draft:
+    def _compile_failure(self, fact: CompileFailure) -> Draft:
         message = wording.first_line(fact.message) or fact.error
         if fact.phase == "backend":
             message = f"backend failed: {message}"
@@ -287,9 +281,14 @@ class _Folding:
             url=fact.url,
             text=fact.text or fact.message,
         )
-        return _Draft(finding, {fact.compile_id})
+        return Draft(finding, {fact.compile_id})
 
-    def _recompile_limit(self, fact: RecompileLimit) -> _Draft:
+    def _fault(self, fact: FaultLocated, kind: FindingKind) -> Finding:
+        return self._finding(
+            kind, "error", fault_message(fact), fact.stack, fact.compile_id, text=fact.failure.text
+        )
+
+    def _recompile_limit(self, fact: RecompileLimit) -> Draft:
         finding = self._finding(
             "recompile-limit",
             "error" if fact.fatal else "warning",
@@ -299,7 +298,7 @@ class _Folding:
             explanation=wording.limit_explanation(fact.failures),
             hints=wording.limit_hints(fact.failures, fact.setting, fact.function),
         )
-        return _Draft(finding, {fact.compile_id})
+        return Draft(finding, {fact.compile_id})
 
     def _finding(
         self,
@@ -333,14 +332,14 @@ class _Folding:
 
     # -- recompilations ------------------------------------------------------------------------
 
-    def _recompiles(self) -> list[_Draft]:
+    def _recompiles(self) -> list[Draft]:
         """One finding for each property of a value that changed, however often it did."""
         groups: dict[tuple[object, ...], _Recompiles] = {}
         for fact in self._facts:
             if not isinstance(fact, Recompile):
                 continue
             # Every earlier compilation has a failure: the last one tells what is new.
-            for failure in sorted(fact.failures, key=lambda failure: _number(failure.compile_id)):
+            for failure in sorted(fact.failures, key=lambda failure: compile_number(failure.compile_id)):
                 place = self._recompile_place(fact.compile_id, failure)
                 subject = failure.source or failure.reason.removesuffix(failure.expected)
                 key = (place.span, subject, failure.kind, failure.changed, failure.dimension)
@@ -358,7 +357,7 @@ class _Folding:
                 stack=group.place.calls,
                 text="\n".join(dict.fromkeys(failure.reason for failure in failures)),
             )
-            drafts.append(_Draft(finding, set(group.failures)))
+            drafts.append(Draft(finding, set(group.failures)))
         return drafts
 
     def _recompile_place(self, compile_id: str, failure: GuardFailure) -> _Place:
@@ -378,7 +377,7 @@ class _Folding:
 
     # -- frames --------------------------------------------------------------------------------
 
-    def _frames(self, drafts: Sequence[_Draft]) -> tuple[FrameReport, ...]:
+    def _frames(self, drafts: Sequence[Draft]) -> tuple[FrameReport, ...]:
         members: dict[_Function, list[str]] = defaultdict(list)
         for compile_id, function in self._functions.items():
             members[function].append(compile_id)
@@ -464,24 +463,9 @@ def _target_file(target: str, workspace: Workspace) -> str:
     return filename if os.path.isfile(filename) else os.path.join(workspace.root, "pyproject.toml")
 
 
-def _finished(draft: _Draft) -> Finding:
-    compile_ids = frozenset(draft.compile_ids)
-    finding = replace(draft.finding, count=max(len(compile_ids), 1), compile_ids=compile_ids)
-    if draft.eager:
-        finding = replace(
-            finding, message=f"{finding.message.rstrip('.')}; the whole of `{draft.eager}` runs eagerly"
-        )
-    return finding
-
-
 def _order(finding: Finding) -> tuple[str, int, int, str, str]:
     span = finding.span
     return (span.filename, span.row, span.column, finding.code, finding.message)
-
-
-def _number(compile_id: str) -> tuple[int, ...]:
-    """A compile id's place in the order of compilations: ``0/2`` comes before ``0/10``."""
-    return tuple(int(part) for part in re.findall(r"\d+", compile_id))
 
 
 def _same_call(one: StackFrame, other: StackFrame) -> bool:

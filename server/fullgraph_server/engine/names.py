@@ -25,6 +25,11 @@ def written_name(source: str) -> str:
     return "" if _STACK_VALUE.match(name) else name
 
 
+def compile_number(compile_id: str) -> tuple[int, ...]:
+    """A compile id's place in the order of compilations: ``0/2`` comes before ``0/10``."""
+    return tuple(int(part) for part in re.findall(r"\d+", compile_id))
+
+
 def _member(found: re.Match[str]) -> str:
     key = found.group(2)
     return f"[{key}]" if key.isdigit() else f".{key}"

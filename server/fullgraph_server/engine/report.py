@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from fullgraph_compiler.facts import Severity, Status
+from fullgraph_compiler.facts import Severity, StageChecked, Status
 
 from ..workspace.source import SourceFile
+from .names import compile_number
 
 FindingKind: TypeAlias = Literal[
     "graph-break",
@@ -20,6 +21,7 @@ FindingKind: TypeAlias = Literal[
     "recompile-limit",
     "compile-error",
     "capture-error",
+    "accuracy",
     "skipped-frame",
     "target-error",
 ]
@@ -67,6 +69,18 @@ class Finding:
     """The compiler's whole message, for the full explanation."""
     compile_ids: frozenset[str] = frozenset()
     """The compilations that saw it."""
+    fault: int = 0
+    """The number of the fault that it tells of, if the ladder of stages has located it."""
+
+    @property
+    def compile_id(self) -> str:
+        """The first compilation that saw it; empty if none did."""
+        return min(self.compile_ids, key=compile_number, default="")
+
+    @property
+    def minifiable(self) -> bool:
+        """Whether it is a failure of the compiler, which can be shrunk to a repro."""
+        return self.kind in ("compile-error", "accuracy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,5 +142,7 @@ class Report:
     frames: tuple[FrameReport, ...] = ()
     graphs: tuple[Graph, ...] = ()
     """In the order in which they were captured."""
+    stages: tuple[StageChecked, ...] = ()
+    """What became of the program and of each graph at each stage, if the run went through them."""
     files: Mapping[str, SourceFile | None] = field(default_factory=dict, compare=False)
     """The workspace's files that the program imported; with the text that ran, if the report speaks of it."""

@@ -1,4 +1,4 @@
-"""One run of one target: drives a worker, and turns every way in which it can end into facts."""
+"""One run, or one minification, of one target: drives a worker, and turns every end into facts."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast
 from fullgraph_compiler.facts import (
     PROTOCOL_VERSION,
     Fact,
+    MinifyRequest,
     RunFinished,
     RunRequest,
     Stack,
@@ -63,7 +64,7 @@ _Cause: TypeAlias = Literal["answered", "exited", "timeout", "memory"]
 
 
 class Run:
-    """One run. Execute it once."""
+    """One run of what a worker is asked for. Execute it once."""
 
     torch: str
     """The version of the target's torch, empty until it is known."""
@@ -72,7 +73,7 @@ class Run:
         self,
         workers: Workers,
         settings: RunSettings,
-        request: RunRequest,
+        request: RunRequest | MinifyRequest,
         libraries: Sequence[str] = (),
         on_output: Callable[[str], None] | None = None,
     ) -> None:
@@ -144,7 +145,8 @@ class Run:
         if ending is not None:
             return ending
         process = worker.process
-        answer = worker.request("run", to_json(self._request))
+        method = "run" if isinstance(self._request, RunRequest) else "minify"
+        answer = worker.request(method, to_json(self._request))
         cause = await self._settled(worker, answer, self._settings.timeout)
         if cause == "timeout":
             process.abort()

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from fullgraph_compiler.facts import Fact, ModulesLoaded, RunRequest, SourceText, Status
+from fullgraph_compiler.facts import Depth, Fact, MinifyRequest, ModulesLoaded, RunRequest, SourceText, Status
 
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
@@ -31,6 +31,9 @@ _PAUSE_SHARE, _LEAST_PAUSE, _LONGEST_PAUSE = 0.5, 0.15, 2.0
 
 _MOST_OUTPUT = 1_000_000
 """Characters of a program's output that are passed on."""
+
+_DEEPER = 5.0
+"""How much longer a run may take that goes deeper: it runs the program and its graphs often."""
 
 RunState: TypeAlias = Literal["queued", "running"] | Status
 
@@ -97,14 +100,17 @@ class Runs:
 
     # -- what is asked for ---------------------------------------------------------------------
 
-    def start(self, target: str) -> asyncio.Future[Report | None]:
+    def start(self, target: str, depth: Depth = "graph") -> asyncio.Future[Report | None]:
         """Ask for a run. The future gets its report, or ``None`` if it was stopped before it began.
 
-        Requests made while another run is on share the next one, and so do those made before it begins.
+        Requests made while another run is on share the next one, and so do those made before it begins;
+        it goes as deep as one of them wants.
         """
         slot = self._slots.setdefault(target, _Slot())
         if slot.waiting is None:
-            slot.waiting = asyncio.get_running_loop().create_future()
+            slot.waiting, slot.depth = asyncio.get_running_loop().create_future(), depth
+        elif depth != "graph":
+            slot.depth = depth
         if slot.task is None:
             slot.task = asyncio.create_task(self._work(target, slot))
         return slot.waiting
@@ -113,7 +119,8 @@ class Runs:
         """Run again what depends on a file. A run that is on has read an older text: it ends."""
         for name, slot in list(self._slots.items()):
             if filename in slot.files and slot.state.run_on_save:
-                self.start(name)
+                # Who asked for the run that is on gets the answer of the next: it must go as deep.
+                self.start(name, slot.running or "graph")
                 slot.supersede()
 
     def stop(self, target: str | None = None) -> None:
@@ -159,6 +166,11 @@ class Runs:
                 pauses.append(min(max(_PAUSE_SHARE * seconds, _LEAST_PAUSE), _LONGEST_PAUSE))
         return max(pauses, default=None)
 
+    def beside(self, target: str, settings: RunSettings, request: MinifyRequest) -> Run:
+        """Something else that a worker does for a target, beside the runs of the schedule."""
+        slot = self._slots.get(target)
+        return Run(self._workers, settings, request, slot.libraries if slot else (), _Output().write)
+
     # -- what is known -------------------------------------------------------------------------
 
     def reports(self) -> tuple[Report, ...]:
@@ -196,7 +208,7 @@ class Runs:
     async def _attempt(self, target: str, slot: _Slot, before: TargetState) -> None:
         plan, error = await self._planned(target)
         # Who asked until now gets this run: it is of the newest text.
-        answer = slot.take()
+        depth, answer = slot.depth, slot.take()
         if answer is None:  # stopped meanwhile
             self._change(target, slot, run=None if slot.forgotten else before.run)
         elif error is not None:
@@ -206,7 +218,7 @@ class Runs:
             self.clear(target)
             answer.set_result(None)
         else:
-            report = await self._run(target, slot, plan, before.stale)
+            report = await self._run(target, slot, plan, depth, before.stale)
             if slot.superseded and slot.waiting is not None:
                 _settle_with(answer, slot.waiting)
             else:
@@ -219,13 +231,15 @@ class Runs:
             _log.exception("the run of %s could not be planned", target)
             return None, error
 
-    async def _run(self, name: str, slot: _Slot, plan: Plan, was_stale: bool) -> Report:
+    async def _run(self, name: str, slot: _Slot, plan: Plan, depth: Depth, was_stale: bool) -> Report:
         target, generation = plan.target, next(self._generations)
         slot.files |= {target.filename}
         slot.superseded = False
         self._change(name, slot, run="running", generation=generation, stale=False)
-        request = RunRequest(generation, target.program, texts=plan.texts)
-        run = slot.run = Run(self._workers, plan.settings, request, slot.libraries, _Output().write)
+        request = RunRequest(generation, target.program, depth, plan.texts)
+        settings = settings_at(plan.settings, depth)
+        run = slot.run = Run(self._workers, settings, request, slot.libraries, _Output().write)
+        slot.running = depth
         for observer in self._observers:
             observer.started(target, generation, run.cancel)
         reporting = Reporting(
@@ -239,7 +253,7 @@ class Runs:
             await run.execute(reporting.take)
             report = await reporting.finish()
         finally:
-            slot.run = None
+            slot.run = slot.running = None
             reporting.close()
         status, told = report.status or "crashed", reporting.told and not slot.superseded
         if not slot.forgotten:
@@ -281,7 +295,11 @@ class _Slot:
     def __init__(self) -> None:
         self.task: asyncio.Task[None] | None = None
         self.run: Run | None = None
+        self.running: Depth | None = None
+        """How deep the run that is on goes."""
         self.waiting: asyncio.Future[Report | None] | None = None
+        self.depth: Depth = "graph"
+        """How deep the run that waits will go."""
         self.state = TargetState()
         self.report: Report | None = None
         """Of the last run that is over."""
@@ -333,6 +351,13 @@ class _Slot:
         if any(fact.variables for fact in loaded):
             # Libraries read the environment when they are imported: they must not be imported before.
             self.libraries = ()
+
+
+def settings_at(settings: RunSettings, depth: Depth) -> RunSettings:
+    """The settings of a run with the time that its depth needs."""
+    if depth == "graph" or settings.timeout is None:
+        return settings
+    return replace(settings, timeout=settings.timeout * _DEEPER)
 
 
 class _Output:

@@ -10,7 +10,7 @@ from pygls.lsp.server import LanguageServer
 
 def experimental_capability(server: LanguageServer, name: str) -> Any:
     """A member of the client's ``experimental`` capabilities, or ``None``."""
-    return _member(server.client_capabilities.experimental, name)
+    return member(server.client_capabilities.experimental, name)
 
 
 def client_command(server: LanguageServer, name: str, title: str, *arguments: Any) -> types.Command | None:
@@ -18,10 +18,10 @@ def client_command(server: LanguageServer, name: str, title: str, *arguments: An
 
     It names those that it has in ``experimental.commands.commands``, as it does for rust-analyzer.
     """
-    names = _member(experimental_capability(server, "commands"), "commands")
+    names = member(experimental_capability(server, "commands"), "commands")
     return types.Command(title, name, arguments=list(arguments)) if name in (names or ()) else None
 
 
-def _member(value: Any, name: str) -> Any:
-    # pygls makes named tuples of objects that LSP does not describe.
+def member(value: Any, name: str) -> Any:
+    """A member of an object that LSP does not describe: pygls makes named tuples of them."""
     return value.get(name) if isinstance(value, dict) else getattr(value, name, None)

@@ -2,36 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..protocol import SHOW_EXPLANATION
-from .capabilities import client_command
+from ..engine.runs import Runs
+from ..protocol import MINIFY, SHOW_EXPLANATION, STAGES
+from .capabilities import client_command, member
+
+MINIFY_TITLE = "Minify this failure"
+STAGES_TITLE = "Which stage is at fault?"
+
+_UNTOLD = ("crashed", "timeout")
+"""Ends of a run after which nobody knows whether the compiler or the program did it."""
 
 
-def register(server: LanguageServer) -> None:
+def register(server: LanguageServer, runs: Runs) -> None:
     """Answer ``textDocument/codeAction``."""
     options = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
-        found = (_show_explanation(diagnostic) for diagnostic in params.context.diagnostics)
-        return [action for action in found if action]
+        return [
+            types.CodeAction(
+                command.title, types.CodeActionKind.QuickFix, diagnostics=[diagnostic], command=command
+            )
+            for diagnostic in params.context.diagnostics
+            if diagnostic.source == "fullgraph"
+            for command in _commands(diagnostic)
+        ]
 
-    def _show_explanation(diagnostic: types.Diagnostic) -> types.CodeAction | None:
-        uri = _member(diagnostic.data, "explanation") if diagnostic.source == "fullgraph" else None
+    def _commands(diagnostic: types.Diagnostic) -> Iterator[types.Command]:
+        data = diagnostic.data
+        target, failure = member(data, "target"), member(data, "minify")
+        if failure is not None:
+            yield minify_command(target, failure)
+        if failure is not None or (member(data, "kind") == "target-error" and _ended_untold(target)):
+            yield types.Command(STAGES_TITLE, STAGES, arguments=[target])
         title = f"Show the full explanation of {diagnostic.code}"
+        uri = member(data, "explanation")
         command = client_command(server, SHOW_EXPLANATION, title, uri) if uri else None
-        if command is None:
-            return None
-        return types.CodeAction(
-            title, types.CodeActionKind.QuickFix, diagnostics=[diagnostic], command=command
-        )
+        if command is not None:
+            yield command
+
+    def _ended_untold(target: str) -> bool:
+        report = runs.report(target)
+        return report is not None and report.status in _UNTOLD
 
 
-def _member(data: Any, name: str) -> Any:
-    # pygls makes named tuples of objects that LSP does not describe.
-    return data.get(name) if isinstance(data, Mapping) else getattr(data, name, None)
+def minify_command(target: str, failure: Any) -> types.Command:
+    """The command that minifies a failure of a target."""
+    return types.Command(MINIFY_TITLE, MINIFY, arguments=[target, failure])

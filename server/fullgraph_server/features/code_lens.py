@@ -10,14 +10,16 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from ..engine.report import FrameReport
+from ..engine.report import Finding, FrameReport
 from ..engine.runs import RunObserver, Runs, TargetState
 from ..protocol import RUN, SHOW_TARGET, STOP
 from ..workspace.source import SourceFile
 from ..workspace.targets import mentions_compile
 from .capabilities import client_command
+from .code_action import minify_command
 from .documents import Documents
-from .projection import Projections
+from .findings import minify_options
+from .projection import Function, Projections
 from .targets import Targets, target_place
 
 _log = logging.getLogger(__name__)
@@ -63,7 +65,17 @@ def register(
             command = client_command(server, SHOW_TARGET, title, target)
             # Without a command a lens is plain text.
             command = command or types.Command(title, "")
-            yield types.CodeLens(documents.line_range(filename, row), command)
+            place = documents.line_range(filename, row)
+            yield types.CodeLens(place, command)
+            if (failure := _failure(function)) is not None:
+                yield types.CodeLens(place, minify_command(target, minify_options(failure)))
+
+
+def _failure(function: Function) -> Finding | None:
+    """The first failure of the compiler that a function has met."""
+    own = set(function.frame.compile_ids)
+    failures = (finding for finding in function.report.findings if finding.minifiable)
+    return next((finding for finding in failures if not own.isdisjoint(finding.compile_ids)), None)
 
 
 class CodeLensRefresh(RunObserver):

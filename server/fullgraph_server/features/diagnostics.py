@@ -15,7 +15,7 @@ from ..protocol import FindingData
 from ..workspace.targets import Target
 from .documents import Documents
 from .explanation import explanation_uri
-from .findings import ShownFinding, newest_first, shown_findings
+from .findings import ShownFinding, minify_options, newest_first, shown_findings
 
 _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
     "error": types.DiagnosticSeverity.Error,
@@ -102,6 +102,7 @@ class Diagnostics(RunObserver):
                 finding.count,
                 render(finding),
                 explanation_uri(shown.report.target, finding),
+                minify_options(finding),
             ),
         )
 

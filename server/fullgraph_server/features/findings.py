@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..engine.report import Finding, Report, Span
+from ..protocol import MinifyOptions
 from ..workspace.drift import Drift
 
 Drifts: TypeAlias = Callable[[Report, str], Drift]
@@ -27,6 +28,11 @@ class ShownFinding:
         """The finding's sentence, which says so if it may hold no more."""
         message = self.finding.message
         return f"{message} (edited since the run)" if self.edited else message
+
+
+def minify_options(finding: Finding) -> MinifyOptions | None:
+    """How a finding is named to the minifier, if it is a failure of the compiler."""
+    return MinifyOptions(finding.fault, finding.compile_id) if finding.minifiable else None
 
 
 def newest_first(reports: Iterable[Report]) -> list[Report]:

@@ -29,22 +29,26 @@ def choose_interpreter(settings: Settings, config: Config) -> Interpreter:
     return find_interpreter(config.root)
 
 
+async def interpreter_of(
+    uri: str, documents: Documents, configuration: Configuration
+) -> tuple[Interpreter, Path]:
+    """The Python that runs the targets of a file or folder, and the open folder around it."""
+    filename = documents.filename(uri) or os.getcwd()
+    root = documents.workspace_of(filename).root
+    settings = await configuration.settings(uri)
+    return choose_interpreter(settings, read_config(root)), root
+
+
 def register(server: LanguageServer, documents: Documents, configuration: Configuration) -> None:
     """Answer the requests about interpreters."""
 
-    async def interpreter_of(uri: str) -> tuple[Interpreter, Path]:
-        filename = documents.filename(uri) or os.getcwd()
-        root = documents.workspace_of(filename).root
-        settings = await configuration.settings(uri)
-        return choose_interpreter(settings, read_config(root)), root
-
     @server.feature(INTERPRETER)
     async def interpreter(params: InterpreterParams) -> InterpreterItem:
-        chosen, _ = await interpreter_of(params.uri)
+        chosen, _ = await interpreter_of(params.uri, documents, configuration)
         found = await probe(chosen.path)
         return InterpreterItem(chosen.path, chosen.origin, found.python, found.torch, found.problem)
 
     @server.feature(ENVIRONMENT)
     async def environment(params: InterpreterParams) -> str:
-        chosen, root = await interpreter_of(params.uri)
+        chosen, root = await interpreter_of(params.uri, documents, configuration)
         return await environment_report(chosen, root)

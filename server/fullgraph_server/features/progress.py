@@ -1,4 +1,4 @@
-"""Runs in the client's progress display, where the user can cancel them, and as status notifications."""
+"""The client's progress display, where the user can cancel what is on, and status notifications."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from fullgraph_compiler.facts import Status
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
+from pygls.progress import Progress as ServerProgress
 
 from ..engine.runs import RunObserver, TargetState
 from ..protocol import STATUS, StatusParams
@@ -21,53 +22,73 @@ from .capabilities import experimental_capability
 _log = logging.getLogger(__name__)
 
 
-class Progress(RunObserver):
-    """One work-done progress for each run, in a client that shows them."""
+class WorkDone:
+    """One work-done progress, in a client that shows them, from now until its end."""
 
-    def __init__(self, server: LanguageServer) -> None:
+    def __init__(self, server: LanguageServer, token: str, message: str, cancel: Callable[[], None]) -> None:
         self._server = server
-        self._running: dict[int, str] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._token = token
+        self._message = message
+        self._cancel = cancel
+        self._begun = self._over = False
+        window = server.client_capabilities.window
+        if window is not None and window.work_done_progress:
+            # Beside the work, and never cancelled: the client may take its time, or refuse.
+            self._beginning = asyncio.create_task(self._begin())
 
-    def started(self, target: Target, generation: int, cancel: Callable[[], None]) -> None:
-        """Show that a run is on."""
-        window = self._server.client_capabilities.window
-        if window is None or not window.work_done_progress:
-            return
-        token = self._running[generation] = f"fullgraph-{generation}"
-        # Beside the run, and never cancelled: the client may take its time, or refuse.
-        task = asyncio.create_task(self._begin(target, generation, token, cancel))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    def report(self, message: str) -> None:
+        """Say how far the work is."""
+        self._message = message
+        if self._begun:
+            self._progress.report(self._token, types.WorkDoneProgressReport(message=message))
 
-    def finished(self, target: Target, generation: int, status: Status) -> None:
-        """Take the display of a run away."""
-        token = self._running.pop(generation, None)
-        progress = self._server.work_done_progress
-        if token is not None and progress.tokens.pop(token, None) is not None:
-            progress.end(token, types.WorkDoneProgressEnd(message=f"{target.label}: {status}"))
+    def end(self, message: str) -> None:
+        """Take the display away."""
+        self._over = True
+        if self._begun:
+            self._progress.tokens.pop(self._token, None)
+            self._progress.end(self._token, types.WorkDoneProgressEnd(message=message))
 
-    async def _begin(self, target: Target, generation: int, token: str, cancel: Callable[[], None]) -> None:
-        progress = self._server.work_done_progress
+    async def _begin(self) -> None:
         try:
-            await progress.create_async(token)
+            await self._progress.create_async(self._token)
         except JsonRpcException as error:
             _log.info("the client shows no progress: %s", error)
             return
-        if generation not in self._running:
-            # Over already. A token that was created needs no begin.
-            progress.tokens.pop(token, None)
+        if self._over:
+            # A token that was created needs no begin.
+            self._progress.tokens.pop(self._token, None)
             return
 
         def cancelled(token: futures.Future[Any]) -> None:
             if token.cancelled():
-                cancel()
+                self._cancel()
 
-        progress.tokens[token].add_done_callback(cancelled)
-        begin = types.WorkDoneProgressBegin(
-            title="Fullgraph", cancellable=True, message=f"running {target.label}"
-        )
-        progress.begin(token, begin)
+        self._progress.tokens[self._token].add_done_callback(cancelled)
+        begin = types.WorkDoneProgressBegin(title="Fullgraph", cancellable=True, message=self._message)
+        self._progress.begin(self._token, begin)
+        self._begun = True
+
+    @property
+    def _progress(self) -> ServerProgress:
+        return self._server.work_done_progress
+
+
+class Progress(RunObserver):
+    """A display for each run."""
+
+    def __init__(self, server: LanguageServer) -> None:
+        self._server = server
+        self._shown: dict[int, WorkDone] = {}
+
+    def started(self, target: Target, generation: int, cancel: Callable[[], None]) -> None:
+        """Show that a run is on."""
+        token, message = f"fullgraph-{generation}", f"running {target.label}"
+        self._shown[generation] = WorkDone(self._server, token, message, cancel)
+
+    def finished(self, target: Target, generation: int, status: Status) -> None:
+        """Take the display of a run away."""
+        self._shown.pop(generation).end(f"{target.label}: {status}")
 
 
 class StatusNotifications(RunObserver):

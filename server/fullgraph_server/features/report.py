@@ -21,6 +21,7 @@ from ..protocol import (
 )
 from .documents import Documents
 from .explanation import explanation_uri
+from .findings import minify_options
 
 
 def register(server: LanguageServer, documents: Documents, runs: Runs) -> None:
@@ -97,6 +98,7 @@ class _Items:
             location=self._documents.location(report, finding.span),
             count=finding.count,
             explanation=explanation_uri(report.target, finding),
+            minify=minify_options(finding),
         )
 
     def _location(self, report: Report, span: Span | None) -> types.Location | None:

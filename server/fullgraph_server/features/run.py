@@ -7,22 +7,26 @@ import os
 from typing import Any
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
+from ..engine.faults import verdict
 from ..engine.runs import Plan, Planner, Runs
 from ..engine.settings import RunSettings, memory_limit
-from ..protocol import CLEAR, RUN, RUN_ON_SAVE, STOP, RunSummary
+from ..protocol import CLEAR, RUN, RUN_ON_SAVE, STAGES, STOP, RunSummary
 from ..workspace.config import read_config
-from ..workspace.targets import Target
+from .arguments import refusal, target_argument
 from .configuration import Configuration, RunOn
 from .diagnostics import Diagnostics
 from .documents import Documents
 from .interpreter import choose_interpreter
+from .minify import Minifications
 from .targets import NoTarget, Targets
 
 _TIMEOUT = 60.0
 """Seconds for a run where nobody has said more: a file that is saved must not run for ever."""
+
+_UNTOLD = ("cancelled", "not-started")
+"""Ends of a run after which there is no verdict to tell."""
 
 
 def create_planner(targets: Targets, documents: Documents, configuration: Configuration) -> Planner:
@@ -61,6 +65,7 @@ def register(
     documents: Documents,
     configuration: Configuration,
     diagnostics: Diagnostics,
+    minifications: Minifications,
 ) -> None:
     """Serve the commands, ``textDocument/didChange`` and ``textDocument/didSave``."""
     pauses: dict[str, asyncio.TimerHandle] = {}
@@ -68,25 +73,40 @@ def register(
 
     @server.command(RUN)
     async def run(*args: Any) -> RunSummary:
-        name = _found(targets, _only_argument(RUN, args)).id
+        name = target_argument(targets, RUN, args).id
         report = await runs.start(name)
         if report is None or report.status is None:
             return RunSummary(name, "cancelled", 0)
         return RunSummary(name, report.status, len(report.findings))
 
+    @server.command(STAGES)
+    async def stages(*args: Any) -> RunSummary:
+        name = target_argument(targets, STAGES, args).id
+        report = await runs.start(name, "stages")
+        if report is None or report.status is None:
+            return RunSummary(name, "cancelled", 0)
+        if report.status in _UNTOLD:
+            return RunSummary(name, report.status, len(report.findings))
+        fault = any(finding.severity == "error" for finding in report.findings)
+        kind = types.MessageType.Warning if fault else types.MessageType.Info
+        server.window_show_message(types.ShowMessageParams(kind, verdict(report)))
+        return RunSummary(name, report.status, len(report.findings))
+
     @server.command(STOP)
     async def stop(*args: Any) -> None:
-        runs.stop(_found(targets, _only_argument(STOP, args)).id if args else None)
+        name = target_argument(targets, STOP, args).id if args else None
+        runs.stop(name)
+        minifications.stop(name)
 
     @server.command(CLEAR)
     async def clear(*args: Any) -> None:
-        runs.clear(_found(targets, _only_argument(CLEAR, args)).id if args else None)
+        runs.clear(target_argument(targets, CLEAR, args).id if args else None)
 
     @server.command(RUN_ON_SAVE)
     async def run_on_save(*args: Any) -> None:
         if len(args) != 2 or not isinstance(args[1], bool):
-            raise _refusal(f"{RUN_ON_SAVE} takes two arguments: a target, and true or false.")
-        target = _found(targets, _only_argument(RUN_ON_SAVE, args[:1]))
+            raise refusal(f"{RUN_ON_SAVE} takes two arguments: a target, and true or false.")
+        target = target_argument(targets, RUN_ON_SAVE, args[:1])
         runs.set_run_on_save(target.id, target.filename, args[1])
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
@@ -118,20 +138,3 @@ def register(
         settings = await configuration.settings(documents.uri(filename))
         if occasion == settings.run_on or (occasion == "save" and settings.run_on == "type"):
             runs.restart(filename)
-
-
-def _only_argument(command: str, args: tuple[Any, ...]) -> str:
-    if len(args) == 1 and isinstance(args[0], str) and args[0]:
-        return args[0]
-    raise _refusal(f"{command} takes one argument: the URI of a file, or the id of a target.")
-
-
-def _found(targets: Targets, name: str) -> Target:
-    target = targets.find(name)
-    if isinstance(target, NoTarget):
-        raise _refusal(target.message)
-    return target
-
-
-def _refusal(message: str) -> JsonRpcException:
-    return JsonRpcException(message, types.LSPErrorCodes.RequestFailed.value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TextIO, TypeAlias
 
-from . import github, json, sarif, text
+from . import github, json, ladder, sarif, text
 from .checked import Checked
 
 Format: TypeAlias = Callable[[Iterable[Checked], int, TextIO], None]
@@ -18,4 +18,7 @@ FORMATS: Mapping[str, Format] = {
     "sarif": sarif.write,
 }
 
-__all__ = ["FORMATS", "Checked", "Format"]
+STAGES_FORMATS: Mapping[str, Format] = {"text": ladder.write, "json": json.write}
+"""Those in which the stages can be told."""
+
+__all__ = ["FORMATS", "STAGES_FORMATS", "Checked", "Format"]

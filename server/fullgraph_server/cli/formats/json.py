@@ -6,6 +6,9 @@ import json
 from collections.abc import Iterable
 from typing import Any, TextIO
 
+from fullgraph_compiler.facts import StageChecked
+
+from ...engine.names import compile_number
 from ...engine.report import Call, Finding, FrameReport, Guard
 from .checked import Checked
 
@@ -31,6 +34,7 @@ def report_object(checked: Checked) -> dict[str, Any]:
         "seconds": round(report.seconds, 3),
         "findings": [_finding(finding) for finding in report.findings],
         "frames": [_frame(frame) for frame in report.frames],
+        "stages": [_stage(stage) for stage in report.stages],
     }
 
 
@@ -49,6 +53,8 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "hints": list(finding.hints),
         "stack": [_call(call) for call in finding.stack],
         "count": finding.count,
+        "compile_ids": sorted(finding.compile_ids, key=compile_number),
+        "fault": finding.fault,
     }
 
 
@@ -68,6 +74,23 @@ def _frame(frame: FrameReport) -> dict[str, Any]:
         "guards": [_guard(guard) for guard in frame.guards],
         "recompiles": frame.recompiles,
         "seconds": round(frame.seconds, 3),
+    }
+
+
+def _stage(stage: StageChecked) -> dict[str, Any]:
+    failure = stage.failure
+    return {
+        "stage": stage.stage,
+        "compile_id": stage.compile_id,
+        "passes": failure is None,
+        "failure": failure
+        and {
+            "kind": failure.kind,
+            "error": failure.error,
+            "message": failure.message,
+            "phase": failure.phase,
+        },
+        "seconds": round(stage.seconds, 3),
     }
 
 

@@ -28,6 +28,7 @@ _NAMES = {
     "recompile-limit": ("recompile limit hit", "recompile limits hit"),
     "compile-error": ("compile error", "compile errors"),
     "capture-error": ("capture error", "capture errors"),
+    "accuracy": ("wrong result", "wrong results"),
     "skipped-frame": ("skipped frame", "skipped frames"),
     "target-error": ("problem", "problems"),
 }
@@ -43,16 +44,26 @@ _ENDINGS = {
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
     """Write the findings of each report as it comes, and its summary."""
-    console = Console(file=out, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    console = plain_console(out)
     for checked in reports:
         for finding in checked.report.findings:
-            for line in finding_lines(checked, finding, console.width if console.is_terminal else None):
-                console.print(line)
-            console.print()
+            print_finding(console, checked, finding)
         name = f"{checked.target.label}: " if targets > 1 else ""
         console.print(Text(name + summary(checked.report), "bold"))
         if targets > 1:
             console.print()
+
+
+def plain_console(out: TextIO) -> Console:
+    """A console that prints a program's text as it is."""
+    return Console(file=out, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def print_finding(console: Console, checked: Checked, finding: Finding) -> None:
+    """Print a finding, and an empty line."""
+    for line in finding_lines(checked, finding, console.width if console.is_terminal else None):
+        console.print(line)
+    console.print()
 
 
 def finding_lines(checked: Checked, finding: Finding, width: int | None) -> Iterator[Text]:

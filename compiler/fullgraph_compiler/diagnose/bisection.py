@@ -1,0 +1,32 @@
+"""Below TorchInductor: which pass, setting or lowering is at fault, as torch's own bisector finds out."""
+
+from __future__ import annotations
+
+import torch
+
+from .. import torch_compat
+from ..minify import checking, repro
+from ..minify.case import Case
+from ..minify.oracle import silence
+from ..minify.places import FILENAME
+from ..worker.children import run_child
+
+
+def bisect(case: Case, seconds: float) -> str:
+    """What has to be turned off so that a case no longer fails: ``lowerings, 2: aten.relu.default``.
+
+    Empty if nothing of it helps, or it takes too long. (``torch/_inductor/compiler_bisector.py``)
+    """
+
+    def passes() -> bool:
+        torch.compiler.reset()
+        namespace: dict[str, object] = {"__name__": "repro"}
+        exec(code, namespace)
+        return checking.examine(namespace) is None
+
+    def work() -> str:
+        silence()
+        return torch_compat.bisect(passes)
+
+    code = compile(repro.program(case), FILENAME, "exec")
+    return run_child(work, seconds).answer or ""

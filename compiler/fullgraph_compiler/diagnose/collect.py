@@ -1,0 +1,138 @@
+"""Keep each graph that a program's run captures, with the inputs of its first call, as a case."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from .. import torch_compat
+from ..capture import overlay
+from ..capture.modules import own_modules
+from ..minify.case import Case, Input, save
+from ..minify.definitions import definitions
+from ..minify.reading import Reading, UnreadableError, read_graph, read_input
+
+_INDUCTOR = "torch._inductor.config"
+
+
+class GraphKeeper:
+    """Runs captured graphs as they are, and writes a case for each into a folder.
+
+    ``on_problem`` is told why a graph could not be kept.
+    """
+
+    def __init__(self, folder: Path, on_problem: Callable[[str], None]) -> None:
+        self._folder = folder
+        self._on_problem = on_problem
+        self._count = 0
+        self._settings_before: frozenset[str] = frozenset()
+
+    def install(self) -> None:
+        """Take every backend's place."""
+        self._settings_before = frozenset(torch_compat.changed_settings())
+        torch_compat.intercept_backends(self._compile)
+
+    def _compile(
+        self, backend: Any, graph: torch.fx.GraphModule, inputs: Sequence[Any]
+    ) -> Callable[..., Any]:
+        compile_id = torch_compat.current_compile_id()
+        self._count += 1
+        path = self._folder / f"{self._count:04}.case"
+        run: Callable[..., Any] = graph.forward
+        try:
+            reading = read_graph(graph)
+        except UnreadableError as error:
+            self._on_problem(f"graph {compile_id} cannot be taken elsewhere: {error}")
+            return run
+        dynamic = any(map(_is_dynamic, inputs))
+
+        @functools.wraps(run)
+        def run_and_keep(*arguments: Any) -> Any:
+            if not path.exists():
+                path.touch()
+                self._keep(path, compile_id, reading, arguments, backend, dynamic)
+            return run(*arguments)
+
+        return run_and_keep
+
+    def _settings(self) -> tuple[str, ...]:
+        return tuple(line for line in torch_compat.changed_settings() if line not in self._settings_before)
+
+    def _keep(
+        self,
+        path: Path,
+        compile_id: str,
+        reading: Reading,
+        arguments: Sequence[Any],
+        backend: Any,
+        dynamic: bool,
+    ) -> None:
+        try:
+            values = (*arguments, *reading.constants)
+            names = reading.graph.parameters
+            inputs = tuple(read_input(name, value) for name, value in zip(names, values, strict=True))
+            # Dynamo has its own settings while it compiles: those of now are the program's.
+            case = _case(reading, inputs, backend, self._settings(), dynamic)
+        except UnreadableError as error:
+            self._on_problem(f"graph {compile_id} cannot be taken elsewhere: {error}")
+            return
+        save(replace(case, compile_id=compile_id), path)
+
+
+def _case(
+    reading: Reading, inputs: tuple[Input, ...], backend: Any, settings: tuple[str, ...], dynamic: bool
+) -> Case:
+    modules = own_modules()
+    found, options = torch_compat.unwrapped_backend(backend)
+    wanted = set(reading.wanted)
+    is_name = isinstance(found, str)
+    if not is_name:
+        found = _global_name(found, modules)
+        wanted.add(found.partition(".")[0])
+    texts = {name: source for name in modules if (source := _source(name)) is not None}
+    return Case(
+        level="dynamo",
+        backend=found,
+        graph=reading.graph,
+        inputs=inputs,
+        preamble=definitions(texts, wanted),
+        settings=(
+            *settings,
+            *(f"{_INDUCTOR}.{_dotted(name)} = {value!r}" for name, value in options.items()),
+        ),
+        backend_is_code=not is_name,
+        dynamic=dynamic,
+    )
+
+
+def _global_name(backend: Any, modules: dict[str, ModuleType]) -> str:
+    """The name at the top level of one of the program's files under which a backend is known there."""
+    for module in reversed(modules.values()):
+        for name, value in vars(module).items():
+            if value is backend:
+                return name
+    name = getattr(backend, "__name__", type(backend).__name__)
+    raise UnreadableError(f"its backend {name} has no name at the top level of a file")
+
+
+def _source(filename: str) -> str | None:
+    try:
+        return overlay.read(filename).decode("utf-8", "replace")
+    except OSError:
+        return None
+
+
+def _dotted(name: str) -> str:
+    return name.replace("-", "_")
+
+
+def _is_dynamic(value: Any) -> bool:
+    if isinstance(value, torch.Tensor):
+        return any(isinstance(size, torch.SymInt) for size in (*value.shape, *value.stride()))
+    return isinstance(value, (torch.SymInt, torch.SymFloat))

@@ -1,0 +1,147 @@
+"""Run a program in a forked child of this process: uncompiled, or with the graphs that Dynamo captures."""
+
+from __future__ import annotations
+
+import functools
+import pickle
+import random
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ..capture.live import Sink
+from ..capture.run import run
+from ..facts import (
+    CompileFailure,
+    Fact,
+    Failure,
+    ProgramRaised,
+    RunFinished,
+    RunRequest,
+    Stack,
+    TargetProblem,
+)
+from ..minify.oracle import death
+from ..minify.reading import UnreadableError
+from ..replay.record import RecordedCall, record_call
+from ..worker.children import Child, Ended
+from .collect import GraphKeeper
+from .results import ResultRecorder
+
+_SEED = 0
+_CALL = "failed.call"
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a program's run ended: ``failure`` if it failed, where, and in which compilation, if in one."""
+
+    failure: Failure | None
+    seconds: float
+    stack: Stack = ()
+    compile_id: str = ""
+
+
+def observe(request: RunRequest, sink: Sink, prepare: Callable[[], None]) -> tuple[Fact, ...]:
+    """Run the program here, with the same random numbers each time; returns the facts that tell how it ended.
+
+    ``sink`` gets all facts but the last, which is not the end of what is asked for.
+    """
+    kept: list[Fact] = []
+
+    def take(facts: Sequence[Fact]) -> None:
+        kept.extend(
+            fact
+            for fact in facts
+            if isinstance(fact, (CompileFailure, ProgramRaised, RunFinished, TargetProblem))
+        )
+        told: list[Fact] = [fact for fact in facts if not isinstance(fact, RunFinished)]
+        if told:
+            sink(told)
+
+    def begin() -> None:
+        prepare()
+        random.seed(_SEED)
+        torch.manual_seed(_SEED)
+
+    run(request, take, begin)
+    return tuple(kept)
+
+
+def start_uncompiled(request: RunRequest, folder: Path) -> Child:
+    """Run the program as if it did not compile, and record its results in a folder."""
+
+    def work() -> tuple[Fact, ...]:
+        recorder = ResultRecorder(compiled=False)
+        facts = observe(replace(request, depth="graph"), lambda _: None, recorder.install)
+        recorder.save(results(folder, "uncompiled"))
+        return facts
+
+    return Child(work, None)
+
+
+def start_eager(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[], None]) -> Child:
+    """Run the program with Dynamo alone, keep its graphs and its results in a folder, and tell its facts.
+
+    ``speak`` makes ``sink`` work in the child.
+    """
+
+    def work() -> tuple[Fact, ...]:
+        speak()
+        recorder = ResultRecorder(compiled=True, on_failure=functools.partial(_record, folder))
+        keeper = GraphKeeper(folder, lambda message: sink([TargetProblem("warning", message)]))
+
+        def prepare() -> None:
+            recorder.install()
+            keeper.install()
+
+        facts = observe(replace(request, depth="graph"), sink, prepare)
+        recorder.save(results(folder, "eager"))
+        return facts
+
+    return Child(work, None)
+
+
+def recorded_call(folder: Path) -> RecordedCall | None:
+    """The first call of a compiled function that raised, if it could be recorded."""
+    path = folder / _CALL
+    return pickle.loads(path.read_bytes()) if path.exists() else None
+
+
+def results(folder: Path, stage: str) -> Path:
+    """Where the results of a run are."""
+    return folder / f"{stage}.results"
+
+
+def how_it_ran(ended: Ended) -> Ran:
+    """What a child says of the program's run."""
+    if not ended.answered:
+        return Ran(death(ended.code or 0), ended.seconds)
+    facts: tuple[Fact, ...] = ended.answer
+    for fact in facts:
+        if isinstance(fact, CompileFailure):
+            failure = Failure("error", fact.error, fact.message, text=fact.text)
+            return Ran(failure, ended.seconds, fact.stack, fact.compile_id)
+        if isinstance(fact, ProgramRaised):
+            failure = Failure("error", fact.error, fact.message, text=fact.text)
+            return Ran(failure, ended.seconds, fact.stack)
+        if isinstance(fact, TargetProblem) and fact.severity == "error":
+            return Ran(Failure("error", "TargetProblem", fact.message), ended.seconds, fact.stack)
+    return Ran(None, ended.seconds)
+
+
+def _record(folder: Path, *call: Any) -> None:
+    path = folder / _CALL
+    if path.exists():
+        return
+    try:
+        path.write_bytes(pickle.dumps(record_call(*call)))
+    except UnreadableError as error:
+        print(f"the call cannot be recorded: {error}", file=sys.stderr)  # noqa: T201
+    except Exception:
+        traceback.print_exc()  # the program must not notice

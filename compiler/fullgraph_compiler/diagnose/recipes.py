@@ -1,0 +1,97 @@
+"""Recipes for a program that crashes or runs out of memory when it is compiled: which part can be turned off.
+
+The program runs as it is, then with one part of the compiler off after the other, then uncompiled.
+(https://docs.pytorch.org/docs/main/user_guide/torch_compiler/torch.compiler_faq.html, "Why am I
+getting OOMs?")
+Wrong results are what the ladder of stages looks for (:mod:`.stages`).
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import torch
+
+from .. import torch_compat
+from ..capture.live import Sink
+from ..facts import Fact, RecipeTried, RunFinished, RunRequest, TargetProblem
+from ..worker.children import run_child
+from . import programs
+from .results import ResultRecorder
+
+_KIB = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A part of the compiler to turn off, by settings; ``advice`` says how a program does so."""
+
+    name: str
+    settings: tuple[tuple[str, object], ...] = ()
+    advice: str = ""
+
+
+AS_IT_IS = Recipe("as it is")
+RECIPES = (
+    Recipe(
+        "dynamic shapes off",
+        (("torch._dynamo.config.automatic_dynamic_shapes", False),),
+        "Compile with dynamic=False, or set torch._dynamo.config.automatic_dynamic_shapes = False.",
+    ),
+    Recipe(
+        "CUDA graphs off",
+        (("torch._inductor.config.triton.cudagraphs", False),),
+        "Do without mode='reduce-overhead', or set torch._inductor.config.triton.cudagraphs = False.",
+    ),
+)
+UNCOMPILED = Recipe("uncompiled")
+
+
+def try_recipes(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
+    """Run the program in each way, in a child, and tell ``sink``; ``speak`` makes it work in a child.
+
+    The facts of the run as it is are told too.
+    """
+    begun = time.monotonic()
+    first = _try(AS_IT_IS, request, sink, speak)
+    tried = [_try(recipe, request, _silent, _nothing) for recipe in RECIPES]
+    sink([first, *tried, _try(UNCOMPILED, request, _silent, _nothing)])
+    for recipe, result in zip(RECIPES, tried, strict=True):
+        if first.failure and not result.failure:
+            message = f"The program gets through with {recipe.name}."
+            sink([TargetProblem("warning", message, (recipe.advice,))])
+    sink([RunFinished("finished", time.monotonic() - begun, 0)])
+
+
+def _try(recipe: Recipe, request: RunRequest, sink: Sink, speak: Callable[[], None]) -> RecipeTried:
+    def prepare() -> None:
+        if recipe is UNCOMPILED:
+            ResultRecorder(compiled=False).install()
+        torch_compat.pin_settings(dict(recipe.settings))
+
+    def work() -> tuple[tuple[Fact, ...], int]:
+        speak()
+        facts = programs.observe(replace(request, depth="kernels"), sink, prepare)
+        return facts, _peak_memory()
+
+    ended = run_child(work)
+    facts, memory = ended.answer if ended.answered else ((), 0)
+    ran = programs.how_it_ran(replace(ended, answer=facts))
+    return RecipeTried(recipe.name, ran.failure, ran.seconds, memory)
+
+
+def _peak_memory() -> int:
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        return int(torch.cuda.max_memory_reserved())
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KIB
+
+
+def _silent(_: object) -> None:
+    """The facts of this run are of no interest."""
+
+
+def _nothing() -> None:
+    """There is nobody to speak to."""

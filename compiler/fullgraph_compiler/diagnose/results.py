@@ -1,0 +1,114 @@
+"""What compiled functions gave back in a run, so that it can be compared with another run of the program.
+
+The runs differ in one thing: whether Dynamo compiles. Calls are told apart by their order.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from .. import torch_compat
+
+_MOST_CALLS = 32
+_MOST_ELEMENTS = 1 << 20
+"""Of a larger tensor, evenly spaced elements are kept."""
+
+
+class ResultRecorder:
+    """Keeps the results of outermost calls of compiled functions, and the gradients that reach their inputs.
+
+    With ``compiled=False`` the functions run uncompiled. ``on_failure`` is told of a call that raises: its
+    function and arguments, and the options of ``torch.compile``.
+    """
+
+    def __init__(self, *, compiled: bool, on_failure: Callable[..., None] | None = None) -> None:
+        self._compiled = compiled
+        self._on_failure = on_failure or (lambda *_: None)
+        self._calls = 0
+        self._depth = 0
+        self._found: dict[str, torch.Tensor] = {}
+
+    def install(self) -> None:
+        """Take the place of what ``torch.compile`` makes from now on."""
+        torch_compat.intercept_compiled_calls(self._wrap)
+
+    def save(self, path: Path) -> None:
+        """Write what was recorded to a file for :func:`load`."""
+        torch.save(self._found, path)
+
+    def _wrap(
+        self, function: Callable[..., Any], compiled: Callable[..., Any], options: dict[str, Any]
+    ) -> Callable[..., Any]:
+        called = compiled if self._compiled else function
+
+        @functools.wraps(compiled)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if self._depth or self._calls >= _MOST_CALLS or torch.compiler.is_compiling():
+                return called(*args, **kwargs)
+            self._calls += 1
+            name = f"call {self._calls} of {_name(function)}"
+            self._watch_gradients(name, function, args, kwargs)
+            self._depth += 1
+            try:
+                result = called(*args, **kwargs)
+            except Exception:
+                self._on_failure(function, args, kwargs, options)
+                raise
+            finally:
+                self._depth -= 1
+            for place, tensor in _tensors(result):
+                self._keep(f"result{place} of {name}", tensor)
+            return result
+
+        return call
+
+    def _watch_gradients(self, name: str, function: Any, args: Any, kwargs: Any) -> None:
+        owner = getattr(function, "__self__", None)
+        watched = list(_tensors((args, kwargs)))
+        if isinstance(owner, torch.nn.Module):
+            watched += [(f".{key}", value) for key, value in owner.named_parameters()]
+        for place, tensor in watched:
+            if tensor.requires_grad:
+                where = f"gradient of input{place} in {name}"
+                tensor.register_hook(functools.partial(self._keep, where))
+
+    def _keep(self, name: str, tensor: torch.Tensor) -> None:
+        if name in self._found or not _is_plain(tensor):
+            return
+        tensor = tensor.detach()
+        if tensor.numel() > _MOST_ELEMENTS:
+            tensor = tensor.flatten()[:: tensor.numel() // _MOST_ELEMENTS + 1]
+        self._found[name] = tensor.cpu().clone()
+
+
+def load(path: Path) -> dict[str, torch.Tensor]:
+    """What a recorder saved."""
+    found: dict[str, torch.Tensor] = torch.load(path)
+    return found
+
+
+def _name(function: Any) -> str:
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, torch.nn.Module):
+        return type(owner).__name__
+    return str(getattr(function, "__qualname__", type(function).__name__))
+
+
+def _is_plain(tensor: torch.Tensor) -> bool:
+    return tensor.layout is torch.strided and not tensor.is_nested and type(tensor).__name__ != "DTensor"
+
+
+def _tensors(value: Any, place: str = "") -> Iterator[tuple[str, torch.Tensor]]:
+    if isinstance(value, torch.Tensor):
+        yield place, value
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            yield from _tensors(item, f"{place}[{index}]")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _tensors(item, f"{place}[{key!r}]")

@@ -1,0 +1,189 @@
+"""The ladder of stages: how far a program gets through the compiler.
+
+``uncompiled`` and ``eager`` (Dynamo alone) are runs of the whole program, whose results must be equal. What
+Dynamo captured then goes, graph by graph, through ``aot_eager``, ``aot_eager_decomp_partition`` and the
+backend that the program asked for: each compiles and runs the graph, forward and backward, and the
+numbers must hold. The first stage that fails is at fault, if the program's own backend fails as well.
+(https://docs.pytorch.org/docs/main/user_guide/torch_compiler/torch.compiler_troubleshooting.html)
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from .. import torch_compat
+from ..capture.live import Sink
+from ..facts import Failure, FaultLocated, RunFinished, RunRequest, Stack, StageChecked
+from ..minify import checking, repro
+from ..minify.case import Case, load
+from ..minify.oracle import Answer, Kept, Oracle
+from ..minify.places import calls_in
+from ..replay.record import RecordedCall
+from ..worker.children import run_child, wait_for
+from . import programs, results
+from .bisection import bisect
+
+AOT_STAGES = ("aot_eager", "aot_eager_decomp_partition")
+_FALLBACK_RANDOM = "torch._inductor.config.fallback_random = True"
+"""Makes TorchInductor draw the random numbers that eager code draws."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A fault, and what shows it: the case at the stage at fault, or the call that Dynamo fails at."""
+
+    located: FaultLocated
+    case: Case | None = None
+    call: RecordedCall | None = None
+
+
+def climb(request: RunRequest, oracle: Oracle, sink: Sink, speak: Callable[[], None]) -> list[Fault]:
+    """Find the faults of a program, and tell ``sink`` each step on the way.
+
+    ``speak`` makes ``sink`` work in a forked child.
+    """
+    # Not a TemporaryDirectory: the children, which end as programs do, would remove it.
+    folder = Path(tempfile.mkdtemp(prefix="fullgraph-graphs-"))
+    try:
+        fault = _run_program(request, folder, sink, speak)
+        faults = [fault] if fault else []
+        if fault is None or fault.located.stage != "uncompiled":
+            cases = [load(path) for path in sorted(folder.glob("*.case")) if path.stat().st_size]
+            for case in _distinct(cases):
+                found = _climb_with(case, oracle, sink, len(faults) + 1)
+                if found is not None:
+                    faults.append(found)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return faults
+
+
+def prepare(cache: str) -> None:
+    """Get this process ready to fork children that compile; kernels are kept in a folder, if one is named."""
+    if cache:
+        torch_compat.keep_kernels_in(cache)
+    # One thread: a pool of compilers would not survive a fork.
+    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
+    torch_compat.import_inductor()
+
+
+def run_stages(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
+    """Climb, as a run: its last fact says that it is over."""
+    begun = time.monotonic()
+    prepare(request.cache)
+    for fault in climb(request, Oracle(request.patience, Kept()), sink, speak):
+        sink([replace(fault.located, detail=_detail(fault, request.patience))])
+    sink([RunFinished("finished", time.monotonic() - begun, 0)])
+
+
+def at_stage(case: Case, stage: str) -> Case:
+    """The same case with the backend of a stage."""
+    return case if stage == case.backend else replace(case, backend=stage, backend_is_code=False)
+
+
+def _run_program(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[], None]) -> Fault | None:
+    """The fault of the program itself, or of Dynamo."""
+    uncompiled, eager = (
+        programs.start_uncompiled(request, folder),
+        programs.start_eager(request, folder, sink, speak),
+    )
+    children, ran = {uncompiled, eager}, {}
+    while children:
+        child = wait_for(children)
+        children.remove(child)
+        ran[child] = programs.how_it_ran(child.end())
+    plain, captured = ran[uncompiled], ran[eager]
+    sink([StageChecked("uncompiled", "", plain.failure, plain.seconds)])
+    if plain.failure is not None:
+        return Fault(FaultLocated(1, "uncompiled", "", plain.failure, "", plain.stack))
+    failure = captured.failure or _difference(folder)
+    sink([StageChecked("eager", "", failure, captured.seconds)])
+    if failure is None:
+        return None
+    located = FaultLocated(1, "eager", "uncompiled", failure, captured.compile_id, captured.stack)
+    return Fault(located, call=programs.recorded_call(folder))
+
+
+def _detail(fault: Fault, seconds: float) -> str:
+    """What is at fault within TorchInductor, for a fault that its process survives."""
+    located = fault.located
+    if fault.case is None or located.stage != "inductor" or located.failure.kind not in ("error", "accuracy"):
+        return ""
+    return bisect(fault.case, seconds)
+
+
+def _climb_with(case: Case, oracle: Oracle, sink: Sink, number: int) -> Fault | None:
+    stages = _stages(case)
+    cases = [at_stage(case, stage) for stage in stages]
+    answers = [
+        _without_random_numbers(asked, answer, oracle)
+        for asked, answer in zip(cases, oracle.ask(cases), strict=True)
+    ]
+    sink(
+        [
+            StageChecked(stage, case.compile_id, answer.failure, answer.seconds)
+            for stage, (_, answer) in zip(stages, answers, strict=True)
+        ]
+    )
+    if answers[-1][1].failure is None:
+        return None
+    index = next(index for index, (_, answer) in enumerate(answers) if answer.failure is not None)
+    failing, answer = answers[index]
+    assert answer.failure is not None
+    passes = stages[index - 1] if index else "eager"
+    place = _place(failing, answer.failure)
+    located = FaultLocated(number, stages[index], passes, answer.failure, case.compile_id, place)
+    return Fault(located, failing)
+
+
+def _stages(case: Case) -> tuple[str, ...]:
+    """The stages from AOTAutograd's first one to the case's own backend."""
+    if case.backend in AOT_STAGES:
+        return AOT_STAGES[: AOT_STAGES.index(case.backend) + 1]
+    return (*AOT_STAGES, case.backend)
+
+
+def _without_random_numbers(case: Case, answer: Answer, oracle: Oracle) -> tuple[Case, Answer]:
+    """Wrong numbers may only be other random ones."""
+    if case.backend != "inductor" or answer.failure is None or answer.failure.kind != "accuracy":
+        return case, answer
+    aligned = replace(case, settings=(*case.settings, _FALLBACK_RANDOM))
+    return aligned, oracle.ask([aligned])[0]
+
+
+def _difference(folder: Path) -> Failure | None:
+    """How the results with Dynamo differ from those without."""
+
+    def compare() -> Failure | None:
+        plain, captured = (results.load(programs.results(folder, stage)) for stage in ("uncompiled", "eager"))
+        for name, tensor in plain.items():
+            message = checking.difference(name, captured[name], tensor, None) if name in captured else ""
+            if message:
+                error = "NaN" if "NaN" in message else "Numbers"
+                is_gradient = name.startswith("gradient")
+                return Failure("accuracy", error, message, "backward" if is_gradient else "forward")
+        return None
+
+    answer: Failure | None = run_child(compare).answer
+    return answer
+
+
+def _distinct(cases: Sequence[Case]) -> list[Case]:
+    """Each graph once, however often it was compiled."""
+    found: dict[tuple[object, ...], Case] = {}
+    for case in cases:
+        specs = tuple((item.name, item.spec) for item in case.inputs)
+        found.setdefault((repr(case.graph), specs, case.backend, case.settings), case)
+    return list(found.values())
+
+
+def _place(case: Case, failure: Failure) -> Stack:
+    """The user's line that a failure speaks of, else that of the graph's first operation."""
+    named = calls_in(case, repro.program(case), failure.text)
+    return named or next((item.calls for item in case.graph.operations if item.calls), ())

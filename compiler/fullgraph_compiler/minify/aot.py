@@ -1,0 +1,84 @@
+"""From a graph of Dynamo to the graphs that TorchInductor is given for it: one forward, one backward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from .. import torch_compat
+from ..worker.children import run_child
+from . import repro
+from .case import Case
+from .oracle import silence
+from .places import FILENAME, users_calls
+from .reading import Reading, UnreadableError, read_graph, read_input
+
+
+def split(case: Case, seconds: float) -> list[Case]:
+    """The cases at level ``aot`` of a case at level ``dynamo``, in the order in which they run.
+
+    Empty if the graph does not get that far, or what it becomes cannot be taken elsewhere. A graph that
+    takes sizes as inputs is such a one: they would have become numbers.
+    """
+    if case.dynamic:
+        return []
+
+    def work() -> list[Case]:
+        silence()
+        return _split(case)
+
+    answer: list[Case] | None = run_child(work, seconds).answer
+    return answer or []
+
+
+def _split(case: Case) -> list[Case]:
+    found: list[Case] = []
+    text = repro.program(case)
+
+    def keep(graph: torch.fx.GraphModule, _: Sequence[Any], **__: Any) -> Callable[..., Any]:
+        try:
+            reading = read_graph(graph)
+        except UnreadableError:
+            reading = None
+
+        def run(arguments: list[Any]) -> Any:
+            if reading is not None:
+                found.append(_aot_case(case, text, reading, [*arguments, *reading.constants]))
+            values = list(arguments)
+            arguments.clear()
+            return graph(*values)
+
+        run._boxed_call = True  # type: ignore[attr-defined]
+        return run
+
+    namespace: dict[str, Any] = {"__name__": "repro"}
+    exec(compile(text, FILENAME, "exec"), namespace)
+    module, inputs = namespace["Repro"](), namespace["inputs"]()
+    compiled = torch.compile(
+        module, backend=lambda graph, inputs: torch_compat.compile_with_inductor(graph, inputs, keep)
+    )
+    results = compiled(*inputs)
+    outputs = [value for value in results if isinstance(value, torch.Tensor) and value.requires_grad]
+    if outputs:
+        torch.autograd.backward(outputs, [torch.rand_like(output) for output in outputs])
+    return found
+
+
+def _aot_case(case: Case, text: str, reading: Reading, arguments: Sequence[Any]) -> Case:
+    names = reading.graph.parameters
+    inputs = tuple(read_input(name, value) for name, value in zip(names, arguments, strict=True))
+    # AOTAutograd has taken gradients into its graphs.
+    plain = tuple(
+        replace(item, spec=replace(item.spec, requires_grad=False)) if item.spec else item for item in inputs
+    )
+    graph = replace(
+        reading.graph,
+        operations=tuple(
+            replace(operation, calls=users_calls(case, text, operation.calls))
+            for operation in reading.graph.operations
+        ),
+    )
+    return replace(case, level="aot", graph=graph, inputs=plain)

@@ -1,0 +1,243 @@
+"""How a compiled program fails: it raises, or it computes other numbers than the uncompiled one.
+
+``run``, ``mismatch``, ``difference``, ``in_double`` and ``widened`` are written into repros too, which have
+nothing but torch: they use builtins, torch and the standard library only.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from ..facts import Failure
+from ..torch_compat import operator_mode
+
+UNCOMPILED = "Uncompiled"
+"""The error of a program that raises without the compiler: no failure of the compiler is like it."""
+
+
+def examine(namespace: dict[str, Any], numerics: bool = True) -> Failure | None:
+    """Compile and run what the text of a repro has defined; ``None`` if nothing is wrong.
+
+    Without ``numerics`` it only must not raise.
+    """
+    module, inputs, compiled = namespace["Repro"], namespace["inputs"], namespace["compiled"]
+    try:
+        plain = run(module(), inputs())
+    except Exception as error:
+        message = f"{type(error).__name__}: {_first_line(error)}"
+        return Failure("error", UNCOMPILED, message, text=traceback.format_exc())
+    try:
+        found = run(compiled(module(), inputs()), inputs())
+    except Exception as error:
+        return _raised(error)
+    message = mismatch(module(), inputs, found, plain) if numerics else ""
+    if not message:
+        return None
+    phase = "backward" if message.startswith("gradient") else "forward"
+    return Failure("accuracy", "NaN" if "NaN" in message else "Numbers", message, phase)  # type: ignore[arg-type]
+
+
+def same_failure(one: Failure, other: Failure) -> bool:
+    """Whether two failures have the same cause, as far as one can see from outside."""
+    if one.kind != other.kind or one.kind == "hang":
+        return one.kind == other.kind
+    if one.error != other.error or one.kind == "crash":
+        return one.error == other.error
+    if one.phase != other.phase or one.kind == "accuracy":
+        return one.phase == other.phase
+    return pattern(one.message) == pattern(other.message)
+
+
+_VARIABLE = re.compile(
+    r"""
+    (?<!\w)(['"`]).*?\1       # what is quoted
+    | 0x[0-9a-fA-F]+          # an address
+    | (?<![\w.])/[^\s:]+      # a file
+    | [\[(][\d\s,]*[\])]      # a shape
+    | [-+]?(?<!\w)\d[\w.+-]*  # a number
+    | _?\d+                   # that of a name: relu_3
+    """,
+    re.VERBOSE,
+)
+
+
+def pattern(message: str) -> str:
+    """A regular expression for a message in which names, numbers, shapes and places may differ."""
+    parts = _VARIABLE.sub("\0", message).split("\0")
+    fixed = [re.escape(part).replace("\\ ", " ") for part in parts]
+    return ".*".join(part for number, part in enumerate(fixed) if part or number in (0, len(fixed) - 1))
+
+
+# -- exceptions --------------------------------------------------------------------------------
+
+_WRAPPERS = ("BackendCompilerFailed", "InductorError", "LoweringException", "TorchRuntimeError")
+"""Errors of torch that only pass another one on."""
+
+_BACKWARD_COMPILERS = ("_aot_stage2b_bw_compile", "bw_compiler", "_wrapped_bw_compiler")
+"""Functions of torch, 2.11 to 2.15, that compile a backward graph, be it while the forward one is called."""
+
+
+def _raised(error: BaseException) -> Failure:
+    """What an exception of the compiled program says."""
+    *_, cause = _causes(error)
+    message = _first_line(cause)
+    if not message:
+        *_, (frame, _) = traceback.walk_tb(cause.__traceback__)
+        message = f"in {frame.f_code.co_name}"
+    text = "".join(traceback.format_exception(error))
+    phase = "backward" if _is_of_backward(error) else "forward"
+    return Failure("error", type(cause).__name__, message, phase, text)  # type: ignore[arg-type]
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """An exception, and what it wraps, down to the one that says what is wrong."""
+    yield error
+    if type(error).__name__ in _WRAPPERS:
+        inner = getattr(error, "inner_exception", None) or error.__cause__ or error.__context__
+        if inner is not None:
+            yield from _causes(inner)
+
+
+def _first_line(error: BaseException) -> str:
+    """What an error says in one line: its first, or that of the C++ compiler which names the fault."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return next((line for line in lines if " error: " in line), lines[0] if lines else "")
+
+
+def _is_of_backward(error: BaseException) -> bool:
+    """Whether the backward pass was being traced, compiled or run."""
+    return any(
+        frame.f_globals.get("__name__") == "torch.autograd" or frame.f_code.co_name in _BACKWARD_COMPILERS
+        for cause in _causes(error)
+        for frame, _ in traceback.walk_tb(cause.__traceback__)
+    )
+
+
+# -- numbers -----------------------------------------------------------------------------------
+
+
+def run(function: Any, args: list[Any]) -> list[Any]:
+    """Call it, forward and backward: the outputs, then the inputs as they are now, then their gradients."""
+    torch.manual_seed(0)
+    edges = {
+        place: torch.autograd.graph.get_gradient_edge(arg)
+        for place, arg in enumerate(args)
+        if isinstance(arg, torch.Tensor) and arg.requires_grad
+    }
+    outputs = list(function(*args))
+    ends = [output for output in outputs if isinstance(output, torch.Tensor) and output.requires_grad]
+    gradients = [None] * len(args)
+    if ends and edges:
+        # Sixteenths are the same numbers in all types.
+        torch.manual_seed(1)
+        starts = [torch.randint(1, 33, end.shape, device=end.device).to(end.dtype) / 16 for end in ends]
+        found = torch.autograd.grad(ends, [*edges.values()], starts, allow_unused=True)
+        for place, gradient in zip(edges, found, strict=True):
+            gradients[place] = gradient
+    return [*outputs, *args, *gradients]
+
+
+def mismatch(module: Any, inputs: Any, found: list[Any], plain: list[Any]) -> str:
+    """The first result of ``run`` that differs from the uncompiled one, and how far; empty if none does."""
+    if len(found) != len(plain):
+        return f"{len(found) - len(plain):+} outputs, compared with uncompiled"
+    names = module.forward.__code__.co_varnames[1 : module.forward.__code__.co_argcount]
+    titles = [f"output {number}" for number in range(len(plain) - 2 * len(names))]
+    titles += [f"{name} after the call" for name in names] + [f"gradient of {name}" for name in names]
+    if not any(map(difference, titles, found, plain, [None] * len(plain))):
+        return ""
+    try:
+        double = in_double(module, inputs)
+    except Exception:
+        # Not every operator knows float64: without it, the uncompiled program alone says what is right.
+        double = [None] * len(plain)
+    return next(filter(None, map(difference, titles, found, plain, double)), "")
+
+
+def difference(title: str, found: Any, plain: Any, double: Any) -> str:
+    """How a result differs from the uncompiled one, unless float64 says that it is about as good."""
+    if found is None or plain is None:
+        other = plain if found is None else found
+        same = other is None or not torch.as_tensor(other).any()
+        return "" if same else f"{title}: " + ("missing" if found is None else "there, uncompiled it is not")
+    found, plain = torch.as_tensor(found).detach().cpu(), torch.as_tensor(plain).detach().cpu()
+    if (found.dtype, found.shape) != (plain.dtype, plain.shape):
+        return f"{title}: {found.dtype} {[*found.shape]}, uncompiled {plain.dtype} {[*plain.shape]}"
+    tolerance, exact = 0.0, torch.int64
+    if plain.is_floating_point() or plain.is_complex():
+        tolerance = {torch.float64: 1e-7, torch.float32: 1e-4}.get(plain.dtype.to_real(), 0.0)
+        tolerance = tolerance or 4 * torch.finfo(plain.dtype).eps
+        exact = torch.complex128 if plain.is_complex() else torch.float64
+    double = plain if double is None else torch.as_tensor(double).detach().cpu()
+    f, p, d = (
+        torch.view_as_real(tensor) if tensor.is_complex() else tensor
+        for tensor in (found.to(exact), plain.to(exact), double.to(exact))
+    )
+    # What lies beyond the type's range is at its end.
+    ends = torch.finfo(plain.dtype) if tolerance else torch.iinfo(torch.int64)
+    near, right = f.clamp(ends.min, ends.max), d.where(~d.isnan(), p).clamp(ends.min, ends.max)
+    size = right.abs().double().where(right.abs() < ends.max, 0).nan_to_num()
+    limit = tolerance * (size + size.sum() / max(size.numel(), 1)) + tolerance / 100
+    wrong = (f != p) & ~(f.isnan() & p.isnan()) & ~((f - p).abs() < limit)
+    # It may be a few times as far off as the uncompiled result is somewhere.
+    noise = (p - right).abs()[p.isfinite()]
+    worse = (near - right).abs() > limit + 3 * (noise.max() if len(noise) else 0)
+    # It may have a NaN where float64 has one, and need not have one where float64 has none.
+    news = (f.isnan() != p.isnan()) & (p.isnan() == d.isnan())
+    wrong &= torch.where(f.isnan() | (p.isnan() & d.isnan()), news, worse)
+    if not wrong.any():
+        return ""
+    gap = (f - p).abs().double()
+    gap = gap.where(~gap.isnan(), torch.inf).where(wrong, -1)
+    place = [*map(int, torch.unravel_index(gap.argmax(), gap.shape))]
+    at = f" at {place[: found.ndim]}" if found.ndim else ""
+    values = f"{f[tuple(place)]:.6g}, uncompiled {p[tuple(place)]:.6g}".replace("nan", "NaN")
+    if not gap.max().isfinite():
+        return f"{title}{at}: {values}"
+    return f"{title}: off by {gap.max():.1e} (tolerance {limit[tuple(place)]:.0e}){at}: {values}"
+
+
+def in_double(module: Any, inputs: Any) -> list[Any]:
+    """What ``run`` returns of the uncompiled program in float64, with the same random numbers."""
+    drawn: list[Any] = []
+
+    def record(operator: Any, args: Any, kwargs: Any) -> Any:
+        result = operator(*args, **kwargs)
+        if torch.Tag.nondeterministic_seeded in operator.tags:
+            copy = tuple(map(torch.clone, result)) if isinstance(result, tuple) else result.clone()
+            drawn.append((widened(copy), len(args) > 0 and result is args[0]))
+        return result
+
+    def repeat(operator: Any, args: Any, kwargs: Any) -> Any:
+        if torch.Tag.nondeterministic_seeded not in operator.tags:
+            return widened(operator(*widened(args), **widened(kwargs)))
+        result, in_place = drawn.pop(0)
+        return args[0].copy_(result) if in_place else result
+
+    args = inputs()
+    with operator_mode(record):
+        run(module, args)
+    args = [
+        widened(arg.detach()).requires_grad_(arg.requires_grad) if isinstance(arg, torch.Tensor) else arg
+        for arg in inputs()
+    ]
+    with operator_mode(repeat):
+        return run(module, args)
+
+
+def widened(value: Any) -> Any:
+    """A value in which floats of fewer bits have become float64: tensors and types, in containers too."""
+    if isinstance(value, (tuple, list)):
+        return type(value)(map(widened, value))
+    if isinstance(value, dict):
+        return {key: widened(item) for key, item in value.items()}
+    if isinstance(value, torch.dtype):
+        kind = torch.empty(0, dtype=value)
+        wide = torch.complex128 if kind.is_complex() else torch.float64
+        return wide if kind.is_complex() or kind.is_floating_point() else value
+    return value.to(widened(value.dtype)) if isinstance(value, torch.Tensor) else value

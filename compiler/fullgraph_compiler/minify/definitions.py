@@ -1,0 +1,209 @@
+"""Cuts from the user's files what a graph needs to run elsewhere: operators, backends, changes of torch.
+
+Standard library only; the user's files are read, not imported. All the statements share one module in the
+end: of a name that two files define, the later one counts. A file that is imported as ``import a.b`` and used
+under that dotted name is not followed.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import PurePath
+from typing import TypeAlias
+
+from .statements import NAMESPACES_OF_TORCH, TORCH, Import, Statement, read_statements
+
+_Name: TypeAlias = tuple[str, str]
+"""A file and a name in it; operators belong to no file."""
+
+
+def definitions(files: Mapping[str, str], wanted: Collection[str]) -> tuple[str, ...]:
+    """The top-level statements that define the wanted names, with all that these refer to, imports first.
+
+    ``files`` are the texts of the user's files in the order of their import, ``__main__`` last. ``wanted``
+    are names of functions, classes and variables, and operators (``mylib::op``). What changes torch is
+    always among the statements; what only runs as ``__main__``, and files that do not parse, never are. An
+    import of one of the user's files becomes the statements of that file.
+    """
+    selection = _Selection(read_statements(files))
+    for name in (TORCH, *wanted):
+        selection.need(selection.find(name))
+    return (*selection.imports(), *selection.others())
+
+
+class _Selection:
+    def __init__(self, files: dict[str, list[Statement]]) -> None:
+        self._files = files
+        self._modules = _Modules(files)
+        self._binders: dict[_Name, list[Statement]] = {}
+        self._completers: dict[_Name, list[tuple[str, Statement]]] = {}
+        self._needed: set[_Name] = set()
+        self._chosen: set[tuple[str, Statement]] = set()
+        for filename, statement in self._all():
+            for name in statement.binds:
+                self._binders.setdefault((filename, name), []).append(statement)
+        for filename, statement in self._all():
+            for text in statement.binds:
+                # ``import a.b`` also binds ``a``; where there is an ``import a``, that is enough.
+                self._binders.setdefault((filename, text.partition(".")[0]), [statement])
+            for text in statement.completes:
+                origin = self._origin(_name(filename, text))
+                if origin is not None:
+                    self._completers.setdefault(origin, []).append((filename, statement))
+
+    def find(self, name: str) -> _Name:
+        """Where a wanted name is: in the last file that binds it, or registers something under it."""
+        known = self._binders.keys() | self._completers.keys()
+        files = [filename for filename in self._files if (filename, name) in known]
+        return _name(files[-1] if files else "", name)
+
+    def need(self, name: _Name) -> None:
+        """Choose every statement without which a name is missing or not whole."""
+        waiting = [name]
+        while waiting:
+            name = waiting.pop()
+            if name not in self._needed:
+                self._needed.add(name)
+                waiting += self._choose_for(name)
+
+    def imports(self) -> Iterator[str]:
+        """The chosen imports of what is not the user's, each name once."""
+        names: dict[str, list[str]] = {}
+        for filename, statement in self._in_order():
+            if statement.imports and not self._imported(filename, statement.imports):
+                source, _, name = statement.text.rpartition("import ")
+                same = names.setdefault(f"{source}import " if source else statement.text, [])
+                if source and name not in same:
+                    same.append(name)
+        for start in sorted(names, key=lambda start: "__future__" not in start):
+            yield f"{start}{', '.join(names[start])}"
+
+    def others(self) -> Iterator[str]:
+        """The chosen statements that are no imports, and what stands for imports of the user's files."""
+        for filename, statement in self._in_order():
+            if not statement.imports:
+                yield statement.text
+            elif source := self._imported(filename, statement.imports):
+                yield from self._instead_of_import(filename, statement.imports.bound, source)
+
+    def _choose_for(self, name: _Name) -> Iterator[_Name]:
+        """Choose the statements for one name; what they need."""
+        filename, text = name
+        found = [(filename, statement) for statement in self._binders.get(name, ())]
+        found += self._completers.get(name, ())
+        if not found and "::" in text:
+            found += self._importers_of(text.partition("::")[0])
+        if not found:
+            yield from self._elsewhere(filename, text)
+        for place in found:
+            self._chosen.add(place)
+            where, statement = place
+            for item in statement.binds | statement.refers | statement.completes:
+                yield _name(where, item)
+            if any(item.text == "from __future__ import annotations" for item in self._files[where]):
+                yield where, "annotations"
+            source = self._imported(where, statement.imports) if statement.imports else None
+            if source and source[1]:
+                yield source
+
+    def _elsewhere(self, filename: str, text: str) -> Iterator[_Name]:
+        """Names that no statement of a file binds: of an imported file, or of a star import."""
+        module, _, attribute = text.rpartition(".")
+        for statement in self._binders.get((filename, module), ()):
+            source = self._imported(filename, statement.imports) if statement.imports else None
+            if source and not source[1]:
+                yield source[0], attribute
+        if "." not in text and text != "*" and not hasattr(builtins, text):
+            for statement in self._binders.get((filename, "*"), ()):
+                source = self._imported(filename, statement.imports) if statement.imports else None
+                yield (source[0], text) if source else (filename, "*")
+
+    def _importers_of(self, namespace: str) -> list[tuple[str, Statement]]:
+        """The imports that may define the operators of a namespace: of its name, else of any package."""
+        if namespace in NAMESPACES_OF_TORCH:
+            return []
+        packages = {
+            (filename, statement): statement.imports.module.partition(".")[0]
+            for filename, statement in self._all()
+            if statement.imports and not self._imported(filename, statement.imports)
+        }
+        same = [place for place, package in packages.items() if package == namespace]
+        known = {*sys.stdlib_module_names, "torch", ""}
+        return same or [place for place, package in packages.items() if package not in known]
+
+    def _origin(self, name: _Name) -> _Name | None:
+        """The name behind one that is imported from the user's files; ``None`` for that of a package."""
+        seen = set()
+        while name not in seen:
+            seen.add(name)
+            filename, text = name
+            for statement in self._binders.get(name, self._binders.get((filename, "*"), [])):
+                if statement.imports:
+                    source = self._imported(filename, statement.imports)
+                    if source is None:
+                        return None
+                    name = source if source[1] else (source[0], text)
+        return name
+
+    def _imported(self, filename: str, item: Import) -> _Name | None:
+        """The user's file that is imported, and the name in it; no name for the file as a whole."""
+        source = self._modules.find(filename, item.module, item.level)
+        if item.name and item.name != "*":
+            inner = self._modules.find(filename, f"{item.module}.{item.name}".strip("."), item.level)
+            if inner and (source, item.name) not in self._binders:
+                return inner, ""
+            return (source, item.name) if source else None
+        return (source, "") if source else None
+
+    def _instead_of_import(self, filename: str, bound: str, source: _Name) -> Iterator[str]:
+        if source[1]:
+            if bound != source[1]:
+                yield f"{bound} = {source[1]}"
+        elif bound != "*":
+            names = sorted(
+                text.rpartition(".")[2]
+                for where, text in self._needed
+                if where == filename and text.rpartition(".")[0] == bound
+            )
+            yield f"class {bound}:\n" + "\n".join(f"    {name} = {name}" for name in names or ["pass"])
+
+    def _all(self) -> Iterator[tuple[str, Statement]]:
+        for filename, statements in self._files.items():
+            for statement in statements:
+                yield filename, statement
+
+    def _in_order(self) -> Iterator[tuple[str, Statement]]:
+        return (place for place in self._all() if place in self._chosen)
+
+
+class _Modules:
+    """Finds the user's file behind the name of a module."""
+
+    def __init__(self, filenames: Collection[str]) -> None:
+        self._files: dict[tuple[str, ...], str] = {}
+        self._packages = set()
+        for filename in filenames:
+            parts = PurePath(filename).with_suffix("").parts
+            if parts[-1:] == ("__init__",):
+                parts = parts[:-1]
+                self._packages.add(parts)
+            self._files[parts] = filename
+
+    def find(self, filename: str, module: str, level: int) -> str | None:
+        names = tuple(module.split(".")) if module else ()
+        if level:
+            folder = PurePath(filename).parts[:-level]
+            return self._files.get((*folder, *names))
+        if names[0] in sys.stdlib_module_names:
+            return None
+        # A file within a package has a longer name than its last part.
+        for parts, found in self._files.items():
+            if parts[-len(names) :] == names and parts[: -len(names)] not in self._packages:
+                return found
+        return None
+
+
+def _name(filename: str, text: str) -> _Name:
+    return ("", text) if "::" in text else (filename, text)

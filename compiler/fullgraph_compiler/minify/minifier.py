@@ -1,0 +1,179 @@
+"""Minify a failure of a program: find its fault, shrink the graph, write the repro."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from .. import torch_compat
+from ..capture.live import Sink
+from ..diagnose.stages import Fault, climb, prepare
+from ..facts import (
+    Failure,
+    FaultLocated,
+    MinifyProgress,
+    MinifyRequest,
+    ReproWritten,
+    RunFinished,
+    RunRequest,
+    Stack,
+    TargetProblem,
+)
+from ..replay import program
+from ..replay.record import RecordedCall
+from . import aot, repro
+from .case import Case
+from .oracle import Kept, Oracle
+from .reduction import reduce
+
+
+def minify(request: MinifyRequest, sink: Sink, speak: Callable[[], None]) -> None:
+    """Write the repro of one failure, and tell what becomes of it to ``sink``.
+
+    ``speak`` makes ``sink`` work in a forked child.
+    """
+    begun = time.monotonic()
+    prepare(request.cache)
+    oracle = Oracle(request.patience, Kept(Path(request.cache) / "answers.jsonl"))
+    run_request = RunRequest(request.generation, request.program, "stages", request.texts)
+    faults = climb(run_request, oracle, sink, speak)
+    fault = _chosen(faults, request)
+    if fault is not None:
+        sink([fault.located])
+    if fault is not None and fault.case is not None:
+        _Minification(request, fault.located, oracle, sink, begun).run(fault.case)
+    elif fault is not None and fault.call is not None:
+        sink([_write_call(request, fault.located, fault.call, begun)])
+    else:
+        sink([_nothing(faults, fault, request)])
+    sink([RunFinished("finished", time.monotonic() - begun, 0)])
+
+
+def _chosen(faults: list[Fault], request: MinifyRequest) -> Fault | None:
+    if request.failure:
+        return next((fault for fault in faults if fault.located.number == request.failure), None)
+    meant = [fault for fault in faults if request.compile_id in ("", fault.located.compile_id)]
+    # A graph's fault can be shrunk; Dynamo's own has no graph.
+    return next((fault for fault in meant or faults if fault.case), next(iter(meant or faults), None))
+
+
+def _nothing(faults: list[Fault], fault: Fault | None, request: MinifyRequest) -> TargetProblem:
+    if fault is not None and fault.located.stage == "uncompiled":
+        message = "The program fails without torch.compile as well: there is nothing to minify."
+        return TargetProblem("error", message)
+    if fault is not None:
+        message = "Dynamo fails before it has a graph, and its call could not be recorded: the log says why."
+        return TargetProblem("error", message)
+    if faults:
+        message = f"There is no failure {request.failure}: the program has {len(faults)}."
+        return TargetProblem("error", message)
+    return TargetProblem("error", "Nothing fails: every graph compiles, and its results are right.")
+
+
+def _write_call(
+    request: MinifyRequest, fault: FaultLocated, call: RecordedCall, begun: float
+) -> ReproWritten:
+    """The repro of a failure that no graph has: the call that Dynamo fails at."""
+    _replace(Path(request.output), program.write(call, fault, _environment()))
+    return ReproWritten(
+        filename=request.output,
+        nodes=0,
+        nodes_at_first=0,
+        queries=0,
+        cached=0,
+        seconds=time.monotonic() - begun,
+        reproduces=_reproduces(request.output),
+        stack=fault.stack[-1:],
+    )
+
+
+@dataclass(slots=True)
+class _Minification:
+    request: MinifyRequest
+    fault: FaultLocated
+    oracle: Oracle
+    sink: Sink
+    begun: float
+    nodes_at_first: int = 0
+
+    def run(self, case: Case) -> None:
+        case, failure = self._at_level(case)
+        self.nodes_at_first = case.nodes
+        self.oracle.seconds = _patience(failure, self.oracle)
+        self._write(case, failure)
+
+        def first_failing(cases: Iterable[Case]) -> Case | None:
+            return self.oracle.first_failing(cases, failure)
+
+        case = reduce(case, first_failing, lambda smaller: self._write(smaller, failure))
+        self._write(case, failure)
+        self.sink(
+            [
+                ReproWritten(
+                    filename=self.request.output,
+                    nodes=case.nodes,
+                    nodes_at_first=self.nodes_at_first,
+                    queries=self.oracle.queries,
+                    cached=self.oracle.cached,
+                    seconds=time.monotonic() - self.begun,
+                    reproduces=_reproduces(self.request.output),
+                    stack=_lines(case),
+                )
+            ]
+        )
+
+    def _at_level(self, case: Case) -> tuple[Case, Failure]:
+        """The case that is to be shrunk, and how it fails."""
+        failure = self.fault.failure
+        if case.backend != "inductor":
+            return case, failure
+        graphs = aot.split(case, self.request.patience) if self.request.level != "dynamo" else []
+        # Compiling kernels takes most of the time, and a failure to lower shows before.
+        for self.oracle.after_lowering in (False, True) if failure.kind == "error" else (True,):
+            for candidate in (*graphs, case):
+                found = self.oracle.ask([candidate])[0].failure
+                if found is not None and (found.kind, found.error) == (failure.kind, failure.error):
+                    return candidate, found
+        return case, failure
+
+    def _write(self, case: Case, failure: Failure) -> None:
+        text = repro.write(case, replace(self.fault, failure=failure), _environment())
+        _replace(Path(self.request.output), text)
+        seconds = time.monotonic() - self.begun
+        self.sink([MinifyProgress(case.nodes, self.nodes_at_first, self.oracle.queries, seconds)])
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file that is whole at any time."""
+    beside = path.with_name(f".{path.name}.part")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside.write_text(text, encoding="utf-8")
+    os.replace(beside, path)
+
+
+def _patience(failure: Failure, oracle: Oracle) -> float:
+    """How long a smaller case may take: a hang is asked about often."""
+    return 10.0 if failure.kind == "hang" else oracle.seconds
+
+
+def _reproduces(filename: str) -> bool:
+    """Whether the repro says of itself that it still fails in the same way."""
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    ended = subprocess.run([sys.executable, filename], capture_output=True, check=False, env=env)
+    return ended.returncode == 0
+
+
+def _lines(case: Case) -> Stack:
+    """The user's lines that its operations come from."""
+    lines = [operation.calls[-1] for operation in case.graph.operations if operation.calls]
+    return tuple(dict.fromkeys(lines))
+
+
+def _environment() -> str:
+    return f"torch {torch_compat.version()}, Python {platform.python_version()}, {platform.platform()}"

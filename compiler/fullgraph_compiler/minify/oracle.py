@@ -1,0 +1,188 @@
+"""Ask how a case fails: its repro runs in a forked child of this process, which has all that it needs warm.
+
+This process runs no graph itself, so that it has one thread and has not opened the GPU: only then is a fork
+safe. Answers are kept by the text of the repro, also for later runs.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import platform
+import signal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+import torch
+
+from .. import torch_compat
+from ..facts import Failure, as_object, from_json
+from ..worker.children import Child, Ended, wait_for
+from . import checking, repro
+from .case import Case
+from .places import FILENAME
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How a case fails; ``None`` if it does not. ``seconds`` is what the question took, when it was asked."""
+
+    failure: Failure | None
+    seconds: float
+
+
+@dataclass(slots=True)
+class Oracle:
+    """Answers questions, several at a time.
+
+    ``seconds`` is after how long a case counts as hanging. ``after_lowering=False`` asks for nothing that
+    TorchInductor does after it has lowered a graph: other failures do not show then.
+    """
+
+    seconds: float
+    kept: Kept
+    after_lowering: bool = True
+    queries: int = 0
+    """How many questions children have answered."""
+    cached: int = 0
+    """How many answers were known before."""
+    at_once: int = field(default_factory=lambda: min(os.cpu_count() or 2, 8))
+
+    def ask(self, cases: Sequence[Case]) -> list[Answer]:
+        """How each case fails."""
+        answers = dict(self._answers(cases))
+        return [answers[index] for index in range(len(cases))]
+
+    def first_failing(self, cases: Iterable[Case], failure: Failure) -> Case | None:
+        """The first case that fails in the same way. Later ones may be asked about ahead of time."""
+        asked: list[Case] = []
+        fails: dict[int, bool] = {}
+        for index, answer in self._answers(_remembered(cases, asked)):
+            fails[index] = answer.failure is not None and checking.same_failure(answer.failure, failure)
+            settled = next((number for number in range(len(asked)) if fails.get(number, True)), None)
+            if settled is not None and fails.get(settled):
+                return asked[settled]
+        return None
+
+    def _answers(self, cases: Iterable[Case]) -> Iterator[tuple[int, Answer]]:
+        """The answers as they come, with the place of their case."""
+        source = enumerate(cases)
+        running: dict[Child, tuple[int, str]] = {}
+        known: list[tuple[int, Answer]] = []
+        more = True
+        try:
+            while more or running or known:
+                while more and len(running) < self.at_once and not known:
+                    index, case = next(source, (None, None))
+                    if case is None or index is None:
+                        more = False
+                        break
+                    text = repro.program(case)
+                    key = self._key(text)
+                    if (answer := self.kept.get(key)) is not None:
+                        self.cached += 1
+                        known.append((index, answer))
+                    else:
+                        running[Child(self._question(text), self.seconds)] = (index, key)
+                if known:
+                    yield known.pop()
+                elif running:
+                    child = wait_for(set(running))
+                    index, key = running.pop(child)
+                    answer = self._answer(child.end())
+                    self.queries += 1
+                    self.kept.put(key, answer)
+                    yield index, answer
+        finally:
+            for child in running:
+                child.end()
+
+    def _key(self, text: str) -> str:
+        parts = (
+            text,
+            str(self.after_lowering),
+            str(self.seconds),
+            torch.__version__,
+            platform.python_version(),
+        )
+        return sha256("\0".join(parts).encode()).hexdigest()
+
+    def _question(self, text: str) -> Callable[[], Failure | None]:
+        def examine() -> Failure | None:
+            if not self.after_lowering:
+                torch_compat.stop_after_lowering()
+            silence()
+            namespace: dict[str, object] = {"__name__": "repro"}
+            exec(compile(text, FILENAME, "exec"), namespace)
+            failure: Failure | None = checking.examine(namespace)
+            return failure
+
+        return examine
+
+    def _answer(self, ended: Ended) -> Answer:
+        if ended.answered:
+            return Answer(ended.answer, ended.seconds)
+        if ended.out_of_time:
+            message = f"it takes longer than {self.seconds:g} s"
+            return Answer(Failure("hang", "Hang", message), ended.seconds)
+        return Answer(death(ended.code or 0), ended.seconds)
+
+
+class Kept:
+    """Answers by the hash of their question, in memory and, if a file is given, there."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._answers: dict[str, Answer] = {}
+        self._file = None
+        if path is None:
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            for line in path.read_text("utf-8").splitlines():
+                self._read(line)
+        self._file = path.open("a", encoding="utf-8")
+
+    def get(self, key: str) -> Answer | None:
+        """The answer to a question, if it was ever asked."""
+        return self._answers.get(key)
+
+    def put(self, key: str, answer: Answer) -> None:
+        """Keep an answer."""
+        self._answers[key] = answer
+        if self._file is not None:
+            entry = {"key": key, "failure": answer.failure, "seconds": answer.seconds}
+            self._file.write(json.dumps(entry, default=as_object) + "\n")
+            self._file.flush()
+
+    def _read(self, line: str) -> None:
+        try:
+            entry = json.loads(line)
+            self._answers[entry["key"]] = Answer(from_json(entry["failure"]), entry["seconds"])
+        except (ValueError, KeyError, TypeError):
+            return  # a line that was being written when its process was ended
+
+
+def silence() -> None:
+    """Let nothing that this process prints be seen. Crashes on purpose leave no core."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
+    os.close(nothing)
+    faulthandler.disable()
+
+
+def death(code: int) -> Failure:
+    """A process that ended with this exit code, negative for a signal, as a failure."""
+    if code < 0:
+        name = signal.Signals(-code).name
+        return Failure("crash", name, f"the process is ended by {name}")
+    return Failure("crash", "Exit", f"the process ends with exit code {code}")
+
+
+def _remembered(cases: Iterable[Case], asked: list[Case]) -> Iterator[Case]:
+    for case in cases:
+        asked.append(case)
+        yield case

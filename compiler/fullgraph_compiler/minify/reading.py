@@ -1,0 +1,229 @@
+"""Read an fx graph and its inputs as plain data (:mod:`.case`)."""
+
+from __future__ import annotations
+
+import enum
+import types
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from .. import torch_compat
+from ..facts import Stack
+from ..trace.messages import parse_frames
+from .case import Code, Exact, Graph, Input, Integers, Normal, Operation, Ref, TensorSpec, Value
+
+_MOST_EXACT = 1024
+"""Elements of a tensor up to which its very numbers are kept: of a larger one, what they are like."""
+
+_IN_TORCH = frozenset({"aten", "prims", "prim", "quantized", "higher_order", "inductor", "_c10d_functional"})
+"""Namespaces of operators that torch defines itself."""
+
+
+class UnreadableError(Exception):
+    """A graph holds something that cannot be written down; the message says what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A graph, the tensors that were part of it (its last parameters), and what it needs of the program.
+
+    ``wanted`` are names of the program's functions, and of its operators (``mylib::op``).
+    """
+
+    graph: Graph
+    constants: tuple[torch.Tensor, ...]
+    wanted: frozenset[str]
+
+
+def read_graph(module: torch.fx.GraphModule) -> Reading:
+    """Read a graph of Dynamo or of AOTAutograd. Raises :class:`UnreadableError`."""
+    reader = _Reader(module)
+    graph = reader.read()
+    return Reading(graph, tuple(reader.constants), frozenset(reader.wanted))
+
+
+def read_input(name: str, value: Any) -> Input:
+    """What it takes to make an input again. Raises :class:`UnreadableError`."""
+    if isinstance(value, (bool, int, float)):
+        return Input(name, None, value)
+    if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+        return Input(name, None, torch_compat.size_hint(value))
+    spec = _tensor_spec(value)
+    if spec is None:
+        raise UnreadableError(f"the input {name} is a {type(value).__name__}, which a repro cannot make")
+    return Input(name, spec, _filling(value.detach()))
+
+
+@dataclass(slots=True)
+class _Reader:
+    module: torch.fx.GraphModule
+    constants: list[torch.Tensor] = field(default_factory=list)
+    wanted: set[str] = field(default_factory=set)
+    _parameters: list[str] = field(default_factory=list)
+    _subgraphs: dict[str, Graph] = field(default_factory=dict)
+    _lifted: list[str] = field(default_factory=list)
+
+    def read(self) -> Graph:
+        operations: list[Operation] = []
+        outputs: tuple[Value, ...] = ()
+        for node in self.module.graph.nodes:
+            if node.op == "placeholder":
+                self._parameters.append(node.name)
+            elif node.op == "output":
+                result = self._value(node.args[0])
+                outputs = tuple(result) if isinstance(result, (tuple, list)) else (result,)
+            elif node.op != "get_attr" or not self._lift(node):
+                operations.append(self._operation(node))
+        parameters = (*self._parameters, *self._lifted)
+        return Graph(parameters, tuple(operations), outputs, tuple(self._subgraphs.items()))
+
+    def _lift(self, node: torch.fx.Node) -> bool:
+        """Make a tensor of the module an input; whether it is one."""
+        held = _attribute(self.module, str(node.target))
+        if not isinstance(held, torch.Tensor):
+            return False
+        self._lifted.append(node.name)
+        self.constants.append(held)
+        return True
+
+    def _operation(self, node: torch.fx.Node) -> Operation:
+        target = str(node.target)
+        kwargs = dict(node.kwargs)
+        if node.op == "get_attr":
+            self._read_subgraph(target)
+        elif node.op == "call_function":
+            target = self._function(node.target)
+            if "triton_kernel_wrapper" in target:
+                kwargs = self._triton_call(kwargs)
+        elif node.op == "call_module":
+            raise UnreadableError(f"the graph calls a module ({target}), which a repro cannot hold")
+        return Operation(
+            name=node.name,
+            kind=node.op,
+            target=target,
+            args=self._value(tuple(node.args)),
+            kwargs=tuple((name, self._value(value)) for name, value in kwargs.items()),
+            spec=_spec(node.meta.get("example_value", node.meta.get("val"))),
+            calls=_calls(node),
+        )
+
+    def _read_subgraph(self, name: str) -> None:
+        held = _attribute(self.module, name)
+        if not isinstance(held, torch.fx.GraphModule):
+            raise UnreadableError(
+                f"the graph holds a {type(held).__name__} ({name}), which a repro cannot make"
+            )
+        reader = _Reader(held, self.constants, self.wanted)
+        self._subgraphs[name] = reader.read()
+        if reader._lifted:
+            raise UnreadableError(f"the subgraph {name} holds tensors of its own")
+
+    def _function(self, target: Any) -> str:
+        name = torch_compat.qualified_name(target)
+        if name.startswith("torch.ops."):
+            namespace, operator = name.split(".")[2:4]
+            if namespace not in _IN_TORCH:
+                self.wanted.add(f"{namespace}::{operator}")
+        elif not name.startswith(("torch.", "_operator.", "math.", "builtins.")):
+            # The program's own, by allow_in_graph: in a repro it stands at top level.
+            name = str(target.__qualname__)
+            self.wanted.add(name)
+        return name.replace("_operator.", "operator.", 1) if name.startswith("_operator.") else name
+
+    def _triton_call(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """A call of the program's own Triton kernel, with the kernel and its constants by name."""
+        name, constants = torch_compat.triton_kernel(kwargs["kernel_idx"], kwargs["constant_args_idx"])
+        self.wanted.add(name)
+        grid = kwargs["grid"][0] if kwargs["grid"] else (1,)
+        return {"kernel": Code(name), "grid": tuple(grid), "kwargs": {**kwargs["kwargs"], **constants}}
+
+    def _value(self, value: Any) -> Value:
+        if isinstance(value, torch.fx.Node):
+            return Ref(value.name)
+        if isinstance(value, Code) or value is None or value is Ellipsis:
+            return value
+        if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+            return torch_compat.size_hint(value)
+        if isinstance(value, enum.Enum):
+            return Code(f"{type(value).__module__}.{value}")
+        if isinstance(value, (bool, int, float, complex, str)):
+            return value
+        if isinstance(value, (tuple, list)):
+            # fx keeps its own immutable lists, and torch.Size is a tuple.
+            kind = tuple if isinstance(value, tuple) else list
+            return kind(self._value(item) for item in value)
+        if isinstance(value, dict):
+            return {key: self._value(item) for key, item in value.items()}
+        if isinstance(value, slice):
+            return slice(*(self._value(item) for item in (value.start, value.stop, value.step)))
+        if isinstance(value, torch.device):
+            return Code(f"torch.device({str(value)!r})")
+        if isinstance(value, (torch.dtype, torch.layout, torch.memory_format)):
+            return Code(str(value))
+        if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, type)):
+            return Code(self._function(value))
+        raise UnreadableError(f"the graph holds a {type(value).__name__}, which a repro cannot make")
+
+
+def _attribute(module: torch.nn.Module, name: str) -> Any:
+    held: Any = module
+    for part in name.split("."):
+        held = getattr(held, part)
+    return held
+
+
+def _calls(node: torch.fx.Node) -> Stack:
+    trace = node.meta.get("stack_trace")
+    return parse_frames(trace.splitlines()) if trace else ()
+
+
+def _spec(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return _tensor_spec(value)
+    if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+        return torch_compat.size_hint(value)
+    if isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, (tuple, list)):
+        return tuple(map(_spec, value))
+    return None
+
+
+def _tensor_spec(value: Any) -> TensorSpec | None:
+    """What a plain tensor is like; ``None`` for other things, and for sparse, nested or wrapped tensors."""
+    if not isinstance(value, torch.Tensor) or value.layout is not torch.strided or value.is_nested:
+        return None
+    return TensorSpec(
+        shape=tuple(map(torch_compat.size_hint, value.shape)),
+        stride=tuple(map(torch_compat.size_hint, value.stride())),
+        dtype=str(value.dtype).removeprefix("torch."),
+        device=str(value.device),
+        requires_grad=value.requires_grad,
+    )
+
+
+def _filling(tensor: torch.Tensor) -> Normal | Integers | Exact:
+    if tensor.numel() <= _MOST_EXACT:
+        return Exact(_bytes(tensor))
+    if tensor.dtype in _WHOLE:
+        low, high = (int(value) for value in (tensor.min(), tensor.max()))
+        return Integers(low, high)
+    if tensor.is_complex():
+        return Normal()
+    numbers = tensor.float()
+    finite = numbers[numbers.isfinite()]
+    if not len(finite):
+        return Normal()
+    return Normal(float(f"{finite.mean().item():.3g}"), float(f"{finite.std().item():.3g}"))
+
+
+_WHOLE = frozenset({torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64})
+
+
+def _bytes(tensor: torch.Tensor) -> bytes:
+    tensor = tensor.contiguous().cpu()
+    if not tensor.numel():
+        return b""
+    return bytes(tensor.reshape(-1).view(torch.uint8).tolist())

@@ -1,0 +1,183 @@
+"""Smaller graphs: fewer outputs and inputs, and nothing that is without need."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import Any
+
+from .case import (
+    Case,
+    Integers,
+    Normal,
+    Operation,
+    Ref,
+    TensorSpec,
+    Value,
+    references,
+    substitute,
+    uses,
+)
+
+_GET_ITEM = ("operator.getitem", "_operator.getitem")
+_PURE_PREFIXES = ("operator.", "_operator.", "math.", "builtins.", "torch.sym_", "torch.ops.aten.sym_")
+_PURE_METHODS = ("size", "stride", "numel", "dim", "item")
+_TORCH_NAMESPACES = ("aten", "prims", "prim")
+_WRITING_OPERATORS = re.compile(
+    r"(setitem|delitem|i(add|and|floordiv|lshift|matmul|mod|mul|or|pow|rshift|sub|truediv|xor))"
+)
+
+
+def filled(spec: TensorSpec) -> Normal | Integers:
+    """What a tensor may be filled with when its real numbers do not matter."""
+    # An integer is an index more often than not: 0 and 1 fit nearly everywhere.
+    return Integers(0, 1) if spec.dtype == "bool" or "int" in spec.dtype else Normal()
+
+
+def output_positions(case: Case) -> range:
+    """The outputs, by position."""
+    return range(len(case.graph.outputs))
+
+
+def without_outputs(case: Case, positions: Collection[int]) -> Case | None:
+    """A case without some outputs."""
+    outputs = tuple(output for i, output in enumerate(case.graph.outputs) if i not in positions)
+    return sensible(tidy(replace(case, graph=replace(case.graph, outputs=outputs))))
+
+
+def inputs_like_others(case: Case) -> list[str]:
+    """The inputs for which an earlier one could stand."""
+    return [name for name, first in _first_alike(case).items() if first != name]
+
+
+def with_inputs_merged(case: Case, names: Collection[str]) -> Case | None:
+    """A case where earlier inputs stand for some inputs."""
+    first = _first_alike(case)
+    return _with_values(case, {name: Ref(first[name]) for name in names})
+
+
+def number_inputs(case: Case) -> list[str]:
+    """The inputs that are plain numbers."""
+    return [given.name for given in case.inputs if given.spec is None]
+
+
+def with_numbers_inlined(case: Case, names: Collection[str]) -> Case | None:
+    """A case where some inputs are constants of the graph."""
+    return _with_values(case, {given.name: given.value for given in case.inputs if given.name in names})
+
+
+def tidy(case: Case) -> Case:
+    """A case without what nothing needs: operations that have no effect, inputs, subgraphs."""
+    needed = set(references(case.graph.outputs))
+    kept: list[Operation] = []
+    for operation in reversed(case.graph.operations):
+        if operation.name in needed or _has_effect(operation):
+            kept.append(operation)
+            needed.update(uses(operation))
+    if len(kept) < len(case.graph.operations):
+        case = replace(case, graph=replace(case.graph, operations=tuple(reversed(kept))))
+    graphs = {operation.target for operation in kept if operation.kind == "get_attr"}
+    return replace(
+        case,
+        graph=replace(
+            case.graph,
+            parameters=tuple(name for name in case.graph.parameters if name in needed),
+            subgraphs=tuple((name, graph) for name, graph in case.graph.subgraphs if name in graphs),
+        ),
+        inputs=tuple(given for given in case.inputs if given.name in needed),
+    )
+
+
+def with_all_results(case: Case) -> Case:
+    """A case that returns every result that nothing uses, so that none of its operations is without need."""
+    used = {name for operation in case.graph.operations for name in uses(operation)}
+    used.update(references(case.graph.outputs))
+    results = [
+        Ref(operation.name)
+        for operation in case.graph.operations
+        if operation.name not in used and operation.spec is not None
+    ]
+    return tidy(replace(case, graph=replace(case.graph, outputs=(*case.graph.outputs, *results))))
+
+
+# -- operations --------------------------------------------------------------------------------
+
+
+def takes_item(operation: Operation) -> bool:
+    """Whether an operation is an index: of a tensor, or of an operation's many results."""
+    return operation.target in _GET_ITEM
+
+
+def writes(operation: Operation) -> bool:
+    """Whether an operation changes its first argument, as far as its name tells."""
+    parts = operation.target.split(".")
+    if parts[0] in ("operator", "_operator"):
+        return _WRITING_OPERATORS.fullmatch(parts[1]) is not None
+    name = parts[3] if operation.target.startswith("torch.ops.") else parts[-1]
+    return (name.endswith("_") and not name.endswith("__")) or ("inplace", True) in operation.kwargs
+
+
+def _has_effect(operation: Operation) -> bool:
+    """Whether an operation may do something though nobody uses its result."""
+    if operation.kind == "get_attr":
+        return False
+    if operation.spec is None or writes(operation):
+        return True
+    parts = operation.target.split(".")
+    if operation.target.startswith("torch.ops.") and parts[2] not in _TORCH_NAMESPACES:
+        return True
+    # ``inplace=True``, or a batch norm that keeps statistics.
+    flags = (*operation.args, *(value for _, value in operation.kwargs))
+    if operation.target.startswith("torch.nn.functional.") and any(flag is True for flag in flags):
+        return True
+    if any(key == "out" for key, _ in operation.kwargs):
+        return True
+    makes_tensors = any(isinstance(spec, TensorSpec) for spec in _flat(operation.spec))
+    pure = operation.target.startswith(_PURE_PREFIXES) or (
+        operation.kind == "call_method" and operation.target in _PURE_METHODS
+    )
+    return not makes_tensors and not pure
+
+
+def _flat(spec: Any) -> Iterator[Any]:
+    if isinstance(spec, (tuple, list)):
+        for item in spec:
+            yield from _flat(item)
+    else:
+        yield spec
+
+
+def substituted(operation: Operation, values: dict[str, Value]) -> Operation:
+    """An operation with other arguments; the same object if none changes."""
+    if values.keys().isdisjoint(uses(operation)):
+        return operation
+    kwargs = tuple((key, substitute(value, values)) for key, value in operation.kwargs)
+    return replace(operation, args=substitute(operation.args, values), kwargs=kwargs)
+
+
+# -- cases -------------------------------------------------------------------------------------
+
+
+def _first_alike(case: Case) -> dict[str, str]:
+    """For each tensor among the inputs the first one that is like it."""
+    firsts: dict[TensorSpec, str] = {}
+    return {
+        given.name: firsts.setdefault(given.spec, given.name)
+        for given in case.inputs
+        if given.spec is not None
+    }
+
+
+def _with_values(case: Case, values: dict[str, Value]) -> Case | None:
+    """A case where other values stand for some inputs."""
+    graph = case.graph
+    operations = tuple(substituted(operation, values) for operation in graph.operations)
+    outputs = substitute(graph.outputs, values)
+    return sensible(tidy(replace(case, graph=replace(graph, operations=operations, outputs=outputs))))
+
+
+def sensible(case: Case) -> Case | None:
+    """The case, or nothing if it computes or returns nothing."""
+    computes = any(operation.kind != "get_attr" for operation in case.graph.operations)
+    return case if computes and any(references(case.graph.outputs)) else None

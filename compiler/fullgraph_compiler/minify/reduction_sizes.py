@@ -1,0 +1,60 @@
+"""Cases with smaller tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from .case import Case, TensorSpec
+from .reduction_everywhere import leaves, rewritten
+
+SMALL = 2
+"""The size to which dimensions are shrunk; with 1 much of what a compiler does has no work left."""
+
+
+def sizes(case: Case) -> list[int]:
+    """The sizes of dimensions of inputs that could be smaller, the largest first."""
+    shapes = [given.spec.shape for given in case.inputs if given.spec is not None]
+    return sorted({size for shape in shapes for size in shape if size > SMALL}, reverse=True)
+
+
+def with_smaller(case: Case, size: int, smaller: Iterable[int]) -> Iterator[Case]:
+    """Cases with smaller ones wherever a size occurs: its multiples shrink with it, or they do not."""
+    numbers = {leaf for leaf in leaves(case.graph) if type(leaf) is int} | set(sizes(case))
+    multiples = [number for number in numbers if number >= size and number % size == 0]
+    for new in smaller:
+        yield resized(case, {number: number // size * new for number in multiples})
+        yield resized(case, {size: new})
+
+
+def resized(case: Case, smaller: dict[int, int]) -> Case:
+    """A case with other sizes: in shapes, and wherever such a number is an argument."""
+    return rewritten(
+        case,
+        lambda leaf: smaller.get(leaf, leaf) if type(leaf) is int else leaf,
+        lambda spec: _reshaped(spec, tuple(smaller.get(size, size) for size in spec.shape)),
+    )
+
+
+def _reshaped(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
+    """A tensor of another shape, laid out in the same order; one with gaps keeps its strides."""
+    if shape == spec.shape:
+        return spec
+    order = sorted(range(len(shape)), key=lambda i: (spec.stride[i], -i))
+    if dense(spec.shape, order) != spec.stride:
+        return replace(spec, shape=shape)
+    return replace(spec, shape=shape, stride=dense(shape, order))
+
+
+def dense(shape: tuple[int, ...], order: list[int]) -> tuple[int, ...]:
+    """The strides of a tensor without gaps whose dimensions lie in an order, the innermost first."""
+    strides, step = [0] * len(shape), 1
+    for dimension in order:
+        strides[dimension] = step
+        step *= max(shape[dimension], 1)
+    return tuple(strides)
+
+
+def contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of a contiguous tensor."""
+    return dense(shape, list(range(len(shape)))[::-1])

@@ -1,0 +1,277 @@
+"""Write a case as a Python file that needs nothing but torch."""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import keyword
+import linecache
+import os
+import re
+from collections.abc import Iterator
+
+import torch
+
+from ..facts import FaultLocated, StackFrame
+from . import self_check
+from .case import Case, Code, Graph, Operation, Ref, Value, references, uses
+from .writing import EXACT, assignment, call, expression, make
+
+
+def program(case: Case) -> str:
+    """The part that runs: ``Repro``, a module; ``inputs()``; and ``compiled(module, args)``, to be called."""
+    return _file(case, [])
+
+
+def write(case: Case, fault: FaultLocated, environment: str) -> str:
+    """The whole file, which sees for itself whether it still fails in this way."""
+    check = self_check.code(case, fault.failure)
+    return _header(case, fault, environment) + _file(case, ["# -- the check --", *check])
+
+
+def _file(case: Case, check: list[str]) -> str:
+    future = [text for text in case.preamble if text.startswith("from __future__ ")]
+    imports = [text for text in case.preamble if _is_import(text) and text not in future]
+    others = [text for text in case.preamble if not _is_import(text)]
+    parts = [*_modules(case), _inputs(case), _compiled(case), *check]
+    wanted = [text for text in _imports(case, [*others, *parts]) if text not in imports]
+    head = ["\n".join([*future, *wanted, *imports]), "\n".join(case.settings), *others]
+    return "\n\n\n".join(part.strip("\n") for part in [*head, *parts] if part) + "\n"
+
+
+def _is_import(text: str) -> bool:
+    return text.startswith(("import ", "from "))
+
+
+_LIBRARY = ("base64", "math", "operator", "re", "signal", "subprocess", "sys", "traceback", "zlib")
+
+
+def _imports(case: Case, parts: list[str]) -> Iterator[str]:
+    """The imports that the text needs."""
+    lines = [line for part in parts for line in part.splitlines() if not line.lstrip().startswith("#")]
+    words = set(re.findall(r"(?<![\w.])\w+", "\n".join(lines)))
+    standard = [f"import {name}" for name in _LIBRARY if name in words]
+    standard += ["from collections.abc import Callable"] if "Callable" in words else []
+    standard += ["from typing import Any"] if "Any" in words else []
+    yield from [*standard, ""] if standard else []
+    yield "import torch"
+    configs = (re.match(r"torch\.[\w.]*config\b", line) for line in case.settings)
+    yield from sorted({f"import {config[0]}" for config in configs if config})
+    if case.level == "aot":
+        yield "from torch._inductor.compile_fx import compile_fx_inner"
+        yield "from torch.fx.experimental.proxy_tensor import make_fx"
+
+
+# -- the graph ---------------------------------------------------------------------------------
+
+
+def _modules(case: Case) -> list[str]:
+    """A class for the graph, after one for each graph in it."""
+    roots = [*_roots(case.graph), *re.findall(r"\w+", case.backend)]
+    taken = {*dir(builtins), *keyword.kwlist, *roots, "self", "torch", "math"}
+    classes: dict[str, str] = {}
+    _add_class("Repro", case.graph, case, taken, classes)
+    return list(classes.values())
+
+
+def _add_class(title: str, graph: Graph, case: Case, taken: set[str], classes: dict[str, str]) -> None:
+    names = _python_names((*graph.parameters, *(item.name for item in graph.operations)), taken)
+    fields = _python_names([name for name, _ in graph.subgraphs], {*keyword.kwlist, *dir(torch.nn.Module())})
+    lines = []
+    if graph.subgraphs:
+        lines += ["    def __init__(self):", "        super().__init__()"]
+        for name, subgraph in graph.subgraphs:
+            inner = "".join(part.capitalize() for part in fields[name].split("_"))
+            inner = _python_names([inner], {*classes, "Repro"})[inner]
+            _add_class(inner, subgraph, case, taken, classes)
+            lines.append(f"        self.{fields[name]} = {inner}()")
+        lines.append("")
+    names |= {
+        item.name: f"self.{fields.get(item.target, item.target)}"
+        for item in graph.operations
+        if item.kind == "get_attr"
+    }
+    parameters = ", ".join(["self", *(names[name] for name in graph.parameters)])
+    lines.append(f"    def forward({parameters}):")
+    lines += [f"        {line}" for line in _body(graph, names, case.level == "aot")]
+    outputs: Value = graph.outputs
+    if title == "Repro":
+        outputs = list(outputs)
+    elif graph.bare:
+        (outputs,) = outputs
+    lines.append(f"        return {expression(outputs, names)}")
+    classes[title] = "\n".join([f"class {title}(torch.nn.Module):", *lines])
+
+
+def _body(graph: Graph, names: dict[str, str], in_aten: bool) -> Iterator[str]:
+    used = {name for operation in graph.operations for name in uses(operation)} | {*references(graph.outputs)}
+    place = None
+    for operation in graph.operations:
+        if operation.kind == "get_attr":
+            continue
+        frame = user_frame(operation)
+        if frame is not None and (frame.filename, frame.row) != place:
+            yield f"# {_described(frame)}"
+        place = frame and (frame.filename, frame.row)
+        if operation.target.endswith("triton_kernel_wrapper_functional"):
+            operation, copies = _copying(operation, names)
+            yield copies
+        result = names[operation.name]
+        statement = assignment(operation, names)
+        if operation.name not in used or "triton_kernel_wrapper" in operation.target:
+            yield statement or call(operation, names, in_aten)
+        else:
+            yield f"{result} = {call(operation, names, in_aten)}"
+
+
+def _copying(operation: Operation, names: dict[str, str]) -> tuple[Operation, str]:
+    """The call of a Triton kernel that writes to copies, and the line that makes them: its result."""
+    kwargs = dict(operation.kwargs)
+    arguments = kwargs["kwargs"]
+    result = names[operation.name]
+    copied = kwargs.get("tensors_to_clone") or [
+        name for name, value in arguments.items() if isinstance(value, Ref)
+    ]
+    copies = {name: Code(f"torch.clone({expression(arguments[name], names)})") for name in copied}
+    kwargs["kwargs"] = arguments | {name: Code(f"{result}[{name!r}]") for name in copied}
+    changed = Operation(
+        operation.name, operation.kind, operation.target, operation.args, tuple(kwargs.items())
+    )
+    return changed, f"{result} = {expression(copies, names)}"
+
+
+def _roots(graph: Graph) -> Iterator[str]:
+    """The global names that a graph may call for."""
+    for operation in graph.operations:
+        if operation.kind == "call_function":
+            yield operation.target.partition(".")[0]
+        yield from _names_in((operation.args, *(value for _, value in operation.kwargs)))
+    yield from _names_in(graph.outputs)
+    for _, subgraph in graph.subgraphs:
+        yield from _roots(subgraph)
+
+
+def _names_in(value: Value) -> Iterator[str]:
+    """The names in the constants of a value that are written as Python."""
+    if isinstance(value, Code):
+        yield from re.findall(r"(?<![\w.])[A-Za-z_]\w*", value.text)
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from _names_in(item)
+    elif isinstance(value, dict):
+        yield from _names_in(tuple(value.values()))
+
+
+def _python_names(names: tuple[str, ...] | list[str], taken: set[str]) -> dict[str, str]:
+    """A Python name for each name, as like it as can be."""
+    found: dict[str, str] = {}
+    taken = set(taken)
+    for name in names:
+        plain = re.sub(r"\W", "_", name)
+        plain = f"_{plain}" if not plain or plain[0].isdigit() else plain
+        while plain in taken:
+            plain += "_"
+        taken.add(plain)
+        found[name] = plain
+    return found
+
+
+# -- the user's lines --------------------------------------------------------------------------
+
+_TORCH = os.path.dirname(inspect.getfile(torch)) + os.sep
+
+
+def user_frame(operation: Operation) -> StackFrame | None:
+    """The user's line that an operation comes from: the innermost one outside of torch."""
+    outside = [frame for frame in operation.calls if not frame.filename.startswith(_TORCH)]
+    return next(reversed(outside or operation.calls), None)
+
+
+def _described(frame: StackFrame) -> str:
+    text = linecache.getline(frame.filename, frame.row).strip()
+    text = f": {text[:80]}" if text else ""
+    return f"{os.path.basename(frame.filename)}:{frame.row} in {frame.function}{text}"
+
+
+def _all_operations(graph: Graph) -> Iterator[Operation]:
+    for _, subgraph in graph.subgraphs:
+        yield from _all_operations(subgraph)
+    yield from graph.operations
+
+
+# -- what it is called with, and how -----------------------------------------------------------
+
+
+def _inputs(case: Case) -> str:
+    given = {item.name: item for item in case.inputs}
+    names = _python_names(case.graph.parameters, set())
+    written = _written(case.graph)
+    lines = []
+    for name in case.graph.parameters:
+        text = make(given[name], leaf=name not in written)
+        lines += [f"        {line}" for line in f"{text},  # {names[name]}".splitlines()]
+    random = any(word in line for word in ("torch.randn(", "torch.randint(") for line in lines)
+    start = ["    torch.manual_seed(0)"] if random else []
+    text = "\n".join(["def inputs():", *start, "    return [", *lines, "    ]"])
+    return f"{EXACT}\n\n{text}" if "exact(\n" in text else text
+
+
+def _written(graph: Graph) -> set[str]:
+    """The inputs that an operation may write to."""
+    first = {item.name: next(uses(item), None) for item in graph.operations}
+    found = set()
+    for operation in graph.operations:
+        target = operation.target.removesuffix(".default").rpartition(".")[2]
+        in_place = target.endswith("_") and not target.endswith("__")
+        if in_place or re.match(r"operator\.(i\w+|setitem)$", operation.target):
+            name = first[operation.name]
+            while name in first:
+                name = first[name]
+            found.add(name or "")
+    return found
+
+
+_ATEN = """\
+def compiled(module, args):
+    graph = make_fx(module{mode})(*args)
+    code = compile_fx_inner(graph, {args})
+    return lambda *args: code(list(args))
+"""
+
+
+def _compiled(case: Case) -> str:
+    if case.level == "aot" and case.dynamic:
+        args = '[node.meta["val"] for node in graph.graph.find_nodes(op="placeholder")]'
+        return _ATEN.format(mode=', tracing_mode="symbolic"', args=args)
+    if case.level == "aot":
+        return _ATEN.format(mode="", args="args")
+    backend = case.backend if case.backend_is_code else f'"{case.backend}"'
+    dynamic = ", dynamic=True" if case.dynamic else ""
+    return f"def compiled(module, args):\n    return torch.compile(module, backend={backend}{dynamic})"
+
+
+# -- the header --------------------------------------------------------------------------------
+
+_STAGES = {
+    "eager": "Dynamo",
+    "aot_eager": "AOTAutograd",
+    "aot_eager_decomp_partition": "AOTAutograd with TorchInductor's decompositions and partitioner",
+    "inductor": "TorchInductor",
+}
+_MOST_LINES = 5
+
+
+def _header(case: Case, fault: FaultLocated, environment: str) -> str:
+    frames = [user_frame(item) for item in _all_operations(case.graph)]
+    places = list(dict.fromkeys(_described(frame) for frame in frames if frame))
+    extra = [f"and {len(places) - _MOST_LINES} more lines"] if len(places) > _MOST_LINES else []
+    options = " (with --raise, by its traceback)" if fault.failure.kind == "error" else ""
+    lines = [
+        self_check.sentence(_STAGES.get(fault.stage, f"The backend {fault.stage}"), fault.failure),
+        *([f"The stage before, {fault.passes}, passes."] if fault.passes else []),
+        *([f"Torch's bisector names {fault.detail}."] if fault.detail else []),
+        *(["", *(f"    {line}" for line in [*places[:_MOST_LINES], *extra]), ""] if places else []),
+        f"Run it to see whether it still does{options}: the exit code is 0 if so, else 1.",
+        *environment.splitlines(),
+    ]
+    return "".join(f"# {line}".rstrip() + "\n" for line in lines) + "\n"

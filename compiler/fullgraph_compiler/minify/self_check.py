@@ -1,0 +1,144 @@
+"""The part of a repro that looks whether it still fails: as much of :mod:`.checking` as its failure needs."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..facts import Failure
+from ..torch_compat import operator_mode
+from . import checking
+from .case import Case
+
+SECONDS = 60
+"""After how long a repro of a hang says that it hangs."""
+
+
+def code(case: Case, failure: Failure) -> list[str]:
+    """The functions that check, the last one called at the end."""
+    if failure.kind == "accuracy":
+        functions: tuple[Callable[..., Any], ...] = (
+            operator_mode,
+            checking.run,
+            checking.mismatch,
+            checking.difference,
+            checking.in_double,
+            checking.widened,
+        )
+    else:
+        functions = (checking.run,) if _has_gradients(case) else ()
+    main = {"error": _error, "accuracy": _accuracy, "crash": _crash, "hang": _hang}[failure.kind]
+    run = "run(compiled(Repro(), inputs()), inputs())"
+    if checking.run not in functions:
+        run = "compiled(Repro(), inputs())(*inputs())"
+    return [*map(_source, functions), *main(failure, run), 'if __name__ == "__main__":\n    sys.exit(main())']
+
+
+def sentence(subject: str, failure: Failure) -> str:
+    """What goes wrong where."""
+    if failure.kind == "accuracy":
+        return f"{subject} computes other numbers than the uncompiled program: {failure.message}."
+    if failure.kind == "error":
+        return f"{subject} fails in the {failure.phase} pass: {_error_line(failure)}"
+    return f"{subject} {'crashes' if failure.kind == 'crash' else 'hangs'}: {failure.message}."
+
+
+def _error_line(failure: Failure) -> str:
+    return f"{failure.error}: {failure.message}"
+
+
+def _has_gradients(case: Case) -> bool:
+    return any(item.spec is not None and item.spec.requires_grad for item in case.inputs)
+
+
+def _source(function: Callable[..., Any]) -> str:
+    """The text of a function, without words for type checkers and linters."""
+    return re.sub(r" *# (type: ignore|noqa).*", "", inspect.getsource(function))
+
+
+def _literal(text: str) -> str:
+    """A regular expression as Python."""
+    return repr(text) if '"' in text or text.endswith("\\") else f'r"{text}"'
+
+
+def _quoted(text: str) -> str:
+    """A string as Python, in double quotes."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _error(failure: Failure, run: str) -> Iterator[str]:
+    plain = run.replace("compiled(Repro(), inputs())", "Repro()")
+    yield f"EXPECTED = {_literal(re.escape(failure.error))}, {_literal(checking.pattern(failure.message))}"
+    yield f"""\
+def main():
+    {plain}  # This works.
+    try:
+        {run}
+    except Exception:
+        if "--raise" in sys.argv:
+            raise
+        text = traceback.format_exc()
+        if all(re.search(part, text) for part in EXPECTED):
+            print({_quoted("Still fails: " + _error_line(failure))})
+            return 0
+        print(text + "Fails differently.")
+        return 1
+    print("No longer fails.")
+    return 1"""
+
+
+def _accuracy(failure: Failure, run: str) -> Iterator[str]:
+    yield f"""\
+def main():
+    plain = run(Repro(), inputs())
+    found = {run}
+    message = mismatch(Repro(), inputs, found, plain)
+    if not message:
+        print("No longer fails.")
+        return 1
+    same = ("NaN" in message, message.startswith("gradient")) == {_signs(failure)}
+    print("Still fails:" if same else "Fails differently:", message)
+    return 0 if same else 1"""
+
+
+def _signs(failure: Failure) -> tuple[bool, bool]:
+    return "NaN" in failure.message, failure.message.startswith("gradient")
+
+
+def _crash(failure: Failure, run: str) -> Iterator[str]:
+    if failure.error.startswith("SIG"):
+        expected = f"-signal.{failure.error}"
+    else:
+        expected = "".join(re.findall(r"\d+$", failure.message)) or "1"
+    yield f"""\
+def main():
+    if "--child" in sys.argv:
+        {run}
+        return 0
+    command = [sys.executable, "-X", "faulthandler", __file__, "--child"]
+    code = subprocess.run(command, check=False).returncode
+    if code == 0:
+        print("No longer fails.")
+        return 1
+    same = code == {expected}
+    print("Still fails:" if same else "Fails differently:", "it ended with code", code)
+    return 0 if same else 1"""
+
+
+def _hang(failure: Failure, run: str) -> Iterator[str]:  # noqa: ARG001
+    yield f"SECONDS = {SECONDS}"
+    yield f"""\
+def main():
+    if "--child" in sys.argv:
+        {run}
+        return 0
+    try:
+        code = subprocess.run([sys.executable, __file__, "--child"], timeout=SECONDS).returncode
+    except subprocess.TimeoutExpired:
+        print("Still fails: it takes longer than", SECONDS, "seconds")
+        return 0
+    print(f"Fails differently: it ended with code {{code}}" if code else "No longer fails.")
+    return 1"""

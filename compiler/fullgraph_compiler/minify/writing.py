@@ -1,0 +1,255 @@
+"""Values, operations and tensors of a case as Python text."""
+
+from __future__ import annotations
+
+import base64
+import keyword
+import math
+import textwrap
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from .case import Code, Exact, Input, Integers, Operation, Ref, TensorSpec, Value
+
+_INFIX = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "truediv": "/",
+    "floordiv": "//",
+    "mod": "%",
+    "pow": "**",
+    "matmul": "@",
+    "and_": "&",
+    "or_": "|",
+    "xor": "^",
+    "lshift": "<<",
+    "rshift": ">>",
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+}
+_PREFIX = {"neg": "-", "invert": "~", "pos": "+", "not_": "not "}
+
+
+def expression(value: Value, names: Mapping[str, str]) -> str:
+    """A value as Python; ``names`` says how the results of operations are called."""
+    if isinstance(value, Ref):
+        return names[value.name]
+    if isinstance(value, Code):
+        return value.text
+    if value is Ellipsis:
+        return "..."
+    if isinstance(value, float) and not math.isfinite(value):
+        return "math.nan" if math.isnan(value) else "math.inf" if value > 0 else "-math.inf"
+    if isinstance(value, complex):
+        return f"complex({expression(value.real, names)}, {expression(value.imag, names)})"
+    if isinstance(value, slice):
+        return f"slice({', '.join(expression(part, names) for part in _parts(value))})"
+    if isinstance(value, dict):
+        pairs = (f"{expression(key, names)}: {expression(item, names)}" for key, item in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, (tuple, list)):
+        items = ", ".join(expression(item, names) for item in value)
+        if isinstance(value, list):
+            return f"[{items}]"
+        return f"({items},)" if len(value) == 1 else f"({items})"
+    return repr(value)
+
+
+def call(operation: Operation, names: Mapping[str, str], in_aten: bool) -> str:
+    """What an operation does, as one expression. Triton kernels are called as ATen graphs need it, or not."""
+    target = operation.target.removeprefix("builtins.")
+    args, kwargs = operation.args, dict(operation.kwargs)
+    if operation.kind == "call_method":
+        thing = expression(args[0], names)
+        thing = thing if isinstance(args[0], Ref) else f"({thing})"
+        return f"{thing}.{target}({_arguments(args[1:], kwargs, names)})"
+    if target.startswith("torch.ops.higher_order.triton_kernel_wrapper"):
+        kernel = expression(kwargs["kernel"], names)
+        kernel = f"torch.library.wrap_triton({kernel})" if in_aten else kernel
+        return f"{kernel}[{expression(kwargs['grid'], names)}]({_arguments((), kwargs['kwargs'], names)})"
+    module, _, function = target.rpartition(".")
+    if module == "operator" and not kwargs:
+        operands = [_operand(arg, names) for arg in args]
+        if function in _INFIX and len(args) == 2:
+            return f"{operands[0]} {_INFIX[function]} {operands[1]}"
+        if function in _PREFIX and len(args) == 1:
+            return _PREFIX[function] + operands[0]
+        if function == "getitem":
+            return f"{operands[0]}[{_subscript(args[1], names)}]"
+    return f"{target}({_arguments(args, kwargs, names)})"
+
+
+def assignment(operation: Operation, names: Mapping[str, str]) -> str | None:
+    """An operation that Python writes as a statement, if it is one: ``x[0] = y``."""
+    if operation.target != "operator.setitem":
+        return None
+    thing, place, value = operation.args
+    return f"{_operand(thing, names)}[{_subscript(place, names)}] = {expression(value, names)}"
+
+
+def _arguments(args: tuple[Value, ...], kwargs: dict[str, Value], names: Mapping[str, str]) -> str:
+    parts = [expression(arg, names) for arg in args]
+    odd = {
+        name: value for name, value in kwargs.items() if not name.isidentifier() or keyword.iskeyword(name)
+    }
+    parts += [f"{name}={expression(value, names)}" for name, value in kwargs.items() if name not in odd]
+    return ", ".join(parts + ([f"**{expression(odd, names)}"] if odd else []))
+
+
+def _operand(value: Value, names: Mapping[str, str]) -> str:
+    """An expression that may stand beside an operator."""
+    text = expression(value, names)
+    return f"({text})" if text.startswith("-") else text
+
+
+def _subscript(value: Value, names: Mapping[str, str]) -> str:
+    if isinstance(value, slice):
+        start, stop, step = ("" if part is None else expression(part, names) for part in _parts(value))
+        return f"{start}:{stop}" + (f":{step}" if step else "")
+    if isinstance(value, tuple) and value:
+        return ", ".join(_subscript(item, names) for item in value) + ("," if len(value) == 1 else "")
+    return expression(value, names)
+
+
+def _parts(value: slice) -> tuple[Any, Any, Any]:
+    return value.start, value.stop, value.step
+
+
+# -- tensors -----------------------------------------------------------------------------------
+
+EXACT = '''\
+def exact(data, shape, dtype):
+    """A tensor from the bytes of its numbers."""
+    data = bytearray(zlib.decompress(base64.b64decode(data)))
+    return torch.frombuffer(data, dtype=dtype).reshape(shape)
+'''
+"""What the text of a large tensor calls."""
+
+_MOST_WRITTEN = 16
+"""Elements of a tensor up to which its numbers are written as such."""
+
+_NORMAL = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+_UNIFORM = ("uint8", "int8", "int16", "int32", "int64", "bool", *_NORMAL[:4])
+"""Types that torch makes random numbers of."""
+
+
+def make(given: Input, leaf: bool) -> str:
+    """An expression that makes an input; one that is no leaf may be written to although it has a gradient."""
+    spec = given.spec
+    if spec is None:
+        return expression(given.value, {})
+    text = _strided(given, spec)
+    if spec.requires_grad:
+        text = f"({text})" if _is_sum(text) else text
+        text += ".requires_grad_()" if leaf else ".requires_grad_().clone()"
+    return text
+
+
+def _strided(given: Input, spec: TensorSpec) -> str:
+    if not math.prod(spec.shape) or spec.stride == _contiguous(spec.shape):
+        return _filled(given.value, spec)
+    if _is_apart(spec):
+        options = _options(spec, "float32")
+        return (
+            f"torch.empty_strided({spec.shape}, {spec.stride}{options}).copy_({_filled(given.value, spec)})"
+        )
+    # Some elements share their place: what is made is the memory.
+    size = 1 + sum((length - 1) * step for length, step in zip(spec.shape, spec.stride, strict=True))
+    memory = TensorSpec((size,), (1,), spec.dtype, spec.device)
+    value = given.value
+    if isinstance(value, Exact):
+        places = torch.arange(size).as_strided(spec.shape, spec.stride).reshape(-1)
+        numbers = torch.zeros(size, dtype=_dtype(spec))
+        numbers[places] = _tensor(value, spec).reshape(-1)
+        value = Exact(bytes(numbers.view(torch.uint8).tolist()))
+    text = _filled(value, memory)
+    return f"{f'({text})' if _is_sum(text) else text}.as_strided({spec.shape}, {spec.stride})"
+
+
+def _filled(value: Any, spec: TensorSpec) -> str:
+    """A contiguous tensor."""
+    shape = ", ".join(map(str, spec.shape)) or "()"
+    if not math.prod(spec.shape):
+        return f"torch.empty({shape}{_options(spec, 'float32')})"
+    if isinstance(value, Exact):
+        return _written(value, spec)
+    if isinstance(value, Integers):
+        made = spec if spec.dtype in _UNIFORM else TensorSpec(spec.shape, (), "int64", spec.device)
+        high = min(value.high + 1, 2**63 - 1)
+        text = f"torch.randint({value.low}, {high}, {spec.shape}{_options(made, 'int64')})"
+        return text if made is spec else f"{text}.to(torch.{spec.dtype})"
+    made = spec if spec.dtype in _NORMAL else TensorSpec(spec.shape, (), "float32", spec.device)
+    text = f"torch.randn({shape}{_options(made, 'float32')})"
+    text += f" * {value.std:.6g}" if value.std != 1 else ""
+    text += f" + {value.mean:.6g}" if value.mean > 0 else f" - {-value.mean:.6g}" if value.mean else ""
+    if made is spec:
+        return text
+    return f"{f'({text})' if _is_sum(text) else text}.to(torch.{spec.dtype})"
+
+
+def _written(value: Exact, spec: TensorSpec) -> str:
+    tensor = _tensor(value, spec)
+    if tensor.numel() > _MOST_WRITTEN:
+        device = f".to({spec.device!r})" if spec.device != "cpu" else ""
+        lines = textwrap.wrap(base64.b64encode(zlib.compress(value.data, 9)).decode(), 90)
+        data = "\n".join(f'"{line}"' for line in lines)
+        return (
+            f"exact(\n{textwrap.indent(data, '    ')},\n    {spec.shape},\n    torch.{spec.dtype},\n){device}"
+        )
+    usual = "float32" if tensor.is_floating_point() else "bool" if tensor.dtype is torch.bool else "int64"
+    if tensor.is_complex():
+        usual = "complex64"
+    return f"torch.tensor({_numbers(tensor)}{_options(spec, usual)})"
+
+
+def _numbers(tensor: torch.Tensor) -> str:
+    if tensor.ndim:
+        return f"[{', '.join(map(_numbers, tensor))}]"
+    number = tensor.item()
+    if not isinstance(number, float) or not math.isfinite(number):
+        return expression(number, {})
+    # As few digits as make the same number of this type.
+    digits = (f"{number:.{count}g}" for count in range(1, 18))
+    return repr(float(next(text for text in digits if tensor.new_tensor(float(text)).item() == number)))
+
+
+def _tensor(value: Exact, spec: TensorSpec) -> torch.Tensor:
+    return torch.frombuffer(bytearray(value.data), dtype=_dtype(spec)).reshape(spec.shape)
+
+
+def _dtype(spec: TensorSpec) -> torch.dtype:
+    dtype: torch.dtype = getattr(torch, spec.dtype)
+    return dtype
+
+
+def _options(spec: TensorSpec, usual: str) -> str:
+    dtype = f", dtype=torch.{spec.dtype}" if spec.dtype != usual else ""
+    return dtype + (f", device={spec.device!r}" if spec.device != "cpu" else "")
+
+
+def _is_sum(text: str) -> bool:
+    """Whether it is the text of random numbers with a scale: a method needs it in brackets."""
+    return not text.endswith(")")
+
+
+def _contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(math.prod(max(length, 1) for length in shape[place + 1 :]) for place in range(len(shape)))
+
+
+def _is_apart(spec: TensorSpec) -> bool:
+    """Whether each element has a place of its own in memory."""
+    end = 0
+    for step, length in sorted(zip(spec.stride, spec.shape, strict=True)):
+        if length > 1:
+            if step <= end:
+                return False
+            end += step * (length - 1)
+    return True

@@ -1,0 +1,1 @@
+"""Run one compiled call of a program again, without the rest of the program."""

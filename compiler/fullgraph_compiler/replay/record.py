@@ -1,0 +1,112 @@
+"""Record the call of a compiled function: what it takes to make the same call elsewhere."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .. import torch_compat
+from ..capture import overlay
+from ..capture.modules import own_modules
+from ..minify.definitions import definitions
+from ..minify.reading import UnreadableError
+
+_CALLS = frozenset({"__call__", "_call_impl", "_wrapped_call_impl"})
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """A call, with the part of the program that it needs.
+
+    ``callee`` is a Python expression for what is called: a name of ``preamble``, or ``owner`` or an
+    attribute of it. ``arguments`` is the pickle of ``(owner, args, kwargs)``, in which the names of
+    ``modules`` stand for the program's own. ``is_compiled`` says whether ``callee`` is compiled by its
+    definition; if not, ``options`` are those of ``torch.compile``.
+    """
+
+    callee: str
+    arguments: bytes
+    modules: tuple[str, ...]
+    preamble: tuple[str, ...]
+    is_compiled: bool
+    options: dict[str, Any]
+
+
+def record_call(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], options: dict[str, Any]
+) -> RecordedCall:
+    """Record a call of a function that ``torch.compile`` was given with these options.
+
+    Raises :class:`UnreadableError` if the function or an argument cannot be taken elsewhere.
+    """
+    modules = own_modules()
+    names = {module.__name__ for module in modules.values()} | {"__main__"}
+    owner = getattr(function, "__self__", None)
+    if owner is None:
+        callee, found = _named(function, modules)
+        wanted = {callee.partition(".")[0]}
+    else:
+        name = function.__name__
+        callee, found = ("owner", owner) if name in _CALLS else (f"owner.{name}", getattr(owner, name))
+        wanted = set()
+    pickler = _Pickler(names)
+    arguments = pickler.dumps((owner, args, kwargs))
+    texts = {name: overlay.read(name).decode("utf-8", "replace") for name in modules}
+    return RecordedCall(
+        callee=callee,
+        arguments=arguments,
+        modules=tuple(sorted(pickler.used - {"__main__"})),
+        preamble=definitions(texts, wanted | pickler.wanted),
+        is_compiled=torch_compat.is_compiled(found),
+        options={name: value for name, value in options.items() if value},
+    )
+
+
+def _named(function: Callable[..., Any], modules: dict[str, types.ModuleType]) -> tuple[str, Any]:
+    """A function's name at the top level of its file, and what is there."""
+    name = getattr(function, "__qualname__", "<object>")
+    for module in modules.values():
+        found: Any = module if module.__name__ == function.__module__ else None
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        if found is not None:
+            return name, found
+    raise UnreadableError(f"{name} is not at the top level of a file of the program's own")
+
+
+class _Pickler:
+    """Pickles values, and takes note of the program's own classes and functions among them."""
+
+    def __init__(self, own: set[str]) -> None:
+        self.used: set[str] = set()
+        """The program's modules that hold them."""
+        self.wanted: set[str] = set()
+        """Their names there."""
+        self._own = own
+
+    def dumps(self, value: Any) -> bytes:
+        """The pickle. Raises :class:`UnreadableError` for what has none."""
+        noted = self._note
+
+        class Pickler(pickle.Pickler):
+            def reducer_override(self, item: Any) -> Any:
+                noted(item)
+                return NotImplemented
+
+        buffer = io.BytesIO()
+        try:
+            Pickler(buffer, pickle.HIGHEST_PROTOCOL).dump(value)
+        except Exception as error:
+            raise UnreadableError(f"its arguments cannot be pickled: {error}") from error
+        return buffer.getvalue()
+
+    def _note(self, item: Any) -> None:
+        if not isinstance(item, (type, types.FunctionType)):
+            item = type(item)
+        if item.__module__ in self._own:
+            self.used.add(item.__module__)
+            self.wanted.add(item.__qualname__.partition(".")[0])

@@ -1,0 +1,53 @@
+"""Text for people: the ladder of stages of the program and of each graph, then what is at fault."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import TextIO
+
+from fullgraph_compiler.facts import StageChecked
+from rich.text import Text
+
+from ...engine.faults import ladder, verdict
+from ...engine.report import Report
+from ..resolve import as_typed
+from .checked import Checked, shown_path
+from .text import plain_console, print_finding
+
+
+def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
+    """Write each report as it comes."""
+    console = plain_console(out)
+    for checked in reports:
+        report = checked.report
+        for compile_id, stages in _by_graph(report):
+            console.print(Text(_title(report, compile_id), "bold"))
+            for stage, line in zip(stages, ladder(stages), strict=True):
+                console.print(Text(f"  {line}", "red" if stage.failure else ""))
+            console.print()
+        failures = [finding for finding in report.findings if finding.severity == "error"]
+        for finding in failures:
+            print_finding(console, checked, finding)
+        if not failures:
+            console.print(Text(verdict(report), "bold"))
+        for finding in failures:
+            if finding.fault and finding.minifiable:
+                words = as_typed(checked.target)
+                console.print(f"Shrink it to a repro: fullgraph minify {words} --failure {finding.fault}")
+
+
+def _by_graph(report: Report) -> Iterator[tuple[str, list[StageChecked]]]:
+    """The stages of the whole program (its compile id is empty), then those of each graph."""
+    stages = sorted(report.stages, key=lambda stage: stage.compile_id != "")
+    order = {stage.compile_id: index for index, stage in reversed(list(enumerate(stages)))}
+    stages.sort(key=lambda stage: order[stage.compile_id])
+    for compile_id, group in itertools.groupby(stages, key=lambda stage: stage.compile_id):
+        yield compile_id, list(group)
+
+
+def _title(report: Report, compile_id: str) -> str:
+    if not compile_id:
+        return "The whole program"
+    span = next((graph.span for graph in report.graphs if graph.compile_id == compile_id), None)
+    return f"Graph {compile_id}" + (f", {shown_path(span.filename)}:{span.row}" if span else "")

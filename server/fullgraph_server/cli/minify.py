@@ -1,0 +1,67 @@
+"""Shrink a failure of a target to a repro."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from fullgraph_compiler.facts import Fact, Level, MinifyRequest
+from rich.console import Console
+
+from ..engine.minification import Minified, query_cache
+from ..workspace.targets import Target
+from .session import NOT_STARTED, RunOptions, Session, workspace_root
+
+_NOTHING_FAILS = 1
+
+
+def minify_target(
+    target: Target, options: RunOptions, output: Path, failure: int, level: Level | None
+) -> int:
+    """Write a repro to ``output``, say what became of it, and return the exit code."""
+    if not output.parent.is_dir():
+        raise click.UsageError(f"the folder {output.parent} does not exist: make it, or name another with -o")
+    minified = Minified(output)
+    request = MinifyRequest(
+        generation=1,
+        program=target.program,
+        output=str(output),
+        cache=str(query_cache(workspace_root(target))),
+        failure=failure,
+        level=level,
+    )
+    session = Session(options)
+    try:
+        with _progress() as show:
+
+            def take(facts: Sequence[Fact]) -> None:
+                minified.take(facts)
+                show(minified.progress_message)
+
+            session.execute(target, request, take)
+    finally:
+        session.close()
+    repro = minified.size is not None
+    print(minified.message, file=sys.stdout if repro else sys.stderr)
+    if session.signalled:
+        return session.signalled
+    if repro:
+        return 0
+    return _NOTHING_FAILS if minified.status == "finished" else NOT_STARTED
+
+
+def free_name(path: Path) -> Path:
+    """A name like this one that no file has: what is there may have been worked on."""
+    names = (path.with_stem(f"{path.stem}-{number}") for number in itertools.count(2))
+    return path if not path.exists() else next(name for name in names if not name.exists())
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """A line on the terminal that says how far it is; nothing where there is no terminal."""
+    with Console(stderr=True, highlight=False, markup=False).status("") as status:
+        yield status.update

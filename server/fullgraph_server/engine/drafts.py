@@ -1,0 +1,28 @@
+"""Findings while further facts may still add to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from .report import Finding
+
+
+@dataclass(slots=True)
+class Draft:
+    """A finding, and what has been gathered about it so far."""
+
+    finding: Finding
+    compile_ids: set[str] = field(default_factory=set)
+    eager: str = ""
+    """The function that runs eagerly because of it."""
+
+
+def finished(draft: Draft) -> Finding:
+    """The finding that a draft has become."""
+    compile_ids = frozenset(draft.compile_ids)
+    finding = replace(draft.finding, count=max(len(compile_ids), 1), compile_ids=compile_ids)
+    if draft.eager:
+        finding = replace(
+            finding, message=f"{finding.message.rstrip('.')}; the whole of `{draft.eager}` runs eagerly"
+        )
+    return finding

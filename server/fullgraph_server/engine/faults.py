@@ -1,0 +1,151 @@
+"""What the ladder of stages told: faults as findings, the ladder of a graph as lines, the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from fullgraph_compiler.facts import Fact, Failure, FaultLocated, StageChecked
+
+from .drafts import Draft
+from .report import Finding, FindingKind, Report
+from .wording import first_line
+
+_PARTS = {
+    "eager": "Dynamo, which captures the graph",
+    "aot_eager": "AOTAutograd, which traces the graph's forward and backward",
+    "aot_eager_decomp_partition": "a decomposition, or the partitioner, which splits forward from backward",
+    "inductor": "TorchInductor, which lowers the graph to kernels",
+}
+_OUTCOMES = {"error": "fails", "accuracy": "wrong result", "crash": "crashes", "hang": "hangs"}
+
+
+def add_faults(
+    drafts: Sequence[Draft], facts: Sequence[Fact], finding: Callable[[FaultLocated, FindingKind], Finding]
+) -> list[Draft]:
+    """Add each located fault: to the draft that tells of the same failure, else as one of its own.
+
+    ``finding`` makes the bare finding of a fault, at its place.
+    """
+    stages = [fact for fact in facts if isinstance(fact, StageChecked)]
+    own: dict[tuple[object, ...], Draft] = {}
+    for fault in sorted((fact for fact in facts if isinstance(fact, FaultLocated)), key=_number):
+        draft = _same_failure(drafts, fault)
+        if draft is not None and not draft.finding.fault:
+            draft.finding = replace(draft.finding, message=_added_to(draft.finding, fault))
+        elif draft is None:
+            made = finding(fault, _kind(fault))
+            draft = own.setdefault((made.code, made.span, made.message), Draft(made))
+        if not draft.finding.fault:
+            draft.finding = _explained(draft.finding, fault, stages)
+        draft.compile_ids |= {fault.compile_id} - {""}
+    return [*drafts, *own.values()]
+
+
+def fault_message(fault: FaultLocated) -> str:
+    """A fault in one sentence: what fails, how, and what still passes."""
+    message = _failing(fault)
+    if fault.passes:
+        message += f"; {_named(fault.passes)} passes"
+    return message
+
+
+def ladder(stages: Iterable[StageChecked]) -> list[str]:
+    """Lines of a table: each stage, what became of it, how long it took."""
+    rows = [(stage.stage, _outcome(stage.failure), f"{stage.seconds:.1f} s") for stage in stages]
+    names, outcomes, times = (max((len(row[column]) for row in rows), default=0) for column in range(3))
+    return [f"{name:<{names}}  {outcome:<{outcomes}}  {time:>{times}}" for name, outcome, time in rows]
+
+
+def verdict(report: Report) -> str:
+    """In one sentence, what a run through the stages has found."""
+    located = [finding for finding in report.findings if finding.fault]
+    if located:
+        first = min(located, key=lambda finding: finding.fault)
+        more = f" (and {len(located) - 1} more)" if len(located) > 1 else ""
+        return first.message + more
+    if report.status == "cancelled":
+        return "Stopped before every stage was checked."
+    problem = next((finding for finding in report.findings if finding.severity == "error"), None)
+    if problem is not None:
+        return problem.message
+    graphs = len({stage.compile_id for stage in report.stages if stage.compile_id})
+    if not graphs:
+        return "No stage is at fault: no graph was captured."
+    return f"No stage is at fault: {graphs} {'graph passes' if graphs == 1 else 'graphs pass'} all of them."
+
+
+def _same_failure(drafts: Iterable[Draft], fault: FaultLocated) -> Draft | None:
+    """The draft that tells of the same failure, which the run met by itself."""
+    if fault.failure.kind == "accuracy":
+        return None
+    if fault.stage == "uncompiled":
+        kinds: tuple[FindingKind, ...] = ("target-error",)
+    elif fault.stage == "eager":
+        # What raises only under Dynamo may be the program's own exception.
+        kinds = ("capture-error", "target-error")
+    else:
+        kinds = ("compile-error",)
+    same = [
+        draft
+        for draft in drafts
+        if draft.finding.kind in kinds
+        and draft.finding.severity == "error"
+        and (not draft.compile_ids or not fault.compile_id or fault.compile_id in draft.compile_ids)
+    ]
+    return min(same, key=lambda draft: kinds.index(draft.finding.kind), default=None)
+
+
+def _added_to(finding: Finding, fault: FaultLocated) -> str:
+    """The message of a finding that stands already, with what is known of its fault."""
+    if finding.kind == "compile-error":
+        return fault_message(fault)
+    if fault.passes:
+        return f"{finding.message.rstrip('.')}; {_named(fault.passes)} passes"
+    return finding.message
+
+
+def _explained(finding: Finding, fault: FaultLocated, stages: Iterable[StageChecked]) -> Finding:
+    """A finding that says which part is at fault, and shows the ladder."""
+    if fault.stage == "uncompiled":
+        told = "It fails without torch.compile too: the compiler is not at fault."
+    else:
+        told = f"The fault is in {_PARTS.get(fault.stage, f'the backend {fault.stage}')}."
+    own = [stage for stage in stages if stage.compile_id in ("", fault.compile_id)]
+    table = "\n".join(f"    {line}" for line in ladder(own))
+    explanation = "\n\n".join(part for part in (told, table, finding.explanation) if part)
+    return replace(finding, fault=fault.number, explanation=explanation)
+
+
+def _failing(fault: FaultLocated) -> str:
+    failure = fault.failure
+    where = _named(fault.stage) + (f" ({fault.detail})" if fault.detail else "")
+    backward = " in backward" if failure.phase == "backward" else ""
+    message = first_line(failure.message).rstrip(".")
+    if failure.kind == "accuracy":
+        return f"wrong result in {where}: {message}"
+    if failure.kind == "crash":
+        return f"{where} crashes{backward} ({failure.error})"
+    if failure.kind == "hang":
+        return f"{where} hangs{backward}" + (f": {message}" if message else "")
+    return f"{where} fails{backward}: " + ": ".join(part for part in (failure.error, message) if part)
+
+
+def _kind(fault: FaultLocated) -> FindingKind:
+    if fault.stage == "uncompiled":
+        return "target-error"
+    if fault.failure.kind == "accuracy":
+        return "accuracy"
+    return "capture-error" if (fault.stage, fault.failure.kind) == ("eager", "error") else "compile-error"
+
+
+def _named(stage: str) -> str:
+    return {"uncompiled": "the uncompiled program", "inductor": "TorchInductor"}.get(stage, stage)
+
+
+def _outcome(failure: Failure | None) -> str:
+    return _OUTCOMES[failure.kind] if failure else "passes"
+
+
+def _number(fault: FaultLocated) -> int:
+    return fault.number

@@ -1,0 +1,147 @@
+"""A failure of a target, shrunk to a repro."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fullgraph_compiler.facts import (
+    Fact,
+    MinifyProgress,
+    MinifyRequest,
+    ReproWritten,
+    RunFinished,
+    StageChecked,
+    Status,
+    TargetProblem,
+)
+
+from ..workspace.own_folder import own_folder
+from .runs import Plan, Runs
+
+NOTHING_FAILS = "Nothing fails: there is no failure to minify."
+
+
+class Minified:
+    """What a minification has told."""
+
+    def __init__(self, output: Path) -> None:
+        self.output = output
+        self.status: Status | None = None
+        self.progress: MinifyProgress | None = None
+        self.written: ReproWritten | None = None
+        self.problem = ""
+        self.checked = 0
+
+    def take(self, facts: Sequence[Fact]) -> None:
+        """Take the newest facts."""
+        for fact in facts:
+            if isinstance(fact, MinifyProgress):
+                self.progress = fact
+            elif isinstance(fact, StageChecked):
+                self.checked += 1
+            elif isinstance(fact, ReproWritten):
+                self.written = fact
+            elif isinstance(fact, TargetProblem):
+                self.problem = fact.message
+            elif isinstance(fact, RunFinished):
+                self.status = fact.status
+
+    @property
+    def size(self) -> MinifyProgress | ReproWritten | None:
+        """The newest numbers of the repro, if there is one."""
+        return (self.written or self.progress) if _has_text(self.output) else None
+
+    @property
+    def progress_message(self) -> str:
+        """How far it is."""
+        if self.progress is None:
+            return f"looking for the stage at fault, {self.checked} checked"
+        left = f"{self.progress.nodes} of {self.progress.nodes_at_first} nodes left"
+        return f"minifying: {left}, {self.progress.queries} queries, {self.progress.seconds:.0f} s"
+
+    @property
+    def message(self) -> str:
+        """What became of it, in one sentence."""
+        size, name = self.size, self.output.name
+        if size is None:
+            stopped = self.status == "cancelled"
+            return "Stopped before there was a repro." if stopped else self.problem or NOTHING_FAILS
+        numbers = f"{size.nodes} of {size.nodes_at_first} nodes, {size.queries} queries, {size.seconds:.1f} s"
+        if self.written is None:
+            why = "Stopped" if self.status == "cancelled" else self.problem.rstrip(".") or "It ended early"
+            return f"{why}: {name} is the smallest repro so far: {numbers}"
+        fails = "still fails when run" if self.written.reproduces else "does not fail when run by itself"
+        return f"{name}: {numbers}; {fails}"
+
+
+@dataclass(frozen=True)
+class Failing:
+    """Which failure is meant: by the number of its fault, by its graph, or the first one."""
+
+    fault: int = 0
+    compile_id: str = ""
+
+
+class Minification:
+    """The minification of one failure of a target. Execute it once."""
+
+    def __init__(self, runs: Runs, plan: Plan, failing: Failing, generation: int) -> None:
+        self.target = plan.target
+        root = plan.workspace.root
+        self._minified = Minified(new_repro(root, plan.target.filename))
+        request = MinifyRequest(
+            generation=generation,
+            program=plan.target.program,
+            output=str(self._minified.output),
+            cache=str(query_cache(root)),
+            failure=failing.fault,
+            compile_id=failing.compile_id,
+            texts=plan.texts,
+        )
+        # However long it takes: its progress is seen, and what it has when it is stopped stays.
+        self._run = runs.beside(plan.target.id, replace(plan.settings, timeout=None), request)
+
+    def cancel(self) -> None:
+        """Stop it; the best repro so far stays."""
+        self._run.cancel()
+
+    async def execute(self, on_progress: Callable[[str], None]) -> Minified:
+        """Shrink the failure; ``on_progress`` is told how far that is."""
+
+        def take(facts: Sequence[Fact]) -> None:
+            self._minified.take(facts)
+            on_progress(self._minified.progress_message)
+
+        await self._run.execute(take)
+        if self._minified.size is None:
+            self._minified.output.unlink(missing_ok=True)
+        return self._minified
+
+
+def query_cache(root: Path) -> Path:
+    """The folder in which the answers of queries are kept."""
+    return own_folder(root) / "queries"
+
+
+def new_repro(root: Path, filename: str) -> Path:
+    """A new, empty file for the repro of a failure in ``filename``. Raises ``OSError``."""
+    folder = own_folder(root) / "repros"
+    folder.mkdir(exist_ok=True)
+    for number in itertools.count(1):
+        path = folder / f"{Path(filename).stem}-{number}.py"
+        try:
+            path.open("x").close()
+        except FileExistsError:
+            continue
+        return path
+    raise AssertionError
+
+
+def _has_text(path: Path) -> bool:
+    try:
+        return path.stat().st_size > 0
+    except OSError:
+        return False

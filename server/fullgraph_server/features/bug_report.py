@@ -1,0 +1,94 @@
+"""``fullgraph/bugReport``: a failure in the form that PyTorch's issue template for torch.compile asks for."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from pathlib import Path
+
+from pygls.lsp.server import LanguageServer
+
+from ..engine.environment import environment_report
+from ..engine.interpreter import Interpreter
+from ..engine.program_output import output_of
+from ..engine.report import Report
+from ..engine.runs import Runs
+from ..protocol import BUG_REPORT, BugReportItem, TargetParams
+from ..workspace.own_folder import REPRO_RAISES, is_repro
+from ..workspace.source import SourceFile
+from .configuration import Configuration
+from .documents import Documents
+from .interpreter import interpreter_of
+from .markdown import fenced
+from .minify import Minifications
+from .targets import NoTarget, Targets
+
+_LONGEST = 20_000
+"""Characters of an error log: an issue holds 65,536 in all."""
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """What is reported: in one sentence, as a program, and what the compiler said."""
+
+    description: str
+    code: str
+    logs: str
+
+
+def register(
+    server: LanguageServer,
+    documents: Documents,
+    configuration: Configuration,
+    targets: Targets,
+    runs: Runs,
+    minifications: Minifications,
+) -> None:
+    """Answer the request."""
+
+    @server.feature(BUG_REPORT)
+    async def bug_report(params: TargetParams) -> BugReportItem:
+        target = targets.find(params.target)
+        if isinstance(target, NoTarget):
+            return BugReportItem(problem=target.message)
+        repro = Path(target.filename) if is_repro(target.filename) else minifications.repro(target.id)
+        python, root = await interpreter_of(documents.uri(target.filename), documents, configuration)
+        source = documents.source(str(repro)) if repro else None
+        if repro is not None and source is not None:
+            failure = await _of_repro(repro, source, python, root)
+        else:
+            report = runs.report(target.id)
+            found = _of_report(report, documents.source(target.filename)) if report else None
+            if found is None:
+                problem = f"{target.label} has no failure to report: analyze it first."
+                return BugReportItem(problem=problem)
+            failure = found
+        return BugReportItem(_text(failure, await environment_report(python, root)))
+
+
+async def _of_repro(repro: Path, source: SourceFile, python: Interpreter, root: Path) -> _Failure:
+    # It begins with a comment that says how it fails.
+    head = itertools.takewhile(lambda line: line.startswith("# "), source.lines)
+    description = "\n".join(line.removeprefix("# ") for line in head)
+    logs = await output_of((python.path, str(repro), REPRO_RAISES), root)
+    return _Failure(description, source.text, logs)
+
+
+def _of_report(report: Report, source: SourceFile | None) -> _Failure | None:
+    """The worst finding of a run, with the file that ran."""
+    failures = [finding for finding in report.findings if finding.severity == "error"]
+    failures.sort(key=lambda finding: not finding.minifiable)
+    if not failures:
+        return None
+    finding = failures[0]
+    ran = report.files.get(finding.span.filename) or source
+    return _Failure(finding.message, ran.text if ran else "", finding.text or finding.message)
+
+
+def _text(failure: _Failure, environment: str) -> str:
+    logs = failure.logs.strip()
+    if len(logs) > _LONGEST:
+        logs = f"(the last {_LONGEST:,} characters)\n{logs[-_LONGEST:]}"
+    parts = ["### 🐛 Describe the bug", failure.description, fenced("python", failure.code)]
+    parts += ["### Error logs", fenced("text", logs), "### Versions", environment.strip()]
+    return "\n\n".join(part for part in parts if part) + "\n"

@@ -1,0 +1,75 @@
+"""``fullgraph/debugConfiguration``: how debugpy starts a target or a repro."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from fullgraph_compiler.facts import PytestNode, Script, to_json
+from pygls.lsp.server import LanguageServer
+
+from ..engine.process import worker_script
+from ..protocol import DEBUG_CONFIGURATION, DebugConfiguration, DebugItem, DebugParams
+from ..workspace.own_folder import is_repro, own_folder
+from ..workspace.targets import Target
+from .configuration import Configuration
+from .documents import Documents
+from .interpreter import interpreter_of
+from .targets import NoTarget, Targets
+
+
+def register(
+    server: LanguageServer, documents: Documents, configuration: Configuration, targets: Targets
+) -> None:
+    """Answer the request."""
+
+    @server.feature(DEBUG_CONFIGURATION)
+    async def configure(params: DebugParams) -> DebugItem:
+        target = targets.find(params.target)
+        if isinstance(target, NoTarget):
+            return DebugItem(problem=target.message)
+        python, root = await interpreter_of(documents.uri(target.filename), documents, configuration)
+        try:
+            folder = own_folder(root)
+        except OSError as error:
+            return DebugItem(problem=f"The folder for TorchInductor's code cannot be made: {error}.")
+        return DebugItem(debug_configuration(target, python.path, folder, params.uncompiled))
+
+
+def debug_configuration(target: Target, python: str, folder: Path, uncompiled: bool) -> DebugConfiguration:
+    """The launch configuration of a target. TorchInductor's code stays in ``folder``, for breakpoints."""
+    program, module = None, None
+    if is_repro(target.filename):
+        # It shall fail in this process, where the debugger sees it, rather than report that it did.
+        program, args = target.filename, ["--raise", "--child"]
+    elif isinstance(target.program, Script):
+        program, args = target.program.filename, list(target.program.args)
+    elif isinstance(target.program, PytestNode):
+        # Captured output would show too late.
+        module, args = "pytest", ["-s", target.program.node]
+    else:
+        program, args = worker_script(), ["--examples", json.dumps(to_json(target.program))]
+    env = {
+        **target.env,
+        "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"),
+        # Code that is compiled in other processes could not be stepped into.
+        "TORCHINDUCTOR_COMPILE_THREADS": "1",
+        # Python never runs the lines of a function that is compiled, so no breakpoint there would hold.
+        **({"TORCH_COMPILE_DISABLE": "1"} if uncompiled else {}),
+    }
+    return DebugConfiguration(
+        name=f"Fullgraph: {target.label}{' uncompiled' if uncompiled else ''}",
+        type="debugpy",
+        request="launch",
+        args=args,
+        cwd=str(target.cwd),
+        env=env,
+        python=python,
+        just_my_code=False,
+        # TorchInductor asks small Python processes what the machine can do, and waits for their answer;
+        # each would be a debug session of its own, and wait for an editor.
+        sub_process=False,
+        console="integratedTerminal",
+        program=program,
+        module=module,
+    )

@@ -1,0 +1,28 @@
+"""A backend that ends the process when it meets a gelu."""
+
+# stage: my_backend
+# failure: crash SIGKILL forward
+# nodes: 1
+
+import os
+import signal
+
+import torch
+
+
+def my_backend(graph, inputs):
+    if any(node.target is torch._C._nn.gelu for node in graph.graph.nodes):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return graph.forward
+
+
+@torch.compile(backend=my_backend)
+def step(x, y):
+    z = torch.cos(x) + 1
+    z = torch.nn.functional.gelu(z * y)  # fault
+    return torch.cat([z, x], dim=1)
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    step(torch.randn(4, 6), torch.randn(6))

@@ -1,0 +1,25 @@
+"""A backend that gives back no function when it meets a gelu."""
+
+# stage: my_backend
+# failure: error AssertionError forward
+# nodes: 1
+
+import torch
+
+
+def my_backend(graph, inputs):
+    if any(node.target is torch._C._nn.gelu for node in graph.graph.nodes):
+        return None
+    return graph.forward
+
+
+@torch.compile(backend=my_backend)
+def step(x, y):
+    z = torch.cos(x) + 1
+    z = torch.nn.functional.gelu(z * y)  # fault
+    return torch.cat([z, x], dim=1)
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    step(torch.randn(4, 6), torch.randn(6))

@@ -1,0 +1,23 @@
+"""A relu fails when it runs."""
+
+# stage: faulty
+# failure: error InjectedError forward
+# nodes: 1
+
+import torch
+from fullgraph_compiler.backends.faults import Fault
+
+faulty = Fault("relu", "runtime", "forward")
+
+
+@torch.compile(backend=faulty)
+def block(x, w):
+    y = torch.sin(x @ w)
+    y = torch.relu(y - 0.1)  # fault
+    return (y * x).sum()
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    x = torch.randn(8, 8, requires_grad=True)
+    block(x, torch.randn(8, 8)).backward()

@@ -1,0 +1,29 @@
+"""The lowering of cos, which is the gradient of sin, computes something else."""
+
+# stage: inductor
+# failure: accuracy Numbers backward
+# nodes: 1
+
+import torch
+from torch._inductor.lowering import lowerings
+
+aten = torch.ops.aten
+
+
+def broken(x):
+    return lowerings[aten.sin.default](x)
+
+
+lowerings[aten.cos.default] = broken
+
+
+@torch.compile
+def step(x, w):
+    y = torch.softmax(x @ w, dim=1)
+    y = torch.sin(y * 3)  # fault
+    return (y + x).exp()
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    step(torch.randn(6, 8, requires_grad=True), torch.randn(8, 8)).sum().backward()

@@ -1,0 +1,18 @@
+"""TorchInductor loses the sign of zero."""
+
+# stage: inductor
+# failure: accuracy Numbers forward
+# nodes: 2
+
+import torch
+
+
+@torch.compile
+def step(x):
+    y = x.abs() + 1
+    y = torch.signbit(-y * 0)  # fault
+    return y.logical_not()
+
+
+if __name__ == "__main__":
+    step(torch.linspace(-1, 1, 16))

@@ -1,0 +1,75 @@
+"""A worker's forked children: their answers and their ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+import pytest
+from processes import dies
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux only")
+
+if sys.platform == "linux":
+    from fullgraph_compiler.worker.children import Child, run_child, wait_for
+
+
+def _wait_for_ever() -> None:
+    while True:
+        signal.pause()
+
+
+def test_a_child_answers() -> None:
+    ended = run_child(lambda: list(range(100_000)))
+    assert ended.answered
+    assert ended.answer[-1] == 99_999
+    assert not ended.out_of_time
+
+
+def test_what_a_child_does_stays_in_it() -> None:
+    names: list[str] = []
+    run_child(lambda: names.append("child"))
+    assert names == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL])
+def test_a_signal_ends_a_child(number: signal.Signals) -> None:
+    ended = run_child(lambda: os.kill(os.getpid(), number))
+    assert (ended.answered, ended.code, ended.out_of_time) == (False, -number, False)
+
+
+def test_an_exit_is_no_answer() -> None:
+    ended = run_child(lambda: os._exit(7))
+    assert (ended.answered, ended.code) == (False, 7)
+
+
+def test_an_exception_is_no_answer() -> None:
+    ended = run_child(lambda: 1 // 0)
+    assert (ended.answered, ended.code) == (False, 1)
+
+
+def test_a_child_runs_out_of_time() -> None:
+    ended = run_child(_wait_for_ever, seconds=0.1)
+    assert ended.out_of_time
+    assert not ended.answered
+
+
+def test_what_a_child_has_started_ends_with_it() -> None:
+    def start() -> int:
+        pid = os.fork()
+        if pid == 0:
+            _wait_for_ever()
+        return pid
+
+    ended = run_child(start)
+    assert dies(ended.answer)
+
+
+def test_the_first_that_is_done_comes_first() -> None:
+    slow, quick = Child(_wait_for_ever, None), Child(lambda: "quick", None)
+    assert wait_for({slow, quick}) is quick
+    assert quick.end().answer == "quick"
+    slow.deadline = 0.0
+    assert wait_for({slow}) is slow
+    assert slow.end().out_of_time

@@ -1,0 +1,75 @@
+"""Every program of ``tests/cases/failures``: the right stage is named, and a repro fails by itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from failures import parse_failure
+
+if sys.platform != "linux":
+    pytest.skip("the stages of a program are forked, on Linux only", allow_module_level=True)
+
+from fullgraph_compiler.diagnose.stages import prepare
+from fullgraph_compiler.facts import Fact, FaultLocated, MinifyRequest, ReproWritten, Script, StageChecked
+from fullgraph_compiler.minify.minifier import minify
+from fullgraph_compiler.worker.children import run_child
+
+_CASES = sorted((Path(__file__).parents[1] / "cases" / "failures").glob("*.py"))
+_PATIENCE = 30.0
+_SECONDS = 600
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Compiled kernels, for all cases."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.mark.parametrize("path", _CASES, ids=lambda path: path.stem)
+def test_failure(path: Path, cache: Path, tmp_path: Path) -> None:
+    expected = parse_failure(path, torch.__version__)
+    repro = tmp_path / "repro.py"
+    facts = _minified(
+        MinifyRequest(1, Script(str(path)), str(repro), str(cache), patience=_PATIENCE), path.parent
+    )
+    located = next((fact for fact in facts if isinstance(fact, FaultLocated)), None)
+    if expected.stage == "none":
+        assert located is None
+        return
+    assert located is not None, facts
+    failure = located.failure
+    assert (located.stage, failure.kind) == (expected.stage, expected.kind)
+    assert (failure.error, failure.phase) == (expected.error, expected.phase)
+    checked = [fact for fact in facts if isinstance(fact, StageChecked) and fact.stage == located.passes]
+    assert any(fact.failure is None for fact in checked) == bool(located.passes)
+    if expected.stage == "uncompiled":
+        assert not repro.exists()
+        return
+    written = next(fact for fact in facts if isinstance(fact, ReproWritten))
+    assert written.nodes <= expected.nodes, repro.read_text()
+    assert expected.row in [frame.row for frame in written.stack if frame.filename == str(path)]
+    assert written.reproduces, _run(repro)
+
+
+def _minified(request: MinifyRequest, folder: Path) -> list[Fact]:
+    def work() -> list[Fact]:
+        os.chdir(folder)
+        facts: list[Fact] = []
+        minify(request, facts.extend, lambda: None)
+        return facts
+
+    prepare(request.cache)
+    ended = run_child(work, _SECONDS)
+    assert ended.answered, ended
+    found: list[Fact] = ended.answer
+    return found
+
+
+def _run(repro: Path) -> str:
+    ended = subprocess.run([sys.executable, str(repro)], capture_output=True, text=True, check=False)
+    return f"{repro.read_text()}\n{ended.stdout}{ended.stderr}"

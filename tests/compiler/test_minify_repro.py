@@ -1,0 +1,393 @@
+"""The text of a repro: readable Python, which computes what the case says and checks itself."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from fullgraph_compiler.facts import Failure, FaultLocated, StackFrame
+from fullgraph_compiler.minify import repro, self_check
+from fullgraph_compiler.minify.case import (
+    Case,
+    Code,
+    Exact,
+    Graph,
+    Input,
+    Integers,
+    Normal,
+    Operation,
+    Ref,
+    TensorSpec,
+)
+from in_child import in_child
+
+
+def tensor(
+    name: str,
+    *shape: int,
+    stride: tuple[int, ...] | None = None,
+    dtype: str = "float32",
+    grad: bool = False,
+    value: Normal | Integers | Exact | None = None,
+) -> Input:
+    stride = torch.empty(shape).stride() if stride is None else stride
+    return Input(name, TensorSpec(shape, stride, dtype, "cpu", grad), value or Normal())
+
+
+def operation(name: str, target: str, *args: Any, calls: Any = (), **kwargs: Any) -> Operation:
+    kind = "call_function" if "." in target else "call_method"
+    return Operation(name, kind, target, args, tuple(kwargs.items()), calls=calls)
+
+
+def case_of(inputs: list[Input], operations: list[Operation], outputs: list[Any], **options: Any) -> Case:
+    graph = Graph(tuple(item.name for item in inputs), tuple(operations), tuple(outputs))
+    return Case(**{"level": "dynamo", "backend": "eager", "graph": graph, "inputs": tuple(inputs), **options})
+
+
+def defined(case: Case) -> dict[str, Any]:
+    namespace: dict[str, Any] = {"__name__": "repro"}
+    exec(compile(repro.program(case), "<repro>", "exec"), namespace)
+    return namespace
+
+
+def lines(case: Case) -> list[str]:
+    """What stands in ``forward``."""
+    body = repro.program(case).partition("def forward(")[2].partition("\n\n\n")[0]
+    return [line.strip() for line in body.splitlines()[1:]]
+
+
+X = Ref("x")
+
+
+# -- operations --------------------------------------------------------------------------------
+
+
+def test_operations_are_written_as_a_person_would() -> None:
+    operations = [
+        operation("a", "operator.add", X, 1),
+        operation("b", "operator.pow", -2, Ref("a")),
+        operation("c", "operator.getitem", Ref("b"), (0, slice(None, 2), ..., None)),
+        operation("d", "view", Ref("c"), 1, -1),
+        operation("e", "torch.nn.functional.softmax", Ref("d"), dim=-1, dtype=Code("torch.float64")),
+        operation("unused", "operator.setitem", X, (0,), 3.0),
+        operation("f", "torch.cat", [Ref("e"), Ref("e")], 1),
+        operation("g", "operator.neg", Ref("f")),
+        operation("h", "random_", Ref("g"), **{"from": 1, "to": 2}),
+    ]
+    assert lines(case_of([tensor("x", 3, 4)], operations, [Ref("h"), None, 3, X])) == [
+        "a = x + 1",
+        "b = (-2) ** a",
+        "c = b[0, :2, ..., None]",
+        "d = c.view(1, -1)",
+        "e = torch.nn.functional.softmax(d, dim=-1, dtype=torch.float64)",
+        "x[0,] = 3.0",
+        "f = torch.cat([e, e], 1)",
+        "g = -f",
+        "h = g.random_(to=2, **{'from': 1})",
+        "return [h, None, 3, x]",
+    ]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [math.inf, -math.inf, -0.0, True, 3, 2**70, "it's", ..., None, complex(1, -0.0), complex(math.inf, 2)],
+)
+def test_constants_keep_their_value(value: Any) -> None:
+    module = defined(case_of([tensor("x", 1)], [], [X, (value, [value], {"k": value}), slice(value, None)]))
+    assert repr(module["Repro"]()(0)[1:]) == repr([(value, [value], {"k": value}), slice(value, None)])
+
+
+def test_not_a_number_stays_none() -> None:
+    assert math.isnan(defined(case_of([tensor("x", 1)], [], [math.nan]))["Repro"]()(0)[0])
+
+
+def test_names_that_python_has_already_are_changed() -> None:
+    inputs = [tensor("sum", 2), tensor("class", 2), tensor("self", 2), tensor("3.x", 2), tensor("mine", 2)]
+    operations = [
+        operation("torch", "torch.add", Ref("sum"), Ref("class")),
+        operation("f", "mine.twice", Ref("torch")),
+        operation("sum_", "builtins.sum", [Ref("f"), Ref("self"), Ref("3.x"), Ref("mine")]),
+    ]
+    preamble = ("class mine:\n    twice = staticmethod(lambda value: value * 2)",)
+    module = defined(case_of(inputs, operations, [Ref("sum_")], preamble=preamble))
+    assert module["Repro"]()(1, 2, 3, 4, 5) == [18]
+
+
+def test_a_line_of_the_user_stands_above_its_operations(tmp_path: Path) -> None:
+    source = tmp_path / "model.py"
+    source.write_text("def f(x):\n    return x.sin().cos()\n")
+    inner = StackFrame(str(Path(torch.__file__).parent / "nn" / "modules" / "module.py"), 9, "forward")
+    calls = (StackFrame(str(source), 2, "f"), inner)
+    operations = [
+        operation("sin", "sin", X, calls=calls),
+        operation("cos", "cos", Ref("sin"), calls=calls),
+        operation("tan", "tan", Ref("cos"), calls=(StackFrame("gone.py", 7, "g"),)),
+    ]
+    assert lines(case_of([tensor("x", 2)], operations, [Ref("tan")])) == [
+        "# model.py:2 in f: return x.sin().cos()",
+        "sin = x.sin()",
+        "cos = sin.cos()",
+        "# gone.py:7 in g",
+        "tan = cos.tan()",
+        "return [tan]",
+    ]
+
+
+def test_graphs_within_are_modules() -> None:
+    def branch(target: str) -> Graph:
+        return Graph(("x",), (operation("y", target, X),), (Ref("y"),))
+
+    names = ("cond_true_0", "cond_false_0")
+    operations = [Operation(name, "get_attr", name, ()) for name in names]
+    operations += [
+        operation("cond", "torch.ops.higher_order.cond", Ref("p"), *map(Ref, names), (X,)),
+        operation("item", "operator.getitem", Ref("cond"), 0),
+    ]
+    case = case_of([tensor("p", dtype="bool", value=Exact(b"\0")), tensor("x", 3)], operations, [Ref("item")])
+    subgraphs = (("cond_true_0", branch("torch.sin")), ("cond_false_0", branch("torch.cos")))
+    graph = Graph(case.graph.parameters, case.graph.operations, case.graph.outputs, subgraphs)
+    module = defined(Case("dynamo", "eager", graph, case.inputs))
+    p, x = module["inputs"]()
+    assert torch.equal(module["Repro"]()(p, x)[0], x.cos())
+
+
+def test_a_graph_within_may_return_its_output_bare() -> None:
+    less = Graph(("i",), (operation("lt", "torch.lt", Ref("i"), 3),), (Ref("lt"),), bare=True)
+    more = Graph(("i",), (operation("add", "torch.add", Ref("i"), 1),), (Ref("add"),))
+    operations = [Operation(name, "get_attr", name, ()) for name in ("cond_fn", "body_fn")]
+    loop = "torch.ops.higher_order.while_loop"
+    operations.append(operation("loop", loop, Ref("cond_fn"), Ref("body_fn"), (X,), ()))
+    operations.append(operation("item", "operator.getitem", Ref("loop"), 0))
+    graph = Graph(("x",), tuple(operations), (Ref("item"),), (("cond_fn", less), ("body_fn", more)))
+    module = defined(Case("dynamo", "eager", graph, (tensor("x", dtype="int64", value=Integers(0, 0)),)))
+    assert module["Repro"]()(*module["inputs"]())[0].item() == 3
+
+
+TRITON = "torch.ops.higher_order.triton_kernel_wrapper_"
+
+
+def test_a_triton_kernel_is_launched_as_its_user_would() -> None:
+    given = {"kernel": Code("add_one"), "grid": (4, 1, 1), "kwargs": {"out": X, "n": 4, "BLOCK": 16}}
+    launch = operation("launch", TRITON + "mutation", **given)
+    assert lines(case_of([tensor("x", 4)], [launch], [X])) == [
+        "add_one[(4, 1, 1)](out=x, n=4, BLOCK=16)",
+        "return [x]",
+    ]
+    launch = operation("launch", TRITON + "functional", **given, tensors_to_clone=["out"])
+    item = operation("item", "operator.getitem", Ref("launch"), "out")
+    assert lines(case_of([tensor("x", 4)], [launch, item], [Ref("item")], level="aot")) == [
+        "launch = {'out': torch.clone(x)}",
+        "torch.library.wrap_triton(add_one)[(4, 1, 1)](out=launch['out'], n=4, BLOCK=16)",
+        "item = launch['out']",
+        "return [item]",
+    ]
+
+
+# -- inputs ------------------------------------------------------------------------------------
+
+EXACT = [float(value) for value in range(12)]
+
+
+@pytest.mark.parametrize(
+    ("shape", "stride", "value"),
+    [
+        ((3, 4), (4, 1), Normal()),
+        ((3, 4), (1, 3), Normal(5.0, 0.1)),
+        ((3, 4), (8, 2), Integers(2, 9)),
+        ((3, 4), (0, 1), Normal(-1.0)),
+        ((3, 4), (1, 1), Exact(struct.pack("12f", *(i + j for i in range(3) for j in range(4))))),
+        ((3, 4), (1, 3), Exact(struct.pack("12f", *EXACT))),
+        ((0, 3), (3, 1), Normal()),
+        ((), (), Normal()),
+        ((2, 50), (50, 1), Exact(struct.pack("100f", *range(100)))),
+    ],
+)
+@pytest.mark.parametrize("grad", [False, True])
+def test_a_tensor_is_what_its_spec_says(
+    shape: tuple[int, ...], stride: tuple[int, ...], value: Any, grad: bool
+) -> None:
+    case = case_of([tensor("x", *shape, stride=stride, grad=grad, value=value)], [], [X])
+    inputs = defined(case)["inputs"]
+    (x,), (again,) = inputs(), inputs()
+    assert (tuple(x.shape), x.stride(), x.dtype, x.requires_grad) == (shape, stride, torch.float32, grad)
+    assert x.is_leaf
+    assert torch.equal(x, again)
+    if isinstance(value, Exact):
+        assert x.flatten().tolist() == list(struct.unpack(f"{x.numel()}f", value.data))
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        "bool",
+        "uint8",
+        "int32",
+        "int64",
+        "uint16",
+        "float16",
+        "bfloat16",
+        "float64",
+        "float8_e4m3fn",
+        "complex64",
+    ],
+)
+@pytest.mark.parametrize("value", [Normal(1.0, 0.5), Integers(0, 1), None])
+def test_every_dtype_can_be_made(dtype: str, value: Any) -> None:
+    size = torch.empty(0, dtype=getattr(torch, dtype)).element_size()
+    made = value or Exact(b"\1" * 3 * size)
+    (x,) = defined(case_of([tensor("x", 3, dtype=dtype, value=made)], [], [X]))["inputs"]()
+    assert x.dtype is getattr(torch, dtype)
+    if value is None:
+        assert bytes(x.view(torch.uint8).tolist()) == made.data
+
+
+def test_a_few_numbers_are_written_as_such() -> None:
+    numbers = Exact(struct.pack("3f", 0.1, -math.inf, -0.0))
+    text = repro.program(case_of([tensor("x", 3, value=numbers), Input("n", None, 5)], [], [X]))
+    assert "torch.tensor([0.1, -math.inf, -0.0]),  # x\n        5,  # n\n" in text
+    assert "manual_seed" not in text
+
+
+def test_an_input_with_a_gradient_may_be_written_to() -> None:
+    add = operation("add_", "add_", X, 1)
+    module = defined(case_of([tensor("x", 3, grad=True)], [add], [Ref("add_")]))
+    (x,) = module["inputs"]()
+    assert module["Repro"]()(x)[0].requires_grad
+
+
+# -- how it is compiled ------------------------------------------------------------------------
+
+
+def test_what_must_come_before_does() -> None:
+    case = case_of(
+        [tensor("x", 3)],
+        [operation("y", "torch.sin", X)],
+        [Ref("y")],
+        backend="wrap(mine)",
+        backend_is_code=True,
+        dynamic=True,
+        settings=("torch._functorch.config.donated_buffer = False",),
+        preamble=(
+            "from __future__ import annotations",
+            "import math",
+            "def mine(graph, inputs): return graph",
+            "wrap = lambda backend: backend",
+        ),
+    )
+    text = repro.program(case)
+    assert text.startswith(
+        "from __future__ import annotations\nimport torch\nimport torch._functorch.config\nimport math\n\n\n"
+        "torch._functorch.config.donated_buffer = False\n\n\ndef mine("
+    )
+    assert "torch.compile(module, backend=wrap(mine), dynamic=True)" in text
+    module = defined(case)
+    assert torch.equal(module["compiled"](module["Repro"](), [])(torch.ones(3))[0], torch.ones(3).sin())
+
+
+# -- the whole file ----------------------------------------------------------------------------
+
+
+def fault(failure: Failure) -> FaultLocated:
+    return FaultLocated(1, "aot_eager", "eager", failure, "0/0")
+
+
+def ran(case: Case, failure: Failure, folder: Path, *args: str) -> tuple[int, str]:
+    """The exit code of the file, run by a fresh interpreter, and what it prints."""
+    file = folder / "repro.py"
+    file.write_text(repro.write(case, fault(failure), "torch 0.0"), encoding="utf-8")
+    done = subprocess.run([sys.executable, file, *args], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+def checked(case: Case, failure: Failure, *args: str) -> tuple[int, str]:
+    """The same in a forked child, which is faster. An exception counts as printed."""
+
+    def call() -> tuple[int, str]:
+        namespace: dict[str, Any] = {"__name__": "repro"}
+        exec(compile(repro.write(case, fault(failure), ""), "<repro>", "exec"), namespace)
+        sys.argv[1:] = args
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            try:
+                code = namespace["main"]()
+            except Exception as error:
+                return 1, repr(error)
+        return code, printed.getvalue()
+
+    code, text = in_child(call)
+    return code, text
+
+
+def failing(backend: str, grad: bool = False) -> Case:
+    """A case with a backend of its own."""
+    preamble = ("import os", "import time", f"def mine(graph, inputs):\n    {backend}\n    return graph")
+    return case_of(
+        [tensor("x", 2, 3, grad=grad)],
+        [operation("y", "torch.relu", X, calls=(StackFrame("model.py", 3, "forward"),))],
+        [Ref("y")],
+        backend="mine",
+        backend_is_code=True,
+        preamble=preamble,
+    )
+
+
+def test_a_repro_of_an_error_is_short_and_checks_itself(tmp_path: Path) -> None:
+    failure = Failure("error", "ValueError", "no relu_1 of [2, 3] at 0x77")
+    code, text = ran(failing("raise ValueError('no relu_7 of [4, 4] at 0x12')"), failure, tmp_path)
+    assert (code, text) == (0, "Still fails: ValueError: no relu_1 of [2, 3] at 0x77\n")
+    text = (tmp_path / "repro.py").read_text()
+    assert len(text.splitlines()) < 70
+    assert text.startswith(
+        "# AOTAutograd fails in the forward pass: ValueError: no relu_1 of [2, 3] at 0x77\n"
+    )
+    assert "#     model.py:3 in forward\n" in text
+    assert "fullgraph" not in text.lower()
+
+
+def test_a_repro_of_an_error_lets_it_out_if_asked() -> None:
+    failing_case, failure = failing("raise ValueError('no relu')"), Failure("error", "ValueError", "no relu")
+    assert checked(failing_case, failure)[0] == 0
+    code, text = checked(failing_case, failure, "--raise")
+    assert code == 1
+    assert text.startswith("BackendCompilerFailed")
+
+
+def test_a_repro_tells_that_it_fails_differently_or_not_at_all() -> None:
+    failure = Failure("error", "ValueError", "no relu")
+    code, text = checked(failing("raise ValueError('no sin')"), failure)
+    assert (code, text.splitlines()[-1]) == (1, "Fails differently.")
+    assert checked(failing("pass"), failure) == (1, "No longer fails.\n")
+
+
+def test_a_repro_of_wrong_numbers_compares_them(tmp_path: Path) -> None:
+    wrong = failing("return lambda x: [graph(x)[0] + 1]", grad=True)
+    numbers, nan = (Failure("accuracy", kind, f"output 0: {kind}") for kind in ("Numbers", "NaN"))
+    code, text = ran(wrong, numbers, tmp_path)
+    assert (code, text[:34]) == (0, "Still fails: output 0: off by 1.0e")
+    code, text = checked(wrong, nan)
+    assert (code, text[:17]) == (1, "Fails differently")
+    assert checked(failing("pass", grad=True), numbers) == (1, "No longer fails.\n")
+
+
+def test_a_repro_of_a_crash_looks_how_a_child_ends(tmp_path: Path) -> None:
+    aborts = failing("os.abort()", grad=True)
+    assert ran(aborts, Failure("crash", "SIGABRT", "the process is ended by SIGABRT"), tmp_path)[0] == 0
+    assert ran(aborts, Failure("crash", "SIGSEGV", "the process is ended by SIGSEGV"), tmp_path)[0] == 1
+    leaves = failing("os._exit(7)")
+    assert ran(leaves, Failure("crash", "Exit", "the process ends with exit code 7"), tmp_path)[0] == 0
+
+
+def test_a_repro_of_a_hang_has_a_time_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    failure = Failure("hang", "Hang", "it takes longer than 10 s")
+    assert ran(failing("os._exit(0)"), failure, tmp_path) == (1, "No longer fails.\n")
+    monkeypatch.setattr(self_check, "SECONDS", 2)
+    code, text = ran(failing("time.sleep(1000)"), failure, tmp_path)
+    assert (code, text) == (0, "Still fails: it takes longer than 2 seconds\n")

@@ -1,0 +1,58 @@
+"""Runs of the command line that start no process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from fullgraph_compiler.facts import Fact, MinifyRequest, RunFinished, RunRequest
+from fullgraph_server.cli import session as session_module
+from fullgraph_server.engine.settings import RunSettings
+from fullgraph_server.engine.workers import Workers
+
+
+class FakeRun:
+    """Tells the facts that the test gives, and remembers what it was asked for."""
+
+    facts: ClassVar[Sequence[Fact]] = ()
+    writes: ClassVar[str] = ""
+    """What a minification leaves in its output."""
+    status: ClassVar[str] = "finished"
+    asked: ClassVar[list[tuple[RunSettings, Any]]] = []
+    on_execute: ClassVar[Callable[[], None] | None] = None
+
+    def __init__(self, _: Workers, settings: RunSettings, request: RunRequest | MinifyRequest) -> None:
+        self.torch = "2.13.0"
+        self.asked.append((settings, request))
+        if isinstance(request, MinifyRequest) and self.writes:
+            Path(request.output).write_text(self.writes)
+        self._cancelled = asyncio.Event()
+
+    async def execute(self, on_facts: Callable[[Sequence[Fact]], None]) -> None:
+        on_facts(self.facts)
+        status = self.status
+        if type(self).on_execute:
+            type(self).on_execute()  # type: ignore[misc]
+            await self._cancelled.wait()
+            status = "cancelled"
+        on_facts((RunFinished(status, 0.5),))  # type: ignore[arg-type]
+
+    def cancel(self) -> None:
+        self._cancelled.set()
+
+
+def fake_runs(monkeypatch: pytest.MonkeyPatch) -> type[FakeRun]:
+    """Put fake runs in the place of real ones; they begin with nothing to tell."""
+    monkeypatch.setattr(session_module, "Run", FakeRun)
+    for name, value in {
+        "facts": (),
+        "writes": "",
+        "status": "finished",
+        "asked": [],
+        "on_execute": None,
+    }.items():
+        monkeypatch.setattr(FakeRun, name, value)
+    return FakeRun

@@ -1,0 +1,242 @@
+"""``fullgraph stages`` and ``fullgraph minify`` as their caller sees them. Runs are faked."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from faked_run import FakeRun, fake_runs
+from fullgraph_compiler.facts import (
+    Fact,
+    Failure,
+    FaultLocated,
+    GraphBreak,
+    GraphCaptured,
+    GraphNode,
+    MinifyProgress,
+    MinifyRequest,
+    ReproWritten,
+    Script,
+    StackFrame,
+    StageChecked,
+    TargetProblem,
+)
+from fullgraph_server.cli import main
+
+LOWERING = Failure("error", "LoweringException", "no relu", text="Traceback")
+
+
+@pytest.fixture(autouse=True)
+def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakeRun]:
+    return fake_runs(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "pyproject.toml").write_text("[tool.fullgraph]\ntimeout = 20\n")
+    (tmp_path / "a.py").write_text("def f(x):\n    return x.relu()\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def fullgraph(*words: str) -> Result:
+    return CliRunner().invoke(main, words)
+
+
+def climbed(folder: Path) -> tuple[Fact, ...]:
+    relu = StackFrame(str(folder / "a.py"), 2, "f", 11, 2, 19)
+    return (
+        GraphCaptured("0/0", (GraphNode("relu", "f32[2] cpu", relu),)),
+        GraphBreak("0/0", "GB0059", "broke", "", (), "", "", (relu,), False, ""),
+        StageChecked("uncompiled", "", None, 0.2),
+        StageChecked("eager", "", None, 0.3),
+        StageChecked("aot_eager", "0/0", None, 0.5),
+        StageChecked("inductor", "0/0", LOWERING, 11.5),
+        FaultLocated(1, "inductor", "aot_eager", LOWERING, "0/0", (relu,), "lowerings: aten.relu.default"),
+    )
+
+
+# -- stages ------------------------------------------------------------------------------------
+
+
+def test_stages_shows_each_ladder_and_then_what_is_at_fault(fake: type[FakeRun], folder: Path) -> None:
+    fake.facts = climbed(folder)
+    result = fullgraph("stages", "a.py")
+    assert result.exit_code == 1
+    assert result.stdout == (
+        "The whole program\n"
+        "  uncompiled  passes  0.2 s\n"
+        "  eager       passes  0.3 s\n"
+        "\n"
+        "Graph 0/0, a.py:2\n"
+        "  aot_eager  passes   0.5 s\n"
+        "  inductor   fails   11.5 s\n"
+        "\n"
+        "a.py:2:12 compile-error TorchInductor (lowerings: aten.relu.default) fails: "
+        "LoweringException: no relu; aot_eager passes\n"
+        "   |\n"
+        " 1 | def f(x):\n"
+        " 2 |     return x.relu()\n"
+        "   |            ^^^^^^^^\n"
+        "   |\n"
+        "   = note: The fault is in TorchInductor, which lowers the graph to kernels.\n"
+        "\n"
+        "Shrink it to a repro: fullgraph minify a.py --failure 1\n"
+    )
+    ((settings, request),) = fake.asked
+    assert request.depth == "stages"
+    assert settings.timeout == 100, "five times what pyproject.toml gives to a run"
+
+
+def test_stages_takes_the_time_that_it_is_given(fake: type[FakeRun]) -> None:
+    fullgraph("stages", "a.py", "--timeout", "7", "--python", "/py", "--args", "-x")
+    ((settings, request),) = fake.asked
+    assert (settings.timeout, settings.python, request.program.args) == (7, "/py", ("-x",))
+
+
+@pytest.mark.parametrize(
+    ("facts", "status", "code"),
+    [
+        ((StageChecked("aot_eager", "0/0", None, 1),), "finished", 0),
+        ((TargetProblem("warning", "old"),), "finished", 0),
+        ((TargetProblem("error", "The program did not finish."),), "timeout", 1),
+        ((TargetProblem("error", "There is no torch."),), "not-started", 2),
+    ],
+)
+def test_the_exit_code_of_stages(
+    fake: type[FakeRun], facts: tuple[Fact, ...], status: str, code: int
+) -> None:
+    fake.facts, fake.status = facts, status
+    assert fullgraph("stages", "a.py").exit_code == code
+
+
+def test_stages_as_json(fake: type[FakeRun], folder: Path) -> None:
+    fake.facts = climbed(folder)
+    told = json.loads(fullgraph("stages", "a.py", "--format", "json").stdout)
+    assert [(stage["stage"], stage["passes"]) for stage in told["stages"]] == [
+        ("uncompiled", True),
+        ("eager", True),
+        ("aot_eager", True),
+        ("inductor", False),
+    ]
+    assert told["stages"][3] == {
+        "stage": "inductor",
+        "compile_id": "0/0",
+        "passes": False,
+        "failure": {
+            "kind": "error",
+            "error": "LoweringException",
+            "message": "no relu",
+            "phase": "forward",
+        },
+        "seconds": 11.5,
+    }
+    assert [(finding["fault"], finding["compile_ids"]) for finding in told["findings"]] == [
+        (0, ["0/0"]),
+        (1, ["0/0"]),
+    ]
+
+
+# -- minify ------------------------------------------------------------------------------------
+
+
+def tells(fake: type[FakeRun], *facts: Fact, writes: str = "") -> None:
+    """What a minification tells, and what it has written into its output by then."""
+    fake.facts, fake.writes = facts, writes
+
+
+PROGRESS = MinifyProgress(12, 14, 5, 1.5)
+
+
+def written(reproduces: bool = True) -> ReproWritten:
+    return ReproWritten("repro.py", 1, 14, 9, 0, 3.14, reproduces)
+
+
+@pytest.mark.parametrize(
+    ("reproduces", "end"), [(True, "still fails when run"), (False, "does not fail when run by itself")]
+)
+def test_minify_writes_a_repro_and_says_so(
+    fake: type[FakeRun], folder: Path, reproduces: bool, end: str
+) -> None:
+    tells(fake, PROGRESS, written(reproduces), writes="# a repro\n")
+    result = fullgraph("minify", "a.py")
+    assert result.exit_code == 0
+    assert result.stdout == f"repro.py: 1 of 14 nodes, 9 queries, 3.1 s; {end}\n"
+    ((settings, request),) = fake.asked
+    assert request == MinifyRequest(
+        1,
+        Script(str(folder / "a.py")),
+        str(folder / "repro.py"),
+        str(folder / ".fullgraph" / "queries"),
+    )
+    assert settings.timeout is None, "it can be stopped at any time"
+    assert (folder / ".fullgraph" / ".gitignore").read_text() == "*\n"
+
+
+def test_what_minify_is_asked_for(fake: type[FakeRun], folder: Path) -> None:
+    words = ("--failure", "3", "-o", "out/r.py", "--level", "dynamo", "--memory", "2", "--python", "/py")
+    (folder / "out").mkdir()
+    fullgraph("minify", "a.py", *words)
+    ((settings, request),) = fake.asked
+    assert (request.failure, request.level, request.output) == (3, "dynamo", str(folder / "out" / "r.py"))
+    assert (settings.memory, settings.python) == (2 << 30, "/py")
+
+
+def test_an_earlier_repro_stays_unless_it_is_named(fake: type[FakeRun], folder: Path) -> None:
+    (folder / "repro.py").write_text("# an old one\n")
+    tells(fake, PROGRESS, written(), writes="# a repro\n")
+    assert fullgraph("minify", "a.py").stdout.startswith("repro-2.py: ")
+    assert (folder / "repro.py").read_text() == "# an old one\n"
+    assert fullgraph("minify", "a.py", "-o", "repro.py").stdout.startswith("repro.py: ")
+    assert (folder / "repro.py").read_text() == "# a repro\n"
+
+
+def test_where_nothing_fails_there_is_no_repro(fake: type[FakeRun], folder: Path) -> None:
+    (folder / "repro.py").write_text("# an old one\n")
+    tells(fake, TargetProblem("error", "Nothing fails: every graph compiles."))
+    result = fullgraph("minify", "a.py")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "Nothing fails: every graph compiles." in result.stderr
+    assert (folder / "repro.py").read_text() == "# an old one\n"
+
+
+def test_a_target_that_cannot_be_run(fake: type[FakeRun]) -> None:
+    tells(fake, TargetProblem("error", "There is no torch."))
+    fake.status = "not-started"
+    result = fullgraph("minify", "a.py")
+    assert (result.exit_code, "There is no torch." in result.stderr) == (2, True)
+
+
+def test_a_signal_keeps_the_best_repro_so_far(fake: type[FakeRun], folder: Path) -> None:
+    tells(fake, PROGRESS, writes="# a repro\n")
+    fake.on_execute = lambda: os.kill(os.getpid(), signal.SIGINT)
+    result = fullgraph("minify", "a.py")
+    assert result.exit_code == 128 + signal.SIGINT
+    assert result.stdout == (
+        "Stopped: repro.py is the smallest repro so far: 12 of 14 nodes, 5 queries, 1.5 s\n"
+    )
+    assert (folder / "repro.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("minify",), "Usage"),
+        (("minify", "gone.py"), "gone.py does not exist"),
+        (("minify", "a.py", "--failure", "0"), "--failure"),
+        (("minify", "a.py", "--level", "deep"), "--level"),
+        (("minify", "a.py", "-o", "no/such/folder/repro.py"), "no/such/folder"),
+        (("stages", "a.py", "--format", "sarif"), "--format"),
+    ],
+)
+def test_wrong_usage_gives_2_and_says_what_to_do(
+    fake: type[FakeRun], words: tuple[str, ...], message: str
+) -> None:
+    result = fullgraph(*words)
+    assert result.exit_code == 2
+    assert message in result.output
+    assert fake.asked == []

@@ -1,0 +1,242 @@
+"""Faults that the ladder of stages has located, folded into findings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fullgraph_compiler.facts import (
+    CompileFailure,
+    Fact,
+    Failure,
+    FaultLocated,
+    FrameStarted,
+    GraphCaptured,
+    ProgramRaised,
+    RunFinished,
+    Stack,
+    StackFrame,
+    StageChecked,
+    TargetProblem,
+)
+from fullgraph_server.engine.faults import ladder, verdict
+from fullgraph_server.engine.fold import fold
+from fullgraph_server.engine.report import Finding, Report, Span
+from fullgraph_server.workspace.source import SourceFile
+from fullgraph_server.workspace.workspace import Workspace
+
+FILE = "/w/toy.py"
+TOY = """\
+import torch
+
+def f(x):
+    y = x.sin()
+    return y.relu()
+
+torch.compile(f)(torch.ones(3))
+"""
+WORKSPACE = Workspace(Path("/w"), {FILE: SourceFile(FILE, TOY)}.get)
+RELU = (StackFrame(FILE, 5, "f", 11, 5, 19),)
+MODULE = (StackFrame(FILE, 7, "<module>"),)
+PARTITION = "aot_eager_decomp_partition"
+
+ERROR = Failure("error", "LoweringException", "NotImplementedError: no.\nmore", text="Traceback: no")
+WRONG = Failure("accuracy", "Numbers", "gradient of x is off by 0.5", "backward")
+SEGFAULT = Failure("crash", "SIGSEGV", "segmentation fault")
+HANG = Failure("hang", "timeout", "no end within 60 s")
+
+
+def folded(*facts: Fact) -> Report:
+    started = FrameStarted("0/0", "f", FILE, 3, MODULE)
+    return fold("toy.py", 3, "2.13.0", (started, *facts, RunFinished("finished", 2.0)), WORKSPACE)
+
+
+def located(
+    failure: Failure,
+    stage: str = "inductor",
+    passes: str = PARTITION,
+    compile_id: str = "0/0",
+    number: int = 1,
+    stack: Stack = RELU,
+    detail: str = "",
+) -> FaultLocated:
+    return FaultLocated(number, stage, passes, failure, compile_id, stack, detail)
+
+
+def only(report: Report) -> Finding:
+    assert len(report.findings) == 1, report.findings
+    return report.findings[0]
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "message"),
+    [
+        (
+            located(ERROR),
+            "compile-error",
+            f"TorchInductor fails: LoweringException: NotImplementedError: no; {PARTITION} passes",
+        ),
+        (
+            located(replace(ERROR, message="N/A"), detail="lowerings: aten.relu"),
+            "compile-error",
+            f"TorchInductor (lowerings: aten.relu) fails: LoweringException: N/A; {PARTITION} passes",
+        ),
+        (
+            located(WRONG, "aot_eager", "eager"),
+            "accuracy",
+            "wrong result in aot_eager: gradient of x is off by 0.5; eager passes",
+        ),
+        (located(SEGFAULT), "compile-error", f"TorchInductor crashes (SIGSEGV); {PARTITION} passes"),
+        (
+            located(HANG, "my_backend"),
+            "compile-error",
+            f"my_backend hangs: no end within 60 s; {PARTITION} passes",
+        ),
+        (
+            located(Failure("error", "RuntimeError", "no", "backward"), "aot_eager", "eager"),
+            "compile-error",
+            "aot_eager fails in backward: RuntimeError: no; eager passes",
+        ),
+        (
+            located(ERROR, "eager", "uncompiled", ""),
+            "capture-error",
+            "eager fails: LoweringException: NotImplementedError: no; the uncompiled program passes",
+        ),
+        (
+            located(WRONG, "eager", "uncompiled", ""),
+            "accuracy",
+            "wrong result in eager: gradient of x is off by 0.5; the uncompiled program passes",
+        ),
+        (
+            located(SEGFAULT, "uncompiled", "", ""),
+            "target-error",
+            "the uncompiled program crashes (SIGSEGV)",
+        ),
+    ],
+)
+def test_a_fault_is_a_finding_on_its_line(fault: FaultLocated, kind: str, message: str) -> None:
+    finding = only(folded(fault))
+    assert (finding.kind, finding.code, finding.severity) == (kind, kind, "error")
+    assert finding.message == message
+    assert finding.span == Span(FILE, 5, 12, 5, 20)
+    assert finding.fault == 1
+    assert finding.text == fault.failure.text
+    assert finding.minifiable == (kind in ("compile-error", "accuracy"))
+
+
+def test_a_fault_without_a_line_stands_on_its_function() -> None:
+    assert only(folded(located(ERROR, stack=()))).span == Span(FILE, 3, 5, 3, 6)
+
+
+def test_the_explanation_names_the_part_and_shows_the_ladder_of_the_graph() -> None:
+    report = folded(
+        StageChecked("uncompiled", "", None, 0.24),
+        StageChecked("eager", "", None, 0.5),
+        StageChecked("aot_eager", "0/0", None, 1),
+        StageChecked("aot_eager", "1/0", SEGFAULT, 1),
+        StageChecked("inductor", "0/0", WRONG, 12),
+        located(WRONG),
+    )
+    assert only(report).explanation == (
+        "The fault is in TorchInductor, which lowers the graph to kernels.\n\n"
+        "    uncompiled  passes         0.2 s\n"
+        "    eager       passes         0.5 s\n"
+        "    aot_eager   passes         1.0 s\n"
+        "    inductor    wrong result  12.0 s"
+    )
+    assert [stage.compile_id for stage in report.stages] == ["", "", "0/0", "1/0", "0/0"]
+
+
+def test_the_failure_of_the_programs_own_backend_is_not_told_twice() -> None:
+    text = "the whole message"
+    own = CompileFailure("0/0", "backend", "RuntimeError", "boom", RELU, hints=("do this",), text=text)
+    # Whatever comes first.
+    for facts in ((own, located(ERROR, "mine")), (located(ERROR, "mine"), own)):
+        finding = only(folded(*facts))
+        assert finding.kind == "compile-error"
+        assert finding.message.startswith("mine fails: LoweringException")
+        assert finding.explanation.startswith("The fault is in the backend mine.")
+        assert (finding.hints, finding.text, finding.fault) == (("do this",), text, 1)
+        assert finding.compile_ids == {"0/0"}
+
+
+def test_the_failure_of_another_graph_is_another_finding() -> None:
+    own = CompileFailure("1/0", "backend", "RuntimeError", "boom", RELU)
+    assert [finding.fault for finding in folded(own, located(ERROR)).findings] == [1, 0]
+
+
+def test_a_wrong_result_is_not_the_error_of_the_same_graph() -> None:
+    own = CompileFailure("0/0", "backend", "RuntimeError", "boom", RELU)
+    kinds = [finding.kind for finding in folded(own, located(WRONG)).findings]
+    assert kinds == ["accuracy", "compile-error"]
+
+
+def test_a_failed_capture_says_what_passes() -> None:
+    broke = CompileFailure("0/0", "capture", "Unsupported", "print called", RELU, code="GB0059")
+    finding = only(folded(broke, located(ERROR, "eager", "uncompiled")))
+    assert (finding.code, finding.message) == ("GB0059", "print called; the uncompiled program passes")
+    assert finding.explanation.startswith("The fault is in Dynamo, which captures the graph.")
+
+
+def test_an_exception_that_the_program_raises_only_under_dynamo() -> None:
+    raised = ProgramRaised("ValueError", "no", RELU, "Traceback")
+    finding = only(folded(raised, located(Failure("error", "ValueError", "no"), "eager", "uncompiled", "")))
+    assert finding.message == "ValueError: no; the uncompiled program passes"
+
+
+def test_an_exception_of_the_program_itself() -> None:
+    raised = ProgramRaised("ValueError", "no", RELU, "Traceback")
+    fault = located(Failure("error", "ValueError", "no"), "uncompiled", "", "")
+    finding = only(folded(raised, StageChecked("uncompiled", "", fault.failure, 0.1), fault))
+    assert finding.message == "ValueError: no"
+    assert finding.explanation == (
+        "It fails without torch.compile too: the compiler is not at fault.\n\n    uncompiled  fails  0.1 s"
+    )
+    assert not finding.minifiable
+
+
+def test_a_warning_about_the_target_is_not_its_failure() -> None:
+    warning = TargetProblem("warning", "old torch")
+    assert len(folded(warning, located(ERROR, "uncompiled", "", "")).findings) == 2
+
+
+def test_the_same_fault_in_several_graphs_is_one_finding_with_the_first_number() -> None:
+    finding = only(folded(located(ERROR, number=2, compile_id="0/10"), located(ERROR, compile_id="0/2")))
+    assert (finding.fault, finding.count, finding.compile_id) == (1, 2, "0/2")
+
+
+GRAPH = GraphCaptured("0/0", ())
+
+
+@pytest.mark.parametrize(
+    ("facts", "sentence"),
+    [
+        ((), "No stage is at fault: no graph was captured."),
+        ((StageChecked("eager", "", None, 1),), "No stage is at fault: no graph was captured."),
+        ((StageChecked("aot_eager", "0/0", None, 1),), "No stage is at fault: 1 graph passes all of them."),
+        (
+            (StageChecked("aot_eager", "0/0", None, 1), StageChecked("aot_eager", "1/0", None, 1)),
+            "No stage is at fault: 2 graphs pass all of them.",
+        ),
+        (
+            (located(HANG, number=2, compile_id="1/0"), located(SEGFAULT)),
+            f"TorchInductor crashes (SIGSEGV); {PARTITION} passes (and 1 more)",
+        ),
+        (
+            (TargetProblem("error", "The program did not finish within 5 s."),),
+            "The program did not finish within 5 s.",
+        ),
+    ],
+)
+def test_the_verdict_is_one_sentence(facts: tuple[Fact, ...], sentence: str) -> None:
+    assert verdict(folded(*facts)) == sentence
+
+
+def test_a_run_that_was_stopped_has_no_verdict() -> None:
+    report = fold("toy.py", 3, "2.13.0", [RunFinished("cancelled", 2.0)], WORKSPACE)
+    assert verdict(report) == "Stopped before every stage was checked."
+
+
+def test_a_ladder_without_stages_is_empty() -> None:
+    assert ladder([]) == []

@@ -1,0 +1,111 @@
+"""How deep runs go, where several are asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from fullgraph_compiler.facts import Script
+from fullgraph_server.engine import fork_server, process
+from fullgraph_server.engine.report import Report
+from fullgraph_server.engine.runs import Plan, RunObserver, Runs, settings_at
+from fullgraph_server.engine.settings import RunSettings
+from fullgraph_server.workspace.targets import Target
+from fullgraph_server.workspace.workspace import Workspace
+
+FAKE = Path(__file__).with_name("fake_worker.py")
+
+
+class Depths(RunObserver):
+    """The depths of the runs that have begun, as their workers tell them."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self._changed = asyncio.Event()
+
+    def reported(self, report: Report) -> None:
+        if report.status is None:
+            self.told.append(report.findings[0].message)
+            self._changed.set()
+
+    async def next(self) -> str:
+        await asyncio.wait_for(self._changed.wait(), 30)
+        self._changed.clear()
+        return self.told[-1]
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    program = tmp_path / "program.py"
+    program.write_text("")
+    os.mkfifo(tmp_path / "gate")
+    return program
+
+
+@pytest.fixture
+def depths() -> Depths:
+    return Depths()
+
+
+@pytest.fixture
+async def runs(program: Path, depths: Depths, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Runs]:
+    for module in (process, fork_server):
+        monkeypatch.setattr(module, "worker_script", lambda: str(FAKE))
+    folder = program.parent
+    settings = RunSettings(sys.executable, folder, dict(os.environ))
+
+    async def plan(name: str) -> Plan:
+        script = Script(str(program), ("depth", str(folder / "gate")))
+        return Plan(Target(name, name, "script", str(program), script, folder), settings, Workspace(folder))
+
+    runs = Runs(plan, (depths,))
+    yield runs
+    await runs.close()
+
+
+async def go_on(program: Path) -> None:
+    await asyncio.wait_for(asyncio.to_thread((program.parent / "gate").write_text, ""), 30)
+
+
+async def depth_of(run: asyncio.Future[Report | None]) -> str:
+    report = await asyncio.wait_for(run, 30)
+    assert report is not None
+    return report.findings[0].message
+
+
+async def test_a_run_goes_as_deep_as_it_is_asked_for(runs: Runs, program: Path) -> None:
+    for depth in ("graph", "stages", "graph"):
+        run = runs.start("target", depth)  # type: ignore[arg-type]
+        await go_on(program)
+        assert await depth_of(run) == depth
+
+
+@pytest.mark.parametrize("first", ["graph", "stages"])
+async def test_requests_that_share_a_run_get_the_deeper_one(runs: Runs, program: Path, first: str) -> None:
+    second = {"graph": "stages", "stages": "graph"}[first]
+    run, same = runs.start("target", first), runs.start("target", second)  # type: ignore[arg-type]
+    await go_on(program)
+    assert await depth_of(run) == await depth_of(same) == "stages"
+
+
+async def test_a_save_ends_a_run_but_who_asked_for_the_stages_gets_them(
+    runs: Runs, program: Path, depths: Depths
+) -> None:
+    run = runs.start("target", "stages")
+    assert await depths.next() == "stages"
+    runs.restart(str(program))
+    assert await depths.next() == "stages", "of the text that was saved"
+    await go_on(program)
+    assert await depth_of(run) == "stages"
+    runs.restart(str(program))
+    assert await depths.next() == "graph", "nobody waits for it"
+
+
+def test_a_deep_run_may_take_longer() -> None:
+    settings = RunSettings("python", Path(), {}, 60.0)
+    assert [settings_at(settings, depth).timeout for depth in ("graph", "stages")] == [60.0, 300.0]
+    assert settings_at(RunSettings("python", Path(), {}), "stages").timeout is None
