@@ -124,9 +124,9 @@ class MinifyRequest:
 
     ``failure`` is the number of a ``FaultLocated``, ``compile_id`` that of the graph whose fault is meant; 0
     and empty mean the first one. The best repro so far is always in ``output``, a file's absolute path;
-    answers of earlier queries and compiled kernels are kept in the folder ``cache``. ``level`` is the form of
-    the repro: ``None`` chooses the one that suits the stage. A graph hangs if it takes longer than
-    ``patience`` seconds.
+    answers of earlier queries and compiled kernels are kept in the folder ``cache``, if one is named.
+    ``level`` is the form of the repro: ``None`` chooses the one that suits the stage. A graph hangs if it
+    takes longer than ``patience`` seconds.
     """
 
     generation: int

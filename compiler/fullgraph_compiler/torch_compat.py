@@ -436,6 +436,16 @@ def intercept_backends(
     OutputGraph._call_user_compiler = call_intercepted
 
 
+def is_fullgraph(frame: FrameType | None) -> bool:
+    """Whether the compilation that ``frame`` is part of may not break its graph.
+
+    ``_compile`` (``convert_frame.py``) holds that in ``one_graph``: 2.11 to 2.15.
+    """
+    while frame is not None and "one_graph" not in frame.f_locals:
+        frame = frame.f_back
+    return frame is not None and bool(frame.f_locals["one_graph"])
+
+
 def unwrapped_backend(backend: Any) -> tuple[Any, dict[str, Any]]:
     """What a program gave as a backend, by name if torch knows it by one, and the options given with it.
 
@@ -575,14 +585,30 @@ def keep_kernels_in(folder: str) -> None:
 
 
 def import_inductor() -> None:
-    """Import what compiling a graph with TorchInductor needs, which takes seconds."""
-    import torch._inductor.codegen.cpp_wrapper_cpu
-    import torch._inductor.compile_fx
-    import torch._inductor.fx_passes.joint_graph
-    import torch._inductor.fx_passes.post_grad
-    import torch._inductor.graph
-    import torch._inductor.lowering
-    import torch._inductor.scheduler  # noqa: F401
+    """Import what compiling a graph with TorchInductor needs, which takes seconds. A fork may follow.
+
+    ``torch/_inductor/runtime/benchmarking.py`` asks whether there is a GPU when it is imported (2.11 to
+    2.15), which opens CUDA, and a child could not open it again; but not if NVML is to be asked
+    (https://docs.pytorch.org/docs/stable/notes/cuda.html#environment-variables).
+    """
+    import os
+
+    name = "PYTORCH_NVML_BASED_CUDA_CHECK"
+    before = os.environ.get(name)
+    os.environ[name] = "1"
+    try:
+        import torch._inductor.codegen.cpp_wrapper_cpu
+        import torch._inductor.compile_fx
+        import torch._inductor.fx_passes.joint_graph
+        import torch._inductor.fx_passes.post_grad
+        import torch._inductor.graph
+        import torch._inductor.lowering
+        import torch._inductor.scheduler  # noqa: F401
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 def bisect(passes: Callable[[], bool]) -> str:

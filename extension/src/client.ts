@@ -29,6 +29,7 @@ import {
   MINIFY,
   type MinifySummary,
   OPEN_REPRO,
+  RECIPES,
   RUN,
   SHOW_EXPLANATION,
   SHOW_TARGET,
@@ -141,6 +142,7 @@ function middleware({ python, milestones }: ClientContext): Middleware {
       switch (command) {
         case RUN:
         case STAGES:
+        case RECIPES:
           forget();
           return milestones.duringRun(async () => (await next(command, args)) as unknown);
         case MINIFY: {

@@ -4,7 +4,7 @@ import type { ClientContext } from "./client";
 import { debugRepro, debugTarget } from "./debug";
 import { copyEnvironment } from "./environment";
 import { showExplanation } from "./explanation";
-import { copyBugReport, findStage, minify, type Named, openRepro } from "./failures";
+import { copyBugReport, findStage, minify, type Named, openRepro, tryRecipes } from "./failures";
 import type { FindingNode, TargetNode } from "./nodes";
 import { pickTarget } from "./pick";
 import { CLEAR, OPEN_REPRO, RUN_ON_SAVE, SHOW_EXPLANATION, SHOW_TARGET, STOP } from "./protocol";
@@ -37,6 +37,7 @@ export function registerCommands(
     "fullgraph.runOnSaveOn": (node?: TargetNode) => runOnSave(server, node, true),
     "fullgraph.runOnSaveOff": (node?: TargetNode) => runOnSave(server, node, false),
     "fullgraph.findStage": (named?: unknown) => findStage(server, nodeOf(named)),
+    "fullgraph.tryRecipes": (named?: unknown) => tryRecipes(server, nodeOf(named)),
     "fullgraph.minifyFailure": (named?: unknown) => minify(server, nodeOf(named)),
     "fullgraph.debugTarget": (named?: unknown) => debugTarget(server, nodeOf(named), false),
     "fullgraph.debugUncompiled": (named?: unknown) => debugTarget(server, nodeOf(named), true),

@@ -7,6 +7,7 @@ import {
   MINIFY,
   type MinifyOptions,
   type MinifySummary,
+  RECIPES,
   STAGES,
 } from "./protocol";
 import type { Server } from "./server";
@@ -19,6 +20,14 @@ export async function findStage(server: Server, named: Named): Promise<void> {
   const target = targetOf(named);
   if (target !== undefined) {
     await server.command(STAGES, target);
+  }
+}
+
+/** Try what helps against crashes and for want of memory. The server tells what does. */
+export async function tryRecipes(server: Server, named: Named): Promise<void> {
+  const target = targetOf(named);
+  if (target !== undefined) {
+    await server.command(RECIPES, target);
   }
 }
 

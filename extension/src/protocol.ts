@@ -12,6 +12,7 @@ export const DEBUG_CONFIGURATION = "fullgraph/debugConfiguration";
 export const STATUS = "fullgraph/status";
 export const RUN = "fullgraph.run";
 export const STAGES = "fullgraph.stages";
+export const RECIPES = "fullgraph.recipes";
 export const MINIFY = "fullgraph.minify";
 export const STOP = "fullgraph.stop";
 export const CLEAR = "fullgraph.clear";

@@ -14,6 +14,7 @@ Notifications of the server, to a client with the capability ``experimental.full
 Commands (``workspace/executeCommand``):
     ``fullgraph.run [target]`` -> ``RunSummary``, once the run is over.
     ``fullgraph.stages [target]`` -> ``RunSummary``: the same, through the stages of the compiler.
+    ``fullgraph.recipes [target]`` -> ``RunSummary``: the same, with one part of it off after the other.
     ``fullgraph.minify [target, MinifyOptions?]`` -> ``MinifySummary``, once it is over.
     ``fullgraph.stop [target?]``, ``fullgraph.clear [target?]`` -> ``null``; of all targets without one.
     ``fullgraph.runOnSave [target, boolean]`` -> ``null``: whether a target runs again when a file is saved.
@@ -51,6 +52,7 @@ STATUS = "fullgraph/status"
 
 RUN = "fullgraph.run"
 STAGES = "fullgraph.stages"
+RECIPES = "fullgraph.recipes"
 MINIFY = "fullgraph.minify"
 STOP = "fullgraph.stop"
 CLEAR = "fullgraph.clear"

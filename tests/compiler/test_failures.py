@@ -19,7 +19,7 @@ from fullgraph_compiler.facts import Fact, FaultLocated, MinifyRequest, ReproWri
 from fullgraph_compiler.minify.minifier import minify
 from fullgraph_compiler.worker.children import run_child
 
-_CASES = sorted((Path(__file__).parents[1] / "cases" / "failures").glob("*.py"))
+_FOLDER = Path(__file__).parents[1] / "cases"
 _PATIENCE = 30.0
 _SECONDS = 600
 
@@ -30,16 +30,26 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
-@pytest.mark.parametrize("path", _CASES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(_FOLDER.glob("failures/*.py")), ids=lambda path: path.stem)
 def test_failure(path: Path, cache: Path, tmp_path: Path) -> None:
+    _check(path, cache, tmp_path)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("path", sorted(_FOLDER.glob("failures_gpu/*.py")), ids=lambda path: path.stem)
+def test_failure_on_a_gpu(path: Path, cache: Path, tmp_path: Path) -> None:
+    _check(path, cache, tmp_path)
+
+
+def _check(path: Path, cache: Path, tmp_path: Path) -> None:
     expected = parse_failure(path, torch.__version__)
     repro = tmp_path / "repro.py"
-    facts = _minified(
-        MinifyRequest(1, Script(str(path)), str(repro), str(cache), patience=_PATIENCE), path.parent
-    )
+    request = MinifyRequest(1, Script(str(path)), str(repro), str(cache), patience=_PATIENCE)
+    facts = _minified(request, path.parent)
     located = next((fact for fact in facts if isinstance(fact, FaultLocated)), None)
     if expected.stage == "none":
         assert located is None
+        assert any(isinstance(fact, StageChecked) and fact.compile_id for fact in facts)
         return
     assert located is not None, facts
     failure = located.failure
@@ -50,7 +60,8 @@ def test_failure(path: Path, cache: Path, tmp_path: Path) -> None:
     if expected.stage == "uncompiled":
         assert not repro.exists()
         return
-    written = next(fact for fact in facts if isinstance(fact, ReproWritten))
+    written = next((fact for fact in facts if isinstance(fact, ReproWritten)), None)
+    assert written is not None, facts[-2:]
     assert written.nodes <= expected.nodes, repro.read_text()
     assert expected.row in [frame.row for frame in written.stack if frame.filename == str(path)]
     assert written.reproduces, _run(repro)

@@ -7,8 +7,7 @@ import torch
 from .. import torch_compat
 from ..minify import checking, repro
 from ..minify.case import Case
-from ..minify.oracle import silence
-from ..minify.places import FILENAME
+from ..minify.oracle import execute, silence
 from ..worker.children import run_child
 
 
@@ -20,13 +19,11 @@ def bisect(case: Case, seconds: float) -> str:
 
     def passes() -> bool:
         torch.compiler.reset()
-        namespace: dict[str, object] = {"__name__": "repro"}
-        exec(code, namespace)
-        return checking.examine(namespace) is None
+        return checking.examine(execute(text)) is None
 
     def work() -> str:
         silence()
         return torch_compat.bisect(passes)
 
-    code = compile(repro.program(case), FILENAME, "exec")
+    text = repro.program(case)
     return run_child(work, seconds).answer or ""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,9 +15,9 @@ import torch
 from .. import torch_compat
 from ..capture import overlay
 from ..capture.modules import own_modules
-from ..minify.case import Case, Input, save
+from ..minify.case import Case, save
 from ..minify.definitions import definitions
-from ..minify.reading import Reading, UnreadableError, read_graph, read_input
+from ..minify.reading import Reading, UnreadableError, read_graph, read_input, without_gradient
 
 _INDUCTOR = "torch._inductor.config"
 
@@ -41,22 +42,30 @@ class GraphKeeper:
     def _compile(
         self, backend: Any, graph: torch.fx.GraphModule, inputs: Sequence[Any]
     ) -> Callable[..., Any]:
-        compile_id = torch_compat.current_compile_id()
         self._count += 1
         path = self._folder / f"{self._count:04}.case"
+        compilation = _Compilation(
+            compile_id=torch_compat.current_compile_id(),
+            backend=backend,
+            dynamic=any(map(_is_dynamic, inputs)),
+            fullgraph=torch_compat.is_fullgraph(sys._getframe()),
+        )
         run: Callable[..., Any] = graph.forward
         try:
             reading = read_graph(graph)
         except UnreadableError as error:
-            self._on_problem(f"graph {compile_id} cannot be taken elsewhere: {error}")
+            self._tell(compilation, error)
             return run
-        dynamic = any(map(_is_dynamic, inputs))
 
         @functools.wraps(run)
         def run_and_keep(*arguments: Any) -> Any:
             if not path.exists():
                 path.touch()
-                self._keep(path, compile_id, reading, arguments, backend, dynamic)
+                try:
+                    # Dynamo has its own settings while it compiles: those of now are the program's.
+                    save(_case(compilation, reading, arguments, self._settings()), path)
+                except UnreadableError as error:
+                    self._tell(compilation, error)
             return run(*arguments)
 
         return run_and_keep
@@ -64,50 +73,45 @@ class GraphKeeper:
     def _settings(self) -> tuple[str, ...]:
         return tuple(line for line in torch_compat.changed_settings() if line not in self._settings_before)
 
-    def _keep(
-        self,
-        path: Path,
-        compile_id: str,
-        reading: Reading,
-        arguments: Sequence[Any],
-        backend: Any,
-        dynamic: bool,
-    ) -> None:
-        try:
-            values = (*arguments, *reading.constants)
-            names = reading.graph.parameters
-            inputs = tuple(read_input(name, value) for name, value in zip(names, values, strict=True))
-            # Dynamo has its own settings while it compiles: those of now are the program's.
-            case = _case(reading, inputs, backend, self._settings(), dynamic)
-        except UnreadableError as error:
-            self._on_problem(f"graph {compile_id} cannot be taken elsewhere: {error}")
-            return
-        save(replace(case, compile_id=compile_id), path)
+    def _tell(self, compilation: _Compilation, error: UnreadableError) -> None:
+        self._on_problem(f"graph {compilation.compile_id} cannot be taken elsewhere: {error}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Compilation:
+    compile_id: str
+    backend: Any
+    dynamic: bool
+    fullgraph: bool
 
 
 def _case(
-    reading: Reading, inputs: tuple[Input, ...], backend: Any, settings: tuple[str, ...], dynamic: bool
+    compilation: _Compilation, reading: Reading, arguments: Sequence[Any], settings: tuple[str, ...]
 ) -> Case:
     modules = own_modules()
-    found, options = torch_compat.unwrapped_backend(backend)
+    backend, options = torch_compat.unwrapped_backend(compilation.backend)
     wanted = set(reading.wanted)
-    is_name = isinstance(found, str)
+    is_name = isinstance(backend, str)
     if not is_name:
-        found = _global_name(found, modules)
-        wanted.add(found.partition(".")[0])
+        backend = _global_name(backend, modules)
+        wanted.add(backend.partition(".")[0])
     texts = {name: source for name in modules if (source := _source(name)) is not None}
+    values = zip(reading.graph.parameters, (*arguments, *reading.constants), strict=True)
+    inputs = tuple(read_input(name, value) for name, value in values)
     return Case(
         level="dynamo",
-        backend=found,
+        backend=backend,
         graph=reading.graph,
-        inputs=inputs,
+        inputs=inputs if torch.is_grad_enabled() else tuple(map(without_gradient, inputs)),
         preamble=definitions(texts, wanted),
         settings=(
             *settings,
-            *(f"{_INDUCTOR}.{_dotted(name)} = {value!r}" for name, value in options.items()),
+            *(f"{_INDUCTOR}.{name.replace('-', '_')} = {value!r}" for name, value in options.items()),
         ),
         backend_is_code=not is_name,
-        dynamic=dynamic,
+        dynamic=compilation.dynamic,
+        fullgraph=compilation.fullgraph,
+        compile_id=compilation.compile_id,
     )
 
 
@@ -126,10 +130,6 @@ def _source(filename: str) -> str | None:
         return overlay.read(filename).decode("utf-8", "replace")
     except OSError:
         return None
-
-
-def _dotted(name: str) -> str:
-    return name.replace("-", "_")
 
 
 def _is_dynamic(value: Any) -> bool:

@@ -120,6 +120,9 @@ def results(folder: Path, stage: str) -> Path:
 
 def how_it_ran(ended: Ended) -> Ran:
     """What a child says of the program's run."""
+    if ended.out_of_time:
+        message = f"it takes longer than {ended.seconds:.0f} s"
+        return Ran(Failure("hang", "Hang", message), ended.seconds)
     if not ended.answered:
         return Ran(death(ended.code or 0), ended.seconds)
     facts: tuple[Fact, ...] = ended.answer

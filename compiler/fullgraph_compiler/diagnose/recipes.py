@@ -21,6 +21,7 @@ from ..facts import Fact, RecipeTried, RunFinished, RunRequest, TargetProblem
 from ..worker.children import run_child
 from . import programs
 from .results import ResultRecorder
+from .stages import prepare
 
 _KIB = 1024
 
@@ -56,13 +57,20 @@ def try_recipes(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> N
     The facts of the run as it is are told too.
     """
     begun = time.monotonic()
+    prepare(request.cache)
     first = _try(AS_IT_IS, request, sink, speak)
-    tried = [_try(recipe, request, _silent, _nothing) for recipe in RECIPES]
-    sink([first, *tried, _try(UNCOMPILED, request, _silent, _nothing)])
-    for recipe, result in zip(RECIPES, tried, strict=True):
-        if first.failure and not result.failure:
+    sink([first])
+    if first.failure and first.failure.kind in ("crash", "hang"):
+        # Its process could not tell.
+        what = "crashes" if first.failure.kind == "crash" else "hangs"
+        sink([TargetProblem("error", f"The program {what}: {first.failure.message}.")])
+    for recipe in RECIPES:
+        tried = _try(recipe, request, _silent, _nothing)
+        sink([tried])
+        if first.failure and not tried.failure:
             message = f"The program gets through with {recipe.name}."
             sink([TargetProblem("warning", message, (recipe.advice,))])
+    sink([_try(UNCOMPILED, request, _silent, _nothing)])
     sink([RunFinished("finished", time.monotonic() - begun, 0)])
 
 
@@ -77,7 +85,7 @@ def _try(recipe: Recipe, request: RunRequest, sink: Sink, speak: Callable[[], No
         facts = programs.observe(replace(request, depth="kernels"), sink, prepare)
         return facts, _peak_memory()
 
-    ended = run_child(work)
+    ended = run_child(work, request.patience)
     facts, memory = ended.answer if ended.answered else ((), 0)
     ran = programs.how_it_ran(replace(ended, answer=facts))
     return RecipeTried(recipe.name, ran.failure, ran.seconds, memory)

@@ -12,9 +12,9 @@ from .. import torch_compat
 from ..worker.children import run_child
 from . import repro
 from .case import Case
-from .oracle import silence
-from .places import FILENAME, users_calls
-from .reading import Reading, UnreadableError, read_graph, read_input
+from .oracle import execute, silence
+from .places import users_calls
+from .reading import Reading, UnreadableError, read_graph, read_input, without_gradient
 
 
 def split(case: Case, seconds: float) -> list[Case]:
@@ -54,8 +54,7 @@ def _split(case: Case) -> list[Case]:
         run._boxed_call = True  # type: ignore[attr-defined]
         return run
 
-    namespace: dict[str, Any] = {"__name__": "repro"}
-    exec(compile(text, FILENAME, "exec"), namespace)
+    namespace = execute(text)
     module, inputs = namespace["Repro"](), namespace["inputs"]()
     compiled = torch.compile(
         module, backend=lambda graph, inputs: torch_compat.compile_with_inductor(graph, inputs, keep)
@@ -71,9 +70,6 @@ def _aot_case(case: Case, text: str, reading: Reading, arguments: Sequence[Any])
     names = reading.graph.parameters
     inputs = tuple(read_input(name, value) for name, value in zip(names, arguments, strict=True))
     # AOTAutograd has taken gradients into its graphs.
-    plain = tuple(
-        replace(item, spec=replace(item.spec, requires_grad=False)) if item.spec else item for item in inputs
-    )
     graph = replace(
         reading.graph,
         operations=tuple(
@@ -81,4 +77,4 @@ def _aot_case(case: Case, text: str, reading: Reading, arguments: Sequence[Any])
             for operation in reading.graph.operations
         ),
     )
-    return replace(case, level="aot", graph=graph, inputs=plain)
+    return replace(case, level="aot", graph=graph, inputs=tuple(map(without_gradient, inputs)))

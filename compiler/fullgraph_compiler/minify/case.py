@@ -116,7 +116,8 @@ class Case:
 
     ``backend`` is a name for ``torch.compile(backend=...)`` or, with ``backend_is_code``, a Python
     expression; at level ``aot`` it is ``inductor``. ``preamble`` are the statements, and ``settings`` the
-    assignments to torch's configuration, that must come before. ``dynamic`` compiles for any size.
+    assignments to torch's configuration, that must come before. ``dynamic`` compiles for any size,
+    ``fullgraph`` says that a backend's failure may not become a graph break.
     ``compile_id`` is the compilation that it comes from.
     """
 
@@ -128,6 +129,7 @@ class Case:
     settings: tuple[str, ...] = ()
     backend_is_code: bool = False
     dynamic: bool = False
+    fullgraph: bool = False
     compile_id: str = ""
 
     @property

@@ -40,7 +40,7 @@ def minify(request: MinifyRequest, sink: Sink, speak: Callable[[], None]) -> Non
     """
     begun = time.monotonic()
     prepare(request.cache)
-    oracle = Oracle(request.patience, Kept(Path(request.cache) / "answers.jsonl"))
+    oracle = Oracle(request.patience, Kept(Path(request.cache) / "answers.jsonl" if request.cache else None))
     run_request = RunRequest(request.generation, request.program, "stages", request.texts)
     faults = climb(run_request, oracle, sink, speak)
     fault = _chosen(faults, request)
@@ -66,6 +66,9 @@ def _chosen(faults: list[Fault], request: MinifyRequest) -> Fault | None:
 def _nothing(faults: list[Fault], fault: Fault | None, request: MinifyRequest) -> TargetProblem:
     if fault is not None and fault.located.stage == "uncompiled":
         message = "The program fails without torch.compile as well: there is nothing to minify."
+        return TargetProblem("error", message)
+    if fault is not None and fault.located.failure.kind == "accuracy":
+        message = "Results are wrong with Dynamo alone, and every graph is right: no repro can be cut out."
         return TargetProblem("error", message)
     if fault is not None:
         message = "Dynamo fails before it has a graph, and its call could not be recorded: the log says why."
@@ -164,7 +167,8 @@ def _patience(failure: Failure, oracle: Oracle) -> float:
 
 def _reproduces(filename: str) -> bool:
     """Whether the repro says of itself that it still fails in the same way."""
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    # A graph that was compiled with another definition of the same names must not stand in for this one.
+    env = {**os.environ, "TORCHINDUCTOR_FX_GRAPH_CACHE": "0", "TORCHINDUCTOR_AUTOGRAD_CACHE": "0"}
     ended = subprocess.run([sys.executable, filename], capture_output=True, check=False, env=env)
     return ended.returncode == 0
 

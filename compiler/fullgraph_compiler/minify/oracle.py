@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import faulthandler
 import json
+import linecache
+import logging
 import os
 import platform
 import signal
@@ -15,8 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-
-import torch
+from typing import Any
 
 from .. import torch_compat
 from ..facts import Failure, as_object, from_json
@@ -24,6 +25,8 @@ from ..worker.children import Child, Ended, wait_for
 from . import checking, repro
 from .case import Case
 from .places import FILENAME
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +83,11 @@ class Oracle:
                     if case is None or index is None:
                         more = False
                         break
-                    text = repro.program(case)
+                    text = _text(case)
                     key = self._key(text)
-                    if (answer := self.kept.get(key)) is not None:
+                    if not text:
+                        known.append((index, Answer(None, 0.0)))
+                    elif (answer := self.kept.get(key)) is not None:
                         self.cached += 1
                         known.append((index, answer))
                     else:
@@ -105,7 +110,7 @@ class Oracle:
             text,
             str(self.after_lowering),
             str(self.seconds),
-            torch.__version__,
+            torch_compat.version(),
             platform.python_version(),
         )
         return sha256("\0".join(parts).encode()).hexdigest()
@@ -115,10 +120,11 @@ class Oracle:
             if not self.after_lowering:
                 torch_compat.stop_after_lowering()
             silence()
-            namespace: dict[str, object] = {"__name__": "repro"}
-            exec(compile(text, FILENAME, "exec"), namespace)
-            failure: Failure | None = checking.examine(namespace)
-            return failure
+            try:
+                namespace = execute(text)
+            except Exception as error:
+                return Failure("error", checking.UNCOMPILED, str(error))
+            return checking.examine(namespace)
 
         return examine
 
@@ -165,6 +171,15 @@ class Kept:
             return  # a line that was being written when its process was ended
 
 
+def execute(text: str) -> dict[str, Any]:
+    """Run the text of a case, and return what it defines."""
+    # Triton reads the source of its kernels.
+    linecache.cache[FILENAME] = (len(text), None, text.splitlines(keepends=True), FILENAME)
+    namespace: dict[str, Any] = {"__name__": "repro"}
+    exec(compile(text, FILENAME, "exec"), namespace)
+    return namespace
+
+
 def silence() -> None:
     """Let nothing that this process prints be seen. Crashes on purpose leave no core."""
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -180,6 +195,15 @@ def death(code: int) -> Failure:
         name = signal.Signals(-code).name
         return Failure("crash", name, f"the process is ended by {name}")
     return Failure("crash", "Exit", f"the process ends with exit code {code}")
+
+
+def _text(case: Case) -> str:
+    """The text that asks about a case; empty if there is none, as where a call lacks what it must have."""
+    try:
+        return repro.program(case)
+    except Exception:
+        _log.info("a case cannot be written", exc_info=True)
+        return ""
 
 
 def _remembered(cases: Iterable[Case], asked: list[Case]) -> Iterator[Case]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..facts import Stack
-from .case import Case
+from .case import Case, Code, Operation
 
 FILENAME = "<repro>"
 """Under this name the text of a case runs."""
@@ -28,6 +28,15 @@ def calls_in(case: Case, text: str, message: str) -> Stack:
 
 
 def calls_at(case: Case, text: str, row: int) -> Stack:
-    """The user's stack of the operation in a row of the text: it stands there as ``name = ...``."""
-    name = text.splitlines()[row - 1].strip().partition(" = ")[0]
-    return next((item.calls for item in case.graph.operations if item.name == name), ())
+    """The user's stack of the operation in a row of the text.
+
+    It stands there as ``name = ...``, or a Triton kernel's call as ``kernel[...](...)``.
+    """
+    line = text.splitlines()[row - 1].strip()
+    names = {line.partition(" = ")[0], line.partition("[")[0]}
+    return next((item.calls for item in case.graph.operations if not names.isdisjoint(_names(item))), ())
+
+
+def _names(operation: Operation) -> set[str]:
+    kernels = (value.text for name, value in operation.kwargs if name == "kernel" and isinstance(value, Code))
+    return {operation.name, *kernels}

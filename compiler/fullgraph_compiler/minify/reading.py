@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import types
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -56,6 +56,11 @@ def read_input(name: str, value: Any) -> Input:
     return Input(name, spec, _filling(value.detach()))
 
 
+def without_gradient(item: Input) -> Input:
+    """The same input, of which nobody wants the gradient."""
+    return replace(item, spec=replace(item.spec, requires_grad=False)) if item.spec else item
+
+
 @dataclass(slots=True)
 class _Reader:
     module: torch.fx.GraphModule
@@ -68,16 +73,18 @@ class _Reader:
     def read(self) -> Graph:
         operations: list[Operation] = []
         outputs: tuple[Value, ...] = ()
+        bare = False
         for node in self.module.graph.nodes:
             if node.op == "placeholder":
                 self._parameters.append(node.name)
             elif node.op == "output":
                 result = self._value(node.args[0])
-                outputs = tuple(result) if isinstance(result, (tuple, list)) else (result,)
+                bare = not isinstance(result, (tuple, list))
+                outputs = (result,) if bare else tuple(result)
             elif node.op != "get_attr" or not self._lift(node):
                 operations.append(self._operation(node))
         parameters = (*self._parameters, *self._lifted)
-        return Graph(parameters, tuple(operations), outputs, tuple(self._subgraphs.items()))
+        return Graph(parameters, tuple(operations), outputs, tuple(self._subgraphs.items()), bare)
 
     def _lift(self, node: torch.fx.Node) -> bool:
         """Make a tensor of the module an input; whether it is one."""

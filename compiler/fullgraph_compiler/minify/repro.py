@@ -246,8 +246,9 @@ def _compiled(case: Case) -> str:
     if case.level == "aot":
         return _ATEN.format(mode="", args="args")
     backend = case.backend if case.backend_is_code else f'"{case.backend}"'
-    dynamic = ", dynamic=True" if case.dynamic else ""
-    return f"def compiled(module, args):\n    return torch.compile(module, backend={backend}{dynamic})"
+    options = [f"backend={backend}", *(["dynamic=True"] if case.dynamic else [])]
+    options += ["fullgraph=True"] if case.fullgraph else []
+    return f"def compiled(module, args):\n    return torch.compile(module, {', '.join(options)})"
 
 
 # -- the header --------------------------------------------------------------------------------

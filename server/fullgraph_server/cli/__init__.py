@@ -1,4 +1,4 @@
-"""The command line: ``fullgraph check``, ``stages``, ``minify`` and ``lsp``."""
+"""The command line: ``fullgraph check``, ``stages``, ``minify``, ``recipes`` and ``lsp``."""
 
 from .app import main
 

@@ -12,7 +12,7 @@ from fullgraph_compiler.facts import Level
 from .. import __version__
 from ..workspace.targets import Target
 from .check import FAIL_ON, check_targets
-from .formats import FORMATS, STAGES_FORMATS
+from .formats import FORMATS, RECIPES_FORMATS, STAGES_FORMATS
 from .minify import free_name, minify_target
 from .resolve import resolve_targets
 from .session import RunOptions
@@ -31,6 +31,12 @@ _TIMEOUT = click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     help="Stop a run after this time.",
+    metavar="SECONDS",
+)
+_PATIENCE = click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Take a graph that needs longer for one that hangs.  [default: 300]",
     metavar="SECONDS",
 )
 _MEMORY = click.option(
@@ -84,7 +90,7 @@ def check(
 @_PYTEST
 @_PYTHON
 @_ARGS
-@_TIMEOUT
+@_PATIENCE
 @_MEMORY
 @click.option(
     "--format", "output", type=click.Choice(list(STAGES_FORMATS)), default="text", show_default=True
@@ -116,6 +122,38 @@ def stages(
 @_PYTEST
 @_PYTHON
 @_ARGS
+@_PATIENCE
+@_MEMORY
+@click.option(
+    "--format", "output", type=click.Choice(list(RECIPES_FORMATS)), default="text", show_default=True
+)
+def recipes(
+    target: str,
+    as_pytest: bool,
+    python: str | None,
+    args: str | None,
+    timeout: float | None,
+    memory: float | None,
+    output: str,
+) -> None:
+    """Try what torch's FAQ advises for crashes and memory.
+
+    TARGET, named as for check, runs as it is, then with one part of the compiler off after the
+    other, then uncompiled: a table shows what it gets through with, and how much memory it takes.
+
+    The exit code is 0 if it gets through as it is, 1 if not, and 2 if it could not be started.
+    """
+    resolved = _resolved((target,), as_pytest, args)
+    options = RunOptions(python, timeout, memory)
+    sys.exit(check_targets(resolved, options, RECIPES_FORMATS[output], depth="recipes"))
+
+
+@main.command(no_args_is_help=True)
+@click.argument("target")
+@_PYTEST
+@_PYTHON
+@_ARGS
+@_PATIENCE
 @_MEMORY
 @click.option(
     "--failure",
@@ -141,6 +179,7 @@ def minify(
     as_pytest: bool,
     python: str | None,
     args: str | None,
+    timeout: float | None,
     memory: float | None,
     failure: int | None,
     output: Path | None,
@@ -155,7 +194,7 @@ def minify(
     run.
     """
     (resolved,) = _resolved((target,), as_pytest, args)
-    options, output = RunOptions(python, memory=memory), output or free_name(Path("repro.py"))
+    options, output = RunOptions(python, timeout, memory), output or free_name(Path("repro.py"))
     sys.exit(minify_target(resolved, options, output.absolute(), failure or 0, level))
 
 

@@ -12,7 +12,8 @@ import click
 from fullgraph_compiler.facts import Fact, Level, MinifyRequest
 from rich.console import Console
 
-from ..engine.minification import Minified, query_cache
+from ..engine.minification import Minified
+from ..workspace.own_folder import kernel_cache
 from ..workspace.targets import Target
 from .session import NOT_STARTED, RunOptions, Session, workspace_root
 
@@ -30,7 +31,7 @@ def minify_target(
         generation=1,
         program=target.program,
         output=str(output),
-        cache=str(query_cache(workspace_root(target))),
+        cache=kernel_cache(workspace_root(target)),
         failure=failure,
         level=level,
     )

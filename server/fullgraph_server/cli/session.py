@@ -64,10 +64,12 @@ class Session:
         for problem in config.problems:
             print(f"{problem.span.filename}:{problem.span.row}: {problem.message}", file=sys.stderr)  # noqa: T201
         settings = self._settings(target, config)
+        request = replace(request, patience=settings.patience)
         if isinstance(request, RunRequest):
-            usual = replace(settings, timeout=target.timeout or config.timeout)
-            said = replace(settings, timeout=self._options.timeout)
-            settings = said if self._options.timeout else settings_at(usual, request.depth)
+            settings = settings_at(settings, request.depth)
+        else:
+            # However long it takes: its progress is seen, and what it has when it is stopped stays.
+            settings = replace(settings, timeout=None)
         if sys.stderr.isatty():
             print(f"Running {target.label} with {settings.python}", file=sys.stderr)  # noqa: T201
         run = Run(self._workers, settings, request)
@@ -77,7 +79,8 @@ class Session:
     def _settings(self, target: Target, config: Config) -> RunSettings:
         python = _interpreter(self._options.python, config)
         memory = memory_limit(self._options.memory or config.memory)
-        return RunSettings(python, target.cwd, {**os.environ, **target.env}, memory=memory)
+        settings = RunSettings(python, target.cwd, {**os.environ, **target.env}, memory=memory)
+        return settings.within(self._options.timeout or target.timeout or config.timeout)
 
     async def _executed(self, run: Run, on_facts: Callable[[Sequence[Fact]], None]) -> None:
         def cancel(number: int, frame: FrameType | None) -> None:  # noqa: ARG001

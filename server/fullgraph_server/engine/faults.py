@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ from fullgraph_compiler.facts import Fact, Failure, FaultLocated, StageChecked
 
 from .drafts import Draft
 from .report import Finding, FindingKind, Report
+from .tables import aligned
 from .wording import first_line
 
 _PARTS = {
@@ -17,6 +19,8 @@ _PARTS = {
     "aot_eager_decomp_partition": "a decomposition, or the partitioner, which splits forward from backward",
     "inductor": "TorchInductor, which lowers the graph to kernels",
 }
+_BISECTION = re.compile(r", \d+: ")
+"""Between the part that torch's bisector names and the operation: how many it has counted."""
 _OUTCOMES = {"error": "fails", "accuracy": "wrong result", "crash": "crashes", "hang": "hangs"}
 
 
@@ -39,7 +43,9 @@ def add_faults(
         if not draft.finding.fault:
             draft.finding = _explained(draft.finding, fault, stages)
         draft.compile_ids |= {fault.compile_id} - {""}
-    return [*drafts, *own.values()]
+    told = {_line(draft) for draft in own.values() if draft.finding.kind == "target-error"}
+    # Where the program fails by itself, it is no news that it fails in the compiler as well.
+    return [*(draft for draft in drafts if draft.finding.fault or _line(draft) not in told), *own.values()]
 
 
 def fault_message(fault: FaultLocated) -> str:
@@ -52,9 +58,8 @@ def fault_message(fault: FaultLocated) -> str:
 
 def ladder(stages: Iterable[StageChecked]) -> list[str]:
     """Lines of a table: each stage, what became of it, how long it took."""
-    rows = [(stage.stage, _outcome(stage.failure), f"{stage.seconds:.1f} s") for stage in stages]
-    names, outcomes, times = (max((len(row[column]) for row in rows), default=0) for column in range(3))
-    return [f"{name:<{names}}  {outcome:<{outcomes}}  {time:>{times}}" for name, outcome, time in rows]
+    rows = [(stage.stage, outcome(stage.failure), f"{stage.seconds:.1f} s") for stage in stages]
+    return aligned(rows, "<<>")
 
 
 def verdict(report: Report) -> str:
@@ -73,6 +78,10 @@ def verdict(report: Report) -> str:
     if not graphs:
         return "No stage is at fault: no graph was captured."
     return f"No stage is at fault: {graphs} {'graph passes' if graphs == 1 else 'graphs pass'} all of them."
+
+
+def _line(draft: Draft) -> tuple[str, int]:
+    return draft.finding.span.filename, draft.finding.span.row
 
 
 def _same_failure(drafts: Iterable[Draft], fault: FaultLocated) -> Draft | None:
@@ -111,6 +120,8 @@ def _explained(finding: Finding, fault: FaultLocated, stages: Iterable[StageChec
         told = "It fails without torch.compile too: the compiler is not at fault."
     else:
         told = f"The fault is in {_PARTS.get(fault.stage, f'the backend {fault.stage}')}."
+    if fault.detail:
+        told += f" torch's bisector names {fault.detail}."
     own = [stage for stage in stages if stage.compile_id in ("", fault.compile_id)]
     table = "\n".join(f"    {line}" for line in ladder(own))
     explanation = "\n\n".join(part for part in (told, table, finding.explanation) if part)
@@ -119,7 +130,8 @@ def _explained(finding: Finding, fault: FaultLocated, stages: Iterable[StageChec
 
 def _failing(fault: FaultLocated) -> str:
     failure = fault.failure
-    where = _named(fault.stage) + (f" ({fault.detail})" if fault.detail else "")
+    where = "Dynamo" if fault.stage == "eager" else _named(fault.stage)
+    where += f" ({_BISECTION.sub(': ', fault.detail)})" if fault.detail else ""
     backward = " in backward" if failure.phase == "backward" else ""
     message = first_line(failure.message).rstrip(".")
     if failure.kind == "accuracy":
@@ -143,7 +155,8 @@ def _named(stage: str) -> str:
     return {"uncompiled": "the uncompiled program", "inductor": "TorchInductor"}.get(stage, stage)
 
 
-def _outcome(failure: Failure | None) -> str:
+def outcome(failure: Failure | None) -> str:
+    """What became of it, in a word or two."""
     return _OUTCOMES[failure.kind] if failure else "passes"
 
 

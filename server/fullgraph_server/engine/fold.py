@@ -24,6 +24,7 @@ from fullgraph_compiler.facts import (
     GuardInstalled,
     ModulesLoaded,
     ProgramRaised,
+    RecipeTried,
     Recompile,
     RecompileLimit,
     RunFinished,
@@ -116,6 +117,7 @@ class _Folding:
             frames=frames,
             graphs=graphs,
             stages=tuple(fact for fact in self._facts if isinstance(fact, StageChecked)),
+            recipes=tuple(fact for fact in self._facts if isinstance(fact, RecipeTried)),
             files=self._files(_names(findings, frames, graphs)),
         )
 

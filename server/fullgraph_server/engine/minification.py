@@ -18,7 +18,7 @@ from fullgraph_compiler.facts import (
     TargetProblem,
 )
 
-from ..workspace.own_folder import own_folder
+from ..workspace.own_folder import kernel_cache, own_folder
 from .runs import Plan, Runs
 
 NOTHING_FAILS = "Nothing fails: there is no failure to minify."
@@ -74,7 +74,7 @@ class Minified:
             why = "Stopped" if self.status == "cancelled" else self.problem.rstrip(".") or "It ended early"
             return f"{why}: {name} is the smallest repro so far: {numbers}"
         fails = "still fails when run" if self.written.reproduces else "does not fail when run by itself"
-        return f"{name}: {numbers}; {fails}"
+        return f"{name}: {numbers if self.written.nodes else _call(self.written)}; {fails}"
 
 
 @dataclass(frozen=True)
@@ -96,10 +96,11 @@ class Minification:
             generation=generation,
             program=plan.target.program,
             output=str(self._minified.output),
-            cache=str(query_cache(root)),
+            cache=kernel_cache(root),
             failure=failing.fault,
             compile_id=failing.compile_id,
             texts=plan.texts,
+            patience=plan.settings.patience,
         )
         # However long it takes: its progress is seen, and what it has when it is stopped stays.
         self._run = runs.beside(plan.target.id, replace(plan.settings, timeout=None), request)
@@ -121,11 +122,6 @@ class Minification:
         return self._minified
 
 
-def query_cache(root: Path) -> Path:
-    """The folder in which the answers of queries are kept."""
-    return own_folder(root) / "queries"
-
-
 def new_repro(root: Path, filename: str) -> Path:
     """A new, empty file for the repro of a failure in ``filename``. Raises ``OSError``."""
     folder = own_folder(root) / "repros"
@@ -138,6 +134,12 @@ def new_repro(root: Path, filename: str) -> Path:
             continue
         return path
     raise AssertionError
+
+
+def _call(written: ReproWritten) -> str:
+    """What the repro is of a failure that no graph has."""
+    where = f" in `{written.stack[-1].function}`" if written.stack else ""
+    return f"the call that makes Dynamo fail{where}"
 
 
 def _has_text(path: Path) -> bool:

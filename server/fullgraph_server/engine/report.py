@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from fullgraph_compiler.facts import Severity, StageChecked, Status
+from fullgraph_compiler.facts import RecipeTried, Severity, StageChecked, Status
 
 from ..workspace.source import SourceFile
 from .names import compile_number
@@ -79,8 +79,10 @@ class Finding:
 
     @property
     def minifiable(self) -> bool:
-        """Whether it is a failure of the compiler, which can be shrunk to a repro."""
-        return self.kind in ("compile-error", "accuracy")
+        """Whether it is a failure of the compiler, of which a repro can be made."""
+        if self.kind in ("compile-error", "accuracy"):
+            return bool(self.compile_ids) or not self.fault  # a fault that no graph has cannot be shrunk
+        return self.kind == "capture-error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,5 +146,7 @@ class Report:
     """In the order in which they were captured."""
     stages: tuple[StageChecked, ...] = ()
     """What became of the program and of each graph at each stage, if the run went through them."""
+    recipes: tuple[RecipeTried, ...] = ()
+    """What became of the program with a part of the compiler off, if that was tried."""
     files: Mapping[str, SourceFile | None] = field(default_factory=dict, compare=False)
     """The workspace's files that the program imported; with the text that ran, if the report speaks of it."""

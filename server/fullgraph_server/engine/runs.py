@@ -9,10 +9,12 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from fullgraph_compiler.facts import Depth, Fact, MinifyRequest, ModulesLoaded, RunRequest, SourceText, Status
 
+from ..workspace.own_folder import kernel_cache
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
 from .report import Report
@@ -33,7 +35,7 @@ _MOST_OUTPUT = 1_000_000
 """Characters of a program's output that are passed on."""
 
 _DEEPER = 5.0
-"""How much longer a run may take that goes deeper: it runs the program and its graphs often."""
+"""How much longer than one graph a run may take that goes deeper: it runs program and graphs often."""
 
 RunState: TypeAlias = Literal["queued", "running"] | Status
 
@@ -236,8 +238,8 @@ class Runs:
         slot.files |= {target.filename}
         slot.superseded = False
         self._change(name, slot, run="running", generation=generation, stale=False)
-        request = RunRequest(generation, target.program, depth, plan.texts)
-        settings = settings_at(plan.settings, depth)
+        settings, cache = settings_at(plan.settings, depth), cache_at(depth, plan.workspace.root)
+        request = RunRequest(generation, target.program, depth, plan.texts, cache, settings.patience)
         run = slot.run = Run(self._workers, settings, request, slot.libraries, _Output().write)
         slot.running = depth
         for observer in self._observers:
@@ -357,7 +359,12 @@ def settings_at(settings: RunSettings, depth: Depth) -> RunSettings:
     """The settings of a run with the time that its depth needs."""
     if depth == "graph" or settings.timeout is None:
         return settings
-    return replace(settings, timeout=settings.timeout * _DEEPER)
+    return replace(settings, timeout=settings.patience * _DEEPER)
+
+
+def cache_at(depth: Depth, root: Path) -> str:
+    """The folder in which a run keeps compiled kernels; empty for one that compiles none."""
+    return "" if depth == "graph" else kernel_cache(root)
 
 
 class _Output:

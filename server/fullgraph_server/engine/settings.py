@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 _GIB = 1 << 30
@@ -14,13 +14,23 @@ _CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 @dataclass(frozen=True)
 class RunSettings:
-    """Interpreter, folder and environment of a run; its seconds and its bytes of memory."""
+    """Interpreter, folder and environment of a run; its seconds and its bytes of memory.
+
+    ``patience`` is how many seconds one graph may take where each is compiled by itself.
+    """
 
     python: str
     cwd: Path
     env: Mapping[str, str]
     timeout: float | None = None
     memory: int | None = None
+    patience: float = 300.0
+
+    def within(self, seconds: float | None, usual: float | None = None) -> RunSettings:
+        """The same with the time that somebody has set; where nobody has, the usual one for a run."""
+        if seconds is None:
+            return replace(self, timeout=usual)
+        return replace(self, timeout=seconds, patience=seconds)
 
 
 def memory_limit(gib: float | None) -> int | None:

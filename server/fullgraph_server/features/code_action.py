@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
+from fullgraph_compiler.facts import Status
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from ..engine.report import FindingKind
 from ..engine.runs import Runs
-from ..protocol import MINIFY, SHOW_EXPLANATION, STAGES
+from ..protocol import MINIFY, RECIPES, SHOW_EXPLANATION, STAGES
 from .capabilities import client_command, member
 
-MINIFY_TITLE = "Minify this failure"
-STAGES_TITLE = "Which stage is at fault?"
+_MINIFY = "Minify this failure"
+_WRITE_REPRO = "Write a repro of this failure"
+_STAGES = "Which stage is at fault?"
+_RECIPES = "Try crash recipes"
 
 _UNTOLD = ("crashed", "timeout")
 """Ends of a run after which nobody knows whether the compiler or the program did it."""
+
+_EXHAUSTED = ("crashed", "memory")
+"""Ends of a run that another way to compile may avoid."""
+
+_OUT_OF_MEMORY = re.compile(r"\b(OutOfMemoryError|MemoryError|can't allocate memory)\b")
 
 
 def register(server: LanguageServer, runs: Runs) -> None:
@@ -36,22 +46,27 @@ def register(server: LanguageServer, runs: Runs) -> None:
 
     def _commands(diagnostic: types.Diagnostic) -> Iterator[types.Command]:
         data = diagnostic.data
-        target, failure = member(data, "target"), member(data, "minify")
+        target, kind, failure = member(data, "target"), member(data, "kind"), member(data, "minify")
+        own, status = kind == "target-error", _status(target)
         if failure is not None:
-            yield minify_command(target, failure)
-        if failure is not None or (member(data, "kind") == "target-error" and _ended_untold(target)):
-            yield types.Command(STAGES_TITLE, STAGES, arguments=[target])
+            yield minify_command(target, kind, failure)
+        if failure is not None or (own and status in _UNTOLD):
+            yield types.Command(_STAGES, STAGES, arguments=[target])
+        if _OUT_OF_MEMORY.search(diagnostic.message) or (own and status in _EXHAUSTED):
+            yield types.Command(_RECIPES, RECIPES, arguments=[target])
         title = f"Show the full explanation of {diagnostic.code}"
         uri = member(data, "explanation")
         command = client_command(server, SHOW_EXPLANATION, title, uri) if uri else None
         if command is not None:
             yield command
 
-    def _ended_untold(target: str) -> bool:
+    def _status(target: str) -> Status | None:
         report = runs.report(target)
-        return report is not None and report.status in _UNTOLD
+        return report.status if report else None
 
 
-def minify_command(target: str, failure: Any) -> types.Command:
-    """The command that minifies a failure of a target."""
-    return types.Command(MINIFY_TITLE, MINIFY, arguments=[target, failure])
+def minify_command(target: str, kind: FindingKind, failure: Any) -> types.Command:
+    """The command that makes a repro of a failure of a target."""
+    # What fails to be captured has no graph that could shrink.
+    title = _WRITE_REPRO if kind == "capture-error" else _MINIFY
+    return types.Command(title, MINIFY, arguments=[target, failure])

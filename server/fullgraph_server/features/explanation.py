@@ -15,6 +15,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
+from ..engine.recipes import recipe_table, what_helps
 from ..engine.report import Call, Finding, Report
 from ..engine.runs import Runs
 from ..protocol import EXPLANATION_SCHEME, SHOW_EXPLANATION
@@ -87,6 +88,9 @@ def explain(report: Report, finding: Finding, documents: Documents) -> str:
         parts.append("## How it got there\n\nThe innermost call first.\n\n" + "\n".join(calls))
     if finding.kind == "graph-break":
         parts += [_graph_before(report, finding)]
+    if report.recipes and finding.kind == "target-error":
+        table = fenced("text", "\n".join(recipe_table(report.recipes)))
+        parts.append(f"## What was tried\n\n{table}\n\n{escaped(what_helps(report))}")
     if finding.text:
         parts.append("## torch's whole message\n\n" + fenced("text", finding.text))
     if finding.url:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable
 from typing import Any
 
+from fullgraph_compiler.facts import Depth
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..engine.faults import verdict
+from ..engine import faults
+from ..engine.recipes import what_helps
+from ..engine.report import Report
 from ..engine.runs import Plan, Planner, Runs
 from ..engine.settings import RunSettings, memory_limit
-from ..protocol import CLEAR, RUN, RUN_ON_SAVE, STAGES, STOP, RunSummary
+from ..protocol import CLEAR, RECIPES, RUN, RUN_ON_SAVE, STAGES, STOP, RunSummary
 from ..workspace.config import read_config
 from .arguments import refusal, target_argument
 from .configuration import Configuration, RunOn
@@ -50,9 +54,8 @@ def create_planner(targets: Targets, documents: Documents, configuration: Config
             python=choose_interpreter(settings, config).path,
             cwd=target.cwd,
             env={**os.environ, **target.env},
-            timeout=settings.timeout or target.timeout or config.timeout or _TIMEOUT,
             memory=memory_limit(settings.memory or config.memory),
-        )
+        ).within(settings.timeout or target.timeout or config.timeout, _TIMEOUT)
         return Plan(target, run_settings, *documents.as_shown(workspace))
 
     return plan
@@ -81,15 +84,21 @@ def register(
 
     @server.command(STAGES)
     async def stages(*args: Any) -> RunSummary:
-        name = target_argument(targets, STAGES, args).id
-        report = await runs.start(name, "stages")
+        return await judge(target_argument(targets, STAGES, args).id, "stages", faults.verdict)
+
+    @server.command(RECIPES)
+    async def recipes(*args: Any) -> RunSummary:
+        return await judge(target_argument(targets, RECIPES, args).id, "recipes", what_helps)
+
+    async def judge(name: str, depth: Depth, verdict: Callable[[Report], str]) -> RunSummary:
+        """Run a target, and say in one sentence what came of it."""
+        report = await runs.start(name, depth)
         if report is None or report.status is None:
             return RunSummary(name, "cancelled", 0)
-        if report.status in _UNTOLD:
-            return RunSummary(name, report.status, len(report.findings))
-        fault = any(finding.severity == "error" for finding in report.findings)
-        kind = types.MessageType.Warning if fault else types.MessageType.Info
-        server.window_show_message(types.ShowMessageParams(kind, verdict(report)))
+        if report.status not in _UNTOLD:
+            fails = any(finding.severity == "error" for finding in report.findings)
+            kind = types.MessageType.Warning if fails else types.MessageType.Info
+            server.window_show_message(types.ShowMessageParams(kind, verdict(report)))
         return RunSummary(name, report.status, len(report.findings))
 
     @server.command(STOP)

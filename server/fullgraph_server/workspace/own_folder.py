@@ -1,8 +1,11 @@
-"""The folder that Fullgraph keeps in a workspace: repros, answers of the minifier, code of TorchInductor."""
+"""The folder that Fullgraph keeps in a workspace: repros, code of TorchInductor, answers of the minifier."""
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
+
+_log = logging.getLogger(__name__)
 
 NAME = ".fullgraph"
 REPRO_RAISES = "--raise"
@@ -17,6 +20,18 @@ def own_folder(root: Path) -> Path:
     if not ignored.exists():
         ignored.write_text("*\n", encoding="utf-8")
     return folder
+
+
+def kernel_cache(root: Path) -> str:
+    """The folder for compiled kernels and for what the minifier was answered.
+
+    Empty where nothing can be written: everything is compiled anew then.
+    """
+    try:
+        return str(own_folder(root) / "cache")
+    except OSError as error:
+        _log.warning("compiled kernels are not kept: %s", error)
+        return ""
 
 
 def is_repro(filename: str) -> bool:

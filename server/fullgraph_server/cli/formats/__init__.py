@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TextIO, TypeAlias
 
-from . import github, json, ladder, sarif, text
+from . import github, json, ladder, recipes, sarif, text
 from .checked import Checked
 
 Format: TypeAlias = Callable[[Iterable[Checked], int, TextIO], None]
@@ -21,4 +21,7 @@ FORMATS: Mapping[str, Format] = {
 STAGES_FORMATS: Mapping[str, Format] = {"text": ladder.write, "json": json.write}
 """Those in which the stages can be told."""
 
-__all__ = ["FORMATS", "STAGES_FORMATS", "Checked", "Format"]
+RECIPES_FORMATS: Mapping[str, Format] = {"text": recipes.write, "json": json.write}
+"""Those in which it can be told what helps."""
+
+__all__ = ["FORMATS", "RECIPES_FORMATS", "STAGES_FORMATS", "Checked", "Format"]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, TextIO
 
-from fullgraph_compiler.facts import StageChecked
+from fullgraph_compiler.facts import Failure, RecipeTried, StageChecked
 
 from ...engine.names import compile_number
 from ...engine.report import Call, Finding, FrameReport, Guard
@@ -35,6 +35,7 @@ def report_object(checked: Checked) -> dict[str, Any]:
         "findings": [_finding(finding) for finding in report.findings],
         "frames": [_frame(frame) for frame in report.frames],
         "stages": [_stage(stage) for stage in report.stages],
+        "recipes": [_recipe(recipe) for recipe in report.recipes],
     }
 
 
@@ -78,19 +79,31 @@ def _frame(frame: FrameReport) -> dict[str, Any]:
 
 
 def _stage(stage: StageChecked) -> dict[str, Any]:
-    failure = stage.failure
     return {
         "stage": stage.stage,
         "compile_id": stage.compile_id,
-        "passes": failure is None,
-        "failure": failure
-        and {
-            "kind": failure.kind,
-            "error": failure.error,
-            "message": failure.message,
-            "phase": failure.phase,
-        },
+        "passes": stage.failure is None,
+        "failure": stage.failure and _failure(stage.failure),
         "seconds": round(stage.seconds, 3),
+    }
+
+
+def _recipe(recipe: RecipeTried) -> dict[str, Any]:
+    return {
+        "recipe": recipe.recipe,
+        "passes": recipe.failure is None,
+        "failure": recipe.failure and _failure(recipe.failure),
+        "seconds": round(recipe.seconds, 3),
+        "memory": recipe.memory,
+    }
+
+
+def _failure(failure: Failure) -> dict[str, Any]:
+    return {
+        "kind": failure.kind,
+        "error": failure.error,
+        "message": failure.message,
+        "phase": failure.phase,
     }
 
 

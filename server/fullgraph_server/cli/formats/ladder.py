@@ -34,7 +34,8 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noq
         for finding in failures:
             if finding.fault and finding.minifiable:
                 words = as_typed(checked.target)
-                console.print(f"Shrink it to a repro: fullgraph minify {words} --failure {finding.fault}")
+                what = "Write a repro of it" if finding.kind == "capture-error" else "Shrink it to a repro"
+                console.print(f"{what}: fullgraph minify {words} --failure {finding.fault}")
 
 
 def _by_graph(report: Report) -> Iterator[tuple[str, list[StageChecked]]]:

@@ -1,0 +1,65 @@
+"""What became of a program with one part of the compiler off after the other: a table and a sentence."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from fullgraph_compiler.facts import Failure, RecipeTried
+
+from .faults import outcome
+from .report import Report
+from .tables import aligned
+from .wording import first_line
+
+_GIB = 1 << 30
+_LONGEST = 80
+"""Characters of an error's message that are shown."""
+
+
+def recipe_table(recipes: Sequence[RecipeTried]) -> list[str]:
+    """Lines of a table: each way to run the program, its seconds, its memory, what became of it."""
+    rows = [
+        (
+            recipe.recipe,
+            f"{recipe.seconds:.1f} s",
+            f"{recipe.memory / _GIB:.2f} GiB" if recipe.memory else "-",
+            _told(recipe.failure),
+        )
+        for recipe in recipes
+    ]
+    return aligned(rows, "<>><")
+
+
+def compiler_fails(report: Report) -> bool:
+    """Whether the program fails as it is, and not uncompiled."""
+    if report.status != "finished" or not report.recipes:
+        return False
+    as_it_is, *_, uncompiled = report.recipes
+    return as_it_is.failure is not None and uncompiled.failure is None
+
+
+def what_helps(report: Report) -> str:
+    """In one sentence, with what the program gets through."""
+    recipes = report.recipes
+    if report.status != "finished" or not recipes:
+        problem = next((finding for finding in report.findings if finding.severity == "error"), None)
+        return problem.message if problem else "Stopped before everything was tried."
+    as_it_is, *others, uncompiled = recipes
+    if as_it_is.failure is None:
+        return "The program gets through as it is: no recipe is needed."
+    if uncompiled.failure is not None:
+        return "The program fails uncompiled too: the compiler is not at fault."
+    helping = [recipe.recipe for recipe in others if recipe.failure is None]
+    if helping:
+        return f"The program gets through with {' or '.join(helping)}."
+    return "No recipe helps: the program gets through only uncompiled."
+
+
+def _told(failure: Failure | None) -> str:
+    if failure is None or failure.kind == "hang":
+        return outcome(failure)
+    if failure.kind == "crash":
+        return f"{outcome(failure)} ({failure.error})"
+    what = ": ".join(part for part in (failure.error, first_line(failure.message)) if part)
+    return f"{outcome(failure)}: {textwrap.shorten(what, _LONGEST, placeholder=' ...')}"
