@@ -1,0 +1,118 @@
+"""The oracle: what a case's repro does in a child of its own, and what is remembered of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+if sys.platform != "linux":
+    pytest.skip("questions are forked, on Linux only", allow_module_level=True)
+
+from fullgraph_compiler.facts import Failure
+from fullgraph_compiler.minify.case import Case, Graph, Input, Normal, Operation, Ref, TensorSpec
+from fullgraph_compiler.minify.oracle import Kept, Oracle
+
+_SPEC = TensorSpec((2, 3), (3, 1), "float32", "cpu")
+_OPERATIONS = (
+    Operation("sin", "call_function", "torch.sin", (Ref("x"),), spec=_SPEC),
+    Operation("relu", "call_function", "torch.relu", (Ref("sin"),), spec=_SPEC),
+)
+
+
+def _case(backend: str, *names: str, preamble: tuple[str, ...] = ()) -> Case:
+    operations = tuple(item for item in _OPERATIONS if item.name in (names or ("sin", "relu")))
+    inputs = (Input("x", _SPEC, Normal()),)
+    if operations[0].name == "relu":
+        operations = (replace(operations[0], args=(Ref("x"),)),)
+    graph = Graph(("x",), operations, (Ref(operations[-1].name),))
+    return Case("dynamo", backend, graph, inputs, preamble, backend_is_code=bool(preamble))
+
+
+def _backend(body: str) -> Case:
+    return _case("backend", preamble=("import os", f"def backend(graph, inputs):\n    {body}"))
+
+
+def _failure(case: Case, seconds: float = 60.0) -> Failure | None:
+    return Oracle(seconds, Kept()).ask([case])[0].failure
+
+
+FAULTY = _case("relu_compile_error_TESTING_ONLY")
+
+
+def test_what_compiles_does_not_fail() -> None:
+    assert _failure(_case("aot_eager")) is None
+
+
+def test_an_error_is_told_with_its_traceback() -> None:
+    failure = _failure(FAULTY)
+    assert failure is not None
+    assert (failure.kind, failure.error, failure.phase) == ("error", "ReluCompileError", "forward")
+    assert "Traceback" in failure.text
+
+
+@pytest.mark.parametrize(("body", "error"), [("os.abort()", "SIGABRT"), ("os._exit(3)", "Exit")])
+def test_a_crash_is_told(body: str, error: str) -> None:
+    failure = _failure(_backend(body))
+    assert failure is not None
+    assert (failure.kind, failure.error) == ("crash", error)
+
+
+def test_what_takes_too_long_hangs() -> None:
+    failure = _failure(_backend("while True: pass"), seconds=3.0)
+    assert failure is not None
+    assert failure.kind == "hang"
+
+
+def test_a_text_that_does_not_run_is_no_failure_of_the_compiler() -> None:
+    failure = _failure(_case("backend", preamble=("backend = missing",)))
+    assert failure is not None
+    assert failure.error == "Uncompiled"
+
+
+def test_answers_come_in_the_order_of_the_questions() -> None:
+    answers = Oracle(60.0, Kept()).ask(
+        [FAULTY, _case("eager"), _case("relu_compile_error_TESTING_ONLY", "sin")]
+    )
+    assert [answer.failure is None for answer in answers] == [False, True, True]
+
+
+def test_the_earliest_that_fails_is_taken() -> None:
+    oracle = Oracle(60.0, Kept(), at_once=3)
+    failure = oracle.ask([FAULTY])[0].failure
+    assert failure is not None
+    passing, smaller = (_case(FAULTY.backend, name) for name in ("sin", "relu"))
+    assert oracle.first_failing([passing, smaller, FAULTY], failure) is smaller
+    assert oracle.first_failing([passing], failure) is None
+
+
+def test_no_more_is_asked_than_fits_at_once() -> None:
+    asked = []
+
+    def cases() -> Iterator[Case]:
+        for number in range(100):
+            asked.append(number)
+            yield _case(FAULTY.backend, "relu") if number == 1 else replace(FAULTY, dynamic=bool(number % 2))
+
+    oracle = Oracle(60.0, Kept(), at_once=2)
+    failure = Oracle(60.0, Kept()).ask([FAULTY])[0].failure
+    assert failure is not None
+    assert oracle.first_failing(cases(), failure) is not None
+    assert len(asked) <= 4
+
+
+def test_answers_are_kept_in_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "cache" / "answers.jsonl"
+    first = Oracle(60.0, Kept(path))
+    told = first.ask([FAULTY, _case("eager")])
+    assert (first.queries, first.cached) == (2, 0)
+    with path.open("a") as file:
+        file.write('{"key": "cut')
+    second = Oracle(60.0, Kept(path))
+    assert [answer.failure for answer in second.ask([FAULTY, _case("eager")])] == [
+        answer.failure for answer in told
+    ]
+    assert (second.queries, second.cached) == (0, 2)
