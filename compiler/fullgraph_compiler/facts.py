@@ -103,7 +103,8 @@ class RunRequest:
     """Asks a worker to run one program once, under observation; it sees the texts in place of files.
 
     A run that goes further than ``graph`` keeps compiled kernels in the folder ``cache``, if one is named,
-    and gives up on a graph that takes longer than ``patience`` seconds.
+    and gives up on a graph that takes longer than ``patience`` seconds. Of ``recipes``, a try that uses more
+    than ``memory`` bytes has failed.
     """
 
     generation: int
@@ -112,6 +113,7 @@ class RunRequest:
     texts: tuple[SourceText, ...] = ()
     cache: str = ""
     patience: float = 300.0
+    memory: int | None = None
 
 
 Level: TypeAlias = Literal["dynamo", "aot"]

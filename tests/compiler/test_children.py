@@ -55,6 +55,18 @@ def test_a_child_runs_out_of_time() -> None:
     assert not ended.answered
 
 
+def test_a_child_runs_out_of_memory() -> None:
+    def hoard() -> None:
+        data = bytearray(200 << 20)
+        data[::4096] = bytes(len(data[::4096]))
+        _wait_for_ever()
+
+    ended = run_child(hoard, memory=100 << 20)
+    assert ended.out_of_memory
+    assert not ended.answered
+    assert not ended.out_of_time
+
+
 def test_what_a_child_has_started_ends_with_it() -> None:
     def start() -> int:
         pid = os.fork()

@@ -114,6 +114,13 @@ class Editor(LanguageClient):
         self.text_document_did_open(types.DidOpenTextDocumentParams(item))
         return uri
 
+    def close_all(self) -> None:
+        """Close every file."""
+        for uri in self._versions:
+            params = types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri))
+            self.text_document_did_close(params)
+        self._versions.clear()
+
     async def analyze_step(self, file: Path, text: str) -> None:
         """Open a folder with one file, and run the example calls of its function ``step``."""
         await asyncio.to_thread(file.write_text, text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 
 import attrs
 import pytest
+import pytest_asyncio
 import pytest_lsp
 from lsp_session import CAPABILITIES, CONFIG, Editor, uri_of
 from lsprotocol import types
@@ -30,17 +32,48 @@ def f(x):
 SHOWING = types.WindowClientCapabilities(
     work_done_progress=True, show_document=types.ShowDocumentClientCapabilities(support=True)
 )
-SCENARIOS = ("fails", "shrink", "nothing-fails", "crash-at-once", "hang", "segfault", "finish")
+SCENARIOS = (
+    "fails",
+    "fails-in-capture",
+    "out-of-memory",
+    "shrink",
+    "nothing-fails",
+    "crash-at-once",
+    "hang",
+    "segfault",
+    "finish",
+)
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest_lsp.fixture(config=CONFIG)
-async def editor(lsp_client: Editor, tmp_path: Path) -> AsyncIterator[None]:
+@pytest_lsp.fixture(config=CONFIG, scope="module")
+async def session(lsp_client: Editor, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[None]:
+    await open_workspace(lsp_client, tmp_path_factory.mktemp("shared"), CAPABILITIES)
+    yield
+    await lsp_client.shutdown_session()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def editor(session: Editor) -> AsyncIterator[Editor]:
+    """One session for many tests: each leaves it as it has found it."""
+    yield session
+    await session.command("fullgraph.clear")
+    session.close_all()
+    shutil.rmtree(session.folder / ".fullgraph", ignore_errors=True)
+    for told in (session.messages, session.published, session.progress_reports):
+        told.clear()
+
+
+@pytest_lsp.fixture(config=CONFIG, loop_scope="module")
+async def lone_editor(lsp_client: Editor, tmp_path: Path) -> AsyncIterator[None]:
+    """Its server is nobody else's."""
     await open_workspace(lsp_client, tmp_path, CAPABILITIES)
     yield
     await lsp_client.shutdown_session()
 
 
-@pytest_lsp.fixture(config=CONFIG)
+@pytest_lsp.fixture(config=CONFIG, loop_scope="module")
 async def showing_editor(lsp_client: Editor, tmp_path: Path) -> AsyncIterator[None]:
     """It can show documents."""
     await open_workspace(lsp_client, tmp_path, attrs.evolve(CAPABILITIES, window=SHOWING))
@@ -48,7 +81,7 @@ async def showing_editor(lsp_client: Editor, tmp_path: Path) -> AsyncIterator[No
     await lsp_client.shutdown_session()
 
 
-@pytest_lsp.fixture(config=CONFIG)
+@pytest_lsp.fixture(config=CONFIG, loop_scope="module")
 async def own_editor(lsp_client: Editor, tmp_path: Path) -> AsyncIterator[None]:
     """It can show documents, and opens repros in its own way."""
     own = {"commands": {"commands": ["fullgraph.openRepro"]}}
@@ -144,11 +177,39 @@ async def test_a_crash_may_be_anybodys(editor: Editor) -> None:
     await editor.command("fullgraph.run", "segfault")
     assert list(await fixes(editor)) == [
         "Which stage is at fault?",
+        "Try crash recipes",
         "Show the full explanation of target-error",
     ]
     await editor.command("fullgraph.run", "finish")
     await editor.command("fullgraph.clear", "segfault")
     assert list(await fixes(editor)) == ["Show the full explanation of target-error"]
+
+
+async def test_what_fails_to_be_captured_gets_a_repro_too(editor: Editor) -> None:
+    uri = editor.open(editor.program)
+    await editor.command("fullgraph.run", "fails-in-capture")
+    write = (await fixes(editor))["Write a repro of this failure"]
+    assert (write.command, write.arguments[0]) == ("fullgraph.minify", "fails-in-capture")
+    assert (0, "Write a repro of this failure", "fullgraph.minify") in await editor.lenses(uri)
+    summary = await editor.command("fullgraph.minify", *write.arguments)
+    assert (
+        summary["message"] == "program-1.py: the call that goes wrong in Dynamo, in `f`; still fails when run"
+    )
+
+
+async def test_recipes_say_what_helps_for_want_of_memory(editor: Editor) -> None:
+    await editor.command("fullgraph.run", "out-of-memory")
+    fix = (await fixes(editor))["Try crash recipes"]
+    assert (fix.command, fix.arguments) == ("fullgraph.recipes", ("out-of-memory",))
+    summary = await editor.command("fullgraph.recipes", "out-of-memory")
+    assert summary == {"target": "out-of-memory", "status": "finished", "findings": 2}
+    assert shown(editor) == ["The program gets through with dynamic shapes off."]
+    found = (await editor.ask("fullgraph/report", target="out-of-memory"))["findings"]
+    uri = next(item["explanation"] for item in found if item["severity"] == "error")
+    params = types.TextDocumentContentParams(uri)
+    text = (await editor.workspace_text_document_content_async(params)).text
+    assert "## What was tried\n\n```text\nas it is " in text
+    assert "OutOfMemoryError: no more" in text
 
 
 async def test_stages_answers_with_a_verdict(editor: Editor) -> None:
@@ -220,7 +281,8 @@ async def test_the_stop_command_stops_a_minification(editor: Editor) -> None:
     assert (await asyncio.wait_for(minifying, 60))["status"] == "cancelled"
 
 
-async def test_no_minification_outlives_the_server(editor: Editor) -> None:
+async def test_no_minification_outlives_the_server(lone_editor: Editor) -> None:
+    editor = lone_editor
     minifying = await minifying_for_ever(editor)
     pid = int((editor.folder / ".fullgraph" / "repros" / "program-1.py").read_text().split()[-1])
     await asyncio.wait_for(editor.shutdown_async(None), 60)

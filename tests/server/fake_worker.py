@@ -42,6 +42,10 @@ def finished(status="finished"):
     return {"type": "RunFinished", "status": status, "seconds": 0.5, "exit_code": 0}
 
 
+def tried(recipe, failure):
+    return {"type": "RecipeTried", "recipe": recipe, "failure": failure, "seconds": 1.5, "memory": 1 << 30}
+
+
 def node_progress(nodes, nodes_at_first=300):
     numbers = {"nodes": nodes, "nodes_at_first": nodes_at_first, "queries": 41, "seconds": 8.0}
     return {"type": "MinifyProgress", **numbers}
@@ -61,6 +65,11 @@ def minify(request):
         numbers = {**node_progress(1, 14), "type": "ReproWritten", "filename": str(output)}
         written = {**numbers, "cached": 3, "reproduces": True, "stack": []}
         facts(generation, node_progress(12), written, finished())
+    elif scenario == "fails-in-capture":
+        output.write_text(text)
+        numbers = {**node_progress(0, 0), "type": "ReproWritten", "filename": str(output)}
+        stack = [{"type": "StackFrame", "filename": details[0], "row": 2, "function": "f"}]
+        facts(generation, {**numbers, "cached": 0, "reproduces": True, "stack": stack}, finished())
     elif scenario == "shrink-for-ever":
         output.write_text(text)
         facts(generation, node_progress(12))
@@ -139,6 +148,8 @@ def play(params, request):
     elif scenario == "depth":
         facts(generation, {"type": "ModulesLoaded", "filenames": [program["filename"]], "libraries": []})
         facts(generation, seen(params["depth"]))
+        if params["cache"]:
+            facts(generation, seen(f"with {params['patience']:g} s and {params['cache']}"))
         for gate in details:
             with open(gate) as pipe:
                 pipe.read()
@@ -147,9 +158,19 @@ def play(params, request):
         child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
         facts(generation, seen(str(child.pid)))
         child.wait()
-    elif scenario == "fails":
+    elif scenario == "out-of-memory":
+        about = {"error": "OutOfMemoryError", "message": "no more"}
+        facts(generation, {"type": "ProgramRaised", **about, "stack": [], "text": "Traceback"})
+        if params["depth"] == "recipes":
+            failure = {"type": "Failure", "kind": "error", **about}
+            facts(generation, tried("as it is", failure), tried("dynamic shapes off", None))
+            facts(generation, seen("It gets through."), tried("uncompiled", None))
+            facts(generation, finished())
+        facts(generation, finished("raised"))
+    elif scenario in ("fails", "fails-in-capture"):
         stack = [{"type": "StackFrame", "filename": details[0], "row": 2, "function": "f"}]
-        about = {"compile_id": "0/0", "phase": "backend", "error": "RuntimeError", "message": "boom"}
+        phase = "backend" if scenario == "fails" else "capture"
+        about = {"compile_id": "0/0", "phase": phase, "error": "RuntimeError", "message": "boom"}
         frame = {"compile_id": "0/0", "function": "f", "filename": details[0], "row": 1}
         facts(
             generation,

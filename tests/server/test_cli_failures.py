@@ -1,4 +1,4 @@
-"""``fullgraph stages`` and ``fullgraph minify`` as their caller sees them. Runs are faked."""
+"""``fullgraph stages`` and ``fullgraph minify`` as their callers see them. Runs are faked."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def climbed(folder: Path) -> tuple[Fact, ...]:
         StageChecked("eager", "", None, 0.3),
         StageChecked("aot_eager", "0/0", None, 0.5),
         StageChecked("inductor", "0/0", LOWERING, 11.5),
-        FaultLocated(1, "inductor", "aot_eager", LOWERING, "0/0", (relu,), "lowerings: aten.relu.default"),
+        FaultLocated(1, "inductor", "aot_eager", LOWERING, "0/0", (relu,), "lowerings, 2: aten.relu.default"),
     )
 
 
@@ -83,19 +83,45 @@ def test_stages_shows_each_ladder_and_then_what_is_at_fault(fake: type[FakeRun],
         " 2 |     return x.relu()\n"
         "   |            ^^^^^^^^\n"
         "   |\n"
-        "   = note: The fault is in TorchInductor, which lowers the graph to kernels.\n"
+        "   = note: The fault is in TorchInductor, which lowers the graph to kernels. "
+        "torch's bisector names lowerings, 2: aten.relu.default.\n"
         "\n"
         "Shrink it to a repro: fullgraph minify a.py --failure 1\n"
     )
     ((settings, request),) = fake.asked
-    assert request.depth == "stages"
-    assert settings.timeout == 100, "five times what pyproject.toml gives to a run"
+    assert (request.depth, request.cache) == ("stages", str(folder / ".fullgraph" / "cache"))
+    assert request.patience == 20, "what pyproject.toml gives to a run"
+    assert settings.timeout == 100, "five times as long for all of it"
+    assert (folder / ".fullgraph" / ".gitignore").read_text() == "*\n"
 
 
-def test_stages_takes_the_time_that_it_is_given(fake: type[FakeRun]) -> None:
+def test_stages_has_the_patience_that_it_is_given(fake: type[FakeRun]) -> None:
     fullgraph("stages", "a.py", "--timeout", "7", "--python", "/py", "--args", "-x")
     ((settings, request),) = fake.asked
-    assert (settings.timeout, settings.python, request.program.args) == (7, "/py", ("-x",))
+    assert (request.patience, settings.timeout) == (7, 35)
+    assert (settings.python, request.program.args) == ("/py", ("-x",))
+
+
+def test_without_a_word_about_time_stages_has_much(fake: type[FakeRun], folder: Path) -> None:
+    (folder / "pyproject.toml").write_text("")
+    fullgraph("stages", "a.py")
+    ((settings, request),) = fake.asked
+    assert (request.patience, settings.timeout) == (300, None)
+
+
+def test_where_nothing_can_be_written_kernels_are_not_kept(fake: type[FakeRun], folder: Path) -> None:
+    (folder / ".fullgraph").write_text("in the way")
+    assert fullgraph("stages", "a.py").exit_code == 0
+    assert [request.cache for _, request in fake.asked] == [""]
+
+
+def test_a_failed_capture_gets_a_repro_as_well(fake: type[FakeRun]) -> None:
+    fake.facts = (FaultLocated(1, "eager", "uncompiled", LOWERING, ""),)
+    stdout = fullgraph("stages", "a.py").stdout
+    assert stdout.endswith("\nWrite a repro of it: fullgraph minify a.py --failure 1\n")
+    crash = Failure("crash", "SIGSEGV", "it crashes")
+    fake.facts = (FaultLocated(1, "eager", "uncompiled", crash, ""),)
+    assert "fullgraph minify" not in fullgraph("stages", "a.py").stdout, "there is nothing to record"
 
 
 @pytest.mark.parametrize(
@@ -171,7 +197,8 @@ def test_minify_writes_a_repro_and_says_so(
         1,
         Script(str(folder / "a.py")),
         str(folder / "repro.py"),
-        str(folder / ".fullgraph" / "queries"),
+        str(folder / ".fullgraph" / "cache"),
+        patience=20,
     )
     assert settings.timeout is None, "it can be stopped at any time"
     assert (folder / ".fullgraph" / ".gitignore").read_text() == "*\n"
@@ -180,10 +207,18 @@ def test_minify_writes_a_repro_and_says_so(
 def test_what_minify_is_asked_for(fake: type[FakeRun], folder: Path) -> None:
     words = ("--failure", "3", "-o", "out/r.py", "--level", "dynamo", "--memory", "2", "--python", "/py")
     (folder / "out").mkdir()
-    fullgraph("minify", "a.py", *words)
+    fullgraph("minify", "a.py", "--timeout", "9", *words)
     ((settings, request),) = fake.asked
+    assert request.patience == 9
     assert (request.failure, request.level, request.output) == (3, "dynamo", str(folder / "out" / "r.py"))
     assert (settings.memory, settings.python) == (2 << 30, "/py")
+
+
+def test_a_call_that_fails_to_be_captured_has_no_nodes(fake: type[FakeRun]) -> None:
+    call = ReproWritten("repro.py", 0, 0, 0, 0, 3.14, True, (StackFrame("a.py", 1, "f"),))
+    tells(fake, call, writes="# a repro\n")
+    stdout = fullgraph("minify", "a.py").stdout
+    assert stdout == "repro.py: the call that goes wrong in Dynamo, in `f`; still fails when run\n"
 
 
 def test_an_earlier_repro_stays_unless_it_is_named(fake: type[FakeRun], folder: Path) -> None:
@@ -231,6 +266,7 @@ def test_a_signal_keeps_the_best_repro_so_far(fake: type[FakeRun], folder: Path)
         (("minify", "a.py", "--level", "deep"), "--level"),
         (("minify", "a.py", "-o", "no/such/folder/repro.py"), "no/such/folder"),
         (("stages", "a.py", "--format", "sarif"), "--format"),
+        (("recipes", "a.py", "--format", "sarif"), "--format"),
     ],
 )
 def test_wrong_usage_gives_2_and_says_what_to_do(

@@ -221,6 +221,7 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
             }
         ],
         "stages": [],
+        "recipes": [],
     }
 
 

@@ -78,7 +78,7 @@ def only(report: Report) -> Finding:
             f"TorchInductor fails: LoweringException: NotImplementedError: no; {PARTITION} passes",
         ),
         (
-            located(replace(ERROR, message="N/A"), detail="lowerings: aten.relu"),
+            located(replace(ERROR, message="N/A"), detail="lowerings, 2: aten.relu"),
             "compile-error",
             f"TorchInductor (lowerings: aten.relu) fails: LoweringException: N/A; {PARTITION} passes",
         ),
@@ -101,12 +101,12 @@ def only(report: Report) -> Finding:
         (
             located(ERROR, "eager", "uncompiled", ""),
             "capture-error",
-            "eager fails: LoweringException: NotImplementedError: no; the uncompiled program passes",
+            "Dynamo fails: LoweringException: NotImplementedError: no; the uncompiled program passes",
         ),
         (
             located(WRONG, "eager", "uncompiled", ""),
             "accuracy",
-            "wrong result in eager: gradient of x is off by 0.5; the uncompiled program passes",
+            "wrong result in Dynamo: gradient of x is off by 0.5; the uncompiled program passes",
         ),
         (
             located(SEGFAULT, "uncompiled", "", ""),
@@ -122,7 +122,8 @@ def test_a_fault_is_a_finding_on_its_line(fault: FaultLocated, kind: str, messag
     assert finding.span == Span(FILE, 5, 12, 5, 20)
     assert finding.fault == 1
     assert finding.text == fault.failure.text
-    assert finding.minifiable == (kind in ("compile-error", "accuracy"))
+    assert finding.minifiable == (kind != "target-error")
+    assert finding.has_graph == bool(fault.compile_id)
 
 
 def test_a_fault_without_a_line_stands_on_its_function() -> None:
@@ -194,6 +195,22 @@ def test_an_exception_of_the_program_itself() -> None:
         "It fails without torch.compile too: the compiler is not at fault.\n\n    uncompiled  fails  0.1 s"
     )
     assert not finding.minifiable
+
+
+def test_a_crash_of_dynamo_leaves_nothing_to_make_a_repro_of() -> None:
+    finding = only(folded(located(SEGFAULT, "eager", "uncompiled", "")))
+    assert (finding.message, finding.minifiable) == (
+        "Dynamo crashes (SIGSEGV); the uncompiled program passes",
+        False,
+    )
+
+
+def test_what_fails_uncompiled_too_is_told_once() -> None:
+    broke = CompileFailure("0/0", "capture", "RuntimeError", "fake tensor", RELU)
+    elsewhere = CompileFailure("0/0", "backend", "RuntimeError", "boom", MODULE)
+    fault = located(Failure("error", "ValueError", "no"), "uncompiled", "", "")
+    messages = [finding.message for finding in folded(broke, elsewhere, fault).findings]
+    assert messages == ["the uncompiled program fails: ValueError: no", "backend failed: boom"]
 
 
 def test_a_warning_about_the_target_is_not_its_failure() -> None:

@@ -105,7 +105,18 @@ async def test_a_save_ends_a_run_but_who_asked_for_the_stages_gets_them(
     assert await depths.next() == "graph", "nobody waits for it"
 
 
+async def test_a_deep_run_keeps_its_kernels_in_the_workspace(runs: Runs, program: Path) -> None:
+    run = runs.start("target", "stages")
+    await go_on(program)
+    report = await asyncio.wait_for(run, 30)
+    assert report is not None
+    folder = program.parent / ".fullgraph" / "cache"
+    assert [finding.message for finding in report.findings] == ["stages", f"with 300 s and {folder}"]
+
+
 def test_a_deep_run_may_take_longer() -> None:
-    settings = RunSettings("python", Path(), {}, 60.0)
-    assert [settings_at(settings, depth).timeout for depth in ("graph", "stages")] == [60.0, 300.0]
-    assert settings_at(RunSettings("python", Path(), {}), "stages").timeout is None
+    nothing = RunSettings("python", Path(), {})
+    said, usual, unlimited = nothing.within(20.0, 60.0), nothing.within(None, 60.0), nothing.within(None)
+    times = [(item.timeout, settings_at(item, "stages").timeout, item.patience) for item in (said, usual)]
+    assert times == [(20.0, 100.0, 20.0), (60.0, 1500.0, 300.0)]
+    assert settings_at(unlimited, "stages").timeout is None

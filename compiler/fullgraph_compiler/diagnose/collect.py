@@ -94,7 +94,8 @@ def _case(
     is_name = isinstance(backend, str)
     if not is_name:
         backend = _global_name(backend, modules)
-        wanted.add(backend.partition(".")[0])
+    # A name may be one that the program has registered.
+    wanted.add(backend.partition(".")[0])
     texts = {name: source for name in modules if (source := _source(name)) is not None}
     values = zip(reading.graph.parameters, (*arguments, *reading.constants), strict=True)
     inputs = tuple(read_input(name, value) for name, value in values)

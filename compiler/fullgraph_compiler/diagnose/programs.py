@@ -29,7 +29,7 @@ from ..facts import (
 from ..minify.oracle import death
 from ..minify.reading import UnreadableError
 from ..replay.record import RecordedCall, record_call
-from ..worker.children import Child, Ended
+from ..worker.children import Child, Ended, run_child
 from .collect import GraphKeeper
 from .results import ResultRecorder
 
@@ -85,6 +85,17 @@ def start_uncompiled(request: RunRequest, folder: Path) -> Child:
     return Child(work, None)
 
 
+def record(request: RunRequest, folder: Path, number: int) -> RecordedCall | None:
+    """Run the program with Dynamo alone once more, to record the call of this number."""
+
+    def work() -> None:
+        recorder = ResultRecorder(compiled=True, on_call=functools.partial(_record, folder), number=number)
+        observe(replace(request, depth="graph"), lambda _: None, recorder.install)
+
+    run_child(work)
+    return recorded_call(folder)
+
+
 def start_eager(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[], None]) -> Child:
     """Run the program with Dynamo alone, keep its graphs and its results in a folder, and tell its facts.
 
@@ -93,7 +104,7 @@ def start_eager(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[
 
     def work() -> tuple[Fact, ...]:
         speak()
-        recorder = ResultRecorder(compiled=True, on_failure=functools.partial(_record, folder))
+        recorder = ResultRecorder(compiled=True, on_call=functools.partial(_record, folder))
         keeper = GraphKeeper(folder, lambda message: sink([TargetProblem("warning", message)]))
 
         def prepare() -> None:

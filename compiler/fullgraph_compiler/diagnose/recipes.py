@@ -17,13 +17,16 @@ import torch
 
 from .. import torch_compat
 from ..capture.live import Sink
-from ..facts import Fact, RecipeTried, RunFinished, RunRequest, TargetProblem
+from ..facts import Fact, Failure, RecipeTried, RunFinished, RunRequest, TargetProblem
 from ..worker.children import run_child
 from . import programs
 from .results import ResultRecorder
 from .stages import prepare
 
 _KIB = 1024
+_GIB = 1 << 30
+_OUT_OF_MEMORY = "OutOfMemory"
+_ENDS = {_OUT_OF_MEMORY: "takes too much memory", "crash": "crashes", "hang": "hangs"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +63,8 @@ def try_recipes(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> N
     prepare(request.cache)
     first = _try(AS_IT_IS, request, sink, speak)
     sink([first])
-    if first.failure and first.failure.kind in ("crash", "hang"):
+    if first.failure and (what := _ENDS.get(first.failure.error, _ENDS.get(first.failure.kind))):
         # Its process could not tell.
-        what = "crashes" if first.failure.kind == "crash" else "hangs"
         sink([TargetProblem("error", f"The program {what}: {first.failure.message}.")])
     for recipe in RECIPES:
         tried = _try(recipe, request, _silent, _nothing)
@@ -85,7 +87,10 @@ def _try(recipe: Recipe, request: RunRequest, sink: Sink, speak: Callable[[], No
         facts = programs.observe(replace(request, depth="kernels"), sink, prepare)
         return facts, _peak_memory()
 
-    ended = run_child(work, request.patience)
+    ended = run_child(work, request.patience, request.memory)
+    if ended.out_of_memory:
+        message = f"it uses more than {(request.memory or 0) / _GIB:.3g} GiB"
+        return RecipeTried(recipe.name, Failure("error", _OUT_OF_MEMORY, message), ended.seconds, 0)
     facts, memory = ended.answer if ended.answered else ((), 0)
     ran = programs.how_it_ran(replace(ended, answer=facts))
     return RecipeTried(recipe.name, ran.failure, ran.seconds, memory)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 
@@ -19,19 +19,26 @@ _MOST_ELEMENTS = 1 << 20
 """Of a larger tensor, evenly spaced elements are kept."""
 
 
+Place: TypeAlias = tuple[int, str]
+"""The number of a call, and what of it in words."""
+
+
 class ResultRecorder:
     """Keeps the results of outermost calls of compiled functions, and the gradients that reach their inputs.
 
-    With ``compiled=False`` the functions run uncompiled. ``on_failure`` is told of a call that raises: its
-    function and arguments, and the options of ``torch.compile``.
+    With ``compiled=False`` the functions run uncompiled. ``on_call`` is told of the call of a number, counted
+    from 1, or of the first that raises: its function and arguments, and the options of ``torch.compile``.
     """
 
-    def __init__(self, *, compiled: bool, on_failure: Callable[..., None] | None = None) -> None:
+    def __init__(
+        self, *, compiled: bool, on_call: Callable[..., None] = lambda *_: None, number: int = 0
+    ) -> None:
         self._compiled = compiled
-        self._on_failure = on_failure or (lambda *_: None)
+        self._on_call = on_call
+        self._number = number
         self._calls = 0
         self._depth = 0
-        self._found: dict[str, torch.Tensor] = {}
+        self._found: dict[Place, torch.Tensor] = {}
 
     def install(self) -> None:
         """Take the place of what ``torch.compile`` makes from now on."""
@@ -51,44 +58,46 @@ class ResultRecorder:
             if self._depth or self._calls >= _MOST_CALLS or torch.compiler.is_compiling():
                 return called(*args, **kwargs)
             self._calls += 1
-            name = f"call {self._calls} of {_name(function)}"
-            self._watch_gradients(name, function, args, kwargs)
+            number, name = self._calls, f"call {self._calls} of {_name(function)}"
+            if number == self._number:
+                self._on_call(function, args, kwargs, options)
+            self._watch_gradients(number, name, function, args, kwargs)
             self._depth += 1
             try:
                 result = called(*args, **kwargs)
             except Exception:
-                self._on_failure(function, args, kwargs, options)
+                self._on_call(function, args, kwargs, options)
                 raise
             finally:
                 self._depth -= 1
             for place, tensor in _tensors(result):
-                self._keep(f"result{place} of {name}", tensor)
+                self._keep((number, f"result{place} of {name}"), tensor)
             return result
 
         return call
 
-    def _watch_gradients(self, name: str, function: Any, args: Any, kwargs: Any) -> None:
+    def _watch_gradients(self, number: int, name: str, function: Any, args: Any, kwargs: Any) -> None:
         owner = getattr(function, "__self__", None)
         watched = list(_tensors((args, kwargs)))
         if isinstance(owner, torch.nn.Module):
             watched += [(f".{key}", value) for key, value in owner.named_parameters()]
         for place, tensor in watched:
             if tensor.requires_grad:
-                where = f"gradient of input{place} in {name}"
+                where = (number, f"gradient of input{place} in {name}")
                 tensor.register_hook(functools.partial(self._keep, where))
 
-    def _keep(self, name: str, tensor: torch.Tensor) -> None:
-        if name in self._found or not _is_plain(tensor):
+    def _keep(self, place: Place, tensor: torch.Tensor) -> None:
+        if place in self._found or not _is_plain(tensor):
             return
         tensor = tensor.detach()
         if tensor.numel() > _MOST_ELEMENTS:
             tensor = tensor.flatten()[:: tensor.numel() // _MOST_ELEMENTS + 1]
-        self._found[name] = tensor.cpu().clone()
+        self._found[place] = tensor.cpu().clone()
 
 
-def load(path: Path) -> dict[str, torch.Tensor]:
+def load(path: Path) -> dict[Place, torch.Tensor]:
     """What a recorder saved."""
-    found: dict[str, torch.Tensor] = torch.load(path)
+    found: dict[Place, torch.Tensor] = torch.load(path)
     return found
 
 

@@ -105,12 +105,14 @@ def _run_program(request: RunRequest, folder: Path, sink: Sink, speak: Callable[
     sink([StageChecked("uncompiled", "", plain.failure, plain.seconds)])
     if plain.failure is not None:
         return Fault(FaultLocated(1, "uncompiled", "", plain.failure, "", plain.stack))
-    failure = captured.failure or _difference(folder)
+    failure, number = (captured.failure, 0) if captured.failure else _difference(folder)
     sink([StageChecked("eager", "", failure, captured.seconds)])
     if failure is None:
         return None
-    located = FaultLocated(1, "eager", "uncompiled", failure, captured.compile_id, captured.stack)
-    return Fault(located, call=programs.recorded_call(folder))
+    call = programs.record(request, folder, number) if number else programs.recorded_call(folder)
+    stack = captured.stack or (call.place if call else ())
+    located = FaultLocated(1, "eager", "uncompiled", failure, captured.compile_id, stack)
+    return Fault(located, call=call)
 
 
 def _detail(fault: Fault, seconds: float) -> str:
@@ -161,21 +163,23 @@ def _without_random_numbers(case: Case, answer: Answer, oracle: Oracle) -> tuple
     return aligned, oracle.ask([aligned])[0]
 
 
-def _difference(folder: Path) -> Failure | None:
-    """How the results with Dynamo differ from those without."""
+def _difference(folder: Path) -> tuple[Failure | None, int]:
+    """How the results with Dynamo differ from those without, and in which call."""
 
-    def compare() -> Failure | None:
+    def compare() -> tuple[Failure | None, int]:
         plain, captured = (results.load(programs.results(folder, stage)) for stage in ("uncompiled", "eager"))
-        for name, tensor in plain.items():
-            message = checking.difference(name, captured[name], tensor, None) if name in captured else ""
+        for place, tensor in plain.items():
+            number, name = place
+            message = checking.difference(name, captured[place], tensor, None) if place in captured else ""
             if message:
                 error = "NaN" if "NaN" in message else "Numbers"
                 is_gradient = name.startswith("gradient")
-                return Failure("accuracy", error, message, "backward" if is_gradient else "forward")
-        return None
+                failure = Failure("accuracy", error, message, "backward" if is_gradient else "forward")
+                return failure, number
+        return None, 0
 
-    answer: Failure | None = run_child(compare).answer
-    return answer
+    ended = run_child(compare)
+    return ended.answer if ended.answered else (None, 0)
 
 
 def _distinct(cases: Sequence[Case]) -> list[Case]:

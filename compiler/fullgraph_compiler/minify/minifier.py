@@ -67,11 +67,8 @@ def _nothing(faults: list[Fault], fault: Fault | None, request: MinifyRequest) -
     if fault is not None and fault.located.stage == "uncompiled":
         message = "The program fails without torch.compile as well: there is nothing to minify."
         return TargetProblem("error", message)
-    if fault is not None and fault.located.failure.kind == "accuracy":
-        message = "Results are wrong with Dynamo alone, and every graph is right: no repro can be cut out."
-        return TargetProblem("error", message)
     if fault is not None:
-        message = "Dynamo fails before it has a graph, and its call could not be recorded: the log says why."
+        message = "No graph has this failure, and its call could not be recorded: the log says why."
         return TargetProblem("error", message)
     if faults:
         message = f"There is no failure {request.failure}: the program has {len(faults)}."

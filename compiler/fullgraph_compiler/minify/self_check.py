@@ -34,7 +34,7 @@ def code(case: Case, failure: Failure) -> list[str]:
     run = "run(compiled(Repro(), inputs()), inputs())"
     if checking.run not in functions:
         run = "compiled(Repro(), inputs())(*inputs())"
-    return [*map(_source, functions), *main(failure, run), 'if __name__ == "__main__":\n    sys.exit(main())']
+    return [*map(source, functions), *main(failure, run), 'if __name__ == "__main__":\n    sys.exit(main())']
 
 
 def sentence(subject: str, failure: Failure) -> str:
@@ -54,7 +54,7 @@ def _has_gradients(case: Case) -> bool:
     return any(item.spec is not None and item.spec.requires_grad for item in case.inputs)
 
 
-def _source(function: Callable[..., Any]) -> str:
+def source(function: Callable[..., Any]) -> str:
     """The text of a function, without words for type checkers and linters."""
     return re.sub(r" *# (type: ignore|noqa).*", "", inspect.getsource(function))
 

@@ -215,6 +215,11 @@ def _names_of_torch(tree: ast.Module) -> dict[str, str]:
             if root in names:
                 full = f"{names[root]}{dot}{rest}"
                 names.update((item.id, full) for item in node.targets if isinstance(item, ast.Name))
+        elif isinstance(node, ast.For) and isinstance(node.target, ast.Name):
+            # ``for table in (lowerings, decompositions):``
+            looped = node.iter.elts if isinstance(node.iter, (ast.Tuple, ast.List)) else [node.iter]
+            if all(_path(item).partition(".")[0] in names for item in looped):
+                names[node.target.id] = "torch"
     return names
 
 

@@ -6,42 +6,45 @@ import base64
 import re
 import textwrap
 import zlib
+from pathlib import Path
 
 from ..facts import FaultLocated
-from ..minify.checking import pattern
+from ..minify.checking import difference, pattern
+from ..minify.self_check import source
 from .record import RecordedCall
 
 _WIDTH = 100
+_LIBRARY = ("base64", "pickle", "re", "sys", "traceback", "zlib")
 
 
 def write(call: RecordedCall, fault: FaultLocated, environment: str) -> str:
     """The whole file, which sees for itself whether the call still fails in this way."""
     failure = fault.failure
     line = failure.message.splitlines()[0] if failure.message else ""
-    what = f"{failure.error}: {line}"
-    places = [f"    {frame.filename}:{frame.row} in {frame.function}" for frame in fault.stack[-1:]]
+    what = "wrong result" if failure.kind == "accuracy" else failure.error
+    places = [
+        f"    {Path(frame.filename).name}:{frame.row} in {frame.function}" for frame in fault.stack[-1:]
+    ]
     header = [
-        f"Dynamo fails: {what}",
-        "One call of the program, recorded:",
-        "",
-        *places,
-        "",
+        f"Dynamo fails: {what}: {line}",
+        "One call of the program, recorded.",
+        *(["", *places, ""] if places else []),
         "Run it to see whether it still fails (with --raise, by its traceback): exit code 0 if so, else 1.",
         *environment.splitlines(),
     ]
     imports = [text for text in call.preamble if text.startswith(("import ", "from "))]
     definitions = [text for text in call.preamble if text not in imports]
-    own = [f"import {name}" for name in ("base64", "pickle", "re", "sys", "traceback", "zlib")]
+    check = _check_numbers() if failure.kind == "accuracy" else _check_error(failure.error, line)
+    parts = [*definitions, _arguments(call), _call(call), "# -- the check --", *check]
+    words = set(re.findall(r"\w+", "\n".join(parts)))
+    own = [f"import {name}" for name in _LIBRARY if name in words | {"sys"}]
+    own += ["from typing import Any"] if "Any" in words else []
     own += [] if "import torch" in imports else ["", "import torch"]
+    future = [text for text in imports if text.startswith("from __future__ ")]
+    head = "\n".join([*future, *own, *(text for text in imports if text not in future)])
     comment = "".join(f"# {line}".rstrip() + "\n" for line in header)
-    parts = [
-        "\n".join([*own, *imports]),
-        *definitions,
-        _arguments(call),
-        _call(call),
-        _main(failure.error, line),
-    ]
-    return comment + "\n" + "\n\n\n".join(parts) + '\n\n\nif __name__ == "__main__":\n    sys.exit(main())\n'
+    text = comment + "\n" + "\n\n\n".join([head, *parts])
+    return text + '\n\n\nif __name__ == "__main__":\n    sys.exit(main())\n'
 
 
 def _arguments(call: RecordedCall) -> str:
@@ -62,11 +65,10 @@ def _call(call: RecordedCall) -> str:
     return f"def replay():\n    owner, args, kwargs = arguments()\n    return {callee}(*args, **kwargs)"
 
 
-def _main(error: str, line: str) -> str:
-    return f"""\
-EXPECTED = {re.escape(error)!r}, {pattern(line)!r}
-
-
+def _check_error(error: str, line: str) -> list[str]:
+    return [
+        f"EXPECTED = {re.escape(error)!r}, {pattern(line)!r}",
+        f"""\
 def main():
     try:
         replay()
@@ -75,9 +77,36 @@ def main():
             raise
         text = traceback.format_exc()
         if all(re.search(part, text) for part in EXPECTED):
-            print("Still fails:", {error!r})
+            print({f"Still fails: {error}: {line}"!r})
             return 0
         print(text + "Fails differently.")
         return 1
     print("No longer fails.")
-    return 1"""
+    return 1""",
+    ]
+
+
+def _check_numbers() -> list[str]:
+    return [
+        source(difference).strip(),
+        """\
+def tensors(value):
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [found for item in value for found in tensors(item)] if isinstance(value, (tuple, list)) else []""",
+        """\
+def main():
+    results = []
+    for stance in ("force_eager", "default"):
+        torch.manual_seed(0)
+        with torch.compiler.set_stance(stance):
+            results.append(tensors(replay()))
+    for number, (plain, found) in enumerate(zip(*results)):
+        if message := difference(f"result {number}", found, plain, None):
+            print("Still fails:", message)
+            return 0
+    print("No longer fails.")
+    return 1""",
+    ]

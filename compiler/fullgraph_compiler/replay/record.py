@@ -12,6 +12,7 @@ from typing import Any
 from .. import torch_compat
 from ..capture import overlay
 from ..capture.modules import own_modules
+from ..facts import Stack, StackFrame
 from ..minify.definitions import definitions
 from ..minify.reading import UnreadableError
 
@@ -34,6 +35,8 @@ class RecordedCall:
     preamble: tuple[str, ...]
     is_compiled: bool
     options: dict[str, Any]
+    place: Stack
+    """The function's first line."""
 
 
 def record_call(
@@ -63,6 +66,7 @@ def record_call(
         preamble=definitions(texts, wanted | pickler.wanted),
         is_compiled=torch_compat.is_compiled(found),
         options={name: value for name, value in options.items() if value},
+        place=_place(function),
     )
 
 
@@ -76,6 +80,13 @@ def _named(function: Callable[..., Any], modules: dict[str, types.ModuleType]) -
         if found is not None:
             return name, found
     raise UnreadableError(f"{name} is not at the top level of a file of the program's own")
+
+
+def _place(function: Any) -> Stack:
+    if (owner := getattr(function, "__self__", None)) is not None and function.__name__ in _CALLS:
+        function = getattr(type(owner), "forward", function)
+    code = getattr(function, "__code__", None)
+    return (StackFrame(code.co_filename, code.co_firstlineno, code.co_name),) if code else ()
 
 
 class _Pickler:

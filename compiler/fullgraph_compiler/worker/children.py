@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import pickle
 import selectors
@@ -16,28 +17,33 @@ from typing import Any
 from . import processes
 
 _CHUNK = 1 << 20
+_WATCH_SECONDS = 0.1
+"""How often the memory of children is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a child ended: with its answer, an exit code (negative for a signal), or out of time."""
+    """How a child ended: with its answer, an exit code (negative for a signal), out of time or of memory."""
 
     answer: Any = None
     answered: bool = False
     code: int | None = None
     seconds: float = 0.0
+    out_of_memory: bool = False
 
     @property
     def out_of_time(self) -> bool:
         """Whether it was killed because it took too long."""
-        return not self.answered and self.code is None
+        return not self.answered and self.code is None and not self.out_of_memory
 
 
 class Child:
-    """A child that computes ``work()``. Whoever starts one calls :meth:`end`."""
+    """A child that computes ``work()`` in so much time and memory. Whoever starts one calls :meth:`end`."""
 
-    def __init__(self, work: Callable[[], Any], seconds: float | None) -> None:
+    def __init__(self, work: Callable[[], Any], seconds: float | None, memory: int | None = None) -> None:
         self.started = time.monotonic()
+        self.memory = memory
+        self.out_of_memory = False
         self.deadline = None if seconds is None else self.started + seconds
         self._data = b""
         self.reader, writer = os.pipe()
@@ -61,8 +67,13 @@ class Child:
             return True
         return False
 
+    def overspends(self) -> bool:
+        """Whether it uses more memory than it may."""
+        self.out_of_memory = self.memory is not None and processes.uses_more_than(self.pid, self.memory)
+        return self.out_of_memory
+
     def end(self) -> Ended:
-        """How it ended, or that it had no more time."""
+        """How it ended, or that it had no more time or memory."""
         found, status = os.waitpid(self.pid, os.WNOHANG)
         # What it has started and left behind ends with it.
         with contextlib.suppress(OSError):
@@ -76,26 +87,27 @@ class Child:
         if found and self._data:
             with contextlib.suppress(Exception):
                 return Ended(pickle.loads(self._data), answered=True, seconds=seconds)
-        return Ended(code=os.waitstatus_to_exitcode(status) if found else None, seconds=seconds)
+        code = os.waitstatus_to_exitcode(status) if found else None
+        return Ended(code=code, seconds=seconds, out_of_memory=self.out_of_memory and not found)
 
 
-def run_child(work: Callable[[], Any], seconds: float | None = None) -> Ended:
+def run_child(work: Callable[[], Any], seconds: float | None = None, memory: int | None = None) -> Ended:
     """Do ``work()`` in a child, and wait for it."""
-    child = Child(work, seconds)
+    child = Child(work, seconds, memory)
     wait_for({child})
     return child.end()
 
 
 def wait_for(children: set[Child]) -> Child:
-    """The next one of some children that has ended, or has no more time."""
+    """The next one of some children that has ended, or has no more time or memory."""
     with selectors.DefaultSelector() as selector:
         for child in children:
             selector.register(child.reader, selectors.EVENT_READ, child)
             selector.register(child.death, selectors.EVENT_READ, child)
         while True:
-            deadlines = [child.deadline for child in children if child.deadline is not None]
-            left = min(deadlines) - time.monotonic() if deadlines else None
-            for key, _ in selector.select(left if left is None else max(left, 0.0)):
+            waits = [child.deadline - time.monotonic() for child in children if child.deadline is not None]
+            waits += [_WATCH_SECONDS for child in children if child.memory is not None]
+            for key, _ in selector.select(max(min(waits), 0.0) if waits else None):
                 ready: Child = key.data
                 if key.fd == ready.death:
                     return ready
@@ -103,7 +115,8 @@ def wait_for(children: set[Child]) -> Child:
                     selector.unregister(ready.reader)
             now = time.monotonic()
             late = (child for child in children if child.deadline is not None and child.deadline <= now)
-            if (found := next(late, None)) is not None:
+            greedy = (child for child in children if child.overspends())
+            if (found := next(itertools.chain(late, greedy), None)) is not None:
                 return found
 
 

@@ -140,6 +140,7 @@ def recipes(
 
     TARGET, named as for check, runs as it is, then with one part of the compiler off after the
     other, then uncompiled: a table shows what it gets through with, and how much memory it takes.
+    Each time it may use three quarters of --memory.
 
     The exit code is 0 if it gets through as it is, 1 if not, and 2 if it could not be started.
     """
@@ -185,7 +186,7 @@ def minify(
     output: Path | None,
     level: Level | None,
 ) -> None:
-    """Shrink a failure of the compiler to a small program that needs only torch.
+    """Shrink a failure to a small program that needs only torch.
 
     TARGET is named as for check. The smallest repro so far is always in the file, so that it can be
     stopped at any time.

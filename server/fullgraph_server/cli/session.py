@@ -67,6 +67,7 @@ class Session:
         request = replace(request, patience=settings.patience)
         if isinstance(request, RunRequest):
             settings = settings_at(settings, request.depth)
+            request = replace(request, memory=settings.memory_of_a_try)
         else:
             # However long it takes: its progress is seen, and what it has when it is stopped stays.
             settings = replace(settings, timeout=None)

@@ -138,8 +138,8 @@ def new_repro(root: Path, filename: str) -> Path:
 
 def _call(written: ReproWritten) -> str:
     """What the repro is of a failure that no graph has."""
-    where = f" in `{written.stack[-1].function}`" if written.stack else ""
-    return f"the call that makes Dynamo fail{where}"
+    where = f", in `{written.stack[-1].function}`" if written.stack else ""
+    return f"the call that goes wrong in Dynamo{where}"
 
 
 def _has_text(path: Path) -> bool:

@@ -78,11 +78,17 @@ class Finding:
         return min(self.compile_ids, key=compile_number, default="")
 
     @property
+    def has_graph(self) -> bool:
+        """Whether a graph fails, which can shrink; else its repro is the call that fails."""
+        return self.kind != "capture-error" and (bool(self.compile_ids) or not self.fault)
+
+    @property
     def minifiable(self) -> bool:
         """Whether it is a failure of the compiler, of which a repro can be made."""
-        if self.kind in ("compile-error", "accuracy"):
-            return bool(self.compile_ids) or not self.fault  # a fault that no graph has cannot be shrunk
-        return self.kind == "capture-error"
+        if self.kind == "compile-error":
+            # Of a process that Dynamo itself ends there is no graph, and nothing that could be recorded.
+            return self.has_graph
+        return self.kind in ("accuracy", "capture-error")
 
 
 @dataclass(frozen=True, slots=True)

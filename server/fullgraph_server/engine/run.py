@@ -122,7 +122,7 @@ class Run:
         finally:
             log = await worker.close()
             self._workers.give_back(worker)
-        if ending.status in ("crashed", "timeout", "memory"):
+        if ending.status in ("crashed", "timeout", "memory") and _runs_it_itself(self._request):
             return _with_stack(ending, crash_stack(log, worker_folder()))
         return ending
 
@@ -196,6 +196,11 @@ class Run:
         if answer.done():
             return "answered"
         return "exited" if process.exited.done() else "timeout"
+
+
+def _runs_it_itself(request: RunRequest | MinifyRequest) -> bool:
+    """Whether the worker's own process runs the program: else its stack says nothing of that."""
+    return isinstance(request, RunRequest) and request.depth in ("graph", "kernels")
 
 
 class _CancelledError(Exception):

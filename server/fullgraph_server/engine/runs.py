@@ -239,7 +239,8 @@ class Runs:
         slot.superseded = False
         self._change(name, slot, run="running", generation=generation, stale=False)
         settings, cache = settings_at(plan.settings, depth), cache_at(depth, plan.workspace.root)
-        request = RunRequest(generation, target.program, depth, plan.texts, cache, settings.patience)
+        limits = settings.patience, settings.memory_of_a_try
+        request = RunRequest(generation, target.program, depth, plan.texts, cache, *limits)
         run = slot.run = Run(self._workers, settings, request, slot.libraries, _Output().write)
         slot.running = depth
         for observer in self._observers:

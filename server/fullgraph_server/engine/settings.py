@@ -26,6 +26,11 @@ class RunSettings:
     memory: int | None = None
     patience: float = 300.0
 
+    @property
+    def memory_of_a_try(self) -> int | None:
+        """The bytes that one of several tries of a program may use: less than what ends all of them."""
+        return self.memory and self.memory * 3 // 4
+
     def within(self, seconds: float | None, usual: float | None = None) -> RunSettings:
         """The same with the time that somebody has set; where nobody has, the usual one for a run."""
         if seconds is None:

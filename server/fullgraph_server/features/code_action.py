@@ -10,7 +10,6 @@ from fullgraph_compiler.facts import Status
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..engine.report import FindingKind
 from ..engine.runs import Runs
 from ..protocol import MINIFY, RECIPES, SHOW_EXPLANATION, STAGES
 from .capabilities import client_command, member
@@ -49,7 +48,8 @@ def register(server: LanguageServer, runs: Runs) -> None:
         target, kind, failure = member(data, "target"), member(data, "kind"), member(data, "minify")
         own, status = kind == "target-error", _status(target)
         if failure is not None:
-            yield minify_command(target, kind, failure)
+            has_graph = kind != "capture-error" and bool(member(failure, "compileId"))
+            yield minify_command(target, failure, has_graph=has_graph)
         if failure is not None or (own and status in _UNTOLD):
             yield types.Command(_STAGES, STAGES, arguments=[target])
         if _OUT_OF_MEMORY.search(diagnostic.message) or (own and status in _EXHAUSTED):
@@ -65,8 +65,7 @@ def register(server: LanguageServer, runs: Runs) -> None:
         return report.status if report else None
 
 
-def minify_command(target: str, kind: FindingKind, failure: Any) -> types.Command:
+def minify_command(target: str, failure: Any, *, has_graph: bool) -> types.Command:
     """The command that makes a repro of a failure of a target."""
-    # What fails to be captured has no graph that could shrink.
-    title = _WRITE_REPRO if kind == "capture-error" else _MINIFY
+    title = _MINIFY if has_graph else _WRITE_REPRO
     return types.Command(title, MINIFY, arguments=[target, failure])

@@ -68,7 +68,9 @@ def register(
             place = documents.line_range(filename, row)
             yield types.CodeLens(place, command)
             if (failure := _failure(function)) is not None:
-                yield types.CodeLens(place, minify_command(target, failure.kind, minify_options(failure)))
+                yield types.CodeLens(
+                    place, minify_command(target, minify_options(failure), has_graph=failure.has_graph)
+                )
 
 
 def _failure(function: Function) -> Finding | None:

@@ -1,8 +1,9 @@
 """TorchInductor loses the sign of zero."""
 
-# stage: inductor
-# failure: accuracy Numbers forward
-# nodes: 2
+# stage(<2.15): inductor
+# stage(>=2.15): none
+# failure(<2.15): accuracy Numbers forward
+# nodes(<2.15): 2
 
 import torch
 

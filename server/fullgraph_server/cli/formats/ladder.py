@@ -34,7 +34,7 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noq
         for finding in failures:
             if finding.fault and finding.minifiable:
                 words = as_typed(checked.target)
-                what = "Write a repro of it" if finding.kind == "capture-error" else "Shrink it to a repro"
+                what = "Shrink it to a repro" if finding.has_graph else "Write a repro of it"
                 console.print(f"{what}: fullgraph minify {words} --failure {finding.fault}")
 
 
