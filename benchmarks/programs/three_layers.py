@@ -1,4 +1,4 @@
-"""Three layers, and TorchInductor with a fault in what it writes for relu: the one that the argument names."""
+"""Three layers, and TorchInductor with a fault in what it writes for relu: the argument says which."""
 
 import sys
 

@@ -20,14 +20,14 @@ from fullgraph_compiler.minify.minifier import minify
 from fullgraph_compiler.worker.children import run_child
 
 _FOLDER = Path(__file__).parents[1] / "cases"
-_PATIENCE = 30.0
+_PATIENCE, _PATIENCE_WITH_HANGS = 120.0, 15.0
 _SECONDS = 600
 
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Compiled kernels, for all cases."""
-    return tmp_path_factory.mktemp("cache")
+    """Compiled kernels, for all cases, whichever process runs them."""
+    return tmp_path_factory.getbasetemp().parent / "kernels"
 
 
 @pytest.mark.parametrize("path", sorted(_FOLDER.glob("failures/*.py")), ids=lambda path: path.stem)
@@ -44,7 +44,8 @@ def test_failure_on_a_gpu(path: Path, cache: Path, tmp_path: Path) -> None:
 def _check(path: Path, cache: Path, tmp_path: Path) -> None:
     expected = parse_failure(path, torch.__version__)
     repro = tmp_path / "repro.py"
-    request = MinifyRequest(1, Script(str(path)), str(repro), str(cache), patience=_PATIENCE)
+    patience = _PATIENCE_WITH_HANGS if expected.kind == "hang" else _PATIENCE
+    request = MinifyRequest(1, Script(str(path)), str(repro), str(cache), patience=patience)
     facts = _minified(request, path.parent)
     located = next((fact for fact in facts if isinstance(fact, FaultLocated)), None)
     if expected.stage == "none":

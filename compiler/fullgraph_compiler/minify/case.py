@@ -17,13 +17,17 @@ from ..facts import Level, Stack
 
 @dataclass(frozen=True, slots=True)
 class TensorSpec:
-    """What a tensor is like: ``dtype`` is ``float32``, ``device`` is ``cpu`` or ``cuda:0``."""
+    """What a tensor is like: ``dtype`` is ``float32``, ``device`` is ``cpu`` or ``cuda:0``.
+
+    One that requires a gradient is a ``leaf`` unless it was computed from another one.
+    """
 
     shape: tuple[int, ...]
     stride: tuple[int, ...]
     dtype: str
     device: str
     requires_grad: bool = False
+    leaf: bool = True
 
 
 @dataclass(frozen=True, slots=True)

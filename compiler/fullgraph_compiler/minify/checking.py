@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from ..facts import Failure
-from ..torch_compat import operator_mode
+from ..torch_compat import failing_node, operator_mode
 
 UNCOMPILED = "Uncompiled"
 """The error of a program that raises without the compiler: no failure of the compiler is like it."""
@@ -109,6 +109,10 @@ def _raised(error: BaseException) -> Failure:
         *_, (frame, _) = traceback.walk_tb(cause.__traceback__)
         message = f"in {frame.f_code.co_name}"
     text = "".join(traceback.format_exception(error))
+    # Where the compiler was in the program: its own traceback need not say so.
+    node = next(filter(None, map(failing_node, _causes(error))), None)
+    if node is not None:
+        text += f"\nat {node.format_node()}\n{node.meta['stack_trace']}"
     phase = "backward" if _is_of_backward(error) else "forward"
     return Failure("error", type(cause).__name__, message, phase, text)  # type: ignore[arg-type]
 

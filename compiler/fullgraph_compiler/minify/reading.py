@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import keyword
+import re
 import types
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -53,12 +55,12 @@ def read_input(name: str, value: Any) -> Input:
     spec = _tensor_spec(value)
     if spec is None:
         raise UnreadableError(f"the input {name} is a {type(value).__name__}, which a repro cannot make")
-    return Input(name, spec, _filling(value.detach()))
+    return Input(name, replace(spec, leaf=value.is_leaf), _filling(value.detach()))
 
 
 def without_gradient(item: Input) -> Input:
     """The same input, of which nobody wants the gradient."""
-    return replace(item, spec=replace(item.spec, requires_grad=False)) if item.spec else item
+    return replace(item, spec=replace(item.spec, requires_grad=False, leaf=True)) if item.spec else item
 
 
 @dataclass(slots=True)
@@ -69,6 +71,8 @@ class _Reader:
     _parameters: list[str] = field(default_factory=list)
     _subgraphs: dict[str, Graph] = field(default_factory=dict)
     _lifted: list[str] = field(default_factory=list)
+    _names: dict[str, str] = field(default_factory=dict)
+    """What the inputs that have another name here are called."""
 
     def read(self) -> Graph:
         operations: list[Operation] = []
@@ -76,7 +80,7 @@ class _Reader:
         bare = False
         for node in self.module.graph.nodes:
             if node.op == "placeholder":
-                self._parameters.append(node.name)
+                self._parameters.append(self._rename(node.name))
             elif node.op == "output":
                 result = self._value(node.args[0])
                 bare = not isinstance(result, (tuple, list))
@@ -85,6 +89,14 @@ class _Reader:
                 operations.append(self._operation(node))
         parameters = (*self._parameters, *self._lifted)
         return Graph(parameters, tuple(operations), outputs, tuple(self._subgraphs.items()), bare)
+
+    def _rename(self, name: str) -> str:
+        """What a person calls an input that Dynamo names ``l_self_modules_fc_parameters_weight_``."""
+        words = re.sub(r"^l_(.*)_$", r"\1", name)
+        words = re.sub(r"_?(modules|parameters|buffers)_", "_", words).removeprefix("self_")
+        taken = {node.name for node in self.module.graph.nodes} | {*self._names.values(), *keyword.kwlist}
+        self._names[name] = words if words.isidentifier() and words not in taken else name
+        return self._names[name]
 
     def _lift(self, node: torch.fx.Node) -> bool:
         """Make a tensor of the module an input; whether it is one."""
@@ -148,7 +160,7 @@ class _Reader:
 
     def _value(self, value: Any) -> Value:
         if isinstance(value, torch.fx.Node):
-            return Ref(value.name)
+            return Ref(self._names.get(value.name, value.name))
         if isinstance(value, Code) or value is None or value is Ellipsis:
             return value
         if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):

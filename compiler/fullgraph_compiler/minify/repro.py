@@ -208,7 +208,8 @@ def _inputs(case: Case) -> str:
     written = _written(case.graph)
     lines = []
     for name in case.graph.parameters:
-        text = make(given[name], leaf=name not in written)
+        spec = given[name].spec
+        text = make(given[name], leaf=name not in written and (spec is None or spec.leaf))
         lines += [f"        {line}" for line in f"{text},  # {names[name]}".splitlines()]
     random = any(word in line for word in ("torch.randn(", "torch.randint(") for line in lines)
     start = ["    torch.manual_seed(0)"] if random else []

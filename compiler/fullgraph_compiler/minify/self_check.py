@@ -13,7 +13,7 @@ from ..torch_compat import operator_mode
 from . import checking
 from .case import Case
 
-SECONDS = 60
+SECONDS = 30
 """After how long a repro of a hang says that it hangs."""
 
 

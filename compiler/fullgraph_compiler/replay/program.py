@@ -95,7 +95,8 @@ def tensors(value):
         return [value]
     if isinstance(value, dict):
         value = list(value.values())
-    return [found for item in value for found in tensors(item)] if isinstance(value, (tuple, list)) else []""",
+    items = value if isinstance(value, (tuple, list)) else []
+    return [found for item in items for found in tensors(item)]""",
         """\
 def main():
     results = []
