@@ -39,11 +39,7 @@ class Minified:
 
 def ours(fault: str, folder: Path) -> Minified:
     """Minify with Fullgraph."""
-    program = folder / "pyproject" / _PROGRAM.name
-    program.parent.mkdir()
-    program.write_text(_PROGRAM.read_text())
-    (program.parent / "pyproject.toml").write_text("[project]\nname = 'minified'\n")
-    command = [_FULLGRAPH, "minify", str(program), "--args", fault, "-o", str(folder / "repro.py")]
+    command = [_FULLGRAPH, "minify", str(_program(fault, folder)), "-o", str(folder / "repro.py")]
     seconds, output = _timed(command, {}, folder)
     found = re.search(r"(\d+) of \d+ nodes, (\d+) queries.*still fails when run", output)
     if found is None:
@@ -59,7 +55,7 @@ def torchs(fault: str, after: str, folder: Path) -> Minified:
         "TORCH_COMPILE_DEBUG_DIR": str(folder),
         "TORCHINDUCTOR_CACHE_DIR": str(folder / "cache"),
     }
-    first, output = _timed([python(), str(_PROGRAM), fault], env, folder)
+    first, output = _timed([python(), str(_program(fault, folder))], env, folder)
     launcher = next(folder.rglob("minifier_launcher.py"), None)
     if launcher is None:
         return Minified(first, problem=_last_line(output))
@@ -69,6 +65,15 @@ def torchs(fault: str, after: str, folder: Path) -> Minified:
     if not queries or repro is None:
         return Minified(first + second, problem=_last_line(output))
     return Minified(first + second, _nodes(repro.read_text()), int(queries[-1]))
+
+
+def _program(fault: str, folder: Path) -> Path:
+    """The program with this fault, in a project of its own: nothing is left from another run."""
+    path = folder / "project" / _PROGRAM.name
+    path.parent.mkdir()
+    path.write_text(_PROGRAM.read_text().replace("compile_error", fault))
+    (path.parent / "pyproject.toml").write_text("[project]\nname = 'minified'\n")
+    return path
 
 
 def _nodes(repro: str) -> int:

@@ -611,6 +611,17 @@ def import_inductor() -> None:
             os.environ[name] = before
 
 
+def warm_up_inductor() -> None:
+    """Find out which vector instructions compiled C++ can use: each process that compiles has to know.
+
+    ``valid_vec_isa_list`` (``torch/_inductor/cpu_vec_isa.py``) compiles and loads a library for each, in
+    other processes, and remembers: 2.11 to 2.15.
+    """
+    from torch._inductor import cpu_vec_isa
+
+    cpu_vec_isa.valid_vec_isa_list()
+
+
 def bisect(passes: Callable[[], bool]) -> str:
     """Which part of TorchInductor makes ``passes()`` false: ``lowerings, 2: aten.relu.default``, or nothing.
 

@@ -96,6 +96,7 @@ def _run_program(request: RunRequest, folder: Path, sink: Sink, speak: Callable[
         programs.start_uncompiled(request, folder),
         programs.start_eager(request, folder, sink, speak),
     )
+    torch_compat.warm_up_inductor()  # while they run
     children, ran = {uncompiled, eager}, {}
     while children:
         child = wait_for(children)

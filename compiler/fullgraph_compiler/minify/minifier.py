@@ -135,7 +135,8 @@ class _Minification:
             return case, failure
         graphs = aot.split(case, self.request.patience) if self.request.level != "dynamo" else []
         # Compiling kernels takes most of the time, and a failure to lower shows before.
-        for self.oracle.after_lowering in (False, True) if failure.kind == "error" else (True,):
+        may_be_of_lowering = failure.kind == "error" and failure.error != "CppCompileError"
+        for self.oracle.after_lowering in (False, True) if may_be_of_lowering else (True,):
             for candidate in (*graphs, case):
                 found = self.oracle.ask([candidate])[0].failure
                 if found is not None and (found.kind, found.error) == (failure.kind, failure.error):
