@@ -5,7 +5,8 @@ PYTHON ?= python3
 TORCH ?= torch==2.13.0+cpu
 TORCH_LATEST ?= torch==2.15.0
 SOURCES = compiler server scripts tests benchmarks
-FAILURES = tests/compiler/test_failures.py
+# Tests wait for processes most of the time: two at a time.
+PYTEST = -m pytest -n 2 --dist worksteal
 CODE_SERVER = .cache/code-server/node_modules/.bin/code-server
 
 export PATH := $(CURDIR)/.cache/node/node_modules/.bin:$(PATH)
@@ -23,17 +24,14 @@ lint: .venv/ready node_modules/ready
 unit: node_modules/ready
 	npm test --silent
 
-# What fails to compile waits for compilers: two at a time.
 pytest: .venv/ready build/fullgraph.vsix
-	.venv/bin/python -m pytest --ignore $(FAILURES) $(PYTEST_ARGS)
-	.venv/bin/python -m pytest -n 2 $(FAILURES)
+	.venv/bin/python $(PYTEST) $(PYTEST_ARGS)
 
 e2e: .venv/ready build/fullgraph.vsix .cache/code-server/ready .cache/chromium
 	npm run --silent e2e
 
 test-latest: .venv-latest/ready build/fullgraph.vsix
-	.venv-latest/bin/python -m pytest --ignore $(FAILURES) $(PYTEST_ARGS)
-	.venv-latest/bin/python -m pytest -n 2 $(FAILURES)
+	.venv-latest/bin/python $(PYTEST) $(PYTEST_ARGS)
 
 vsix: build/fullgraph.vsix
 
