@@ -20,13 +20,14 @@ from pathlib import Path
 
 from .. import torch_compat
 from ..capture.live import Sink
-from ..facts import Failure, FaultLocated, RunFinished, RunRequest, Stack, StageChecked
+from ..facts import Failure, FaultLocated, RunFinished, RunRequest, Stack, StageChecked, TargetProblem
 from ..minify import checking, repro
 from ..minify.case import Case, load
 from ..minify.oracle import Answer, Kept, Oracle
 from ..minify.places import calls_in
 from ..replay.record import RecordedCall
 from ..worker.children import run_child, wait_for
+from ..worker.imports import has_gpu
 from . import programs, results
 from .bisection import bisect
 
@@ -96,7 +97,8 @@ def _run_program(request: RunRequest, folder: Path, sink: Sink, speak: Callable[
         programs.start_uncompiled(request, folder),
         programs.start_eager(request, folder, sink, speak),
     )
-    torch_compat.warm_up_inductor()  # while they run
+    if not has_gpu():  # which it would open
+        torch_compat.warm_up_inductor()  # while they run
     children, ran = {uncompiled, eager}, {}
     while children:
         child = wait_for(children)
@@ -137,7 +139,14 @@ def _climb_with(case: Case, oracle: Oracle, sink: Sink, number: int) -> Fault | 
             for stage, (_, answer) in zip(stages, answers, strict=True)
         ]
     )
-    if answers[-1][1].failure is None:
+    last = answers[-1][1].failure
+    if last is None:
+        return None
+    if last.error == checking.UNCOMPILED:
+        message = (
+            f"Graph {case.compile_id} does not run by itself, so its stages are not known: {last.message}"
+        )
+        sink([TargetProblem("warning", message)])
         return None
     index = next(index for index, (_, answer) in enumerate(answers) if answer.failure is not None)
     failing, answer = answers[index]
