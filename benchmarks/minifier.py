@@ -30,6 +30,8 @@ class Minified:
     nodes: int = 0
     queries: int = 0
     problem: str = ""
+    check: float = 0.0
+    """What it takes to run the repro, which is among the seconds."""
 
     def __str__(self) -> str:
         if self.problem:
@@ -44,7 +46,8 @@ def ours(fault: str, folder: Path) -> Minified:
     found = re.search(r"(\d+) of \d+ nodes, (\d+) queries.*still fails when run", output)
     if found is None:
         return Minified(seconds, problem=_last_line(output))
-    return Minified(seconds, int(found[1]), int(found[2]))
+    check, _ = _timed([python(), str(folder / "repro.py")], {}, folder)
+    return Minified(seconds, int(found[1]), int(found[2]), check=check)
 
 
 def torchs(fault: str, after: str, folder: Path) -> Minified:
@@ -98,6 +101,8 @@ def _compare(fault: str, after: str) -> None:
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
         mine, peer = ours(fault, Path(one)), torchs(fault, after, Path(other))
     ratio = f"{peer.seconds / mine.seconds:.1f} x"
+    if mine.check:
+        ratio += f", {peer.seconds / (mine.seconds - mine.check):.1f} x until the repro is there"
     print(f"{fault}, three layers, inductor: {mine}\n    torch's, after {after}: {peer}\n    ratio {ratio}")
 
 
