@@ -86,14 +86,20 @@ def _describe() -> dict[str, object]:
 
 
 def _run(channel: Channel, params: Any) -> None:
-    from ..facts import MinifyRequest, from_json
+    from ..facts import MinifyRequest, RunFinished, TargetProblem, from_json
 
     request = from_json(params)
 
     def sink(facts: list[Fact]) -> None:
         channel.notify("facts", {"generation": request.generation, "facts": facts})
 
-    if isinstance(request, MinifyRequest):
+    deep = isinstance(request, MinifyRequest) or request.depth in ("stages", "recipes")
+    if deep and sys.platform != "linux":
+        problem = TargetProblem(
+            "error", "Stages, recipes and repros need Linux, where a process can be forked."
+        )
+        sink([problem, RunFinished("not-started", 0.0)])
+    elif isinstance(request, MinifyRequest):
         from ..minify.minifier import minify
 
         minify(request, sink, channel.adopt)
