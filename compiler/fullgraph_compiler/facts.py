@@ -134,7 +134,7 @@ class MinifyRequest:
     generation: int
     program: Program
     output: str
-    cache: str
+    cache: str = ""
     failure: int = 0
     compile_id: str = ""
     level: Level | None = None

@@ -347,9 +347,7 @@ def is_compiled_by(frame: FrameType | None, backend: Callable[..., Any]) -> bool
     ``_compile`` (``convert_frame.py``) holds it in ``compiler_fn``, behind wrappers that keep what they wrap
     in ``_torchdynamo_orig_backend`` or, ``torch._TorchCompileWrapper``, in ``compiler_fn``: 2.11 to 2.15.
     """
-    while frame is not None and "compiler_fn" not in frame.f_locals:
-        frame = frame.f_back
-    found = frame.f_locals["compiler_fn"] if frame else backend
+    found = _local_of_compilation(frame, "compiler_fn", backend)
     while found is not None and found is not backend:
         found = getattr(found, "_torchdynamo_orig_backend", None) or getattr(found, "compiler_fn", None)
     return found is backend
@@ -441,9 +439,14 @@ def is_fullgraph(frame: FrameType | None) -> bool:
 
     ``_compile`` (``convert_frame.py``) holds that in ``one_graph``: 2.11 to 2.15.
     """
-    while frame is not None and "one_graph" not in frame.f_locals:
+    return bool(_local_of_compilation(frame, "one_graph", False))
+
+
+def _local_of_compilation(frame: FrameType | None, name: str, otherwise: Any) -> Any:
+    """A variable of the innermost call of torch that has one of this name."""
+    while frame is not None and name not in frame.f_locals:
         frame = frame.f_back
-    return frame is not None and bool(frame.f_locals["one_graph"])
+    return frame.f_locals[name] if frame else otherwise
 
 
 def unwrapped_backend(backend: Any) -> tuple[Any, dict[str, Any]]:

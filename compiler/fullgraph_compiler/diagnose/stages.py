@@ -182,10 +182,7 @@ def _difference(folder: Path) -> tuple[Failure | None, int]:
             number, name = place
             message = checking.difference(name, captured[place], tensor, None) if place in captured else ""
             if message:
-                error = "NaN" if "NaN" in message else "Numbers"
-                is_gradient = name.startswith("gradient")
-                failure = Failure("accuracy", error, message, "backward" if is_gradient else "forward")
-                return failure, number
+                return checking.wrong_numbers(message), number
         return None, 0
 
     ended = run_child(compare)

@@ -7,7 +7,7 @@ GPU, and a case can go to another process and to a file. Only a repro that runs 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -151,17 +151,33 @@ def count_nodes(graph: Graph) -> int:
     return own + sum(count_nodes(subgraph) for _, subgraph in graph.subgraphs)
 
 
+def leaves(value: Value) -> Iterator[Value]:
+    """What a value is made of: constants and ``Ref``s."""
+    if isinstance(value, (tuple, list)):
+        for item in value:
+            yield from leaves(item)
+    elif isinstance(value, dict):
+        yield from leaves(tuple(value.values()))
+    elif isinstance(value, slice):
+        yield from leaves((value.start, value.stop, value.step))
+    else:
+        yield value
+
+
+def mapped(value: Value, change: Callable[[Value], Value]) -> Value:
+    """A value with each of its leaves changed."""
+    if isinstance(value, (tuple, list)):
+        return type(value)(mapped(item, change) for item in value)
+    if isinstance(value, dict):
+        return {key: mapped(item, change) for key, item in value.items()}
+    if isinstance(value, slice):
+        return slice(*(mapped(part, change) for part in (value.start, value.stop, value.step)))
+    return change(value)
+
+
 def references(value: Value) -> Iterator[str]:
     """The names that a value refers to."""
-    if isinstance(value, Ref):
-        yield value.name
-    elif isinstance(value, (tuple, list)):
-        for item in value:
-            yield from references(item)
-    elif isinstance(value, dict):
-        yield from references(tuple(value.values()))
-    elif isinstance(value, slice):
-        yield from references((value.start, value.stop, value.step))
+    return (leaf.name for leaf in leaves(value) if isinstance(leaf, Ref))
 
 
 def uses(operation: Operation) -> Iterator[str]:
@@ -173,15 +189,7 @@ def uses(operation: Operation) -> Iterator[str]:
 
 def substitute(value: Value, replacements: dict[str, Value]) -> Value:
     """A value with some names replaced by other values."""
-    if isinstance(value, Ref):
-        return replacements.get(value.name, value)
-    if isinstance(value, (tuple, list)):
-        return type(value)(substitute(item, replacements) for item in value)
-    if isinstance(value, dict):
-        return {key: substitute(item, replacements) for key, item in value.items()}
-    if isinstance(value, slice):
-        return slice(*(substitute(item, replacements) for item in (value.start, value.stop, value.step)))
-    return value
+    return mapped(value, lambda leaf: replacements.get(leaf.name, leaf) if isinstance(leaf, Ref) else leaf)
 
 
 def save(case: Case, path: Path) -> None:

@@ -38,8 +38,13 @@ def examine(namespace: dict[str, Any], numerics: bool = True) -> Failure | None:
     message = mismatch(module(), inputs, found, plain) if numerics else ""
     if not message or _is_other_dropout(module(), inputs(), found):
         return None
-    phase = "backward" if message.startswith("gradient") else "forward"
-    return Failure("accuracy", "NaN" if "NaN" in message else "Numbers", message, phase)  # type: ignore[arg-type]
+    return wrong_numbers(message)
+
+
+def wrong_numbers(message: str) -> Failure:
+    """The failure that :func:`mismatch` or :func:`difference` tells of."""
+    error = "NaN" if "NaN" in message else "Numbers"
+    return Failure("accuracy", error, message, "backward" if message.startswith("gradient") else "forward")
 
 
 def _is_other_dropout(module: Any, args: list[Any], found: list[Any]) -> bool:

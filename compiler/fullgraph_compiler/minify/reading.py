@@ -15,12 +15,10 @@ from .. import torch_compat
 from ..facts import Stack
 from ..trace.messages import parse_frames
 from .case import Code, Exact, Graph, Input, Integers, Normal, Operation, Ref, TensorSpec, Value
+from .statements import NAMESPACES_OF_TORCH
 
 _MOST_EXACT = 1024
 """Elements of a tensor up to which its very numbers are kept: of a larger one, what they are like."""
-
-_IN_TORCH = frozenset({"aten", "prims", "prim", "quantized", "higher_order", "inductor", "_c10d_functional"})
-"""Namespaces of operators that torch defines itself."""
 
 
 class UnreadableError(Exception):
@@ -143,7 +141,7 @@ class _Reader:
         name = torch_compat.qualified_name(target)
         if name.startswith("torch.ops."):
             namespace, operator = name.split(".")[2:4]
-            if namespace not in _IN_TORCH:
+            if namespace not in NAMESPACES_OF_TORCH:
                 self.wanted.add(f"{namespace}::{operator}")
         elif not name.startswith(("torch.", "_operator.", "math.", "builtins.")):
             # The program's own, by allow_in_graph: in a repro it stands at top level.

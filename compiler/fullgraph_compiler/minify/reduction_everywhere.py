@@ -7,27 +7,17 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from .case import Case, Exact, Graph, Input, TensorSpec, Value
+from .case import Case, Exact, Graph, Input, TensorSpec, Value, leaves, mapped
 from .reduction_graph import filled
 
 
-def leaves(value: Any) -> Iterator[Value]:
-    """The constants among the arguments of a graph's operations."""
-    if isinstance(value, Graph):
-        for operation in value.operations:
-            yield from leaves(operation.args)
-            yield from leaves([argument for _, argument in operation.kwargs])
-        for _, graph in value.subgraphs:
-            yield from leaves(graph)
-    elif isinstance(value, (tuple, list)):
-        for item in value:
-            yield from leaves(item)
-    elif isinstance(value, dict):
-        yield from leaves(list(value.values()))
-    elif isinstance(value, slice):
-        yield from leaves((value.start, value.stop, value.step))
-    else:
-        yield value
+def constants(graph: Graph) -> Iterator[Value]:
+    """What stands among the arguments of a graph's operations, and of those of its subgraphs."""
+    for operation in graph.operations:
+        yield from leaves(operation.args)
+        yield from leaves([argument for _, argument in operation.kwargs])
+    for _, subgraph in graph.subgraphs:
+        yield from constants(subgraph)
 
 
 def rewritten(case: Case, leaf: Callable[[Value], Value], tensor: Callable[[TensorSpec], TensorSpec]) -> Case:
@@ -59,9 +49,9 @@ def _rewritten_graph(
     operations = tuple(
         replace(
             operation,
-            args=_mapped(operation.args, leaf),
-            kwargs=tuple((key, _mapped(value, leaf)) for key, value in operation.kwargs),
-            spec=_mapped(
+            args=mapped(operation.args, leaf),
+            kwargs=tuple((key, mapped(value, leaf)) for key, value in operation.kwargs),
+            spec=mapped(
                 operation.spec, lambda spec: tensor(spec) if isinstance(spec, TensorSpec) else leaf(spec)
             ),
         )
@@ -69,14 +59,3 @@ def _rewritten_graph(
     )
     subgraphs = tuple((name, _rewritten_graph(sub, leaf, tensor)) for name, sub in graph.subgraphs)
     return replace(graph, operations=operations, subgraphs=subgraphs)
-
-
-def _mapped(value: Value, leaf: Callable[[Value], Value]) -> Value:
-    """A value with every constant in it replaced."""
-    if isinstance(value, (tuple, list)):
-        return type(value)(_mapped(item, leaf) for item in value)
-    if isinstance(value, dict):
-        return {key: _mapped(item, leaf) for key, item in value.items()}
-    if isinstance(value, slice):
-        return slice(*(_mapped(part, leaf) for part in (value.start, value.stop, value.step)))
-    return leaf(value)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from .case import Case, TensorSpec
-from .reduction_everywhere import leaves, rewritten
+from .reduction_everywhere import constants, rewritten
 
 SMALL = 2
 """The size to which dimensions are shrunk; with 1 much of what a compiler does has no work left."""
@@ -20,7 +20,7 @@ def sizes(case: Case) -> list[int]:
 
 def with_smaller(case: Case, size: int, smaller: Iterable[int]) -> Iterator[Case]:
     """Cases with smaller ones wherever a size occurs: its multiples shrink with it, or they do not."""
-    numbers = {leaf for leaf in leaves(case.graph) if type(leaf) is int} | set(sizes(case))
+    numbers = {leaf for leaf in constants(case.graph) if type(leaf) is int} | set(sizes(case))
     multiples = [number for number in numbers if number >= size and number % size == 0]
     for new in smaller:
         yield resized(case, {number: number // size * new for number in multiples})

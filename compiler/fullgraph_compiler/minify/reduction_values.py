@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from .case import Case, Code, Input, Operation, TensorSpec, Value
-from .reduction_everywhere import leaves, rewritten
+from .reduction_everywhere import constants, rewritten
 from .reduction_graph import filled
 from .reduction_sizes import contiguous
 
@@ -106,7 +106,7 @@ def _with_inputs(case: Case, names: Collection[str], change: Callable[[Input, Te
 def reduced_dtypes(case: Case) -> list[str]:
     """The types of low precision that occur."""
     used = {given.spec.dtype for given in case.inputs if given.spec is not None}
-    used |= {code.text.removeprefix("torch.") for code in leaves(case.graph) if isinstance(code, Code)}
+    used |= {code.text.removeprefix("torch.") for code in constants(case.graph) if isinstance(code, Code)}
     return [dtype for dtype in _REDUCED if dtype in used]
 
 
@@ -124,7 +124,8 @@ def accelerators(case: Case) -> list[str]:
     """Whether anything is not on the CPU: one thing or none."""
     devices = {given.spec.device for given in case.inputs if given.spec is not None}
     elsewhere = any(device != "cpu" for device in devices)
-    return ["accelerator"] if elsewhere or any(_on_cpu(leaf) != leaf for leaf in leaves(case.graph)) else []
+    is_on_one = elsewhere or any(_on_cpu(leaf) != leaf for leaf in constants(case.graph))
+    return ["accelerator"] if is_on_one else []
 
 
 def with_cpu_instead(case: Case, _: Collection[str]) -> Case:

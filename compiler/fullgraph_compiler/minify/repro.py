@@ -15,6 +15,7 @@ import torch
 from ..facts import FaultLocated, StackFrame
 from . import self_check
 from .case import Case, Code, Graph, Operation, Ref, Value, references, uses
+from .layout import assemble
 from .writing import EXACT, assignment, call, expression, make
 
 
@@ -30,36 +31,16 @@ def write(case: Case, fault: FaultLocated, environment: str) -> str:
 
 
 def _file(case: Case, check: list[str]) -> str:
-    future = [text for text in case.preamble if text.startswith("from __future__ ")]
-    imports = [text for text in case.preamble if _is_import(text) and text not in future]
-    others = [text for text in case.preamble if not _is_import(text)]
-    parts = [*_modules(case), _inputs(case), _compiled(case), *check]
-    wanted = [text for text in _imports(case, [*others, *parts]) if text not in imports]
-    head = ["\n".join([*future, *wanted, *imports]), "\n".join(case.settings), *others]
-    return "\n\n\n".join(part.strip("\n") for part in [*head, *parts] if part) + "\n"
+    of_torch = _IMPORTS_OF_ATEN if case.level == "aot" else ()
+    return assemble(
+        case.preamble, [*_modules(case), _inputs(case), _compiled(case), *check], case.settings, of_torch
+    )
 
 
-def _is_import(text: str) -> bool:
-    return text.startswith(("import ", "from "))
-
-
-_LIBRARY = ("base64", "math", "operator", "re", "signal", "subprocess", "sys", "traceback", "zlib")
-
-
-def _imports(case: Case, parts: list[str]) -> Iterator[str]:
-    """The imports that the text needs."""
-    lines = [line for part in parts for line in part.splitlines() if not line.lstrip().startswith("#")]
-    words = set(re.findall(r"(?<![\w.])\w+", "\n".join(lines)))
-    standard = [f"import {name}" for name in _LIBRARY if name in words]
-    standard += ["from collections.abc import Callable"] if "Callable" in words else []
-    standard += ["from typing import Any"] if "Any" in words else []
-    yield from [*standard, ""] if standard else []
-    yield "import torch"
-    configs = (re.match(r"torch\.[\w.]*config\b", line) for line in case.settings)
-    yield from sorted({f"import {config[0]}" for config in configs if config})
-    if case.level == "aot":
-        yield "from torch._inductor.compile_fx import compile_fx_inner"
-        yield "from torch.fx.experimental.proxy_tensor import make_fx"
+_IMPORTS_OF_ATEN = (
+    "from torch._inductor.compile_fx import compile_fx_inner",
+    "from torch.fx.experimental.proxy_tensor import make_fx",
+)
 
 
 # -- the graph ---------------------------------------------------------------------------------

@@ -13,6 +13,9 @@ from ..torch_compat import operator_mode
 from . import checking
 from .case import Case
 
+END = 'if __name__ == "__main__":\n    sys.exit(main())'
+"""The last lines of a program that checks itself."""
+
 SECONDS = 30
 """After how long a repro of a hang says that it hangs."""
 
@@ -34,7 +37,7 @@ def code(case: Case, failure: Failure) -> list[str]:
     run = "run(compiled(Repro(), inputs()), inputs())"
     if checking.run not in functions:
         run = "compiled(Repro(), inputs())(*inputs())"
-    return [*map(source, functions), *main(failure, run), 'if __name__ == "__main__":\n    sys.exit(main())']
+    return [*map(source, functions), *main(failure, run), END]
 
 
 def sentence(subject: str, failure: Failure) -> str:
@@ -70,12 +73,16 @@ def _quoted(text: str) -> str:
 
 
 def _error(failure: Failure, run: str) -> Iterator[str]:
-    plain = run.replace("compiled(Repro(), inputs())", "Repro()")
+    return raises(failure, run, run.replace("compiled(Repro(), inputs())", "Repro()"))
+
+
+def raises(failure: Failure, run: str, works: str = "") -> Iterator[str]:
+    """Look whether ``run`` raises this error, after ``works``, which must not raise."""
+    works = f"    {works}  # This works.\n" if works else ""
     yield f"EXPECTED = {_literal(re.escape(failure.error))}, {_literal(checking.pattern(failure.message))}"
     yield f"""\
 def main():
-    {plain}  # This works.
-    try:
+{works}    try:
         {run}
     except Exception:
         if "--raise" in sys.argv:

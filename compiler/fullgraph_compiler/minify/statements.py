@@ -23,7 +23,9 @@ _ABOUT_ARGUMENT = re.compile(
 )
 """Functions that tell torch about something of the user's, and mean nothing without it."""
 _CHANGES_CONTAINER = re.compile(r"(update|setdefault|pop|clear|append|extend|insert|remove|add)$")
-NAMESPACES_OF_TORCH = {"torch", "aten", "prims", "prim", "inductor", "higher_order"}
+NAMESPACES_OF_TORCH = frozenset(
+    {"torch", "aten", "prims", "prim", "quantized", "higher_order", "inductor", "_c10d_functional"}
+)
 _OPERATOR = re.compile(r"(\w+)::(\w+)")
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _HARMLESS = (*_FUNCTION, ast.Import, ast.ImportFrom, ast.Pass, ast.Global)

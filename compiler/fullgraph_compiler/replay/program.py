@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import base64
-import re
 import textwrap
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 from ..facts import FaultLocated
-from ..minify.checking import difference, pattern
-from ..minify.self_check import source
+from ..minify.checking import difference
+from ..minify.layout import assemble
+from ..minify.self_check import END, raises, source
 from .record import RecordedCall
 
 _WIDTH = 100
-_LIBRARY = ("base64", "pickle", "re", "sys", "traceback", "zlib")
 
 
 def write(call: RecordedCall, fault: FaultLocated, environment: str) -> str:
@@ -32,19 +32,11 @@ def write(call: RecordedCall, fault: FaultLocated, environment: str) -> str:
         "Run it to see whether it still fails (with --raise, by its traceback): exit code 0 if so, else 1.",
         *environment.splitlines(),
     ]
-    imports = [text for text in call.preamble if text.startswith(("import ", "from "))]
-    definitions = [text for text in call.preamble if text not in imports]
-    check = _check_numbers() if failure.kind == "accuracy" else _check_error(failure.error, line)
-    parts = [*definitions, _arguments(call), _call(call), "# -- the check --", *check]
-    words = set(re.findall(r"\w+", "\n".join(parts)))
-    own = [f"import {name}" for name in _LIBRARY if name in words | {"sys"}]
-    own += ["from typing import Any"] if "Any" in words else []
-    own += [] if "import torch" in imports else ["", "import torch"]
-    future = [text for text in imports if text.startswith("from __future__ ")]
-    head = "\n".join([*future, *own, *(text for text in imports if text not in future)])
     comment = "".join(f"# {line}".rstrip() + "\n" for line in header)
-    text = comment + "\n" + "\n\n\n".join([head, *parts])
-    return text + '\n\n\nif __name__ == "__main__":\n    sys.exit(main())\n'
+    expected = replace(failure, message=line)
+    check = _numbers() if failure.kind == "accuracy" else raises(expected, "replay()")
+    parts = [_arguments(call), _call(call), "# -- the check --", *check, END]
+    return comment + "\n" + assemble(call.preamble, parts)
 
 
 def _arguments(call: RecordedCall) -> str:
@@ -65,30 +57,9 @@ def _call(call: RecordedCall) -> str:
     return f"def replay():\n    owner, args, kwargs = arguments()\n    return {callee}(*args, **kwargs)"
 
 
-def _check_error(error: str, line: str) -> list[str]:
+def _numbers() -> list[str]:
     return [
-        f"EXPECTED = {re.escape(error)!r}, {pattern(line)!r}",
-        f"""\
-def main():
-    try:
-        replay()
-    except Exception:
-        if "--raise" in sys.argv:
-            raise
-        text = traceback.format_exc()
-        if all(re.search(part, text) for part in EXPECTED):
-            print({f"Still fails: {error}: {line}"!r})
-            return 0
-        print(text + "Fails differently.")
-        return 1
-    print("No longer fails.")
-    return 1""",
-    ]
-
-
-def _check_numbers() -> list[str]:
-    return [
-        source(difference).strip(),
+        source(difference),
         """\
 def tensors(value):
     if isinstance(value, torch.Tensor):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import shlex
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 from fullgraph_compiler.facts import Level
@@ -12,7 +15,7 @@ from fullgraph_compiler.facts import Level
 from .. import __version__
 from ..workspace.targets import Target
 from .check import FAIL_ON, check_targets
-from .formats import FORMATS, RECIPES_FORMATS, STAGES_FORMATS
+from .formats import FORMATS, RECIPES_FORMATS, STAGES_FORMATS, Format
 from .minify import free_name, minify_target
 from .resolve import resolve_targets
 from .session import RunOptions
@@ -47,6 +50,12 @@ _MEMORY = click.option(
 )
 
 
+def _format(formats: Mapping[str, Format]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    return click.option(
+        "--format", "output", type=click.Choice(list(formats)), default="text", show_default=True
+    )
+
+
 @main.command(no_args_is_help=True)
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
 @_PYTEST
@@ -54,7 +63,7 @@ _MEMORY = click.option(
 @_ARGS
 @_TIMEOUT
 @_MEMORY
-@click.option("--format", "output", type=click.Choice(list(FORMATS)), default="text", show_default=True)
+@_format(FORMATS)
 @click.option(
     "--fail-on",
     type=click.Choice(list(FAIL_ON)),
@@ -85,25 +94,35 @@ def check(
     sys.exit(check_targets(resolved, RunOptions(python, timeout, memory), FORMATS[output], fail_on))
 
 
+def _of_one_target(command: Callable[..., int]) -> Callable[..., None]:
+    """Give a command that compiles one target, step by step, its options; it returns the exit code."""
+
+    @click.argument("target")
+    @_PYTEST
+    @_PYTHON
+    @_ARGS
+    @_PATIENCE
+    @_MEMORY
+    @functools.wraps(command)
+    def run(
+        target: str,
+        as_pytest: bool,
+        python: str | None,
+        args: str | None,
+        timeout: float | None,
+        memory: float | None,
+        **own: Any,
+    ) -> None:
+        (resolved,) = _resolved((target,), as_pytest, args)
+        sys.exit(command(resolved, RunOptions(python, timeout, memory), **own))
+
+    return run
+
+
 @main.command(no_args_is_help=True)
-@click.argument("target")
-@_PYTEST
-@_PYTHON
-@_ARGS
-@_PATIENCE
-@_MEMORY
-@click.option(
-    "--format", "output", type=click.Choice(list(STAGES_FORMATS)), default="text", show_default=True
-)
-def stages(
-    target: str,
-    as_pytest: bool,
-    python: str | None,
-    args: str | None,
-    timeout: float | None,
-    memory: float | None,
-    output: str,
-) -> None:
+@_format(STAGES_FORMATS)
+@_of_one_target
+def stages(target: Target, options: RunOptions, output: str) -> int:
     """Find the stage of the compiler that is at fault.
 
     TARGET, named as for check, runs uncompiled, then captured by Dynamo alone; then each of its
@@ -112,30 +131,13 @@ def stages(
     The exit code is 0 if nothing is at fault, 1 if something is, and 2 if the target could not be
     started.
     """
-    resolved = _resolved((target,), as_pytest, args)
-    options = RunOptions(python, timeout, memory)
-    sys.exit(check_targets(resolved, options, STAGES_FORMATS[output], depth="stages"))
+    return check_targets([target], options, STAGES_FORMATS[output], depth="stages")
 
 
 @main.command(no_args_is_help=True)
-@click.argument("target")
-@_PYTEST
-@_PYTHON
-@_ARGS
-@_PATIENCE
-@_MEMORY
-@click.option(
-    "--format", "output", type=click.Choice(list(RECIPES_FORMATS)), default="text", show_default=True
-)
-def recipes(
-    target: str,
-    as_pytest: bool,
-    python: str | None,
-    args: str | None,
-    timeout: float | None,
-    memory: float | None,
-    output: str,
-) -> None:
+@_format(RECIPES_FORMATS)
+@_of_one_target
+def recipes(target: Target, options: RunOptions, output: str) -> int:
     """Try what torch's FAQ advises for crashes and memory.
 
     TARGET, named as for check, runs as it is, then with one part of the compiler off after the
@@ -144,18 +146,10 @@ def recipes(
 
     The exit code is 0 if it gets through as it is, 1 if not, and 2 if it could not be started.
     """
-    resolved = _resolved((target,), as_pytest, args)
-    options = RunOptions(python, timeout, memory)
-    sys.exit(check_targets(resolved, options, RECIPES_FORMATS[output], depth="recipes"))
+    return check_targets([target], options, RECIPES_FORMATS[output], depth="recipes")
 
 
 @main.command(no_args_is_help=True)
-@click.argument("target")
-@_PYTEST
-@_PYTHON
-@_ARGS
-@_PATIENCE
-@_MEMORY
 @click.option(
     "--failure",
     type=click.IntRange(min=1),
@@ -175,17 +169,14 @@ def recipes(
     help="Take the graph that Dynamo captured, or the one that AOTAutograd made of it.  "
     "[default: what suits the failure]",
 )
+@_of_one_target
 def minify(
-    target: str,
-    as_pytest: bool,
-    python: str | None,
-    args: str | None,
-    timeout: float | None,
-    memory: float | None,
+    target: Target,
+    options: RunOptions,
     failure: int | None,
     output: Path | None,
     level: Level | None,
-) -> None:
+) -> int:
     """Shrink a failure to a small program that needs only torch.
 
     TARGET is named as for check. The smallest repro so far is always in the file, so that it can be
@@ -194,9 +185,8 @@ def minify(
     The exit code is 0 if a repro was written, 1 if nothing fails, and 2 if the target could not be
     run.
     """
-    (resolved,) = _resolved((target,), as_pytest, args)
-    options, output = RunOptions(python, timeout, memory), output or free_name(Path("repro.py"))
-    sys.exit(minify_target(resolved, options, output.absolute(), failure or 0, level))
+    output = output or free_name(Path("repro.py"))
+    return minify_target(target, options, output.absolute(), failure or 0, level)
 
 
 @main.command()

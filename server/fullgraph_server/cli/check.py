@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from fullgraph_compiler.facts import Depth, Fact, RunRequest, Severity
 
 from ..engine.fold import fold
-from ..engine.runs import cache_at
 from ..workspace.targets import Target, problem_facts
 from ..workspace.workspace import Workspace
 from .formats import Checked, Format
@@ -66,8 +65,7 @@ class _Check:
     def _check(self, target: Target) -> Checked:
         facts: list[Fact] = list(problem_facts(target))
         workspace = Workspace(workspace_root(target))
-        cache = cache_at(self._depth, workspace.root)
-        request = RunRequest(1, target.program, self._depth, cache=cache)
+        request = RunRequest(1, target.program, self._depth)
         torch = self.session.execute(target, request, facts.extend)
         report = fold(target.id, 1, torch, facts, workspace, target.filename)
         return Checked(target, report, workspace)

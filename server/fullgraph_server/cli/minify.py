@@ -13,9 +13,8 @@ from fullgraph_compiler.facts import Fact, Level, MinifyRequest
 from rich.console import Console
 
 from ..engine.minification import Minified
-from ..workspace.own_folder import kernel_cache
 from ..workspace.targets import Target
-from .session import NOT_STARTED, RunOptions, Session, workspace_root
+from .session import NOT_STARTED, RunOptions, Session
 
 _NOTHING_FAILS = 1
 
@@ -31,7 +30,6 @@ def minify_target(
         generation=1,
         program=target.program,
         output=str(output),
-        cache=kernel_cache(workspace_root(target)),
         failure=failure,
         level=level,
     )

@@ -7,15 +7,15 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from fullgraph_compiler.facts import Fact, MinifyRequest, RunRequest
+from fullgraph_compiler.facts import Fact
 
 from ..engine.interpreter import find_interpreter, named_interpreter
+from ..engine.requests import Request, with_limits
 from ..engine.run import Run
-from ..engine.runs import settings_at
 from ..engine.settings import RunSettings, memory_limit
 from ..engine.workers import Workers
 from ..workspace.config import Config, read_config
@@ -56,21 +56,15 @@ class Session:
     def execute(
         self,
         target: Target,
-        request: RunRequest | MinifyRequest,
+        request: Request,
         on_facts: Callable[[Sequence[Fact]], None],
     ) -> str:
         """Do what is asked for; returns the version of the target's torch."""
-        config = read_config(workspace_root(target))
+        root = workspace_root(target)
+        config = read_config(root)
         for problem in config.problems:
             print(f"{problem.span.filename}:{problem.span.row}: {problem.message}", file=sys.stderr)  # noqa: T201
-        settings = self._settings(target, config)
-        request = replace(request, patience=settings.patience)
-        if isinstance(request, RunRequest):
-            settings = settings_at(settings, request.depth)
-            request = replace(request, memory=settings.memory_of_a_try)
-        else:
-            # However long it takes: its progress is seen, and what it has when it is stopped stays.
-            settings = replace(settings, timeout=None)
+        settings, request = with_limits(self._settings(target, config), request, root)
         if sys.stderr.isatty():
             print(f"Running {target.label} with {settings.python}", file=sys.stderr)  # noqa: T201
         run = Run(self._workers, settings, request)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from fullgraph_compiler.facts import (
@@ -18,7 +18,7 @@ from fullgraph_compiler.facts import (
     TargetProblem,
 )
 
-from ..workspace.own_folder import kernel_cache, own_folder
+from ..workspace.own_folder import own_folder
 from .runs import Plan, Runs
 
 NOTHING_FAILS = "Nothing fails: there is no failure to minify."
@@ -90,20 +90,16 @@ class Minification:
 
     def __init__(self, runs: Runs, plan: Plan, failing: Failing, generation: int) -> None:
         self.target = plan.target
-        root = plan.workspace.root
-        self._minified = Minified(new_repro(root, plan.target.filename))
+        self._minified = Minified(new_repro(plan.workspace.root, plan.target.filename))
         request = MinifyRequest(
             generation=generation,
             program=plan.target.program,
             output=str(self._minified.output),
-            cache=kernel_cache(root),
             failure=failing.fault,
             compile_id=failing.compile_id,
             texts=plan.texts,
-            patience=plan.settings.patience,
         )
-        # However long it takes: its progress is seen, and what it has when it is stopped stays.
-        self._run = runs.beside(plan.target.id, replace(plan.settings, timeout=None), request)
+        self._run = runs.beside(plan, request)
 
     def cancel(self) -> None:
         """Stop it; the best repro so far stays."""

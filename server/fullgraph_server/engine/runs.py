@@ -9,16 +9,15 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from fullgraph_compiler.facts import Depth, Fact, MinifyRequest, ModulesLoaded, RunRequest, SourceText, Status
 
-from ..workspace.own_folder import kernel_cache
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
 from .report import Report
 from .reporting import Reporting
+from .requests import with_limits
 from .run import Run
 from .settings import RunSettings
 from .workers import Workers
@@ -33,9 +32,6 @@ _PAUSE_SHARE, _LEAST_PAUSE, _LONGEST_PAUSE = 0.5, 0.15, 2.0
 
 _MOST_OUTPUT = 1_000_000
 """Characters of a program's output that are passed on."""
-
-_DEEPER = 5.0
-"""How much longer than one graph a run may take that goes deeper: it runs program and graphs often."""
 
 RunState: TypeAlias = Literal["queued", "running"] | Status
 
@@ -168,10 +164,11 @@ class Runs:
                 pauses.append(min(max(_PAUSE_SHARE * seconds, _LEAST_PAUSE), _LONGEST_PAUSE))
         return max(pauses, default=None)
 
-    def beside(self, target: str, settings: RunSettings, request: MinifyRequest) -> Run:
+    def beside(self, plan: Plan, request: MinifyRequest) -> Run:
         """Something else that a worker does for a target, beside the runs of the schedule."""
-        slot = self._slots.get(target)
-        return Run(self._workers, settings, request, slot.libraries if slot else (), _Output().write)
+        settings, asked = with_limits(plan.settings, request, plan.workspace.root)
+        slot = self._slots.get(plan.target.id)
+        return Run(self._workers, settings, asked, slot.libraries if slot else (), _Output().write)
 
     # -- what is known -------------------------------------------------------------------------
 
@@ -238,9 +235,8 @@ class Runs:
         slot.files |= {target.filename}
         slot.superseded = False
         self._change(name, slot, run="running", generation=generation, stale=False)
-        settings, cache = settings_at(plan.settings, depth), cache_at(depth, plan.workspace.root)
-        limits = settings.patience, settings.memory_of_a_try
-        request = RunRequest(generation, target.program, depth, plan.texts, cache, *limits)
+        asked = RunRequest(generation, target.program, depth, plan.texts)
+        settings, request = with_limits(plan.settings, asked, plan.workspace.root)
         run = slot.run = Run(self._workers, settings, request, slot.libraries, _Output().write)
         slot.running = depth
         for observer in self._observers:
@@ -354,18 +350,6 @@ class _Slot:
         if any(fact.variables for fact in loaded):
             # Libraries read the environment when they are imported: they must not be imported before.
             self.libraries = ()
-
-
-def settings_at(settings: RunSettings, depth: Depth) -> RunSettings:
-    """The settings of a run with the time that its depth needs."""
-    if depth == "graph" or settings.timeout is None:
-        return settings
-    return replace(settings, timeout=settings.patience * _DEEPER)
-
-
-def cache_at(depth: Depth, root: Path) -> str:
-    """The folder in which a run keeps compiled kernels; empty for one that compiles none."""
-    return "" if depth == "graph" else kernel_cache(root)
 
 
 class _Output:
