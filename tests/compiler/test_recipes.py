@@ -41,10 +41,16 @@ f(torch.ones(4))
 """
 
 
-def _tried(folder: Path, argument: str, patience: float = 120.0, memory: int | None = None) -> list[Fact]:
-    program = folder / "program.py"
-    program.write_text(_PROGRAM)
-    script = Script(str(program), (argument,))
+def _tried(
+    folder: Path,
+    argument: str = "",
+    patience: float = 120.0,
+    memory: int | None = None,
+    program: str = _PROGRAM,
+) -> list[Fact]:
+    path = folder / "program.py"
+    path.write_text(program)
+    script = Script(str(path), (argument,))
     request = RunRequest(1, script, "recipes", cache=str(folder), patience=patience, memory=memory)
 
     def work() -> list[Fact]:
@@ -105,3 +111,29 @@ def test_each_try_ends_by_itself(
     facts = _tried(tmp_path, argument, **limits)  # type: ignore[arg-type]
     assert list(_errors(facts).values()) == [error, error, error, ""]
     assert _told(facts) == [("error", message)]
+
+
+_GRAPHS = """
+import torch
+
+@torch.compile(mode="reduce-overhead")
+def f(x):
+    return x.sin()
+
+first = f(torch.ones(4, device="cuda"))
+for _ in range(3):
+    f(torch.ones(4, device="cuda"))
+print(first + 1)
+"""
+
+
+@pytest.mark.gpu
+def test_cuda_graphs_are_off_whatever_the_mode_says(tmp_path: Path) -> None:
+    facts = _tried(tmp_path, program=_GRAPHS)
+    assert _errors(facts) == {
+        "as it is": "RuntimeError",
+        "dynamic shapes off": "RuntimeError",
+        "CUDA graphs off": "",
+        "uncompiled": "",
+    }
+    assert _told(facts) == [("warning", "The program gets through with CUDA graphs off.")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from .. import torch_compat
+from .. import inductor_compat
 from ..minify import checking, repro
 from ..minify.case import Case
 from ..minify.oracle import execute, silence
@@ -23,7 +23,7 @@ def bisect(case: Case, seconds: float) -> str:
 
     def work() -> str:
         silence()
-        return torch_compat.bisect(passes)
+        return inductor_compat.bisect(passes)
 
     text = repro.program(case)
     return run_child(work, seconds).answer or ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import sys
 from collections.abc import Callable, Sequence
@@ -99,14 +100,16 @@ def _case(
     texts = {name: source for name in modules if (source := _source(name)) is not None}
     values = zip(reading.graph.parameters, (*arguments, *reading.constants), strict=True)
     inputs = tuple(read_input(name, value) for name, value in values)
+    preamble = definitions(texts, wanted)
+    said = set(map(_normal, preamble))
     return Case(
         level="dynamo",
         backend=backend,
         graph=reading.graph,
         inputs=inputs if torch.is_grad_enabled() else tuple(map(without_gradient, inputs)),
-        preamble=definitions(texts, wanted),
+        preamble=preamble,
         settings=(
-            *settings,
+            *(line for line in settings if _normal(line) not in said),
             *(f"{_INDUCTOR}.{name.replace('-', '_')} = {value!r}" for name, value in options.items()),
         ),
         backend_is_code=not is_name,
@@ -114,6 +117,10 @@ def _case(
         fullgraph=compilation.fullgraph,
         compile_id=compilation.compile_id,
     )
+
+
+def _normal(statement: str) -> str:
+    return ast.unparse(ast.parse(statement))
 
 
 def _global_name(backend: Any, modules: dict[str, ModuleType]) -> str:

@@ -9,7 +9,6 @@ numbers must hold. The first stage that fails is at fault, if the program's own 
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import tempfile
@@ -18,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .. import torch_compat
+from .. import inductor_compat
 from ..capture.live import Sink
 from ..facts import Failure, FaultLocated, RunFinished, RunRequest, Stack, StageChecked, TargetProblem
 from ..minify import checking, repro
@@ -71,10 +70,8 @@ def climb(request: RunRequest, oracle: Oracle, sink: Sink, speak: Callable[[], N
 def prepare(cache: str) -> None:
     """Get this process ready to fork children that compile; kernels are kept in a folder, if one is named."""
     if cache:
-        torch_compat.keep_kernels_in(cache)
-    # One thread: a pool of compilers would not survive a fork.
-    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
-    torch_compat.import_inductor()
+        inductor_compat.keep_kernels_in(cache)
+    inductor_compat.import_inductor()
 
 
 def run_stages(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
@@ -97,8 +94,9 @@ def _run_program(request: RunRequest, folder: Path, sink: Sink, speak: Callable[
         programs.start_uncompiled(request, folder),
         programs.start_eager(request, folder, sink, speak),
     )
-    if not has_gpu():  # which it would open
-        torch_compat.warm_up_inductor()  # while they run
+    if not has_gpu():  # while they run
+        inductor_compat.warm_up_patterns()
+        inductor_compat.warm_up_cpp()
     children, ran = {uncompiled, eager}, {}
     while children:
         child = wait_for(children)

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from .. import torch_compat
+from .. import inductor_compat
 from ..worker.children import run_child
 from . import repro
 from .case import Case
@@ -57,7 +57,7 @@ def _split(case: Case) -> list[Case]:
     namespace = execute(text)
     module, inputs = namespace["Repro"](), namespace["inputs"]()
     compiled = torch.compile(
-        module, backend=lambda graph, inputs: torch_compat.compile_with_inductor(graph, inputs, keep)
+        module, backend=lambda graph, inputs: inductor_compat.compile_with_inductor(graph, inputs, keep)
     )
     results = compiled(*inputs)
     outputs = [value for value in results if isinstance(value, torch.Tensor) and value.requires_grad]

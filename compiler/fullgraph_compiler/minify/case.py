@@ -141,6 +141,11 @@ class Case:
         """How large it is: the number of operations that compute something."""
         return count_nodes(self.graph)
 
+    @property
+    def on_accelerator(self) -> bool:
+        """Whether an input is elsewhere than on the CPU."""
+        return any(item.spec is not None and item.spec.device != "cpu" for item in self.inputs)
+
 
 def count_nodes(graph: Graph) -> int:
     """The number of operations, those of subgraphs included; taking an item of a result is none."""

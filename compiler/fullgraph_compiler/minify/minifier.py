@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -29,6 +27,7 @@ from ..replay import program
 from ..replay.record import RecordedCall
 from . import aot, repro
 from .case import Case
+from .interpreter import FreshInterpreter
 from .oracle import Kept, Oracle
 from .reduction import reduce
 
@@ -81,6 +80,8 @@ def _write_call(
 ) -> ReproWritten:
     """The repro of a failure that no graph has: the call that Dynamo fails at."""
     _replace(Path(request.output), program.write(call, fault, _environment()))
+    with FreshInterpreter() as fresh:
+        reproduces = fresh.run(request.output) == 0
     return ReproWritten(
         filename=request.output,
         nodes=0,
@@ -88,7 +89,7 @@ def _write_call(
         queries=0,
         cached=0,
         seconds=time.monotonic() - begun,
-        reproduces=_reproduces(request.output),
+        reproduces=reproduces,
         stack=fault.stack[-1:],
     )
 
@@ -111,8 +112,10 @@ class _Minification:
         def first_failing(cases: Iterable[Case]) -> Case | None:
             return self.oracle.first_failing(cases, failure)
 
-        case = reduce(case, first_failing, lambda smaller: self._write(smaller, failure))
-        self._write(case, failure)
+        with FreshInterpreter() as fresh:
+            case = reduce(case, first_failing, lambda smaller: self._write(smaller, failure))
+            self._write(case, failure)
+            reproduces = fresh.run(self.request.output) == 0
         self.sink(
             [
                 ReproWritten(
@@ -122,7 +125,7 @@ class _Minification:
                     queries=self.oracle.queries,
                     cached=self.oracle.cached,
                     seconds=time.monotonic() - self.begun,
-                    reproduces=_reproduces(self.request.output),
+                    reproduces=reproduces,
                     stack=_lines(case),
                 )
             ]
@@ -161,14 +164,6 @@ def _replace(path: Path, text: str) -> None:
 def _patience(failure: Failure, oracle: Oracle) -> float:
     """How long a smaller case may take: a hang is asked about often."""
     return 10.0 if failure.kind == "hang" else oracle.seconds
-
-
-def _reproduces(filename: str) -> bool:
-    """Whether the repro says of itself that it still fails in the same way."""
-    # A graph that was compiled with another definition of the same names must not stand in for this one.
-    env = {**os.environ, "TORCHINDUCTOR_FX_GRAPH_CACHE": "0", "TORCHINDUCTOR_AUTOGRAD_CACHE": "0"}
-    ended = subprocess.run([sys.executable, filename], capture_output=True, check=False, env=env)
-    return ended.returncode == 0
 
 
 def _lines(case: Case) -> Stack:

@@ -19,7 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from .. import torch_compat
+from .. import inductor_compat, torch_compat
 from ..facts import Failure, as_object, from_json
 from ..worker.children import Child, Ended, wait_for
 from . import checking, repro
@@ -91,6 +91,8 @@ class Oracle:
                         self.cached += 1
                         known.append((index, answer))
                     else:
+                        if case.backend == "inductor" and not case.on_accelerator:
+                            inductor_compat.warm_up_cpp()
                         running[Child(self._question(text), self.seconds)] = (index, key)
                 if known:
                     yield known.pop()
@@ -118,7 +120,7 @@ class Oracle:
     def _question(self, text: str) -> Callable[[], Failure | None]:
         def examine() -> Failure | None:
             if not self.after_lowering:
-                torch_compat.stop_after_lowering()
+                inductor_compat.stop_after_lowering()
             silence()
             try:
                 namespace = execute(text)

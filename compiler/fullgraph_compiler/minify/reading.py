@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from .. import torch_compat
+from .. import inductor_compat, torch_compat
 from ..facts import Stack
 from ..trace.messages import parse_frames
 from .case import Code, Exact, Graph, Input, Integers, Normal, Operation, Ref, TensorSpec, Value
@@ -151,7 +151,7 @@ class _Reader:
 
     def _triton_call(self, kwargs: dict[str, Any]) -> dict[str, Any]:
         """A call of the program's own Triton kernel, with the kernel and its constants by name."""
-        name, constants = torch_compat.triton_kernel(kwargs["kernel_idx"], kwargs["constant_args_idx"])
+        name, constants = inductor_compat.triton_kernel(kwargs["kernel_idx"], kwargs["constant_args_idx"])
         self.wanted.add(name)
         grid = kwargs["grid"][0] if kwargs["grid"] else (1,)
         return {"kernel": Code(name), "grid": tuple(grid), "kwargs": {**kwargs["kwargs"], **constants}}

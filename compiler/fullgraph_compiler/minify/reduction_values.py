@@ -122,9 +122,7 @@ def with_float32_instead(case: Case, dtypes: Collection[str]) -> Case:
 
 def accelerators(case: Case) -> list[str]:
     """Whether anything is not on the CPU: one thing or none."""
-    devices = {given.spec.device for given in case.inputs if given.spec is not None}
-    elsewhere = any(device != "cpu" for device in devices)
-    is_on_one = elsewhere or any(_on_cpu(leaf) != leaf for leaf in constants(case.graph))
+    is_on_one = case.on_accelerator or any(_on_cpu(leaf) != leaf for leaf in constants(case.graph))
     return ["accelerator"] if is_on_one else []
 
 

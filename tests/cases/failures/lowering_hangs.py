@@ -19,12 +19,11 @@ lowerings[aten.relu.default] = broken
 
 
 @torch.compile
-def step(x, w):
-    y = torch.softmax(x @ w, dim=1)
-    y = torch.relu(y - 0.1)  # fault
-    return (y + x).cos()
+def step(x):
+    y = torch.relu(x - 0.1)  # fault
+    return y.cos()
 
 
 if __name__ == "__main__":
     torch.manual_seed(0)
-    step(torch.randn(6, 8, requires_grad=True), torch.randn(8, 8)).sum().backward()
+    step(torch.randn(6, 8))

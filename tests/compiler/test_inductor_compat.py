@@ -1,0 +1,44 @@
+"""What a process does ahead of its children must leave it fit to have some."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+if sys.platform != "linux":
+    pytest.skip("children are forked, on Linux only", allow_module_level=True)
+
+import torch
+from fullgraph_compiler import inductor_compat
+from fullgraph_compiler.diagnose.stages import prepare
+from fullgraph_compiler.worker.children import run_child
+
+
+def _warm(folder: Path) -> None:
+    prepare(str(folder))
+    inductor_compat.warm_up_patterns()
+    inductor_compat.warm_up_cpp()
+
+
+def test_a_warm_process_has_one_thread_and_no_pool(tmp_path: Path) -> None:
+    def work() -> tuple[int, int]:
+        import torch._inductor.config
+
+        _warm(tmp_path)
+        return threading.active_count(), torch._inductor.config.compile_threads
+
+    assert run_child(work).answer == (1, 1)
+
+
+def test_a_program_may_still_change_decompositions(tmp_path: Path) -> None:
+    def work() -> bool:
+        from torch._inductor import decomposition
+
+        _warm(tmp_path)
+        decomposition.decompositions[torch.ops.aten.relu.default] = torch.sin
+        return decomposition.select_decomp_table()[torch.ops.aten.relu.default] is torch.sin
+
+    assert run_child(work).answer is True
