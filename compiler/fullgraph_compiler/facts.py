@@ -16,9 +16,10 @@ PROTOCOL_VERSION = 1
 """Goes up when a message between the server and a worker changes its meaning."""
 
 Severity: TypeAlias = Literal["error", "warning", "information"]
-Depth: TypeAlias = Literal["graph", "kernels", "stages", "recipes"]
-"""How far a run goes: ``graph``, Dynamo alone (captured graphs run eagerly); ``kernels``, all of the
-compiler; ``stages``, step by step; ``recipes``, all of it with one part off after the other."""
+Depth: TypeAlias = Literal["graph", "kernels", "whole", "stages", "recipes"]
+"""How far a run goes: ``graph``, Dynamo alone (captured graphs run eagerly); ``kernels``, until TorchInductor
+has written its code (graphs run eagerly too); ``whole``, all of the compiler, and what it makes runs;
+``stages``, step by step; ``recipes``, all of it with one part off after the other."""
 Status: TypeAlias = Literal[
     "finished", "raised", "exited", "crashed", "timeout", "memory", "cancelled", "not-started"
 ]
@@ -204,6 +205,53 @@ class GraphCaptured:
     compile_id: str
     nodes: tuple[GraphNode, ...]
     text: str = ""
+
+
+Phase: TypeAlias = Literal["forward", "backward", "inference"]
+"""Which pass a piece of code is of; ``inference`` where no gradient is wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelNode:
+    """One operation of a lowered graph (``aten.mm``), and the user line it came from, if torch knows."""
+
+    name: str
+    operator: str
+    frame: StackFrame | None
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One launch of a kernel, or of a library function, in TorchInductor's code.
+
+    ``language`` is ``triton``, ``cpp``, ..., or ``extern`` for a library function, which has no ``source``.
+    ``heuristic`` is Triton's kind of kernel (``pointwise``, ``reduction``, ``template``, ``user_autotune``).
+    ``definition`` and ``launch`` are the first and the last row of the statement in the code. ``nodes`` are
+    the operations that it computes, ``stacks`` the user's calls behind those.
+    """
+
+    name: str
+    language: str
+    heuristic: str = ""
+    source: str = ""
+    definition: tuple[int, int] | None = None
+    launch: tuple[int, int] = (1, 1)
+    nodes: tuple[KernelNode, ...] = ()
+    stacks: tuple[Stack, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CodeGenerated:
+    """TorchInductor has written its code for a graph: ``text`` is a Python module.
+
+    ``kernels`` are its launches, in their order.
+    """
+
+    compile_id: str
+    phase: Phase
+    filename: str
+    text: str
+    kernels: tuple[Kernel, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -446,6 +494,7 @@ Fact: TypeAlias = (
     | FrameCompiled
     | FrameSkipped
     | GraphCaptured
+    | CodeGenerated
     | GraphBreak
     | GuardInstalled
     | Recompile

@@ -5,12 +5,15 @@ Each entry says where torch keeps it and in which of the supported versions (2.1
 
 from __future__ import annotations
 
+import copy
 import functools
 import logging
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -79,6 +82,77 @@ def keep_kernels_in(folder: str) -> None:
     torch._functorch.config.enable_autograd_cache = False
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")
     os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "triton")
+
+
+def is_imported() -> bool:
+    """Whether this process has imported what compiling a graph needs."""
+    return "torch._inductor.compile_fx" in sys.modules
+
+
+def track_provenance() -> None:
+    """Have TorchInductor tell which lines each kernel comes from.
+
+    ``trace.provenance_tracking_level`` (``torch/_inductor/config.py``): 2.11 to 2.15.
+    """
+    import torch._inductor.config
+
+    torch._inductor.config.trace.provenance_tracking_level = 1
+
+
+def nodes_of_launches() -> dict[str, list[str]]:
+    """The nodes of the lowered graph that each launch of the code being written computes, by its handle.
+
+    ``_inductor_triton_kernel_to_post_grad_node_info`` (``torch/_inductor/debug.py``): 2.11 to 2.15. The
+    record of it is empty for a backward graph.
+    """
+    from torch._inductor import debug
+
+    return dict(debug._inductor_triton_kernel_to_post_grad_node_info)
+
+
+def write_code_only() -> None:
+    """Make TorchInductor write its code and not load it, which compiles; the graph itself runs in its stead.
+
+    ``PyCodeCache.load_by_key_path`` (``torch/_inductor/codecache.py``) gets attributes for the code of a
+    graph only. ``_InProcessFxCompile.codegen_and_compile`` (``compile_fx.py``) has the graph before anything
+    of it is lowered. Since nothing is built, the C++ compiler need not say which vector instructions of this
+    CPU it knows: ``cpp.vec_isa_ok`` (``config.py``) takes all. 2.11 to 2.15.
+    """
+    import torch._inductor.config
+    from torch._inductor.codecache import PyCodeCache
+    from torch._inductor.compile_fx import _InProcessFxCompile
+
+    compile_graph, load = _InProcessFxCompile.codegen_and_compile, PyCodeCache.load_by_key_path
+    graphs: list[torch.fx.GraphModule] = []
+
+    def compile_and_keep(self: Any, graph: torch.fx.GraphModule, *args: Any, **kwargs: Any) -> Any:
+        graphs.append(torch.fx.GraphModule(graph, copy.deepcopy(graph.graph)))
+        try:
+            return compile_graph(self, graph, *args, **kwargs)
+        finally:
+            graphs.pop()
+
+    def load_others(
+        key: str, path: str, linemap: Any = None, attrs: dict[str, Any] | None = None, **kwargs: Any
+    ) -> Any:
+        if attrs is None or not graphs:
+            return load(key, path, linemap, attrs, **kwargs)
+        module = ModuleType(key)
+        module.__file__ = path
+        graph = graphs[-1]
+
+        def call(inputs: list[Any]) -> Any:
+            arguments = [*inputs]
+            inputs.clear()  # as the code does, so that memory is free early
+            return graph(*arguments)
+
+        module.call = call  # type: ignore[attr-defined]
+        return module
+
+    if torch._inductor.config.cpp.vec_isa_ok is None:
+        torch._inductor.config.cpp.vec_isa_ok = True
+    _InProcessFxCompile.codegen_and_compile = compile_and_keep
+    PyCodeCache.load_by_key_path = load_others
 
 
 def import_inductor() -> None:

@@ -26,12 +26,16 @@ import { minified } from "./failures";
 import { forget, reply, showOutput } from "./messages";
 import type { Milestones } from "./milestones";
 import {
+  EXPLANATION_SCHEME,
+  KERNEL_SCHEME,
+  KERNELS,
   MINIFY,
   type MinifySummary,
   OPEN_REPRO,
   RECIPES,
   RUN,
   SHOW_EXPLANATION,
+  SHOW_SOURCE,
   SHOW_TARGET,
   STAGES,
 } from "./protocol";
@@ -82,7 +86,7 @@ const capabilities: StaticFeature = {
   fillClientCapabilities(all) {
     all.experimental = {
       fullgraphStatus: true,
-      commands: { commands: [SHOW_EXPLANATION, SHOW_TARGET, OPEN_REPRO] },
+      commands: { commands: [SHOW_EXPLANATION, SHOW_TARGET, SHOW_SOURCE, OPEN_REPRO] },
     };
   },
   initialize: () => undefined,
@@ -95,6 +99,7 @@ function clientOptions(context: ClientContext): LanguageClientOptions {
     documentSelector: [
       { language: "python", scheme: "file" },
       { language: "python", scheme: "untitled" },
+      { scheme: KERNEL_SCHEME },
     ],
     outputChannel: context.log,
     revealOutputChannelOn: RevealOutputChannelOn.Never,
@@ -141,6 +146,7 @@ function middleware({ python, milestones }: ClientContext): Middleware {
     async executeCommand(command, args, next) {
       switch (command) {
         case RUN:
+        case KERNELS:
         case STAGES:
         case RECIPES:
           forget();
@@ -156,7 +162,7 @@ function middleware({ python, milestones }: ClientContext): Middleware {
     },
     async provideTextDocumentContent(uri, token, next) {
       const text = await next(uri, token);
-      return text && previewLinks(text);
+      return text && uri.scheme === EXPLANATION_SCHEME ? previewLinks(text) : text;
     },
     async provideHover(document, position, token, next) {
       const hover = await next(document, position, token);

@@ -5,9 +5,18 @@ import { debugRepro, debugTarget } from "./debug";
 import { copyEnvironment } from "./environment";
 import { showExplanation } from "./explanation";
 import { copyBugReport, findStage, minify, type Named, openRepro, tryRecipes } from "./failures";
+import { openKernels, showSource } from "./kernels";
 import type { FindingNode, TargetNode } from "./nodes";
 import { pickTarget } from "./pick";
-import { CLEAR, OPEN_REPRO, RUN_ON_SAVE, SHOW_EXPLANATION, SHOW_TARGET, STOP } from "./protocol";
+import {
+  CLEAR,
+  OPEN_REPRO,
+  RUN_ON_SAVE,
+  SHOW_EXPLANATION,
+  SHOW_SOURCE,
+  SHOW_TARGET,
+  STOP,
+} from "./protocol";
 import { selectInterpreter } from "./selectInterpreter";
 import type { Server } from "./server";
 import type { Targets } from "./targets";
@@ -36,6 +45,7 @@ export function registerCommands(
     "fullgraph.clearAll": () => server.command(CLEAR),
     "fullgraph.runOnSaveOn": (node?: TargetNode) => runOnSave(server, node, true),
     "fullgraph.runOnSaveOff": (node?: TargetNode) => runOnSave(server, node, false),
+    "fullgraph.openKernels": (named?: unknown) => openKernels(server, nodeOf(named)),
     "fullgraph.findStage": (named?: unknown) => findStage(server, nodeOf(named)),
     "fullgraph.tryRecipes": (named?: unknown) => tryRecipes(server, nodeOf(named)),
     "fullgraph.minifyFailure": (named?: unknown) => minify(server, nodeOf(named)),
@@ -61,6 +71,7 @@ export function registerCommands(
     [OPEN_REPRO]: openRepro,
     [SHOW_EXPLANATION]: (of: string | FindingNode) =>
       showExplanation(typeof of === "string" ? of : of.finding.explanation, context.milestones),
+    [SHOW_SOURCE]: showSource,
     [SHOW_TARGET]: (target: string) => targets.reveal(target),
   };
   return Object.entries(handlers).map(([id, handler]) => commands.registerCommand(id, handler));

@@ -2,6 +2,7 @@ import { commands, type ExtensionContext, window, workspace } from "vscode";
 import { tellWhyNotStarted } from "./analyze";
 import type { ClientContext } from "./client";
 import { registerCommands } from "./commands";
+import { Highlight } from "./highlight";
 import { Milestones } from "./milestones";
 import { PythonExtensions } from "./python";
 import { Server } from "./server";
@@ -30,6 +31,7 @@ export function activate(extension: ExtensionContext): void {
     python,
     targets,
     status,
+    new Highlight(),
     ...registerCommands(extension, context, started, targets),
     started.onDidChange(({ kind }) => {
       void commands.executeCommand("setContext", "fullgraph.state", kind);

@@ -13,14 +13,17 @@ export const STATUS = "fullgraph/status";
 export const RUN = "fullgraph.run";
 export const STAGES = "fullgraph.stages";
 export const RECIPES = "fullgraph.recipes";
+export const KERNELS = "fullgraph.kernels";
 export const MINIFY = "fullgraph.minify";
 export const STOP = "fullgraph.stop";
 export const CLEAR = "fullgraph.clear";
 export const RUN_ON_SAVE = "fullgraph.runOnSave";
 export const SHOW_EXPLANATION = "fullgraph.showExplanation";
 export const SHOW_TARGET = "fullgraph.showTarget";
+export const SHOW_SOURCE = "fullgraph.showSource";
 export const OPEN_REPRO = "fullgraph.openRepro";
 export const EXPLANATION_SCHEME = "fullgraph-explanation";
+export const KERNEL_SCHEME = "fullgraph-kernel";
 
 /** Asks for the targets of the open folders, or of one document. */
 export interface TargetsParams {
@@ -85,6 +88,15 @@ export interface FindingItem {
   minify?: MinifyOptions;
 }
 
+/** A piece of generated code: a kernel, or the whole of what was written for a graph. */
+export interface KernelItem {
+  uri: string;
+  name: string;
+  graph: string;
+  operators: string;
+  locations: Location[];
+}
+
 /** What the last run of a target told, so far if it is still on. */
 export interface ReportItem {
   target: string;
@@ -93,6 +105,7 @@ export interface ReportItem {
   seconds: number;
   frames: FrameItem[];
   findings: FindingItem[];
+  kernels: KernelItem[];
 }
 
 /** Asks for the guards of one function of a report. */

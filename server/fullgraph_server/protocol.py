@@ -8,20 +8,23 @@ Requests:
     ``fullgraph/environment`` ``InterpreterParams`` -> ``string``: that Python and torch, for a bug report.
     ``fullgraph/bugReport`` ``TargetParams`` -> ``BugReportItem``: a failure, for PyTorch's issues.
     ``fullgraph/debugConfiguration`` ``DebugParams`` -> ``DebugItem``: how debugpy starts it.
-    ``workspace/textDocumentContent`` (LSP 3.18) for URIs of the scheme ``fullgraph-explanation``: Markdown.
+    ``workspace/textDocumentContent`` (LSP 3.18) for URIs of the schemes ``fullgraph-explanation``: Markdown,
+    and ``fullgraph-kernel``: generated code, in the language that its name tells.
 Notifications of the server, to a client with the capability ``experimental.fullgraphStatus``:
     ``fullgraph/status`` ``StatusParams``: the state of a target has changed.
 Commands (``workspace/executeCommand``):
     ``fullgraph.run [target]`` -> ``RunSummary``, once the run is over.
     ``fullgraph.stages [target]`` -> ``RunSummary``: the same, through the stages of the compiler.
     ``fullgraph.recipes [target]`` -> ``RunSummary``: the same, with one part of it off after the other.
+    ``fullgraph.kernels [target]`` -> ``RunSummary``: the same, until TorchInductor has written its code.
     ``fullgraph.minify [target, MinifyOptions?]`` -> ``MinifySummary``, once it is over.
     ``fullgraph.stop [target?]``, ``fullgraph.clear [target?]`` -> ``null``; of all targets without one.
     ``fullgraph.runOnSave [target, boolean]`` -> ``null``: whether a target runs again when a file is saved.
     A target is named by its id or by a file's URI.
 Commands of the client, used where it names them in ``experimental.commands.commands``:
-    ``fullgraph.showExplanation [uri]``, ``fullgraph.showTarget [target]``; ``fullgraph.openRepro [uri]``
-    says that it opens the repro of a ``MinifySummary`` itself.
+    ``fullgraph.showExplanation [uri]``, ``fullgraph.showTarget [target]``,
+    ``fullgraph.showSource [Location]``; ``fullgraph.openRepro [uri]`` says that it opens the repro of a
+    ``MinifySummary`` itself.
 In ``Diagnostic.data``: ``FindingData``.
 """
 
@@ -53,6 +56,7 @@ STATUS = "fullgraph/status"
 RUN = "fullgraph.run"
 STAGES = "fullgraph.stages"
 RECIPES = "fullgraph.recipes"
+KERNELS = "fullgraph.kernels"
 MINIFY = "fullgraph.minify"
 STOP = "fullgraph.stop"
 CLEAR = "fullgraph.clear"
@@ -60,9 +64,11 @@ RUN_ON_SAVE = "fullgraph.runOnSave"
 
 SHOW_EXPLANATION = "fullgraph.showExplanation"
 SHOW_TARGET = "fullgraph.showTarget"
+SHOW_SOURCE = "fullgraph.showSource"
 OPEN_REPRO = "fullgraph.openRepro"
 
 EXPLANATION_SCHEME = "fullgraph-explanation"
+KERNEL_SCHEME = "fullgraph-kernel"
 
 
 @attrs.frozen
@@ -156,6 +162,20 @@ class FindingItem:
 
 
 @attrs.frozen
+class KernelItem:
+    """A piece of generated code: a kernel, or the whole of what was written for a graph."""
+
+    uri: str
+    name: str
+    graph: str
+    """The compile id of its graph, and which pass it is of."""
+    operators: str
+    """What it computes; empty for the whole code."""
+    locations: list[types.Location]
+    """The user's lines that it computes."""
+
+
+@attrs.frozen
 class ReportItem:
     """What the last run of a target told, so far if it is still on."""
 
@@ -165,6 +185,7 @@ class ReportItem:
     seconds: float
     frames: list[FrameItem]
     findings: list[FindingItem]
+    kernels: list[KernelItem]
 
 
 @attrs.frozen
@@ -352,6 +373,7 @@ MESSAGES: tuple[type[Any], ...] = (
     FrameItem,
     MinifyOptions,
     FindingItem,
+    KernelItem,
     ReportItem,
     GuardsParams,
     GuardItem,

@@ -18,11 +18,13 @@ from .features import (
     bug_report,
     code_action,
     code_lens,
+    content,
     debug,
     diagnostics,
     explanation,
     hover,
     interpreter,
+    kernels,
     minify,
     report,
     run,
@@ -32,7 +34,7 @@ from .features.configuration import Configuration
 from .features.documents import Documents
 from .features.progress import Progress, StatusNotifications
 from .features.projection import Projections
-from .protocol import FullgraphProtocol, create_converter
+from .protocol import EXPLANATION_SCHEME, KERNEL_SCHEME, FullgraphProtocol, create_converter
 
 _log = logging.getLogger(__name__)
 
@@ -69,13 +71,21 @@ def create_server() -> FullgraphServer:
     minify.register(server, found_targets, documents, minifications)
     diagnostics.register(server, documents, shown)
     targets.register(server, found_targets, documents, runs)
-    report.register(server, documents, runs)
+    kernel_documents = kernels.KernelDocuments(documents, runs)
+    report.register(server, documents, runs, kernel_documents)
     interpreter.register(server, documents, configuration)
     projections = Projections(runs, documents)
     hover.register(server, documents, projections)
-    code_lens.register(server, documents, found_targets, runs, projections)
+    code_lens.register(server, documents, found_targets, runs, projections, kernel_documents)
+    kernels.register(server, documents, kernel_documents)
     code_action.register(server, runs)
-    explanation.register(server, documents, runs)
+    content.register(
+        server,
+        {
+            EXPLANATION_SCHEME: lambda uri: explanation.read_explanation(uri, documents, runs),
+            KERNEL_SCHEME: kernel_documents.text,
+        },
+    )
     bug_report.register(server, documents, configuration, found_targets, runs, minifications)
     debug.register(server, documents, configuration, found_targets)
     _register_lifetime(server, runs, minifications, configuration)

@@ -31,6 +31,15 @@ def place(stack: f.Stack) -> str:
     return f"{Path(stack[-1].filename).name}:{stack[-1].row} in {stack[-1].function} ({len(stack)} deep)"
 
 
+def kernel_line(kernel: f.Kernel) -> str:
+    words = " ".join(filter(None, (kernel.language, kernel.heuristic)))
+    operators = ", ".join(f"{n.operator} @{n.frame.row if n.frame else '-'}" for n in kernel.nodes)
+    rows = ", ".join(str(stack[-1].row) for stack in kernel.stacks)
+    return (
+        f"    {kernel.name} ({words}) {kernel.definition} launched {kernel.launch}: {operators}; lines {rows}"
+    )
+
+
 def line(fact: f.Fact) -> str:
     name = type(fact).__name__
     if isinstance(fact, f.FrameStarted):
@@ -43,6 +52,8 @@ def line(fact: f.Fact) -> str:
     if isinstance(fact, f.GraphCaptured):
         nodes = ", ".join(f"{node.name}: {node.tensor or '-'} @{node.frame.row}" for node in fact.nodes)
         return f"{name} {fact.compile_id} {nodes}"
+    if isinstance(fact, f.CodeGenerated):
+        return "\n".join([f"{name} {fact.compile_id} {fact.phase}", *map(kernel_line, fact.kernels)])
     if isinstance(fact, f.GraphBreak):
         code = fact.code + (" skips the frame" if fact.skips_frame else "")
         words = f"{fact.reason}; {len(fact.hints)} hints; {fact.url}"
@@ -66,7 +77,7 @@ def line(fact: f.Fact) -> str:
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda path: path.name.removesuffix(".log.gz"))
 def test_facts_of_recorded_log(log: Path) -> None:
-    found = [line(fact) for fact in interpret(log)]
+    found = [text for fact in interpret(log) for text in line(fact).splitlines()]
     golden = log.with_name(log.name.replace(".log.gz", ".facts"))
     if os.environ.get("UPDATE_GOLDEN"):
         golden.write_text("\n".join(found) + "\n")

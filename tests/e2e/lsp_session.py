@@ -33,7 +33,9 @@ CAPABILITIES = types.ClientCapabilities(
     window=types.WindowClientCapabilities(work_done_progress=True),
     experimental={
         "fullgraphStatus": True,
-        "commands": {"commands": ["fullgraph.showExplanation", "fullgraph.showTarget"]},
+        "commands": {
+            "commands": ["fullgraph.showExplanation", "fullgraph.showTarget", "fullgraph.showSource"]
+        },
     },
 )
 

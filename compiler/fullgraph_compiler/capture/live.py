@@ -16,10 +16,10 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from .. import torch_compat
+from .. import inductor_compat, torch_compat
 from ..facts import Fact, Stack, StackFrame, TargetProblem
 from ..trace import KNOWN_RECORDS, Interpreter, from_metadata
-from ..trace.interpreter import join_stacks
+from ..trace.interpreter import KERNEL_STACKS, join_stacks
 from ..trace.messages import parse_frames
 
 Sink = Callable[[list[Fact]], None]
@@ -106,6 +106,8 @@ def _look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
     if "dynamo_cpp_guards_str" in metadata:
         return {"guard_stacks": _guard_stacks(torch_compat.pending_guards(frame))}
     artifact = metadata.get("artifact")
+    if artifact and artifact["name"] == KERNEL_STACKS:
+        return {"nodes": inductor_compat.nodes_of_launches()}
     exception = torch_compat.pending_exception(frame) if artifact else None
     if exception is None:
         return {}

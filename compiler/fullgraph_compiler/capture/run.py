@@ -6,7 +6,7 @@ import atexit
 import time
 from collections.abc import Callable
 
-from .. import torch_compat
+from .. import inductor_compat, torch_compat
 from ..backends import registry
 from ..facts import (
     CompileFailure,
@@ -50,6 +50,8 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     registry.register()
     if request.depth == "graph":
         torch_compat.stop_after_dynamo()
+    elif request.depth == "kernels":
+        _stop_after_code(request.cache)
     torch_compat.skip_guard_profiling()
     torch_compat.skip_log_headers()
     torch_compat.forget_between_runs()
@@ -68,6 +70,14 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     ended += [describe(error) for error in outcome.raised if type(error).__qualname__ not in reported]
     ended.append(RunFinished(outcome.status, time.monotonic() - started, outcome.exit_code))
     sink(ended)
+
+
+def _stop_after_code(cache: str) -> None:
+    if cache:
+        inductor_compat.keep_kernels_in(cache)
+    inductor_compat.import_inductor()
+    inductor_compat.track_provenance()
+    inductor_compat.write_code_only()
 
 
 def _run_program(request: RunRequest) -> Outcome:

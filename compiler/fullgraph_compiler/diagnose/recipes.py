@@ -84,7 +84,7 @@ def _try(recipe: Recipe, request: RunRequest, sink: Sink, speak: Callable[[], No
 
     def work() -> tuple[tuple[Fact, ...], int]:
         speak()
-        facts = programs.observe(replace(request, depth="kernels"), sink, prepare)
+        facts = programs.observe(replace(request, depth="whole"), sink, prepare)
         return facts, _peak_memory()
 
     ended = run_child(work, request.patience, request.memory)

@@ -10,11 +10,12 @@ the same from torch 2.11 to 2.15. A record that is not known here is passed over
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ..facts import (
+    CodeGenerated,
     CompileFailure,
     Fact,
     FrameCompiled,
@@ -24,13 +25,15 @@ from ..facts import (
     GraphCaptured,
     GuardFailure,
     GuardInstalled,
+    KernelNode,
     Recompile,
     RecompileLimit,
     Stack,
     StackFrame,
 )
-from .graphs import parse_nodes
+from .graphs import parse_nodes, parse_operators
 from .guards import Place, Reason, parse_reasons, parse_tree, strip_locals
+from .kernels import parse_launches, parse_nodes_of, parse_stacks, phase_of
 from .messages import parse_message, parse_user_stack
 from .record import TraceRecord
 
@@ -39,9 +42,20 @@ _RECOMPILE_LIMIT_CODE = "GB0039"
 _LIMIT = re.compile(r"exceeding the (?P<setting>\w+) cache size limit \(currently set to (?P<limit>\d+)\)")
 _SOFT = ("Unsupported", "UserError")
 """Errors that Dynamo swallows, running the frame eagerly, unless the whole graph is asked for."""
+KERNEL_STACKS = "inductor_provenance_tracking_kernel_stack_traces"
+"""The last record about code that was written."""
 _NOTHING_TO_COMPILE = "SkipFrame"
 """How Dynamo passes over a frame without operations."""
 _RESUME = re.compile(r"^torch_dynamo_resume_in_(?P<function>.+)_at_\d+$")
+
+
+@dataclass(frozen=True)
+class _Code:
+    """What is known of TorchInductor's code: the nodes of its graph, and those that a launch computes."""
+
+    nodes: Mapping[str, KernelNode] = field(default_factory=dict)
+    written: TraceRecord | None = None
+    computed: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass
@@ -53,6 +67,7 @@ class _Compilation:
     pending_break: GraphBreak | None = None
     broke: bool = False
     error: TraceRecord | None = None
+    code: _Code | None = None
     guards: list[GuardInstalled] = field(default_factory=list)
 
 
@@ -80,6 +95,8 @@ class Interpreter:
         if compilation and compilation.pending_break:
             pending, compilation.pending_break = compilation.pending_break, None
             yield replace(pending, skips_frame=record.name == "dynamo_error")
+        if compilation and record.name not in _OF_CODE:
+            yield from self._finish_code(compilation, {})
         yield from _HANDLERS[record.name](self, record)
 
     def finish(self) -> Iterator[Fact]:
@@ -88,6 +105,7 @@ class Interpreter:
             if compilation.pending_break:
                 yield compilation.pending_break
                 compilation.pending_break = None
+            yield from self._finish_code(compilation, {})
         yield from self._decide()
 
     # -- records, in the order of a compilation ------------------------------------------------
@@ -152,6 +170,52 @@ class Interpreter:
         if compilation:
             compilation.graph = graph
         yield graph
+
+    def _post_grad_graph(self, record: TraceRecord) -> Iterator[Fact]:
+        compilation = self._compilations.get(record.compile_id)
+        if compilation:
+            compilation.code = _Code(nodes={node.name: node for node in parse_operators(record.payload)})
+        yield from ()
+
+    def _output_code(self, record: TraceRecord) -> Iterator[Fact]:
+        compilation = self._compilations.get(record.compile_id)
+        if compilation:
+            # With provenance tracking on, what is behind its kernels follows.
+            compilation.code = replace(compilation.code or _Code(), written=record)
+        yield from ()
+
+    def _node_mappings(self, record: TraceRecord) -> Iterator[Fact]:
+        compilation = self._compilations.get(record.compile_id)
+        if compilation and compilation.code:
+            compilation.code = replace(compilation.code, computed=parse_nodes_of(record.payload))
+        yield from ()
+
+    def _kernel_stacks(self, record: TraceRecord) -> Iterator[Fact]:
+        compilation = self._compilations.get(record.compile_id)
+        if compilation:
+            if compilation.code and (seen := record.seen.get("nodes")):
+                compilation.code = replace(compilation.code, computed=seen)
+            yield from self._finish_code(compilation, parse_stacks(record.payload))
+
+    def _finish_code(
+        self, compilation: _Compilation, stacks: Mapping[str, tuple[Stack, ...]]
+    ) -> Iterator[Fact]:
+        """The code that was written last. Where nothing else does, nodes of Dynamo's graph tell the lines."""
+        code, compilation.code = compilation.code, None
+        record = code.written if code else None
+        if code is None or record is None:
+            return
+        captured = {node.name: node.frame for node in compilation.graph.nodes} if compilation.graph else {}
+        kernels = []
+        for launch in parse_launches(record.payload):
+            names = code.computed.get(launch.handle, ())
+            nodes = tuple(code.nodes[name] for name in names if name in code.nodes)
+            behind = stacks.get(launch.handle) or tuple(
+                dict.fromkeys((captured[name],) for name in launch.sources if name in captured)
+            )
+            kernels.append(replace(launch.kernel, nodes=nodes, stacks=behind))
+        phase, filename = phase_of(record.payload), str(record.body.get("file_path", ""))
+        yield CodeGenerated(record.compile_id, phase, filename, record.payload, tuple(kernels))
 
     def _guards(self, record: TraceRecord) -> Iterator[Fact]:
         compilation = self._compilations.get(record.compile_id)
@@ -380,7 +444,16 @@ def _first_line(text: str) -> str:
     return lines[0] if lines else ""
 
 
+_OF_CODE: Final[dict[str, Any]] = {
+    "inductor_post_grad_graph": Interpreter._post_grad_graph,
+    "inductor_output_code": Interpreter._output_code,
+    "inductor_provenance_tracking_node_mappings": Interpreter._node_mappings,
+    KERNEL_STACKS: Interpreter._kernel_stacks,
+}
+"""What TorchInductor tells of one graph, in this order."""
+
 _HANDLERS: Final[dict[str, Any]] = {
+    **_OF_CODE,
     "recompile_reasons": Interpreter._recompile_reasons,
     "dynamo_start": Interpreter._dynamo_start,
     "dynamo_graph_break_reason": Interpreter._graph_break,

@@ -56,10 +56,12 @@ def warm_up() -> None:
     A program may still say which GPU it wants to see, until something opens them.
     """
     if not has_gpu():
-        from .. import torch_compat
+        from .. import inductor_compat, torch_compat
         from ..capture import run  # noqa: F401
 
         torch_compat.warm_up()
+        if inductor_compat.is_imported():
+            inductor_compat.warm_up_patterns()
 
 
 def _pytest_plugins() -> frozenset[str]:

@@ -56,6 +56,7 @@ export function report(changes: Partial<ReportItem> = {}): ReportItem {
     seconds: 0.42,
     frames: [],
     findings: [],
+    kernels: [],
     ...changes,
   };
 }

@@ -16,6 +16,7 @@ from .. import __version__
 from ..workspace.targets import Target
 from .check import FAIL_ON, check_targets
 from .formats import FORMATS, RECIPES_FORMATS, STAGES_FORMATS, Format
+from .formats.kernels import write as write_kernels
 from .minify import free_name, minify_target
 from .resolve import resolve_targets
 from .session import RunOptions
@@ -132,6 +133,26 @@ def stages(target: Target, options: RunOptions, output: str) -> int:
     started.
     """
     return check_targets([target], options, STAGES_FORMATS[output], depth="stages")
+
+
+@main.command(no_args_is_help=True)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="A folder for the code, each kernel and an index.",
+)
+@_of_one_target
+def kernels(target: Target, options: RunOptions, output: Path | None) -> int:
+    """Show the kernels that TorchInductor writes, and the lines they come from.
+
+    TARGET is named as for check. Its graphs are lowered and their code is written, but not built:
+    they run eagerly.
+
+    The exit code is 0 if nothing fails, 1 if something does, and 2 if the target could not be
+    started.
+    """
+    return check_targets([target], options, functools.partial(write_kernels, folder=output), depth="kernels")
 
 
 @main.command(no_args_is_help=True)

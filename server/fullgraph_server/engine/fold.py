@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from fullgraph_compiler.facts import (
+    CodeGenerated,
     CompileFailure,
     Fact,
     FaultLocated,
@@ -42,7 +43,7 @@ from . import wording
 from .drafts import Draft, finished
 from .faults import add_faults, fault_message
 from .names import compile_number, written_name
-from .report import Call, Finding, FindingKind, FrameReport, Graph, Guard, Report, Span
+from .report import Call, Code, Finding, FindingKind, FrameReport, Graph, Guard, Launch, Report, Span
 
 
 def fold(
@@ -107,6 +108,7 @@ class _Folding:
         findings = sorted((finished(draft) for draft in drafts), key=_order)
         frames = self._frames(drafts)
         graphs = tuple(self._graph(fact) for fact in self._facts if isinstance(fact, GraphCaptured))
+        codes = tuple(self._code(fact) for fact in self._facts if isinstance(fact, CodeGenerated))
         return Report(
             target=target,
             generation=generation,
@@ -116,9 +118,10 @@ class _Folding:
             findings=tuple(findings),
             frames=frames,
             graphs=graphs,
+            codes=codes,
             stages=tuple(fact for fact in self._facts if isinstance(fact, StageChecked)),
             recipes=tuple(fact for fact in self._facts if isinstance(fact, RecipeTried)),
-            files=self._files(_names(findings, frames, graphs)),
+            files=self._files(_names(findings, frames, graphs, codes)),
         )
 
     def _index(self, fact: Fact) -> None:
@@ -192,7 +195,7 @@ class _Folding:
 
     def _name_span(self, stack: Stack, source: str) -> Span | None:
         """Where a guarded expression stands in the innermost own frame of a stack."""
-        frame = next((frame for frame in reversed(stack) if self._workspace.contains(frame.filename)), None)
+        frame = self._innermost_own(stack)
         return None if frame is None else self._span(frame, written_name(source))
 
     # -- findings ------------------------------------------------------------------------------
@@ -436,6 +439,27 @@ class _Folding:
         frame = next((place for place in places if contains(place.filename)), None)
         return Graph(fact.compile_id, len(fact.nodes), self._span(frame) if frame else None, fact.text)
 
+    def _code(self, fact: CodeGenerated) -> Code:
+        launches = []
+        for kernel in fact.kernels:
+            frames = (self._innermost_own(stack) for stack in kernel.stacks)
+            launches.append(
+                Launch(
+                    name=kernel.name,
+                    language=kernel.language,
+                    heuristic=kernel.heuristic,
+                    source=kernel.source,
+                    rows=kernel.launch,
+                    definition=kernel.definition,
+                    operators=tuple(node.operator for node in kernel.nodes),
+                    spans=tuple(dict.fromkeys(self._span(frame) for frame in frames if frame)),
+                )
+            )
+        return Code(fact.compile_id, fact.phase, fact.text, tuple(launches))
+
+    def _innermost_own(self, stack: Stack) -> StackFrame | None:
+        return next((frame for frame in reversed(stack) if self._workspace.contains(frame.filename)), None)
+
     def _files(self, names: Iterable[str]) -> dict[str, SourceFile | None]:
         """The workspace's files among those that the report speaks of, and those that were imported."""
         contains = self._workspace.contains
@@ -448,11 +472,17 @@ class _Folding:
         return files
 
 
-def _names(findings: Iterable[Finding], frames: Iterable[FrameReport], graphs: Iterable[Graph]) -> set[str]:
+def _names(
+    findings: Iterable[Finding],
+    frames: Iterable[FrameReport],
+    graphs: Iterable[Graph],
+    codes: Iterable[Code],
+) -> set[str]:
     """The files that a report speaks of."""
     names = {finding.span.filename for finding in findings}
     names.update(call.filename for finding in findings for call in finding.stack)
     names.update(graph.span.filename for graph in graphs if graph.span)
+    names.update(span.filename for code in codes for launch in code.launches for span in launch.spans)
     for frame in frames:
         names.add(frame.filename)
         names.update(guard.span.filename for guard in frame.guards if guard.span)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from fullgraph_compiler.facts import RecipeTried, Severity, StageChecked, Status
+from fullgraph_compiler.facts import Phase, RecipeTried, Severity, StageChecked, Status
 
 from ..workspace.source import SourceFile
 from .names import compile_number
@@ -103,6 +103,35 @@ class Graph:
 
 
 @dataclass(frozen=True, slots=True)
+class Launch:
+    """One launch of a kernel, or of a library function, in TorchInductor's code.
+
+    ``spans`` are the user's lines that it computes, ``operators`` the operations (``aten.mm``). A library
+    function has the language ``extern`` and no ``source``. ``rows`` are the first and the last one of the
+    launch in the code, ``definition`` those of the kernel.
+    """
+
+    name: str
+    language: str
+    heuristic: str
+    source: str
+    rows: tuple[int, int]
+    definition: tuple[int, int] | None
+    operators: tuple[str, ...]
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """What TorchInductor wrote for a graph, for one pass."""
+
+    compile_id: str
+    phase: Phase
+    text: str
+    launches: tuple[Launch, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Guard:
     """A guard of a compiled function; ``span`` is where the value was first needed, if known."""
 
@@ -150,6 +179,8 @@ class Report:
     frames: tuple[FrameReport, ...] = ()
     graphs: tuple[Graph, ...] = ()
     """In the order in which they were captured."""
+    codes: tuple[Code, ...] = ()
+    """In the order in which they were written, if the run went that far."""
     stages: tuple[StageChecked, ...] = ()
     """What became of the program and of each graph at each stage, if the run went through them."""
     recipes: tuple[RecipeTried, ...] = ()

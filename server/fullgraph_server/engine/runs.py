@@ -98,13 +98,14 @@ class Runs:
 
     # -- what is asked for ---------------------------------------------------------------------
 
-    def start(self, target: str, depth: Depth = "graph") -> asyncio.Future[Report | None]:
+    def start(self, target: str, depth: Depth | None = None) -> asyncio.Future[Report | None]:
         """Ask for a run. The future gets its report, or ``None`` if it was stopped before it began.
 
         Requests made while another run is on share the next one, and so do those made before it begins;
-        it goes as deep as one of them wants.
+        it goes as deep as one of them wants. Kernels that were asked for once are shown by later runs, too.
         """
         slot = self._slots.setdefault(target, _Slot())
+        depth = depth or slot.usual_depth
         if slot.waiting is None:
             slot.waiting, slot.depth = asyncio.get_running_loop().create_future(), depth
         elif depth != "graph":
@@ -118,7 +119,7 @@ class Runs:
         for name, slot in list(self._slots.items()):
             if filename in slot.files and slot.state.run_on_save:
                 # Who asked for the run that is on gets the answer of the next: it must go as deep.
-                self.start(name, slot.running or "graph")
+                self.start(name, slot.running)
                 slot.supersede()
 
     def stop(self, target: str | None = None) -> None:
@@ -312,6 +313,11 @@ class _Slot:
         """Cleared since the last run began: what it still tells is of no interest."""
         self.superseded = False
         """Another run has taken the place of the one that is on."""
+
+    @property
+    def usual_depth(self) -> Depth:
+        """How deep a run goes of which nobody has said more."""
+        return "kernels" if self.report is not None and self.report.codes else "graph"
 
     def take(self) -> asyncio.Future[Report | None] | None:
         """The request that waits; from now on there is none."""

@@ -19,6 +19,7 @@ from .capabilities import client_command
 from .code_action import minify_command
 from .documents import Documents
 from .findings import minify_options
+from .kernels import KernelDocuments, is_kernel, source_lenses
 from .projection import Function, Projections
 from .targets import Targets, target_place
 
@@ -29,13 +30,20 @@ _LONG_SECONDS = 0.5
 
 
 def register(
-    server: LanguageServer, documents: Documents, targets: Targets, runs: Runs, projections: Projections
+    server: LanguageServer,
+    documents: Documents,
+    targets: Targets,
+    runs: Runs,
+    projections: Projections,
+    kernels: KernelDocuments,
 ) -> None:
     """Answer ``textDocument/codeLens``."""
     last: dict[str, list[types.CodeLens]] = {}
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     async def code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
+        if is_kernel(params.text_document.uri):
+            return source_lenses(server, kernels, documents, params.text_document.uri)
         filename = documents.filename(params.text_document.uri)
         source = documents.source(filename) if filename else None
         if filename is None or source is None:

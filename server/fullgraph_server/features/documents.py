@@ -167,5 +167,5 @@ def _uri(filename: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _path(uri: str) -> str | None:
-    path = uris.to_fs_path(uri)
+    path = uris.to_fs_path(uri) if uri.startswith("file:") else None
     return os.path.normpath(path) if path else None

@@ -1,7 +1,6 @@
 """The full explanation of a finding: a Markdown document under a URI of its own.
 
-The diagnostic, the hover and the targets view name the URI; the client asks for the text with
-``workspace/textDocumentContent`` (LSP 3.18).
+The diagnostic, the hover and the targets view name the URI.
 """
 
 from __future__ import annotations
@@ -11,8 +10,6 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
-from lsprotocol import types
-from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from ..engine.recipes import recipe_table, what_helps
@@ -41,34 +38,17 @@ def explanation_link(server: LanguageServer, uri: str) -> str:
     return f"[{command.title}](command:{command.command}?{quote(json.dumps(command.arguments))})"
 
 
-def register(server: LanguageServer, documents: Documents, runs: Runs) -> None:
-    """Answer ``workspace/textDocumentContent``."""
-
-    @server.feature(types.INITIALIZED)
-    async def initialized(_params: types.InitializedParams) -> None:
-        workspace = server.client_capabilities.workspace
-        if workspace and workspace.text_document_content:
-            # pygls has no place for this capability in its answer to ``initialize``.
-            options = types.TextDocumentContentRegistrationOptions([EXPLANATION_SCHEME])
-            method = types.WORKSPACE_TEXT_DOCUMENT_CONTENT
-            registration = types.Registration(EXPLANATION_SCHEME, method, options)
-            await server.client_register_capability_async(types.RegistrationParams([registration]))
-
-    @server.feature(types.WORKSPACE_TEXT_DOCUMENT_CONTENT)
-    async def content(params: types.TextDocumentContentParams) -> types.TextDocumentContentResult:
-        return types.TextDocumentContentResult(_text(params.uri))
-
-    def _text(uri: str) -> str:
-        try:
-            target, identity, row = json.loads(unquote(urlsplit(uri).query))
-        except ValueError:
-            message = f"{uri} is not the explanation of a finding."
-            raise JsonRpcException(message, types.LSPErrorCodes.RequestFailed.value) from None
-        report = runs.report(target)
-        found = [item for item in report.findings if _identity(item) == identity] if report else []
-        if report is None or not found:
-            return _GONE
-        return explain(report, min(found, key=lambda item: abs(item.span.row - row)), documents)
+def read_explanation(uri: str, documents: Documents, runs: Runs) -> str | None:
+    """The text of an explanation; ``None`` if the URI is of none."""
+    try:
+        target, identity, row = json.loads(unquote(urlsplit(uri).query))
+    except ValueError:
+        return None
+    report = runs.report(target)
+    found = [item for item in report.findings if _identity(item) == identity] if report else []
+    if report is None or not found:
+        return _GONE
+    return explain(report, min(found, key=lambda item: abs(item.span.row - row)), documents)
 
 
 def _identity(finding: Finding) -> str:

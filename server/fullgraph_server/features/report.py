@@ -5,6 +5,7 @@ from __future__ import annotations
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from ..engine.kernels import operators
 from ..engine.names import written_name
 from ..engine.report import Finding, FrameReport, Guard, Report, Span
 from ..engine.runs import Runs
@@ -16,17 +17,19 @@ from ..protocol import (
     GraphItem,
     GuardItem,
     GuardsParams,
+    KernelItem,
     ReportItem,
     ReportParams,
 )
 from .documents import Documents
 from .explanation import explanation_uri
 from .findings import minify_options
+from .kernels import KernelDocuments
 
 
-def register(server: LanguageServer, documents: Documents, runs: Runs) -> None:
+def register(server: LanguageServer, documents: Documents, runs: Runs, kernels: KernelDocuments) -> None:
     """Answer both requests."""
-    items = _Items(documents)
+    items = _Items(documents, kernels)
 
     @server.feature(REPORT)
     async def report(params: ReportParams) -> ReportItem | None:
@@ -50,8 +53,9 @@ def _importance(guard: Guard) -> tuple[int, bool, bool]:
 class _Items:
     """Parts of a report as items of the protocol."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: Documents, kernels: KernelDocuments) -> None:
         self._documents = documents
+        self._kernels = kernels
 
     def report(self, report: Report) -> ReportItem:
         return ReportItem(
@@ -61,6 +65,16 @@ class _Items:
             seconds=report.seconds,
             frames=[self._frame(report, frame) for frame in report.frames],
             findings=[self._finding(report, finding) for finding in report.findings],
+            kernels=[
+                KernelItem(
+                    uri=uri,
+                    name=file.launches[0].name if file.launches else file.name,
+                    graph=f"{file.code.compile_id} {file.code.phase}",
+                    operators=operators(file.launches),
+                    locations=[location for _, location in self._kernels.sources(uri)],
+                )
+                for uri, file in self._kernels.of_report(report)
+            ],
         )
 
     def guard(self, report: Report, guard: Guard) -> GuardItem:

@@ -16,7 +16,7 @@ from ..engine.recipes import what_helps
 from ..engine.report import Report
 from ..engine.runs import Plan, Planner, Runs
 from ..engine.settings import RunSettings, memory_limit
-from ..protocol import CLEAR, RECIPES, RUN, RUN_ON_SAVE, STAGES, STOP, RunSummary
+from ..protocol import CLEAR, KERNELS, RECIPES, RUN, RUN_ON_SAVE, STAGES, STOP, RunSummary
 from ..workspace.config import read_config
 from .arguments import refusal, target_argument
 from .configuration import Configuration, RunOn
@@ -77,10 +77,12 @@ def register(
     @server.command(RUN)
     async def run(*args: Any) -> RunSummary:
         name = target_argument(targets, RUN, args).id
-        report = await runs.start(name)
-        if report is None or report.status is None:
-            return RunSummary(name, "cancelled", 0)
-        return RunSummary(name, report.status, len(report.findings))
+        return summary(name, await runs.start(name))
+
+    @server.command(KERNELS)
+    async def kernels(*args: Any) -> RunSummary:
+        name = target_argument(targets, KERNELS, args).id
+        return summary(name, await runs.start(name, "kernels"))
 
     @server.command(STAGES)
     async def stages(*args: Any) -> RunSummary:
@@ -93,12 +95,15 @@ def register(
     async def judge(name: str, depth: Depth, verdict: Callable[[Report], str]) -> RunSummary:
         """Run a target, and say in one sentence what came of it."""
         report = await runs.start(name, depth)
-        if report is None or report.status is None:
-            return RunSummary(name, "cancelled", 0)
-        if report.status not in _UNTOLD:
+        if report is not None and report.status is not None and report.status not in _UNTOLD:
             fails = any(finding.severity == "error" for finding in report.findings)
             kind = types.MessageType.Warning if fails else types.MessageType.Info
             server.window_show_message(types.ShowMessageParams(kind, verdict(report)))
+        return summary(name, report)
+
+    def summary(name: str, report: Report | None) -> RunSummary:
+        if report is None or report.status is None:
+            return RunSummary(name, "cancelled", 0)
         return RunSummary(name, report.status, len(report.findings))
 
     @server.command(STOP)

@@ -95,12 +95,12 @@ def finding_lines(checked: Checked, finding: Finding, width: int | None) -> Iter
 def summary(report: Report) -> str:
     """``2 graph breaks, 1 recompilation in 1 function (3 graphs, 0.6 s) - torch 2.13.0``."""
     counts: Counter[str] = Counter(finding.kind for finding in report.findings)
-    parts = [_plural(counts[kind], *names) for kind, names in _NAMES.items() if counts[kind]]
+    parts = [plural(counts[kind], *names) for kind, names in _NAMES.items() if counts[kind]]
     graphs = sum(frame.graphs for frame in report.frames)
     if report.frames:
         found = ", ".join(parts) or "no graph breaks, no recompilations"
-        found += f" in {_plural(len(report.frames), 'function', 'functions')}"
-        found += f" ({_plural(graphs, 'graph', 'graphs')}, {report.seconds:.1f} s)"
+        found += f" in {plural(len(report.frames), 'function', 'functions')}"
+        found += f" ({plural(graphs, 'graph', 'graphs')}, {report.seconds:.1f} s)"
     else:
         found = f"{', '.join([*parts, 'nothing was compiled'])} ({report.seconds:.1f} s)"
     ending = _ENDINGS.get(report.status or "")
@@ -202,5 +202,6 @@ def _other_calls(finding: Finding) -> str:
     return "\n".join(shown if more <= 0 else [*shown[:_MOST_CALLS], f"and {more} more"])
 
 
-def _plural(count: int, one: str, many: str) -> str:
+def plural(count: int, one: str, many: str) -> str:
+    """A number with its noun."""
     return f"{count} {one if count == 1 else many}"

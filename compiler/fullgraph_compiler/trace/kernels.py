@@ -1,0 +1,140 @@
+"""The code that TorchInductor writes for a graph: which kernels it defines and launches.
+
+The code is Python (``torch/_inductor/codegen/wrapper.py``): each kernel is an assignment
+``name = async_compile.triton('name', '''...''')``, with the text of the kernel in a string, and the
+function ``call`` launches them, between calls of library functions (``extern_kernels.mm``). Comments
+above a launch say which nodes of the graph it computes; with provenance tracking on, one of them has
+its handle ``name:number``, under which other records speak of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..facts import Kernel, Phase, Stack
+from .messages import parse_frames
+
+_ID = re.compile(r"^# AOT ID: \['\w*_(forward|backward|inference)'\]", re.MULTILINE)
+_SOURCES = re.compile(r"Source Nodes: \[([^\]]*)\]")
+_HANDLE = re.compile(r"^\s*# \[Provenance debug handles\] (\S+)")
+_EXTERN = ("extern_kernels.", "torch.ops.", "aten.")
+_HEURISTIC = re.compile(r"^@triton_heuristics\.(\w+)", re.MULTILINE)
+_LANGUAGES = {"cpp_pybinding": "cpp"}
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A launch, as the code tells it: ``sources`` are the nodes of Dynamo's graph that it computes."""
+
+    kernel: Kernel
+    handle: str
+    sources: tuple[str, ...]
+
+
+def phase_of(code: str) -> Phase:
+    """Which pass a piece of code is of; ``inference`` where there is only one."""
+    found = _ID.search(code)
+    return found[1] if found else "inference"  # type: ignore[return-value]
+
+
+def parse_launches(code: str) -> list[Launch]:
+    """The launches of kernels and of library functions, in their order; none of code that is not Python."""
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError):
+        return []
+    kernels = {kernel.name: kernel for kernel in map(_definition, tree.body) if kernel is not None}
+    lines = code.splitlines()
+    launches = []
+    after = 0
+    for node, name in _calls(tree, kernels):
+        comments = lines[after : node.lineno - 1]
+        sources, handle = _comments(comments)
+        kernel = kernels.get(name)
+        if kernel is None and not sources and not handle:
+            continue  # a helper of the code itself
+        rows = (node.lineno, node.end_lineno or node.lineno)
+        launches.append(Launch(replace(kernel or Kernel(name, "extern"), launch=rows), handle, sources))
+        after = rows[1]
+    return launches
+
+
+def parse_nodes_of(payload: str) -> dict[str, tuple[str, ...]]:
+    """The nodes that each launch computes, by its handle (``..._node_mappings``)."""
+    found = _mapping(payload).get("cppCodeToPost")
+    return {handle: tuple(names) for handle, names in found.items()} if isinstance(found, Mapping) else {}
+
+
+def parse_stacks(payload: str) -> dict[str, tuple[Stack, ...]]:
+    """The user's stacks behind each launch, by its handle (``..._kernel_stack_traces``)."""
+    return {
+        handle: tuple(dict.fromkeys(parse_frames(str(text).splitlines()) for text in texts))
+        for handle, texts in _mapping(payload).items()
+    }
+
+
+def _mapping(payload: str) -> Mapping[str, Any]:
+    try:
+        found = json.loads(payload)
+    except ValueError:
+        return {}  # a cached graph has none
+    return found if isinstance(found, Mapping) else {}
+
+
+def _definition(statement: ast.stmt) -> Kernel | None:
+    """``name = async_compile.triton('name', '''...''')``."""
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
+        return None
+    function, target = statement.value.func, statement.targets[0]
+    if not (
+        isinstance(function, ast.Attribute)
+        and ast.unparse(function.value) == "async_compile"
+        and isinstance(target, ast.Name)
+    ):
+        return None
+    # The text is the longest string: its name comes before it, and the types of its arguments do.
+    constants = (node.value for node in ast.walk(statement.value) if isinstance(node, ast.Constant))
+    source = max((value for value in constants if isinstance(value, str)), key=len, default="")
+    heuristic = _HEURISTIC.search(source)
+    return Kernel(
+        name=target.id,
+        language=_LANGUAGES.get(function.attr, function.attr),
+        heuristic=heuristic[1] if heuristic else "",
+        source=source.strip("\n"),
+        definition=(statement.lineno, statement.end_lineno or statement.lineno),
+    )
+
+
+def _calls(tree: ast.Module, kernels: Mapping[str, Kernel]) -> Iterator[tuple[ast.Call, str]]:
+    """What the functions ``call`` launch, in their order."""
+    for function in ast.walk(tree):
+        # A graph in partitions has one function for each, which `call` calls.
+        if isinstance(function, ast.FunctionDef) and (
+            function.name == "call" or function.name.startswith("partition_")
+        ):
+            found = (_launched(node, kernels) for node in ast.walk(function) if isinstance(node, ast.Call))
+            yield from sorted(filter(None, found), key=lambda call: (call[0].lineno, call[0].col_offset))
+
+
+def _launched(call: ast.Call, kernels: Mapping[str, Kernel]) -> tuple[ast.Call, str] | None:
+    name = ast.unparse(call.func)
+    if name.removesuffix(".run") in kernels:
+        return call, name.removesuffix(".run")
+    return (call, name) if name.startswith(_EXTERN) else None
+
+
+def _comments(lines: list[str]) -> tuple[tuple[str, ...], str]:
+    """Nodes of Dynamo's graph, and the handle, that the comments above a launch tell."""
+    sources: tuple[str, ...] = ()
+    handle = ""
+    for line in lines:
+        if found := _SOURCES.search(line):
+            sources = tuple(filter(None, (name.strip() for name in found[1].split(","))))
+        elif found := _HANDLE.match(line):
+            handle = found[1]
+    return sources, handle

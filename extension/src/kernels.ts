@@ -1,0 +1,103 @@
+import {
+  l10n,
+  type Location,
+  type QuickPickItem,
+  QuickPickItemKind,
+  Range,
+  Uri,
+  ViewColumn,
+  window,
+  workspace,
+} from "vscode";
+import { type Named, targetOf } from "./failures";
+import { reply } from "./messages";
+import { type KernelItem, KERNELS, REPORT, type ReportItem, type RunSummary } from "./protocol";
+import type { Server } from "./server";
+
+interface KernelPick extends QuickPickItem {
+  kernel?: KernelItem;
+}
+
+/** Have the kernels of a target written, and let the user open one beside its source. */
+export async function openKernels(server: Server, named: Named): Promise<void> {
+  const target = targetOf(named);
+  if (target === undefined || !(await server.available())) {
+    return;
+  }
+  const editor = window.activeTextEditor;
+  const summary = (await server.command(KERNELS, target)) as RunSummary | undefined;
+  if (summary === undefined || ["cancelled", "not-started"].includes(summary.status)) {
+    return;
+  }
+  const report = await server.request<ReportItem>(REPORT, { target: summary.target });
+  if (!report || report.kernels.length === 0) {
+    reply(l10n.t("No kernel was written: nothing was compiled by TorchInductor."));
+    return;
+  }
+  const here = (kernel: KernelItem) =>
+    kernel.locations.some(
+      ({ uri, range }) =>
+        uri === editor?.document.uri.toString() &&
+        editor.selections.some(({ active }) => contains(range, active.line)),
+    );
+  const picked = await window.showQuickPick<KernelPick>(kernelPicks(report.kernels, here), {
+    title: l10n.t("Fullgraph: Open Generated Kernels"),
+    placeHolder: l10n.t("Type to filter by name, operation or line"),
+    matchOnDescription: true,
+    matchOnDetail: true,
+  });
+  if (picked?.kernel) {
+    const document = await workspace.openTextDocument(Uri.parse(picked.kernel.uri));
+    await window.showTextDocument(document, { viewColumn: ViewColumn.Beside });
+  }
+}
+
+/** Kernels as a list by graph: those of the line that the cursor is in come first. */
+export function kernelPicks(
+  kernels: readonly KernelItem[],
+  here: (kernel: KernelItem) => boolean,
+): KernelPick[] {
+  const own = kernels.filter((kernel) => kernel.operators !== "" && here(kernel));
+  const others = kernels.filter((kernel) => !own.includes(kernel));
+  return [
+    ...group(l10n.t("at the cursor"), own),
+    ...[...new Set(others.map(({ graph }) => graph))].flatMap((graph) =>
+      group(
+        graph,
+        others.filter((kernel) => kernel.graph === graph),
+      ),
+    ),
+  ];
+}
+
+/** Show a line of the user's, beside the code that it became. */
+export async function showSource({ uri, range }: Location): Promise<void> {
+  const { start, end } = range;
+  await window.showTextDocument(Uri.parse(uri.toString()), {
+    viewColumn: ViewColumn.One,
+    selection: new Range(start.line, start.character, end.line, end.character),
+  });
+}
+
+function group(label: string, kernels: readonly KernelItem[]): KernelPick[] {
+  if (kernels.length === 0) {
+    return [];
+  }
+  return [
+    { label, kind: QuickPickItemKind.Separator },
+    ...kernels.map((kernel) => ({
+      label: kernel.name,
+      description: kernel.operators,
+      detail: kernel.locations.map(place).join(", "),
+      kernel,
+    })),
+  ];
+}
+
+function place({ uri, range }: KernelItem["locations"][number]): string {
+  return `${workspace.asRelativePath(Uri.parse(uri))}:${range.start.line + 1}`;
+}
+
+function contains({ start, end }: KernelItem["locations"][number]["range"], line: number): boolean {
+  return start.line <= line && line <= end.line;
+}

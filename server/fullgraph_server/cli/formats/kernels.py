@@ -1,0 +1,74 @@
+"""Text for people: what each graph became, launch by launch; the code itself goes into a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TextIO
+
+from rich.text import Text
+
+from ...engine.kernels import kernel_files, operators
+from ...engine.report import Code, Launch, Report, Span
+from ...engine.tables import aligned
+from .checked import Checked, shown_path
+from .text import plain_console, plural, print_finding
+
+_INDEX = "index.md"
+
+
+def write(reports: Iterable[Checked], targets: int, out: TextIO, folder: Path | None = None) -> None:  # noqa: ARG001
+    """Write each report as it comes, and its code into ``folder``, if there is one."""
+    console = plain_console(out)
+    for checked in reports:
+        report = checked.report
+        for code in report.codes:
+            console.print(Text(_title(report, code), "bold"))
+            for line in aligned([_row(launch) for launch in code.launches], "<<<"):
+                console.print(Text(f"  {line}"))
+            console.print()
+        for finding in report.findings:
+            if finding.severity == "error":
+                print_finding(console, checked, finding)
+        launches, codes = sum(len(code.launches) for code in report.codes), len(report.codes)
+        words = f"{plural(launches, 'kernel launch', 'kernel launches')} in "
+        words += plural(codes, "piece of code", "pieces of code")
+        if folder is not None and report.codes:
+            write_files(report, folder)
+            words += f", written to {shown_path(str(folder / _INDEX))}"
+        console.print(Text(words if report.codes else "No code was written.", "bold"))
+
+
+def write_files(report: Report, folder: Path) -> None:
+    """Write all code into a folder, with an index."""
+    lines = [f"# Kernels of {report.target}", ""]
+    for file in kernel_files(report):
+        path = folder / file.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(file.text, "utf-8")
+        if not file.launches:
+            lines += ["", f"## {_title(report, file.code)}", "", f"All of it: [{file.name}]({file.name})", ""]
+            continue
+        place = _place([span for launch in file.launches for span in launch.spans])
+        lines.append(f"- [{file.launches[0].name}]({file.name}): {operators(file.launches)} ({place})")
+    (folder / _INDEX).write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def _title(report: Report, code: Code) -> str:
+    span = next((graph.span for graph in report.graphs if graph.compile_id == code.compile_id), None)
+    at = f", {shown_path(span.filename)}:{span.row}" if span else ""
+    return f"Graph {code.compile_id}{at}, {code.phase}"
+
+
+def _row(launch: Launch) -> tuple[str, str, str]:
+    return _place(launch.spans), launch.name, operators([launch])
+
+
+def _place(spans: Iterable[Span]) -> str:
+    """``model.py:7,8``; files with a comma and a blank between them."""
+    rows: dict[str, set[int]] = {}
+    for span in spans:
+        rows.setdefault(span.filename, set()).add(span.row)
+    return ", ".join(
+        f"{shown_path(name)}:{','.join(map(str, sorted(found)))}" for name, found in rows.items()
+    )

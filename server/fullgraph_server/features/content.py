@@ -1,0 +1,35 @@
+"""Documents that are no files.
+
+The client asks for their text with ``workspace/textDocumentContent`` (LSP 3.18).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+
+
+def register(server: LanguageServer, texts: Mapping[str, Callable[[str], str | None]]) -> None:
+    """Answer with the text of a URI, by its scheme; ``None`` is for one that names nothing."""
+
+    @server.feature(types.INITIALIZED)
+    async def initialized(_params: types.InitializedParams) -> None:
+        workspace = server.client_capabilities.workspace
+        if workspace and workspace.text_document_content:
+            # pygls has no place for this capability in its answer to ``initialize``.
+            options = types.TextDocumentContentRegistrationOptions([*texts])
+            method = types.WORKSPACE_TEXT_DOCUMENT_CONTENT
+            registration = types.Registration(method, method, options)
+            await server.client_register_capability_async(types.RegistrationParams([registration]))
+
+    @server.feature(types.WORKSPACE_TEXT_DOCUMENT_CONTENT)
+    async def content(params: types.TextDocumentContentParams) -> types.TextDocumentContentResult:
+        read = texts.get(params.uri.partition(":")[0])
+        text = read(params.uri) if read else None
+        if text is None:
+            message = f"{params.uri} is no document of Fullgraph."
+            raise JsonRpcException(message, types.LSPErrorCodes.RequestFailed.value)
+        return types.TextDocumentContentResult(text)

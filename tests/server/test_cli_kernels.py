@@ -1,0 +1,107 @@
+"""``fullgraph kernels`` as its callers see it. Runs are faked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from faked_run import FakeRun, fake_runs
+from fullgraph_compiler.facts import (
+    CodeGenerated,
+    Fact,
+    GraphCaptured,
+    GraphNode,
+    Kernel,
+    KernelNode,
+    RunRequest,
+    StackFrame,
+    TargetProblem,
+)
+from fullgraph_server.cli import main
+
+CPP = 'extern "C" void kernel() {}'
+
+
+@pytest.fixture(autouse=True)
+def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakeRun]:
+    return fake_runs(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'a'\n")
+    (tmp_path / "a.py").write_text("def f(x, w):\n    y = x @ w\n    return y.relu()\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def fullgraph(*words: str) -> Result:
+    return CliRunner().invoke(main, words)
+
+
+def written(folder: Path) -> tuple[Fact, ...]:
+    mm, relu = (StackFrame(str(folder / "a.py"), row, "f") for row in (2, 3))
+    library = StackFrame("/site-packages/torch/nn/modules/linear.py", 134, "forward")
+    fused = Kernel(
+        "cpp_fused_relu_0",
+        "cpp",
+        source=CPP,
+        definition=(10, 12),
+        launch=(30, 30),
+        nodes=(KernelNode("relu", "aten.relu", relu), KernelNode("iota", "prims.iota", None)),
+        stacks=((relu,), (mm,)),
+    )
+    extern = Kernel(
+        "extern_kernels.mm",
+        "extern",
+        launch=(28, 29),
+        nodes=(KernelNode("mm", "aten.mm", mm),),
+        stacks=((mm, library),),
+    )
+    return (
+        GraphCaptured("0/0", (GraphNode("y", "f32[2] cpu", mm),)),
+        CodeGenerated("0/0", "forward", "/tmp/c.py", "whole code", (extern, fused)),
+    )
+
+
+def test_each_launch_has_its_lines_and_operations(fake: type[FakeRun], folder: Path) -> None:
+    fake.facts = written(folder)
+    result = fullgraph("kernels", "a.py")
+    assert result.exit_code == 0
+    assert result.stdout == (
+        "Graph 0/0, a.py:2, forward\n"
+        "  a.py:2    extern_kernels.mm  mm\n"
+        "  a.py:2,3  cpp_fused_relu_0   relu, prims.iota\n"
+        "\n"
+        "2 kernel launches in 1 piece of code\n"
+    )
+
+
+def test_the_run_goes_until_the_code_is_written(fake: type[FakeRun]) -> None:
+    fullgraph("kernels", "a.py")
+    _, request = fake.asked[-1]
+    assert isinstance(request, RunRequest)
+    assert request.depth == "kernels"
+
+
+def test_code_goes_into_a_folder_with_an_index(fake: type[FakeRun], folder: Path) -> None:
+    fake.facts = written(folder)
+    result = fullgraph("kernels", "a.py", "-o", "out/kernels")
+    assert result.stdout.splitlines()[-1].endswith("written to out/kernels/index.md")
+    out = folder / "out" / "kernels"
+    assert (out / "0_0_forward.py").read_text() == "whole code"
+    assert (out / "0_0_forward" / "cpp_fused_relu_0.cpp").read_text() == CPP + "\n"
+    index = (out / "index.md").read_text()
+    assert "[cpp_fused_relu_0](0_0_forward/cpp_fused_relu_0.cpp): relu, prims.iota (a.py:2,3)" in index
+    files = sorted(path.name for path in out.rglob("*") if path.is_file())
+    assert files == ["0_0_forward.py", "cpp_fused_relu_0.cpp", "index.md"]
+
+
+def test_without_code_it_says_so(fake: type[FakeRun], folder: Path) -> None:
+    fake.facts = (TargetProblem("error", "It does not start."),)
+    result = fullgraph("kernels", "a.py", "-o", "out")
+    assert result.exit_code == 1
+    assert "It does not start." in result.stdout
+    assert result.stdout.endswith("No code was written.\n")
+    assert not (folder / "out").exists()

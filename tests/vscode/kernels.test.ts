@@ -1,0 +1,40 @@
+import { expect } from "vitest";
+import { scenario } from "./harness/scene.ts";
+
+const MODEL = `import torch
+
+
+# fullgraph: step(f32[8, 16].requires_grad_(), f32[16, 8]).sum().backward()
+def step(x, w):
+    y = x @ w
+    z = torch.relu(y) + 1
+    return z.exp()
+`;
+
+/** Milliseconds for a first run, which imports all of the compiler. */
+const LONG = 60_000;
+
+scenario("a kernel opens beside its source, with what belongs together marked", async (scene) => {
+  const window = await scene.open({ open: scene.workspace({ "model.py": MODEL }, "examples") });
+  await window.openFile("model.py");
+  await window.clickText("relu");
+  await window.palette("Fullgraph: Open Generated Kernels");
+  const first = window.quickRows.filter({ hasText: "cpp_fused_add_exp_relu" }).first();
+  await first.waitFor({ timeout: LONG });
+  expect(await first.textContent()).toContain("model.py:7");
+  await first.click();
+
+  await expect.poll(() => window.activeFile()).toMatch(/^cpp_fused_add_exp_relu.*\.cpp$/);
+  await window.page.locator(".view-line", { hasText: 'extern "C"' }).waitFor();
+  const lenses = async () => (await window.lenses()).join("\n");
+  await expect.poll(lenses).toMatch(/model\.py:7 z = torch.relu[^]*model\.py:8 return z\.exp\(\)/);
+  const marked = window.page.locator(".view-overlays [class*='ced-']");
+  await expect.poll(() => marked.count()).toBe(2);
+  await scene.picture("kernel");
+
+  await window.clickLens("model.py:8");
+  await expect.poll(() => window.activeFile()).toBe("model.py");
+  await expect.poll(() => window.line()).toBe(8);
+  await expect.poll(() => marked.count()).toBeGreaterThan(3);
+  await scene.picture("kernel-of-a-line");
+});
