@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
-from fullgraph_compiler.facts import StackFrame
+from fullgraph_compiler.facts import Kernel, KernelNode, StackFrame
 from fullgraph_compiler.trace.graphs import parse_nodes, parse_operators
-from fullgraph_compiler.trace.kernels import parse_launches, parse_nodes_of, parse_stacks, phase_of
+from fullgraph_compiler.trace.kernels import called, parse_launches, parse_nodes_of, parse_stacks, phase_of
 
 CODE = """\
 # AOT ID: ['3_backward']
@@ -121,3 +122,20 @@ def test_nodes_of_a_backward_graph_have_the_lines_of_the_forward_pass() -> None:
     assert [(node.name, node.frame.row) for node in parse_nodes(text)] == [("relu", 7), ("mm", 9)]
     found = [(node.operator, node.frame.row if node.frame else None) for node in parse_operators(text)]
     assert found == [("aten.relu", 7), ("aten.mm", 9), ("aten.copy_", None)]
+
+
+def test_a_library_function_computes_its_own_operation_only() -> None:
+    convolution, relu = StackFrame("/m.py", 3, "f"), StackFrame("/m.py", 4, "f")
+    nodes = (
+        KernelNode("conv", "aten.convolution_backward", convolution),
+        KernelNode("where", "aten.where", relu),
+    )
+    kernel = Kernel(
+        "torch.ops.aten.convolution_backward.default",
+        "extern",
+        nodes=nodes,
+        stacks=((relu,), (convolution,)),
+    )
+    assert called(kernel) == replace(kernel, nodes=nodes[:1], stacks=((convolution,),))
+    fused = replace(kernel, name="cpp_fused_0", language="cpp", source="void kernel() {}")
+    assert called(fused) == fused

@@ -33,7 +33,7 @@ from ..facts import (
 )
 from .graphs import parse_nodes, parse_operators
 from .guards import Place, Reason, parse_reasons, parse_tree, strip_locals
-from .kernels import parse_launches, parse_nodes_of, parse_stacks, phase_of
+from .kernels import called, parse_launches, parse_nodes_of, parse_stacks, phase_of
 from .messages import parse_message, parse_user_stack
 from .record import TraceRecord
 
@@ -213,7 +213,7 @@ class Interpreter:
             behind = stacks.get(launch.handle) or tuple(
                 dict.fromkeys((captured[name],) for name in launch.sources if name in captured)
             )
-            kernels.append(replace(launch.kernel, nodes=nodes, stacks=behind))
+            kernels.append(called(replace(launch.kernel, nodes=nodes, stacks=behind)))
         phase, filename = phase_of(record.payload), str(record.body.get("file_path", ""))
         yield CodeGenerated(record.compile_id, phase, filename, record.payload, tuple(kernels))
 

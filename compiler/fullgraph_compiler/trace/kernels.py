@@ -36,6 +36,22 @@ class Launch:
     sources: tuple[str, ...]
 
 
+def called(kernel: Kernel) -> Kernel:
+    """The same kernel; of a library function, only the operations that are calls of it.
+
+    torch also names those that its arguments were computed by, in other kernels.
+    """
+    operator = ".".join(kernel.name.removeprefix("torch.ops.").split(".")[:2])
+    nodes = tuple(node for node in kernel.nodes if node.operator == operator)
+    if kernel.source or not nodes:
+        return kernel
+    places = {(node.frame.filename, node.frame.row) for node in nodes if node.frame}
+    stacks = tuple(
+        stack for stack in kernel.stacks if any((frame.filename, frame.row) in places for frame in stack)
+    )
+    return replace(kernel, nodes=nodes, stacks=stacks or kernel.stacks)
+
+
 def phase_of(code: str) -> Phase:
     """Which pass a piece of code is of; ``inference`` where there is only one."""
     found = _ID.search(code)
