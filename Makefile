@@ -42,6 +42,7 @@ bench: .venv/ready build/fullgraph.vsix .cache/code-server/ready .cache/chromium
 	.venv/bin/python benchmarks/check_toy.py
 	.venv/bin/python benchmarks/observing.py
 	.venv/bin/python benchmarks/hover.py
+	.venv/bin/python benchmarks/kernels.py
 	.venv/bin/python -m pip install --quiet --group bench
 	.venv/bin/python benchmarks/latency.py
 	.venv/bin/python benchmarks/soak.py

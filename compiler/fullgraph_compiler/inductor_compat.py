@@ -116,11 +116,11 @@ def write_code_only() -> None:
     ``PyCodeCache.load_by_key_path`` (``torch/_inductor/codecache.py``) gets attributes for the code of a
     graph only. ``_InProcessFxCompile.codegen_and_compile`` (``compile_fx.py``) has the graph before anything
     of it is lowered. Since nothing is built, the C++ compiler need not say which vector instructions of this
-    CPU it knows: ``cpp.vec_isa_ok`` (``config.py``) takes all. 2.11 to 2.15.
+    CPU it knows (``VecISA.check_build``, ``cpu_vec_isa.py``). 2.11 to 2.15.
     """
-    import torch._inductor.config
     from torch._inductor.codecache import PyCodeCache
     from torch._inductor.compile_fx import _InProcessFxCompile
+    from torch._inductor.cpu_vec_isa import VecISA
 
     compile_graph, load = _InProcessFxCompile.codegen_and_compile, PyCodeCache.load_by_key_path
     graphs: list[torch.fx.GraphModule] = []
@@ -149,8 +149,7 @@ def write_code_only() -> None:
         module.call = call  # type: ignore[attr-defined]
         return module
 
-    if torch._inductor.config.cpp.vec_isa_ok is None:
-        torch._inductor.config.cpp.vec_isa_ok = True
+    VecISA.check_build = lambda *_: True
     _InProcessFxCompile.codegen_and_compile = compile_and_keep
     PyCodeCache.load_by_key_path = load_others
 
@@ -219,7 +218,7 @@ def warm_up_patterns() -> None:
 
     # Each trace makes a progress bar, and the first of them a thread, which would not survive a fork.
     tqdm.monitor_interval = 0
-    joint_graph.lazy_init()
+    joint_graph.lazy_init(torch.device("cpu"))  # done once for each device
     post_grad.lazy_init()
     fast_random_decomps.cache_clear()  # a program may change the decompositions
 

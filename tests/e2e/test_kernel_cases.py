@@ -1,7 +1,8 @@
 """Every function of ``tests/cases/kernels``: each line has the kernels that are written behind it.
 
 A line's comment says what computes it, forward (``fw``) and backward (``bw``), by launch: ``fused`` for a
-kernel that TorchInductor writes, else the library function. Where there is none, it says why in brackets.
+kernel that TorchInductor writes, else the library function; ``[fused]`` is told by some torch versions only.
+Where there is none, it says why in round brackets.
 """
 
 from __future__ import annotations
@@ -62,8 +63,12 @@ def kind(name: str) -> str:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
 def test_each_line_has_its_kernels(case: Path, tmp_path: Path) -> None:
     wanted, found = expected(case), seen(case, tmp_path)
-    assert {row: found.get(row, Counter()) for row in wanted} == wanted
     assert set(found) <= set(wanted)
+    for row, kinds in wanted.items():
+        certain = Counter({kind: number for kind, number in kinds.items() if "[" not in kind})
+        possible = Counter(kind.replace("[", "").replace("]", "") for kind in kinds.elements())
+        told = found.get(row, Counter())
+        assert certain <= told <= possible, f"{case.name}:{row}"
 
 
 def test_the_corpus_is_large_enough_and_says_how_much_is_covered() -> None:

@@ -104,6 +104,11 @@ async def test_whole_code_leads_back_from_each_launch(editor: Editor) -> None:
     assert [location.range.start.line for location in found] == [MATMUL]
 
 
+async def test_the_lens_of_a_function_counts_its_kernels(editor: Editor) -> None:
+    titles = [title for _, title, _ in await editor.lenses(editor.uri)]
+    assert any("· 4 kernels ·" in title for title in titles), titles
+
+
 async def test_the_report_lists_all_code(editor: Editor) -> None:
     report = await editor.ask("fullgraph/report", target=editor.target)
     graphs = {item["graph"] for item in report["kernels"]}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -42,8 +42,9 @@ from ..workspace.workspace import Workspace
 from . import wording
 from .drafts import Draft, finished
 from .faults import add_faults, fault_message
+from .kernels import code_of
 from .names import compile_number, written_name
-from .report import Call, Code, Finding, FindingKind, FrameReport, Graph, Guard, Launch, Report, Span
+from .report import Call, Code, Finding, FindingKind, FrameReport, Graph, Guard, Report, Span
 
 
 def fold(
@@ -108,7 +109,8 @@ class _Folding:
         findings = sorted((finished(draft) for draft in drafts), key=_order)
         frames = self._frames(drafts)
         graphs = tuple(self._graph(fact) for fact in self._facts if isinstance(fact, GraphCaptured))
-        codes = tuple(self._code(fact) for fact in self._facts if isinstance(fact, CodeGenerated))
+        written = (fact for fact in self._facts if isinstance(fact, CodeGenerated))
+        codes = tuple(code_of(fact, self._own_span) for fact in written)
         return Report(
             target=target,
             generation=generation,
@@ -389,6 +391,10 @@ class _Folding:
         compiled = {fact.compile_id: fact for fact in self._facts if isinstance(fact, FrameCompiled)}
         recompiles = {fact.compile_id: fact for fact in self._facts if isinstance(fact, Recompile)}
         breaks = [draft.compile_ids for draft in drafts if draft.finding.kind == "graph-break"]
+        launches: Counter[str] = Counter()
+        for fact in self._facts:
+            if isinstance(fact, CodeGenerated):
+                launches[fact.compile_id] += len(fact.kernels)
         frames = []
         for function, compile_ids in members.items():
             own, source = set(compile_ids), self._workspace.source(function.filename)
@@ -405,6 +411,7 @@ class _Folding:
                     breaks=sum(not own.isdisjoint(ids) for ids in breaks),
                     guards=self._frame_guards(compile_ids, again),
                     recompiles=len(again),
+                    kernels=sum(launches[compile_id] for compile_id in compile_ids),
                     seconds=sum(fact.seconds for fact in done),
                 )
             )
@@ -439,23 +446,9 @@ class _Folding:
         frame = next((place for place in places if contains(place.filename)), None)
         return Graph(fact.compile_id, len(fact.nodes), self._span(frame) if frame else None, fact.text)
 
-    def _code(self, fact: CodeGenerated) -> Code:
-        launches = []
-        for kernel in fact.kernels:
-            frames = (self._innermost_own(stack) for stack in kernel.stacks)
-            launches.append(
-                Launch(
-                    name=kernel.name,
-                    language=kernel.language,
-                    heuristic=kernel.heuristic,
-                    source=kernel.source,
-                    rows=kernel.launch,
-                    definition=kernel.definition,
-                    operators=tuple(node.operator for node in kernel.nodes),
-                    spans=tuple(dict.fromkeys(self._span(frame) for frame in frames if frame)),
-                )
-            )
-        return Code(fact.compile_id, fact.phase, fact.text, tuple(launches))
+    def _own_span(self, stack: Stack) -> Span | None:
+        frame = self._innermost_own(stack)
+        return self._span(frame) if frame else None
 
     def _innermost_own(self, stack: Stack) -> StackFrame | None:
         return next((frame for frame in reversed(stack) if self._workspace.contains(frame.filename)), None)
@@ -482,7 +475,7 @@ def _names(
     names = {finding.span.filename for finding in findings}
     names.update(call.filename for finding in findings for call in finding.stack)
     names.update(graph.span.filename for graph in graphs if graph.span)
-    names.update(span.filename for code in codes for launch in code.launches for span in launch.spans)
+    names.update(span.filename for item in codes for launch in item.launches for span in launch.spans)
     for frame in frames:
         names.add(frame.filename)
         names.update(guard.span.filename for guard in frame.guards if guard.span)

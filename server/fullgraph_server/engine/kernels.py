@@ -1,11 +1,13 @@
-"""The code of a report in files: what each is called, and its index."""
+"""Generated code: of a fact what a report keeps, and of a report the files that it makes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from .report import Code, Launch, Report
+from fullgraph_compiler.facts import CodeGenerated, Stack
+
+from .report import Code, Launch, Report, Span
 
 _SUFFIXES = {"triton": "py", "cpp": "cpp", "metal": "metal", "cuda": "cu"}
 
@@ -18,6 +20,24 @@ class KernelFile:
     text: str
     code: Code
     launches: tuple[Launch, ...] = ()
+
+
+def code_of(fact: CodeGenerated, own_span: Callable[[Stack], Span | None]) -> Code:
+    """The code of a report. ``own_span`` gives the innermost line of a stack that is the user's own."""
+    launches = (
+        Launch(
+            name=kernel.name,
+            language=kernel.language,
+            heuristic=kernel.heuristic,
+            source=kernel.source,
+            rows=kernel.launch,
+            definition=kernel.definition,
+            operators=tuple(node.operator for node in kernel.nodes),
+            spans=tuple(dict.fromkeys(filter(None, map(own_span, kernel.stacks)))),
+        )
+        for kernel in fact.kernels
+    )
+    return Code(fact.compile_id, fact.phase, fact.text, tuple(launches))
 
 
 def kernel_files(report: Report) -> Iterator[KernelFile]:

@@ -161,6 +161,8 @@ class FrameReport:
     breaks: int = 0
     guards: tuple[Guard, ...] = ()
     recompiles: int = 0
+    kernels: int = 0
+    """Launches of kernels and library functions in its code, if that was written."""
     seconds: float = 0.0
 
 

@@ -128,6 +128,7 @@ def summary(frame: FrameReport) -> str:
         (frame.graphs, "graph", "graphs"),
         (frame.breaks, "break", "breaks"),
         (len(frame.guards), "guard", "guards"),
+        (frame.kernels, "kernel", "kernels"),
         (frame.recompiles, "recompile", "recompiles"),
     ]
     parts = [

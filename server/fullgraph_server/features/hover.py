@@ -146,6 +146,7 @@ def function_text(frame: FrameReport) -> str:
         _count(frame.breaks, "graph break"),
         _count(len(frame.guards), "guard"),
         _count(frame.recompiles, "recompile"),
+        *([_count(frame.kernels, "kernel")] if frame.kernels else []),
         f"{frame.seconds:.2f} s compile time",
     ]
     text = f"**`{frame.function}`**: {' · '.join(numbers)}"

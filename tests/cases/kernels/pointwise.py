@@ -54,11 +54,11 @@ def dynamic(x):
 
 # fullgraph: dropout(f32[64, 32].requires_grad_()).sum().backward()
 def dropout(x):
-    y = torch.nn.functional.dropout(x, 0.5)  # fw: fused; bw: fused
+    y = torch.nn.functional.dropout(x, 0.5)  # fw: fused [randint]; bw: fused
     return y.abs()  # fw: fused; bw: fused
 
 
 # fullgraph: noise(f32[64, 32])
 def noise(x):
-    drawn = torch.rand(64, 32)  # fw: fused
+    drawn = torch.rand(64, 32)  # fw: fused [randint]
     return x + drawn  # fw: fused

@@ -30,7 +30,7 @@ def batched(x, y):
 
 # fullgraph: convolution(f32[2, 3, 16, 16], f32[8, 3, 3, 3].requires_grad_()).sum().backward()
 def convolution(x, w):
-    y = F.conv2d(x, w)  # fw: convolution; bw: convolution_backward fused
+    y = F.conv2d(x, w)  # fw: convolution; bw: convolution_backward [fused]
     return y.relu()  # fw: fused; bw: fused
 
 
