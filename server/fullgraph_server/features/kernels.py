@@ -5,7 +5,6 @@ A document's URI has the hash of its text, so an old tab stays what it was.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from urllib.parse import quote
@@ -40,15 +39,19 @@ class KernelDocuments:
         self._documents = documents
         self._runs = runs
         self._known: dict[str, _Known] = {}
+        self._of_target: dict[str, tuple[Report, list[tuple[str, KernelFile]]]] = {}
 
     def of_report(self, report: Report) -> list[tuple[str, KernelFile]]:
         """All code of a report, with URIs under which it can be read."""
-        found = [(_uri(file), file) for file in kernel_files(report)]
-        for uri, file in found:
-            self._known.pop(uri, None)
-            self._known[uri] = _Known(report, file)
-        for uri in list(self._known)[:-_MOST]:
-            del self._known[uri]
+        last, found = self._of_target.get(report.target, (None, []))
+        if last is not report:
+            found = [(_uri(file), file) for file in kernel_files(report)]
+            self._of_target[report.target] = report, found
+            for uri, file in found:
+                self._known.pop(uri, None)
+                self._known[uri] = _Known(report, file)
+            for uri in list(self._known)[:-_MOST]:
+                del self._known[uri]
         return found
 
     def text(self, uri: str) -> str | None:
@@ -56,22 +59,19 @@ class KernelDocuments:
         known = self._known.get(uri)
         return known.file.text if known else "This kernel is of an earlier session: run its target again.\n"
 
-    def implementations(self, filename: str, row: int) -> Iterator[types.LocationLink]:
+    def implementations(self, filename: str, row: int) -> list[types.LocationLink]:
         """The kernels that compute a line, and where library functions are called for it."""
         for report in newest_first(self._runs.reports()):
             earlier = self._documents.drift(report, filename).earlier(row)
-            if filename not in report.files or earlier is None:
+            if not report.codes or filename not in report.files or earlier is None:
                 continue
+            links: dict[tuple[str, int], types.LocationLink] = {}
             for uri, file in self.of_report(report):
-                # Of the whole code, the places where library functions are called, which have no code.
-                externs = [launch for launch in file.code.launches if not launch.source]
-                for launch in file.launches or externs:
+                for launch, rows in _places(file):
                     if (span := _span_at(launch, filename, earlier)) is not None:
-                        rows = (1, file.text.count("\n")) if file.launches else launch.rows
-                        yield self._link(report, span, uri, rows)
-                        if file.launches:
-                            break
-            return
+                        links[uri, rows[0]] = self._link(report, span, uri, rows)
+            return list(links.values())
+        return []
 
     def sources(self, uri: str, row: int | None = None) -> list[tuple[Span, types.Location]]:
         """The user's lines behind a document, or behind a row of it: as they ran, and where they are now."""
@@ -106,7 +106,7 @@ def register(server: LanguageServer, documents: Documents, kernels: KernelDocume
         filename = documents.filename(params.text_document.uri)
         if filename is None:
             return []
-        return list(kernels.implementations(filename, params.position.line + 1))
+        return kernels.implementations(filename, params.position.line + 1)
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def definition(params: types.DefinitionParams) -> list[types.Location]:
@@ -138,6 +138,13 @@ def is_kernel(uri: str) -> bool:
 def _uri(file: KernelFile) -> str:
     key = sha256(file.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return f"{KERNEL_SCHEME}:/{key}/{quote(file.name)}"
+
+
+def _places(file: KernelFile) -> list[tuple[Launch, tuple[int, int]]]:
+    """Where a document computes something itself: a kernel does in all its rows, the whole code in calls."""
+    if file.launches:
+        return [(launch, (1, file.text.count("\n"))) for launch in file.launches]
+    return [(launch, launch.rows) for launch in file.code.launches if not launch.source]
 
 
 def _span_at(launch: Launch, filename: str, row: int) -> Span | None:
