@@ -109,6 +109,12 @@ async def test_the_lens_of_a_function_counts_its_kernels(editor: Editor) -> None
     assert any("· 4 kernels ·" in title for title in titles), titles
 
 
+async def test_a_line_tells_its_kernels_on_hover(editor: Editor) -> None:
+    text = (await editor.hover(editor.uri, EXP, 4)).contents.value
+    assert re.search(r"- forward: `cpp_fused_add_exp_relu\w*` \(.*exp.*\)\n- backward: `cpp_fused", text)
+    assert "Kernels" not in (await editor.hover(editor.uri, 3, 4)).contents.value
+
+
 async def test_the_report_lists_all_code(editor: Editor) -> None:
     report = await editor.ask("fullgraph/report", target=editor.target)
     graphs = {item["graph"] for item in report["kernels"]}

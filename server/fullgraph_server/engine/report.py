@@ -120,6 +120,11 @@ class Launch:
     operators: tuple[str, ...]
     spans: tuple[Span, ...]
 
+    def span_at(self, filename: str, row: int) -> Span | None:
+        """The user's code at a line that it computes."""
+        spans = (span for span in self.spans if span.filename == filename)
+        return next((span for span in spans if span.row <= row <= span.end_row), None)
+
 
 @dataclass(frozen=True, slots=True)
 class Code:

@@ -9,8 +9,9 @@ from pathlib import Path
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from ..engine.kernels import operators
 from ..engine.names import written_name
-from ..engine.report import FrameReport, Guard, Span
+from ..engine.report import Code, FrameReport, Guard, Launch, Span
 from .documents import Documents
 from .explanation import explanation_link, explanation_uri
 from .findings import ShownFinding
@@ -19,6 +20,7 @@ from .projection import Function, NamedGuards, Projections, View
 
 _PATH = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _MOST_GUARDS = 8
+_MOST_KERNELS = 8
 _LONGEST_CODE = 300
 
 
@@ -66,9 +68,9 @@ def describe(
             sections.append(named)
         function, earlier = around[0]
         if function.first_row <= earlier <= function.frame.row:
-            start = len(line) - len(line.lstrip()) + 1
-            span = Span(view.filename, row, start, row, len(line.rstrip()) + 1)
-            sections.append((function_text(function.frame), span))
+            sections.append((function_text(function.frame), _line_span(view.filename, line, row)))
+    if launches := view.launches_at(row):
+        sections.append((kernels_text(launches), _line_span(view.filename, line, row)))
     if not sections:
         return None
     return "\n\n---\n\n".join(text for text, _ in sections), sections[0][1]
@@ -157,6 +159,18 @@ def function_text(frame: FrameReport) -> str:
     return text
 
 
+def kernels_text(launches: Sequence[tuple[Code, Launch]]) -> str:
+    """What computes a line: each launch with its operations, by pass."""
+    lines = [
+        f"- {code.phase}: `{launch.name}`" + (f" ({done})" if (done := operators([launch])) else "")
+        for code, launch in launches
+    ]
+    lines = list(dict.fromkeys(lines))
+    left = len(lines) - _MOST_KERNELS
+    more = [f"- and {left:,} more"] if left > 0 else []
+    return "\n".join(["**Kernels of this line**", "", *lines[:_MOST_KERNELS], *more])
+
+
 def finding_text(shown: ShownFinding) -> str:
     """A finding: what it is, why, and what to do about it."""
     finding = shown.finding
@@ -169,6 +183,12 @@ def finding_text(shown: ShownFinding) -> str:
 
 
 # -- text --------------------------------------------------------------------------------------
+
+
+def _line_span(filename: str, line: str, row: int) -> Span:
+    """A line's text, without its indentation and trailing blanks."""
+    start = len(line) - len(line.lstrip()) + 1
+    return Span(filename, row, start, row, len(line.rstrip()) + 1)
 
 
 def _count(number: int, noun: str) -> str:

@@ -68,7 +68,7 @@ class KernelDocuments:
             links: dict[tuple[str, int], types.LocationLink] = {}
             for uri, file in self.of_report(report):
                 for launch, rows in _places(file):
-                    if (span := _span_at(launch, filename, earlier)) is not None:
+                    if (span := launch.span_at(filename, earlier)) is not None:
                         links[uri, rows[0]] = self._link(report, span, uri, rows)
             return list(links.values())
         return []
@@ -145,11 +145,6 @@ def _places(file: KernelFile) -> list[tuple[Launch, tuple[int, int]]]:
     if file.launches:
         return [(launch, (1, file.text.count("\n"))) for launch in file.launches]
     return [(launch, launch.rows) for launch in file.code.launches if not launch.source]
-
-
-def _span_at(launch: Launch, filename: str, row: int) -> Span | None:
-    spans = (span for span in launch.spans if span.filename == filename)
-    return next((span for span in spans if span.row <= row <= span.end_row), None)
 
 
 def _holds(launch: Launch, row: int) -> bool:

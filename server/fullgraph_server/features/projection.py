@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..engine.names import written_name
-from ..engine.report import FrameReport, Guard, Report, Span
+from ..engine.report import Code, FrameReport, Guard, Launch, Report, Span
 from ..engine.runs import Runs
 from ..workspace.drift import Drift
 from .documents import Documents
@@ -129,6 +129,19 @@ class View:
         """The findings at a place."""
         reports = (projection.report for projection, _ in self._seen)
         return list(findings_at(shown_findings(self.filename, reports, self._drifts), row, column))
+
+    def launches_at(self, row: int) -> list[tuple[Code, Launch]]:
+        """What computes a line that is as it ran, by the newest run whose code was written."""
+        for projection, drift in self._seen:
+            earlier = drift.earlier(row)
+            if projection.report.codes and earlier is not None:
+                return [
+                    (code, launch)
+                    for code in projection.report.codes
+                    for launch in code.launches
+                    if launch.span_at(self.filename, earlier) is not None
+                ]
+        return []
 
     def row(self, report: Report, span: Span) -> int | None:
         """Where a line of any file that a report names is now; ``None`` if it was edited or deleted."""
