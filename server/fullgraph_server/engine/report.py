@@ -166,9 +166,9 @@ class FrameReport:
     breaks: int = 0
     guards: tuple[Guard, ...] = ()
     recompiles: int = 0
+    seconds: float = 0.0
     kernels: int = 0
     """Launches of kernels and library functions in its code, if that was written."""
-    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
