@@ -154,6 +154,16 @@ def write_code_only() -> None:
     PyCodeCache.load_by_key_path = load_others
 
 
+def prepare(cache: str) -> None:
+    """Get this process ready to compile, or to fork children that do.
+
+    Kernels are kept in the folder ``cache``, if one is named.
+    """
+    if cache:
+        keep_kernels_in(cache)
+    import_inductor()
+
+
 def import_inductor() -> None:
     """Import what compiling a graph with TorchInductor needs, which takes seconds. A fork may follow.
 

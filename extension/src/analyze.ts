@@ -13,7 +13,7 @@ import { findingCount } from "./words";
 
 const SHOWN = 5000;
 /** Ends of a run that need no summary: the user stopped it, or is told why it did not start. */
-const UNTOLD = ["cancelled", "not-started"];
+export const UNTOLD = ["cancelled", "not-started"];
 
 /** Analyze files: those that a menu names, else the one in the editor. */
 export async function analyzeFiles(server: Server, named: readonly Uri[]): Promise<void> {

@@ -9,6 +9,7 @@ import {
   window,
   workspace,
 } from "vscode";
+import { UNTOLD } from "./analyze";
 import { type Named, targetOf } from "./failures";
 import { reply } from "./messages";
 import { type KernelItem, KERNELS, REPORT, type ReportItem, type RunSummary } from "./protocol";
@@ -26,7 +27,7 @@ export async function openKernels(server: Server, named: Named): Promise<void> {
   }
   const editor = window.activeTextEditor;
   const summary = (await server.command(KERNELS, target)) as RunSummary | undefined;
-  if (summary === undefined || ["cancelled", "not-started"].includes(summary.status)) {
+  if (summary === undefined || UNTOLD.includes(summary.status)) {
     return;
   }
   const report = await server.request<ReportItem>(REPORT, { target: summary.target });

@@ -14,7 +14,7 @@ from failures import parse_failure
 if sys.platform != "linux":
     pytest.skip("the stages of a program are forked, on Linux only", allow_module_level=True)
 
-from fullgraph_compiler.diagnose.stages import prepare
+from fullgraph_compiler import inductor_compat
 from fullgraph_compiler.facts import Fact, FaultLocated, MinifyRequest, ReproWritten, Script, StageChecked
 from fullgraph_compiler.minify.minifier import minify
 from fullgraph_compiler.worker.children import run_child
@@ -75,7 +75,7 @@ def _minified(request: MinifyRequest, folder: Path) -> list[Fact]:
         minify(request, facts.extend, lambda: None)
         return facts
 
-    prepare(request.cache)
+    inductor_compat.prepare(request.cache)
     ended = run_child(work, _SECONDS)
     assert ended.answered, ended
     found: list[Fact] = ended.answer

@@ -13,12 +13,11 @@ if sys.platform != "linux":
 
 import torch
 from fullgraph_compiler import inductor_compat
-from fullgraph_compiler.diagnose.stages import prepare
 from fullgraph_compiler.worker.children import run_child
 
 
 def _warm(folder: Path) -> None:
-    prepare(str(folder))
+    inductor_compat.prepare(str(folder))
     inductor_compat.warm_up_patterns()
     inductor_compat.warm_up_cpp()
 

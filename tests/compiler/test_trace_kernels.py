@@ -6,7 +6,8 @@ import json
 from dataclasses import replace
 
 import pytest
-from fullgraph_compiler.facts import Kernel, KernelNode, StackFrame
+from fullgraph_compiler.facts import CodeGenerated, Kernel, KernelNode, StackFrame
+from fullgraph_compiler.trace import Interpreter, TraceRecord
 from fullgraph_compiler.trace.graphs import parse_nodes, parse_operators
 from fullgraph_compiler.trace.kernels import called, parse_launches, parse_nodes_of, parse_stacks, phase_of
 
@@ -139,3 +140,22 @@ def test_a_library_function_computes_its_own_operation_only() -> None:
     assert called(kernel) == replace(kernel, nodes=nodes[:1], stacks=((convolution,),))
     fused = replace(kernel, name="cpp_fused_0", language="cpp", source="void kernel() {}")
     assert called(fused) == fused
+
+
+def test_code_of_which_nothing_more_is_told_is_not_lost() -> None:
+    def record(name: str, payload: str) -> TraceRecord:
+        return TraceRecord(name, {}, "0/0", 0, payload)
+
+    interpreter = Interpreter()
+    frames = [{"filename": 1, "line": 1, "name": "f"}]
+    told = [
+        TraceRecord("str", ["/m.py", 1], "", 0, ""),
+        TraceRecord("dynamo_start", {"stack": frames}, "0/0", 0, ""),
+        record("inductor_output_code", "# AOT ID: ['0_forward']"),
+        record("inductor_post_grad_graph", ""),
+        record("inductor_output_code", "# AOT ID: ['0_backward']"),
+        record("inductor_output_code", "# AOT ID: ['1_inference']"),
+    ]
+    facts = [fact for item in told for fact in interpreter.feed(item)] + [*interpreter.finish()]
+    phases = [fact.phase for fact in facts if isinstance(fact, CodeGenerated)]
+    assert phases == ["forward", "backward", "inference"]

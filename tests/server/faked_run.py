@@ -8,10 +8,17 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from click.testing import CliRunner, Result
 from fullgraph_compiler.facts import Fact, MinifyRequest, RunFinished, RunRequest
+from fullgraph_server.cli import main
 from fullgraph_server.cli import session as session_module
 from fullgraph_server.engine.settings import RunSettings
 from fullgraph_server.engine.workers import Workers
+
+
+def fullgraph(*words: str) -> Result:
+    """Say these words to the command line."""
+    return CliRunner().invoke(main, words)
 
 
 class FakeRun:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-from faked_run import FakeRun, fake_runs
+from click.testing import Result
+from faked_run import FakeRun, fake_runs, fullgraph
 from fullgraph_compiler.facts import (
     CompileFailure,
     Examples,
@@ -24,7 +24,6 @@ from fullgraph_compiler.facts import (
     TargetProblem,
 )
 from fullgraph_server import __version__
-from fullgraph_server.cli import main
 
 EXAMPLE = "# fullgraph: f(f32[2])\ndef f(x): ...\n# fullgraph: g(f32[2])\ndef g(x): ...\n"
 
@@ -43,7 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def check(*words: str) -> Result:
-    return CliRunner().invoke(main, ["check", *words])
+    return fullgraph("check", *words)
 
 
 def stack(folder: Path) -> tuple[StackFrame, ...]:
@@ -174,7 +173,7 @@ def test_a_second_signal_does_not_wait(fake: type[FakeRun]) -> None:
 
 
 def test_the_version() -> None:
-    assert CliRunner().invoke(main, ["--version"]).output == f"fullgraph {__version__}\n"
+    assert fullgraph("--version").output == f"fullgraph {__version__}\n"
 
 
 def test_the_interpreter_is_the_one_asked_for_else_the_configured_one(folder: Path) -> None:

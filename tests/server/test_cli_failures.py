@@ -8,8 +8,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-from faked_run import FakeRun, fake_runs
+from faked_run import FakeRun, fake_runs, fullgraph
 from fullgraph_compiler.facts import (
     Fact,
     Failure,
@@ -25,7 +24,6 @@ from fullgraph_compiler.facts import (
     StageChecked,
     TargetProblem,
 )
-from fullgraph_server.cli import main
 
 LOWERING = Failure("error", "LoweringException", "no relu", text="Traceback")
 
@@ -41,10 +39,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "a.py").write_text("def f(x):\n    return x.relu()\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def fullgraph(*words: str) -> Result:
-    return CliRunner().invoke(main, words)
 
 
 def climbed(folder: Path) -> tuple[Fact, ...]:

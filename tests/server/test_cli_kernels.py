@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-from faked_run import FakeRun, fake_runs
+from faked_run import FakeRun, fake_runs, fullgraph
 from fullgraph_compiler.facts import (
     CodeGenerated,
     Fact,
@@ -18,7 +17,6 @@ from fullgraph_compiler.facts import (
     StackFrame,
     TargetProblem,
 )
-from fullgraph_server.cli import main
 
 CPP = 'extern "C" void kernel() {}'
 
@@ -34,10 +32,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "a.py").write_text("def f(x, w):\n    y = x @ w\n    return y.relu()\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def fullgraph(*words: str) -> Result:
-    return CliRunner().invoke(main, words)
 
 
 def written(folder: Path) -> tuple[Fact, ...]:

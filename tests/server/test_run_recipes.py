@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-from faked_run import FakeRun, fake_runs
+from click.testing import Result
+from faked_run import FakeRun, fake_runs, fullgraph
 from fullgraph_compiler.facts import Fact, Failure, GraphBreak, RecipeTried, TargetProblem
-from fullgraph_server.cli import main
 
 MEMORY = Failure("error", "OutOfMemoryError", "CUDA out of memory. " + "Tried to allocate 20.00 MiB. " * 4)
 SEGFAULT = Failure("crash", "SIGSEGV", "the process is ended by SIGSEGV")
@@ -29,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def recipes(*words: str) -> Result:
-    return CliRunner().invoke(main, ("recipes", "a.py", *words))
+    return fullgraph("recipes", "a.py", *words)
 
 
 def tried(*failures: Failure | None) -> tuple[Fact, ...]:

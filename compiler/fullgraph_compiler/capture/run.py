@@ -73,9 +73,7 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
 
 
 def _stop_after_code(cache: str) -> None:
-    if cache:
-        inductor_compat.keep_kernels_in(cache)
-    inductor_compat.import_inductor()
+    inductor_compat.prepare(cache)
     inductor_compat.track_provenance()
     inductor_compat.write_code_only()
 

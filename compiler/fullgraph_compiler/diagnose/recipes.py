@@ -15,13 +15,12 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from .. import torch_compat
+from .. import inductor_compat, torch_compat
 from ..capture.live import Sink
 from ..facts import Fact, Failure, RecipeTried, RunFinished, RunRequest, TargetProblem
 from ..worker.children import run_child
 from . import programs
 from .results import ResultRecorder
-from .stages import prepare
 
 _KIB = 1024
 _GIB = 1 << 30
@@ -60,7 +59,7 @@ def try_recipes(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> N
     The facts of the run as it is are told too.
     """
     begun = time.monotonic()
-    prepare(request.cache)
+    inductor_compat.prepare(request.cache)
     first = _try(AS_IT_IS, request, sink, speak)
     sink([first])
     if first.failure and (what := _ENDS.get(first.failure.error, _ENDS.get(first.failure.kind))):

@@ -67,17 +67,10 @@ def climb(request: RunRequest, oracle: Oracle, sink: Sink, speak: Callable[[], N
     return faults
 
 
-def prepare(cache: str) -> None:
-    """Get this process ready to fork children that compile; kernels are kept in a folder, if one is named."""
-    if cache:
-        inductor_compat.keep_kernels_in(cache)
-    inductor_compat.import_inductor()
-
-
 def run_stages(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
     """Climb, as a run: its last fact says that it is over."""
     begun = time.monotonic()
-    prepare(request.cache)
+    inductor_compat.prepare(request.cache)
     for fault in climb(request, Oracle(request.patience, Kept()), sink, speak):
         sink([replace(fault.located, detail=_detail(fault, request.patience))])
     sink([RunFinished("finished", time.monotonic() - begun, 0)])

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .. import torch_compat
+from .. import inductor_compat, torch_compat
 from ..capture.live import Sink
-from ..diagnose.stages import Fault, climb, prepare
+from ..diagnose.stages import Fault, climb
 from ..facts import (
     Failure,
     FaultLocated,
@@ -38,7 +38,7 @@ def minify(request: MinifyRequest, sink: Sink, speak: Callable[[], None]) -> Non
     ``speak`` makes ``sink`` work in a forked child.
     """
     begun = time.monotonic()
-    prepare(request.cache)
+    inductor_compat.prepare(request.cache)
     oracle = Oracle(request.patience, Kept(Path(request.cache) / "answers.jsonl" if request.cache else None))
     run_request = RunRequest(request.generation, request.program, "stages", request.texts)
     faults = climb(run_request, oracle, sink, speak)

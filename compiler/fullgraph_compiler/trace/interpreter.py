@@ -174,15 +174,16 @@ class Interpreter:
     def _post_grad_graph(self, record: TraceRecord) -> Iterator[Fact]:
         compilation = self._compilations.get(record.compile_id)
         if compilation:
+            yield from self._finish_code(compilation, {})
             compilation.code = _Code(nodes={node.name: node for node in parse_operators(record.payload)})
-        yield from ()
 
     def _output_code(self, record: TraceRecord) -> Iterator[Fact]:
         compilation = self._compilations.get(record.compile_id)
         if compilation:
+            if compilation.code and compilation.code.written:
+                yield from self._finish_code(compilation, {})
             # With provenance tracking on, what is behind its kernels follows.
             compilation.code = replace(compilation.code or _Code(), written=record)
-        yield from ()
 
     def _node_mappings(self, record: TraceRecord) -> Iterator[Fact]:
         compilation = self._compilations.get(record.compile_id)

@@ -54,7 +54,7 @@ class KernelDocuments:
                 del self._known[uri]
         return found
 
-    def text(self, uri: str) -> str | None:
+    def text(self, uri: str) -> str:
         """What a document says."""
         known = self._known.get(uri)
         return known.file.text if known else "This kernel is of an earlier session: run its target again.\n"
