@@ -1,14 +1,44 @@
-// Bundles the client and its libraries into dist/extension.js.
+// Bundles what the extension consists of, with its libraries: the client, the thread that draws graphs, and
+// the page of reports with its style. The licences of the libraries come with them.
 import { build } from "esbuild";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 
-await build({
-  entryPoints: ["extension/src/extension.ts"],
-  outfile: "dist/extension.js",
+const common = {
+  outdir: "dist",
   bundle: true,
   minify: true,
-  platform: "node",
-  target: "node20",
-  format: "cjs",
-  external: ["vscode"],
+  charset: "utf8",
   logLevel: "info",
-});
+  metafile: true,
+};
+
+const built = await Promise.all([
+  build({
+    ...common,
+    entryPoints: ["extension/src/extension.ts", "extension/src/drawingWorker.ts"],
+    platform: "node",
+    target: "node20",
+    format: "cjs",
+    external: ["vscode"],
+  }),
+  build({
+    ...common,
+    entryPoints: ["extension/src/report/report.ts"],
+    platform: "browser",
+    target: "es2022",
+    format: "iife",
+  }),
+]);
+
+const inputs = built.flatMap(({ metafile }) => Object.keys(metafile.inputs));
+const folders = inputs.map((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]);
+const notices = await Promise.all([...new Set(folders.filter(Boolean))].sort().map(notice));
+await writeFile("dist/LICENSES.txt", notices.join("\n"));
+
+/** What a bundled library says of its licence. */
+async function notice(folder) {
+  const { name, version, license } = JSON.parse(await readFile(`${folder}/package.json`, "utf8"));
+  const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
+  const text = file === undefined ? "" : await readFile(`${folder}/${file}`, "utf8");
+  return `${name} ${version} (${license})\n\n${text}\n`;
+}

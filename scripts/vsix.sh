@@ -11,7 +11,8 @@ rm -rf "$stage"
 mkdir -p "$stage"
 tar -cf - --exclude __pycache__ --exclude 'server/fullgraph_server/cli' \
     package.json package.nls.json LICENSE CHANGELOG.md \
-    dist/extension.js extension/README.md extension/media extension/walkthrough \
+    dist/extension.js dist/drawingWorker.js dist/report.js dist/report.css dist/LICENSES.txt \
+    extension/README.md extension/media extension/walkthrough \
     server/start.py server/fullgraph_server compiler/fullgraph_compiler bundled/libs |
     tar -xf - -C "$stage"
 mv "$stage/extension/README.md" "$stage/README.md"

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import torch
@@ -99,25 +99,16 @@ def track_provenance() -> None:
     torch._inductor.config.trace.provenance_tracking_level = 1
 
 
-def nodes_of_launches() -> dict[str, list[str]]:
-    """The nodes of the lowered graph that each launch of the code being written computes, by its handle.
-
-    ``_inductor_triton_kernel_to_post_grad_node_info`` (``torch/_inductor/debug.py``): 2.11 to 2.15. The
-    record of it is empty for a backward graph.
-    """
-    from torch._inductor import debug
-
-    return dict(debug._inductor_triton_kernel_to_post_grad_node_info)
-
-
 def write_code_only() -> None:
     """Make TorchInductor write its code and not load it, which compiles; the graph itself runs in its stead.
 
     ``PyCodeCache.load_by_key_path`` (``torch/_inductor/codecache.py``) gets attributes for the code of a
     graph only. ``_InProcessFxCompile.codegen_and_compile`` (``compile_fx.py``) has the graph before anything
     of it is lowered. Since nothing is built, the C++ compiler need not say which vector instructions of this
-    CPU it knows (``VecISA.check_build``, ``cpu_vec_isa.py``). 2.11 to 2.15.
+    CPU it knows (``VecISA.check_build``, ``cpu_vec_isa.py``). What runs instead is no CUDA graph
+    (``cudagraphify``, ``compile_fx.py``; ``recursively_apply_fns``, ``output_code.py``). 2.11 to 2.15.
     """
+    from torch._inductor import compile_fx
     from torch._inductor.codecache import PyCodeCache
     from torch._inductor.compile_fx import _InProcessFxCompile
     from torch._inductor.cpu_vec_isa import VecISA
@@ -147,8 +138,11 @@ def write_code_only() -> None:
             return graph(*arguments)
 
         module.call = call  # type: ignore[attr-defined]
+        runner = SimpleNamespace(recursively_apply_fns=lambda _: None, partitions=[])
+        module.runner = runner  # type: ignore[attr-defined]
         return module
 
+    compile_fx.cudagraphify = lambda model, *_, **__: model
     VecISA.check_build = lambda *_: True
     _InProcessFxCompile.codegen_and_compile = compile_and_keep
     PyCodeCache.load_by_key_path = load_others
@@ -185,6 +179,16 @@ def import_inductor() -> None:
         init_backend_registration()
         make_symbol(SymT.INDEX, 0) + make_symbol(SymT.INDEX, 1)  # for which sympy imports a lot
     torch._inductor.config.compile_threads = 1
+
+
+def compile_in_parallel() -> None:
+    """Let TorchInductor compile with as many threads and processes as it does without us. No fork may follow.
+
+    ``decide_compile_threads`` (``torch/_inductor/config.py``): 2.11 to 2.15.
+    """
+    import torch._inductor.config
+
+    torch._inductor.config.compile_threads = torch._inductor.config.decide_compile_threads()
 
 
 @functools.cache

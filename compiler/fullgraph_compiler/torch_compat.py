@@ -144,6 +144,27 @@ def traced_positions(exception: BaseException) -> dict[tuple[str, int], Any]:
     return positions
 
 
+def place_frames() -> None:
+    """Have the stacks that Dynamo writes into graphs tell where in each line, as carets below it.
+
+    ``InstructionTranslatorBase.frame_summary`` (``symbolic_convert.py``) leaves out columns until 2.13, and
+    the last line until 2.15, without which Python (since 3.11) writes no carets.
+    """
+    from torch._dynamo.symbolic_convert import InstructionTranslatorBase
+
+    summarize = InstructionTranslatorBase.frame_summary
+
+    def summarize_with_place(self: Any) -> Any:
+        summary = summarize(self)
+        place = getattr(self.current_instruction, "positions", None)
+        if place is not None and hasattr(summary, "colno"):
+            summary.end_lineno = place.end_lineno
+            summary.colno, summary.end_colno = place.col_offset, place.end_col_offset
+        return summary
+
+    InstructionTranslatorBase.frame_summary = summarize_with_place
+
+
 def failing_node(exception: BaseException) -> Any | None:
     """The ``torch.fx.Node`` that a backend worked on when it raised, if it kept one at hand.
 

@@ -26,6 +26,8 @@ import { minified } from "./failures";
 import { forget, reply, showOutput } from "./messages";
 import type { Milestones } from "./milestones";
 import {
+  ASSEMBLY,
+  COMPILE_TIMES,
   EXPLANATION_SCHEME,
   KERNEL_SCHEME,
   KERNELS,
@@ -149,6 +151,8 @@ function middleware({ python, milestones }: ClientContext): Middleware {
         case KERNELS:
         case STAGES:
         case RECIPES:
+        case ASSEMBLY:
+        case COMPILE_TIMES:
           forget();
           return milestones.duringRun(async () => (await next(command, args)) as unknown);
         case MINIFY: {

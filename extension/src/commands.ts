@@ -1,12 +1,13 @@
 import { commands, type Disposable, type ExtensionContext, l10n, Uri } from "vscode";
 import { analyzeFiles, analyzeTarget, analyzeTest } from "./analyze";
+import { compareWithPrevious, openAssembly } from "./artifacts";
 import type { ClientContext } from "./client";
 import { debugRepro, debugTarget } from "./debug";
 import { copyEnvironment } from "./environment";
 import { showExplanation } from "./explanation";
 import { copyBugReport, findStage, minify, type Named, openRepro, tryRecipes } from "./failures";
 import { openKernels, showSource } from "./kernels";
-import type { FindingNode, TargetNode } from "./nodes";
+import type { ArtifactNode, FindingNode, TargetNode } from "./nodes";
 import { pickTarget } from "./pick";
 import {
   CLEAR,
@@ -17,6 +18,7 @@ import {
   SHOW_TARGET,
   STOP,
 } from "./protocol";
+import type { Reports } from "./reports";
 import { selectInterpreter } from "./selectInterpreter";
 import type { Server } from "./server";
 import type { Targets } from "./targets";
@@ -29,6 +31,7 @@ export function registerCommands(
   context: ClientContext,
   server: Server,
   targets: Targets,
+  reports: Reports,
 ): Disposable[] {
   const handlers: Record<string, Handler> = {
     "fullgraph.analyzeFile": (uri?: unknown, selected?: unknown) =>
@@ -46,6 +49,11 @@ export function registerCommands(
     "fullgraph.runOnSaveOn": (node?: TargetNode) => runOnSave(server, node, true),
     "fullgraph.runOnSaveOff": (node?: TargetNode) => runOnSave(server, node, false),
     "fullgraph.openKernels": (named?: unknown) => openKernels(server, nodeOf(named)),
+    "fullgraph.openAssembly": (named?: unknown) => openAssembly(server, nodeOf(named)),
+    "fullgraph.compareWithPrevious": ({ artifact }: ArtifactNode) => compareWithPrevious(artifact),
+    "fullgraph.openReport": (named?: unknown) => reports.open(nodeOf(named)),
+    "fullgraph.exportReport": (named?: unknown) => reports.export(nodeOf(named)),
+    "fullgraph.measureCompileTimes": (named?: unknown) => reports.measure(nodeOf(named)),
     "fullgraph.findStage": (named?: unknown) => findStage(server, nodeOf(named)),
     "fullgraph.tryRecipes": (named?: unknown) => tryRecipes(server, nodeOf(named)),
     "fullgraph.minifyFailure": (named?: unknown) => minify(server, nodeOf(named)),

@@ -5,6 +5,7 @@ import { registerCommands } from "./commands";
 import { Highlight } from "./highlight";
 import { Milestones } from "./milestones";
 import { PythonExtensions } from "./python";
+import { Reports } from "./reports";
 import { Server } from "./server";
 import { Status } from "./status";
 import { Targets } from "./targets";
@@ -20,6 +21,7 @@ export function activate(extension: ExtensionContext): void {
   const context: ClientContext = { log, python, milestones };
   const started = (server = new Server(extension, context));
   const targets = new Targets(started);
+  const reports = new Reports(started, extension);
   const status = new Status(started, milestones);
 
   const changed = () => {
@@ -31,8 +33,9 @@ export function activate(extension: ExtensionContext): void {
     python,
     targets,
     status,
-    new Highlight(),
-    ...registerCommands(extension, context, started, targets),
+    new Highlight(started),
+    reports,
+    ...registerCommands(extension, context, started, targets, reports),
     started.onDidChange(({ kind }) => {
       void commands.executeCommand("setContext", "fullgraph.state", kind);
       targets.reset();
@@ -42,6 +45,7 @@ export function activate(extension: ExtensionContext): void {
       milestones.status(change);
       status.target(change);
       void targets.status(change);
+      void reports.status(change);
       if (change.state === "not-started") {
         void tellWhyNotStarted(started, change.target);
       }

@@ -1,39 +1,42 @@
-import {
-  commands,
-  Disposable,
-  type Location,
-  type LocationLink,
-  OverviewRulerLane,
-  Range,
-  type TextEditor,
-  ThemeColor,
-  window,
-} from "vscode";
-import { KERNEL_SCHEME } from "./protocol";
+import { Disposable, OverviewRulerLane, Range, type TextEditor, ThemeColor, window } from "vscode";
+import type { Location } from "vscode-languageclient";
+import { COUNTERPARTS, type CounterpartsParams, KERNEL_SCHEME } from "./protocol";
+import type { Server } from "./server";
+
+const MARK = {
+  backgroundColor: new ThemeColor("editor.rangeHighlightBackground"),
+  borderStyle: "solid",
+  overviewRulerColor: new ThemeColor("editorOverviewRuler.rangeHighlightForeground"),
+  overviewRulerLane: OverviewRulerLane.Full,
+};
 
 /**
- * Marks what belongs together: the lines that a kernel computes, while the cursor is in the kernel, and the
- * kernels of a line, while it is in that.
+ * Marks what belongs together: the code that a kernel computes, while the cursor is in the kernel, and what
+ * became of that code on its way to a kernel, while the cursor is in it.
  */
 export class Highlight extends Disposable {
-  private readonly marked = window.createTextEditorDecorationType({
+  private readonly lines = window.createTextEditorDecorationType({
+    ...MARK,
     isWholeLine: true,
-    backgroundColor: new ThemeColor("editor.rangeHighlightBackground"),
     borderColor: new ThemeColor("editorLineNumber.activeForeground"),
-    borderStyle: "solid",
     borderWidth: "0 0 0 2px",
-    overviewRulerColor: new ThemeColor("editorOverviewRuler.rangeHighlightForeground"),
-    overviewRulerLane: OverviewRulerLane.Full,
+  });
+  private readonly expressions = window.createTextEditorDecorationType({
+    ...MARK,
+    borderColor: new ThemeColor("editor.wordHighlightBorder"),
+    borderWidth: "1px",
+    borderRadius: "2px",
   });
   private asked = 0;
   private readonly parts = [
-    this.marked,
+    this.lines,
+    this.expressions,
     window.onDidChangeTextEditorSelection(({ textEditor }) => this.follow(textEditor)),
     window.onDidChangeActiveTextEditor((editor) => this.follow(editor)),
     window.onDidChangeVisibleTextEditors(() => this.follow(window.activeTextEditor)),
   ];
 
-  constructor() {
+  constructor(private readonly server: Server) {
     super(() => {
       this.parts.forEach((part) => {
         part.dispose();
@@ -42,50 +45,54 @@ export class Highlight extends Disposable {
   }
 
   private async follow(editor: TextEditor | undefined): Promise<void> {
-    const others = window.visibleTextEditors.filter(
-      (other) => editor && other !== editor && isKernel(other) !== isKernel(editor),
-    );
     const asked = ++this.asked;
-    const places = editor && others.length > 0 ? await counterparts(editor) : [];
+    const places = editor ? await this.counterparts(editor) : [];
     if (asked !== this.asked) {
       return; // the cursor has moved on
     }
     for (const other of window.visibleTextEditors) {
-      const uri = other.document.uri.toString();
-      const own = others.includes(other) ? places.filter((place) => place.uri === uri) : [];
-      const ranges = own.map(({ range }) => range);
-      other.setDecorations(this.marked, ranges);
-      if (
-        ranges[0] &&
-        !other.visibleRanges.some((visible) => visible.intersection(ranges[0] ?? visible))
-      ) {
-        other.revealRange(ranges[0]);
+      const uri = uriOf(other);
+      const ranges =
+        other === editor ? [] : places.filter((place) => place.uri === uri).map(rangeOf);
+      other.setDecorations(
+        this.lines,
+        ranges.filter((range) => !isExpression(range)),
+      );
+      other.setDecorations(this.expressions, ranges.filter(isExpression));
+      const [first] = ranges;
+      if (first && !other.visibleRanges.some((visible) => visible.intersection(first))) {
+        other.revealRange(first);
       }
     }
   }
+
+  /** What belongs to the place of the cursor, in the other documents that can be seen. */
+  private async counterparts(editor: TextEditor): Promise<Location[]> {
+    const own = uriOf(editor);
+    const among = window.visibleTextEditors.map(uriOf).filter((uri) => uri !== own);
+    const isGenerated = (uri: string) => uri.startsWith(`${KERNEL_SCHEME}:`);
+    if (among.length === 0 || ![own, ...among].some(isGenerated)) {
+      return [];
+    }
+    const { line, character } = editor.selection.active;
+    const params: CounterpartsParams = {
+      textDocument: { uri: own },
+      position: { line, character },
+      among,
+    };
+    return (await this.server.request<Location[]>(COUNTERPARTS, params)) ?? [];
+  }
 }
 
-interface Place {
-  uri: string;
-  range: Range;
+function uriOf({ document }: TextEditor): string {
+  return document.uri.toString();
 }
 
-/** The user's lines behind the place of the cursor in a kernel, or the kernels of the cursor's line. */
-async function counterparts(editor: TextEditor): Promise<Place[]> {
-  const found = await commands.executeCommand<(Location | LocationLink)[] | undefined>(
-    isKernel(editor) ? "vscode.executeDefinitionProvider" : "vscode.executeImplementationProvider",
-    editor.document.uri,
-    editor.selection.active,
-  );
-  return (found ?? [])
-    .map((place) =>
-      "targetUri" in place
-        ? { uri: place.targetUri.toString(), range: place.targetRange }
-        : { uri: place.uri.toString(), range: place.range },
-    )
-    .filter(({ uri }) => isKernel(editor) || uri.startsWith(`${KERNEL_SCHEME}:`));
+function rangeOf({ range: { start, end } }: Location): Range {
+  return new Range(start.line, start.character, end.line, end.character);
 }
 
-function isKernel(editor: TextEditor): boolean {
-  return editor.document.uri.scheme === KERNEL_SCHEME;
+/** Whether a part of a line is meant; lines as a whole are told by where they begin. */
+function isExpression(range: Range): boolean {
+  return range.isSingleLine && !range.isEmpty;
 }

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { treeItem } from "./items";
 import type { Node, TargetNode } from "./nodes";
-import { finding, frame, report, target } from "./testing/reports";
+import { artifact, finding, frame, report, target } from "./testing/reports";
+import { TreeItemCollapsibleState } from "./testing/vscode";
 
 const BREAK = finding();
 const FAILURE = finding({ kind: "compile-error", severity: "error" });
@@ -94,4 +95,33 @@ test("a guard says what it expects, and how often it failed", () => {
   const item = treeItem({ kind: "guard", id: "g", guard, count: 1 });
   expect(item.label).toBe("a");
   expect(item.description).toBe("failed 2 times · TENSOR_MATCH · size [10]");
+});
+
+test("a document opens beside the source, and can be compared if it has changed", () => {
+  const node = (previous?: string) =>
+    treeItem({
+      ...{ kind: "artifact", id: "a" },
+      artifact: artifact({
+        locations: [BREAK.location, BREAK.location],
+        ...(previous && { previous }),
+      }),
+    });
+  expect(node()).toMatchObject({
+    label: "Output code",
+    description: "toy.py:3",
+    contextValue: "artifact",
+    command: { command: "vscode.open", arguments: [{}, { viewColumn: 2 }] },
+  });
+  expect(node("fullgraph-kernel:///0/output_code.py")).toMatchObject({
+    description: "changed · toy.py:3",
+    contextValue: "artifact.changed",
+  });
+});
+
+test("a graph can be opened once it has documents", () => {
+  const graph = { compileId: "0/0", ops: 3 };
+  const item = (artifacts: ReturnType<typeof artifact>[]) =>
+    treeItem({ kind: "graph", id: "g", graph, artifacts }).collapsibleState;
+  expect(item([])).toBe(TreeItemCollapsibleState.None);
+  expect(item([artifact()])).toBe(TreeItemCollapsibleState.Collapsed);
 });

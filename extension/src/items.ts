@@ -7,11 +7,21 @@ import {
   TreeItem,
   TreeItemCollapsibleState,
   Uri,
+  ViewColumn,
   workspace,
 } from "vscode";
 import type { Location } from "vscode-languageclient";
-import type { FolderNode, FrameNode, GroupNode, GuardNode, Node, TargetNode } from "./nodes";
-import type { FindingItem, GraphItem } from "./protocol";
+import type {
+  FolderNode,
+  FrameNode,
+  GraphNode,
+  GroupNode,
+  GuardNode,
+  Node,
+  PhaseNode,
+  TargetNode,
+} from "./nodes";
+import type { ArtifactItem, FindingItem } from "./protocol";
 import {
   failed,
   frameSummary,
@@ -49,7 +59,11 @@ function itemOf(node: Node): TreeItem {
     case "guards":
       return groupItem(node);
     case "graph":
-      return graphItem(node.graph);
+      return graphItem(node);
+    case "phase":
+      return phaseItem(node);
+    case "artifact":
+      return artifactItem(node.artifact);
     case "finding":
       return findingItem(node.finding);
     case "guard":
@@ -138,13 +152,42 @@ function groupItem({ kind, of: { frame } }: GroupNode): TreeItem {
   return item;
 }
 
-function graphItem({ compileId, ops, location }: GraphItem): TreeItem {
-  const item = new TreeItem(l10n.t("Graph {0}", compileId));
+function graphItem({ graph: { compileId, ops, location }, artifacts }: GraphNode): TreeItem {
+  const item = new TreeItem(
+    l10n.t("Graph {0}", compileId),
+    artifacts.length > 0 ? Collapsed : None,
+  );
   item.iconPath = new ThemeIcon("type-hierarchy-sub");
   item.description = joined([operations(ops), location && place(location)]);
   if (location) {
     item.command = openLocation(location);
   }
+  return item;
+}
+
+function phaseItem({ phase, artifacts }: PhaseNode): TreeItem {
+  const item = new TreeItem(phase, Collapsed);
+  item.iconPath = new ThemeIcon(phase === "backward" ? "arrow-left" : "arrow-right");
+  item.description = artifacts.length.toLocaleString("en-US");
+  return item;
+}
+
+/** A document opens in the second column, beside the source that it was made of. */
+function artifactItem({ uri, name, file, locations, previous }: ArtifactItem): TreeItem {
+  const item = new TreeItem(name);
+  item.iconPath = ThemeIcon.File;
+  item.resourceUri = Uri.parse(uri);
+  item.description = joined([
+    previous === undefined ? "" : l10n.t("changed"),
+    [...new Set(locations.map(place))].join(", "),
+  ]);
+  item.tooltip = joined([file, item.description], "\n");
+  item.command = {
+    title: l10n.t("Open"),
+    command: "vscode.open",
+    arguments: [Uri.parse(uri), { viewColumn: ViewColumn.Two }],
+  };
+  item.contextValue = previous === undefined ? "artifact" : "artifact.changed";
   return item;
 }
 

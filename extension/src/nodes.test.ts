@@ -1,15 +1,18 @@
 import { expect, test } from "vitest";
 import {
   childrenOfFrame,
+  childrenOfGraph,
   childrenOfTarget,
   type FrameNode,
+  type GraphNode,
+  graphNodes,
   guardNodes,
   type Node,
   rootsOf,
   type TargetNode,
 } from "./nodes";
 import type { GuardItem } from "./protocol";
-import { finding, frame, report, target } from "./testing/reports";
+import { artifact, finding, frame, report, target } from "./testing/reports";
 
 const NONE = new Map<string, TargetNode>();
 
@@ -100,5 +103,33 @@ test("guards that say the same are told once, and those that failed are told apa
     { guard: { name: "a", failures: 2 }, count: 1 },
     { guard: { name: "a", failures: 0 }, count: 2 },
     { guard: { name: "b" }, count: 1 },
+  ]);
+});
+
+function graphsOf(...artifacts: ReturnType<typeof artifact>[]): GraphNode[] {
+  const graphs = ["0/0", "0/1"].map((compileId) => ({ compileId, ops: 3 }));
+  const of: FrameNode = {
+    ...{ kind: "frame", id: "f", report: report({ artifacts }), index: 0 },
+    frame: frame({ graphs }),
+  };
+  return graphNodes({ kind: "graphs", id: "f/graphs", of }) as GraphNode[];
+}
+
+test("a graph has its own documents only", () => {
+  const [first, second] = graphsOf(artifact(), artifact({ compileId: "0/1", name: "other" }));
+  expect(first && childrenOfGraph(first)).toMatchObject([{ artifact: { name: "Output code" } }]);
+  expect(second && childrenOfGraph(second)).toMatchObject([{ artifact: { name: "other" } }]);
+});
+
+test("documents are told by phase if there are several, what is of all of them first", () => {
+  const [graph] = graphsOf(
+    artifact({ phase: "forward" }),
+    artifact({ phase: "", name: "Joint graph" }),
+    artifact({ phase: "backward" }),
+  );
+  expect(graph && childrenOfGraph(graph)).toMatchObject([
+    { kind: "artifact", artifact: { name: "Joint graph" } },
+    { kind: "phase", phase: "forward", artifacts: [{ phase: "forward" }] },
+    { kind: "phase", phase: "backward", artifacts: [{ phase: "backward" }] },
   ]);
 });

@@ -1,4 +1,5 @@
 import type {
+  ArtifactItem,
   FindingItem,
   FrameItem,
   GraphItem,
@@ -13,7 +14,9 @@ export type Node =
   | TargetNode
   | FrameNode
   | GroupNode
-  | { kind: "graph"; id: string; graph: GraphItem }
+  | GraphNode
+  | PhaseNode
+  | ArtifactNode
   | FindingNode
   | GuardNode;
 
@@ -54,6 +57,28 @@ export interface GuardNode {
   id: string;
   guard: GuardItem;
   count: number;
+}
+
+export interface GraphNode {
+  kind: "graph";
+  id: string;
+  graph: GraphItem;
+  /** The documents of the graph. */
+  artifacts: ArtifactItem[];
+}
+
+/** The documents of a graph that are of its forward or backward pass. */
+export interface PhaseNode {
+  kind: "phase";
+  id: string;
+  phase: string;
+  artifacts: ArtifactItem[];
+}
+
+export interface ArtifactNode {
+  kind: "artifact";
+  id: string;
+  artifact: ArtifactItem;
 }
 
 /** The graphs of a function, or its guards, which are asked for when somebody opens them. */
@@ -115,7 +140,38 @@ export function childrenOfFrame(of: FrameNode): Node[] {
 }
 
 export function graphNodes({ id, of }: GroupNode): Node[] {
-  return of.frame.graphs.map((graph, index) => ({ kind: "graph", id: `${id}/${index}`, graph }));
+  return of.frame.graphs.map((graph, index) => ({
+    kind: "graph",
+    id: `${id}/${index}`,
+    graph,
+    artifacts: of.report.artifacts.filter(({ compileId }) => compileId === graph.compileId),
+  }));
+}
+
+/** The documents of a graph, by phase if there are several. What is of all phases comes first. */
+export function childrenOfGraph({ id, artifacts }: GraphNode): Node[] {
+  const phases = [...new Set(artifacts.map(({ phase }) => phase))].filter((phase) => phase !== "");
+  if (phases.length < 2) {
+    return artifactNodes(id, artifacts);
+  }
+  const of = (wanted: string) => artifacts.filter(({ phase }) => phase === wanted);
+  return [
+    ...artifactNodes(id, of("")),
+    ...phases.map((phase): PhaseNode => ({
+      kind: "phase",
+      id: `${id}/${phase}`,
+      phase,
+      artifacts: of(phase),
+    })),
+  ];
+}
+
+export function artifactNodes(parent: string, artifacts: readonly ArtifactItem[]): ArtifactNode[] {
+  return artifacts.map((artifact) => ({
+    kind: "artifact",
+    id: `${parent}/${artifact.file}`,
+    artifact,
+  }));
 }
 
 /** Guards in the order of the server. Those that say the same, one for each dimension or so, are told once. */

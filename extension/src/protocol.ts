@@ -1,9 +1,11 @@
 // Written by scripts/protocol_types.py from fullgraph_server/protocol.py: change it there.
 
-import type { Location, Range, TextDocumentIdentifier } from "vscode-languageclient";
+import type { Location, Position, Range, TextDocumentIdentifier } from "vscode-languageclient";
 
 export const TARGETS = "fullgraph/targets";
 export const REPORT = "fullgraph/report";
+export const PERFORMANCE = "fullgraph/performance";
+export const COUNTERPARTS = "fullgraph/counterparts";
 export const GUARDS = "fullgraph/guards";
 export const INTERPRETER = "fullgraph/interpreter";
 export const ENVIRONMENT = "fullgraph/environment";
@@ -14,6 +16,8 @@ export const RUN = "fullgraph.run";
 export const STAGES = "fullgraph.stages";
 export const RECIPES = "fullgraph.recipes";
 export const KERNELS = "fullgraph.kernels";
+export const ASSEMBLY = "fullgraph.assembly";
+export const COMPILE_TIMES = "fullgraph.compileTimes";
 export const MINIFY = "fullgraph.minify";
 export const STOP = "fullgraph.stop";
 export const CLEAR = "fullgraph.clear";
@@ -78,7 +82,7 @@ export interface MinifyOptions {
 
 /** What a person should look at. */
 export interface FindingItem {
-  kind: "graph-break" | "recompile" | "recompile-limit" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "target-error";
+  kind: "graph-break" | "recompile" | "recompile-limit" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "cudagraph-skip" | "perf-hint" | "target-error";
   code: string;
   severity: "error" | "warning" | "information";
   message: string;
@@ -97,6 +101,17 @@ export interface KernelItem {
   locations: Location[];
 }
 
+/** A document of a graph: a form that it took, its code, a kernel, what that was compiled to. */
+export interface ArtifactItem {
+  uri: string;
+  name: string;
+  file: string;
+  compileId: string;
+  phase: string;
+  locations: Location[];
+  previous?: string;
+}
+
 /** What the last run of a target told, so far if it is still on. */
 export interface ReportItem {
   target: string;
@@ -106,6 +121,95 @@ export interface ReportItem {
   frames: FrameItem[];
   findings: FindingItem[];
   kernels: KernelItem[];
+  artifacts: ArtifactItem[];
+}
+
+/** Asks which places of other documents belong to a place in a source file, or in generated code. */
+export interface CounterpartsParams {
+  textDocument: TextDocumentIdentifier;
+  position: Position;
+  among: string[];
+}
+
+/** A step of the compiler, by torch's name for it. */
+export interface PhaseItem {
+  name: string;
+  start: number;
+  seconds: number;
+  compileId: string;
+  depth: number;
+  part: "dynamo" | "aot" | "inductor" | "build";
+}
+
+/** One compilation of a function, or of a part of it after a graph break. */
+export interface CompilationItem {
+  compileId: string;
+  function: string;
+  location: Location;
+  start: number;
+  seconds: number;
+  reason: string;
+}
+
+/** A kernel, or a library function, and what all its launches in one piece of code cost together. */
+export interface KernelRow {
+  uri: string;
+  name: string;
+  language: string;
+  compileId: string;
+  phase: string;
+  operators: string;
+  locations: Location[];
+  launches: number;
+  arguments: string;
+  grid: string;
+  read?: number;
+  written?: number;
+  flops?: number;
+  seconds?: number;
+  config?: string;
+  registers?: number;
+  spills?: number;
+}
+
+/** An operation of a lowered graph. */
+export interface OperationItem {
+  name: string;
+  operator: string;
+  inputs: string[];
+  kernel?: number;
+  location?: Location;
+}
+
+/** A lowered graph to be drawn: operations in their order, in groups by the launch that computes them. */
+export interface PictureItem {
+  compileId: string;
+  phase: string;
+  operations: OperationItem[];
+  kernels: string[];
+}
+
+/** How long the program takes in a process of its own, its compiler caches cold or warm. */
+export interface TimesItem {
+  cache: string;
+  seconds: number;
+  compiling: number;
+}
+
+/** What a run tells of speed: where compile time went, and what the compiled code consists of. */
+export interface PerformanceItem {
+  target: string;
+  label: string;
+  generation: number;
+  torch: string;
+  seconds: number;
+  complete: boolean;
+  phases: PhaseItem[];
+  compilations: CompilationItem[];
+  kernels: KernelRow[];
+  pictures: PictureItem[];
+  times: TimesItem[];
+  findings: FindingItem[];
 }
 
 /** Asks for the guards of one function of a report. */
@@ -210,7 +314,7 @@ export interface DebugItem {
 export interface FindingData {
   target: string;
   generation: number;
-  kind: "graph-break" | "recompile" | "recompile-limit" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "target-error";
+  kind: "graph-break" | "recompile" | "recompile-limit" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "cudagraph-skip" | "perf-hint" | "target-error";
   count: number;
   rendered: string;
   explanation: string;

@@ -10,7 +10,9 @@ import {
 } from "vscode";
 import { treeItem } from "./items";
 import {
+  artifactNodes,
   childrenOfFrame,
+  childrenOfGraph,
   childrenOfTarget,
   type FolderNode,
   graphNodes,
@@ -140,6 +142,10 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
       case "guards":
         return this.guards(node);
       case "graph":
+        return childrenOfGraph(node);
+      case "phase":
+        return artifactNodes(node.id, node.artifacts);
+      case "artifact":
       case "finding":
       case "guard":
         return [];

@@ -3,13 +3,15 @@
 Requests:
     ``fullgraph/targets`` ``TargetsParams`` -> ``TargetItem[]``: what can be run.
     ``fullgraph/report`` ``ReportParams`` -> ``ReportItem | null``: what the last run of a target told.
+    ``fullgraph/performance`` ``TargetParams`` -> ``PerformanceItem | null``: its times, graphs and kernels.
+    ``fullgraph/counterparts`` ``CounterpartsParams`` -> ``Location[]``: what belongs to a place.
     ``fullgraph/guards`` ``GuardsParams`` -> ``GuardItem[]``: the guards of one function of a report.
     ``fullgraph/interpreter`` ``InterpreterParams`` -> ``InterpreterItem``: the Python that runs its targets.
     ``fullgraph/environment`` ``InterpreterParams`` -> ``string``: that Python and torch, for a bug report.
     ``fullgraph/bugReport`` ``TargetParams`` -> ``BugReportItem``: a failure, for PyTorch's issues.
     ``fullgraph/debugConfiguration`` ``DebugParams`` -> ``DebugItem``: how debugpy starts it.
     ``workspace/textDocumentContent`` (LSP 3.18) for URIs of the schemes ``fullgraph-explanation``: Markdown,
-    and ``fullgraph-kernel``: generated code, in the language that its name tells.
+    and ``fullgraph-kernel``: generated code and what it came from, in the language that its name tells.
 Notifications of the server, to a client with the capability ``experimental.fullgraphStatus``:
     ``fullgraph/status`` ``StatusParams``: the state of a target has changed.
 Commands (``workspace/executeCommand``):
@@ -17,6 +19,8 @@ Commands (``workspace/executeCommand``):
     ``fullgraph.stages [target]`` -> ``RunSummary``: the same, through the stages of the compiler.
     ``fullgraph.recipes [target]`` -> ``RunSummary``: the same, with one part of it off after the other.
     ``fullgraph.kernels [target]`` -> ``RunSummary``: the same, until TorchInductor has written its code.
+    ``fullgraph.assembly [target]`` -> ``RunSummary``: the same, and all kernels are built.
+    ``fullgraph.compileTimes [target]`` -> ``RunSummary``: the same, with cold and then with warm caches.
     ``fullgraph.minify [target, MinifyOptions?]`` -> ``MinifySummary``, once it is over.
     ``fullgraph.stop [target?]``, ``fullgraph.clear [target?]`` -> ``null``; of all targets without one.
     ``fullgraph.runOnSave [target, boolean]`` -> ``null``: whether a target runs again when a file is saved.
@@ -40,12 +44,15 @@ from fullgraph_compiler.facts import Severity
 from lsprotocol import types
 from pygls.protocol import LanguageServerProtocol, default_converter
 
+from .engine.phases import Part
 from .engine.report import FindingKind
 from .engine.runs import RunState
 from .workspace.config import TargetKind
 
 TARGETS = "fullgraph/targets"
 REPORT = "fullgraph/report"
+PERFORMANCE = "fullgraph/performance"
+COUNTERPARTS = "fullgraph/counterparts"
 GUARDS = "fullgraph/guards"
 INTERPRETER = "fullgraph/interpreter"
 ENVIRONMENT = "fullgraph/environment"
@@ -57,6 +64,8 @@ RUN = "fullgraph.run"
 STAGES = "fullgraph.stages"
 RECIPES = "fullgraph.recipes"
 KERNELS = "fullgraph.kernels"
+ASSEMBLY = "fullgraph.assembly"
+COMPILE_TIMES = "fullgraph.compileTimes"
 MINIFY = "fullgraph.minify"
 STOP = "fullgraph.stop"
 CLEAR = "fullgraph.clear"
@@ -176,6 +185,24 @@ class KernelItem:
 
 
 @attrs.frozen
+class ArtifactItem:
+    """A document of a graph: a form that it took, its code, a kernel, what that was compiled to."""
+
+    uri: str
+    name: str
+    """What it is, in words: ``Graph, transformed``, a kernel's name."""
+    file: str
+    """The name of its file, with folders: ``0_0_forward/ir_pre_fusion.txt``."""
+    compile_id: str
+    phase: str
+    """``forward``, ``backward``, ``inference``, or empty for what is of all of them."""
+    locations: list[types.Location]
+    """The user's lines behind a kernel; none of other documents, which are of the whole graph."""
+    previous: str | None = None
+    """The URI of the same document of the run before, if it said something else."""
+
+
+@attrs.frozen
 class ReportItem:
     """What the last run of a target told, so far if it is still on."""
 
@@ -186,6 +213,130 @@ class ReportItem:
     frames: list[FrameItem]
     findings: list[FindingItem]
     kernels: list[KernelItem]
+    artifacts: list[ArtifactItem]
+    """In the order in which each graph becomes code; kernels and their compiled forms come last."""
+
+
+@attrs.frozen
+class CounterpartsParams:
+    """Asks which places of other documents belong to a place in a source file, or in generated code."""
+
+    text_document: types.TextDocumentIdentifier
+    position: types.Position
+    among: list[str]
+    """The URIs of the documents that are asked about."""
+
+
+@attrs.frozen
+class PhaseItem:
+    """A step of the compiler, by torch's name for it."""
+
+    name: str
+    start: float
+    """In seconds since the first one began."""
+    seconds: float
+    compile_id: str
+    depth: int
+    """How many steps it is within."""
+    part: Part
+    """Which part of the compiler it is of."""
+
+
+@attrs.frozen
+class CompilationItem:
+    """One compilation of a function, or of a part of it after a graph break."""
+
+    compile_id: str
+    function: str
+    location: types.Location
+    start: float
+    """In seconds since the first step of the compiler began."""
+    seconds: float
+    reason: str
+    """The guard that failed before it, in a sentence; empty for a first compilation."""
+
+
+@attrs.frozen
+class KernelRow:
+    """A kernel, or a library function, and what all its launches in one piece of code cost together."""
+
+    uri: str
+    """Its document; that of the whole code for a library function."""
+    name: str
+    language: str
+    compile_id: str
+    phase: str
+    operators: str
+    locations: list[types.Location]
+    launches: int
+    arguments: str
+    """Of its first launch."""
+    grid: str
+    read: int | None = None
+    """Bytes, as the shapes tell."""
+    written: int | None = None
+    flops: int | None = None
+    seconds: float | None = None
+    """The least time that this GPU needs for it (the roofline)."""
+    config: str | None = None
+    """What autotuning chose."""
+    registers: int | None = None
+    spills: int | None = None
+
+
+@attrs.frozen
+class OperationItem:
+    """An operation of a lowered graph."""
+
+    name: str
+    operator: str
+    """``aten.mm``."""
+    inputs: list[str]
+    """Names of operations, and of inputs of the graph."""
+    kernel: int | None = None
+    """The launch that computes it, counted from 0 in the graph; absent for what costs nothing."""
+    location: types.Location | None = None
+
+
+@attrs.frozen
+class PictureItem:
+    """A lowered graph to be drawn: operations in their order, in groups by the launch that computes them."""
+
+    compile_id: str
+    phase: str
+    operations: list[OperationItem]
+    kernels: list[str]
+    """The names of the launches."""
+
+
+@attrs.frozen
+class TimesItem:
+    """How long the program takes in a process of its own, its compiler caches cold or warm."""
+
+    cache: str
+    seconds: float
+    compiling: float
+
+
+@attrs.frozen
+class PerformanceItem:
+    """What a run tells of speed: where compile time went, and what the compiled code consists of."""
+
+    target: str
+    label: str
+    generation: int
+    torch: str
+    seconds: float
+    complete: bool
+    """Whether all of the compiler ran: else the times are without building kernels."""
+    phases: list[PhaseItem]
+    """In the order of their start: those within a step follow it."""
+    compilations: list[CompilationItem]
+    kernels: list[KernelRow]
+    pictures: list[PictureItem]
+    times: list[TimesItem]
+    findings: list[FindingItem]
+    """Those about speed."""
 
 
 @attrs.frozen
@@ -357,6 +508,8 @@ def _request(method: str, params: type[Any]) -> type[Any]:
 _PARAMS: dict[str, type[Any]] = {
     TARGETS: TargetsParams,
     REPORT: ReportParams,
+    PERFORMANCE: TargetParams,
+    COUNTERPARTS: CounterpartsParams,
     GUARDS: GuardsParams,
     INTERPRETER: InterpreterParams,
     ENVIRONMENT: InterpreterParams,
@@ -374,7 +527,16 @@ MESSAGES: tuple[type[Any], ...] = (
     MinifyOptions,
     FindingItem,
     KernelItem,
+    ArtifactItem,
     ReportItem,
+    CounterpartsParams,
+    PhaseItem,
+    CompilationItem,
+    KernelRow,
+    OperationItem,
+    PictureItem,
+    TimesItem,
+    PerformanceItem,
     GuardsParams,
     GuardItem,
     InterpreterParams,

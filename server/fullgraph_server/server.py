@@ -15,6 +15,7 @@ from pygls.lsp.server import LanguageServer
 from . import __version__
 from .engine.runs import Runs
 from .features import (
+    artifacts,
     bug_report,
     code_action,
     code_lens,
@@ -26,6 +27,7 @@ from .features import (
     interpreter,
     kernels,
     minify,
+    performance,
     report,
     run,
     targets,
@@ -71,19 +73,22 @@ def create_server() -> FullgraphServer:
     minify.register(server, found_targets, documents, minifications)
     diagnostics.register(server, documents, shown)
     targets.register(server, found_targets, documents, runs)
-    kernel_documents = kernels.KernelDocuments(documents, runs)
-    report.register(server, documents, runs, kernel_documents)
+    artifact_documents = artifacts.ArtifactDocuments()
+    kernel_places = kernels.Kernels(documents, runs, artifact_documents)
+    items = report.ReportItems(documents, artifact_documents)
+    report.register(server, runs, items)
+    performance.register(server, documents, found_targets, runs, artifact_documents, items)
     interpreter.register(server, documents, configuration)
     projections = Projections(runs, documents)
-    hover.register(server, documents, projections)
-    code_lens.register(server, documents, found_targets, runs, projections, kernel_documents)
-    kernels.register(server, documents, kernel_documents)
+    hover.register(server, documents, projections, kernel_places)
+    code_lens.register(server, documents, found_targets, runs, projections, kernel_places)
+    kernels.register(server, documents, kernel_places)
     code_action.register(server, runs)
     content.register(
         server,
         {
             EXPLANATION_SCHEME: lambda uri: explanation.read_explanation(uri, documents, runs),
-            KERNEL_SCHEME: kernel_documents.text,
+            KERNEL_SCHEME: artifact_documents.text,
         },
     )
     bug_report.register(server, documents, configuration, found_targets, runs, minifications)

@@ -40,6 +40,10 @@ def kernel_line(kernel: f.Kernel) -> str:
     )
 
 
+def phase_line(phase: f.CompilePhase, begin: float) -> str:
+    return f"    {phase.compile_id} {phase.start - begin:.4f} {phase.seconds:.4f} {phase.name}"
+
+
 def line(fact: f.Fact) -> str:
     name = type(fact).__name__
     if isinstance(fact, f.FrameStarted):
@@ -52,6 +56,13 @@ def line(fact: f.Fact) -> str:
     if isinstance(fact, f.GraphCaptured):
         nodes = ", ".join(f"{node.name}: {node.tensor or '-'} @{node.frame.row}" for node in fact.nodes)
         return f"{name} {fact.compile_id} {nodes}"
+    if isinstance(fact, f.Artifact):
+        return f"{name} {fact.compile_id} {fact.phase or 'all phases'} {fact.kind}"
+    if isinstance(fact, f.PhasesTimed):
+        begin = fact.phases[0].start
+        return "\n".join([name, *(phase_line(phase, begin) for phase in fact.phases)])
+    if isinstance(fact, f.CudagraphSkip):
+        return f"{name} {fact.compile_id} {place(fact.stack)}: {fact.reason}"
     if isinstance(fact, f.CodeGenerated):
         return "\n".join([f"{name} {fact.compile_id} {fact.phase}", *map(kernel_line, fact.kernels)])
     if isinstance(fact, f.GraphBreak):

@@ -10,6 +10,7 @@ from fullgraph_compiler.facts import CodeGenerated, Kernel, KernelNode, StackFra
 from fullgraph_compiler.trace import Interpreter, TraceRecord
 from fullgraph_compiler.trace.graphs import parse_nodes, parse_operators
 from fullgraph_compiler.trace.kernels import called, parse_launches, parse_nodes_of, parse_stacks, phase_of
+from fullgraph_compiler.trace.messages import no_source, parse_frames
 
 CODE = """\
 # AOT ID: ['3_backward']
@@ -96,17 +97,37 @@ def test_phase(code: str, phase: str) -> None:
 def test_stacks_and_nodes_by_handle() -> None:
     text = '  File "/m.py", line 3, in f\n    y = x + 1\n        ~~^~~\n'
     frame = StackFrame("/m.py", 3, "f")
-    assert parse_stacks(json.dumps({"k:1": [text, text], "k:2": []})) == {"k:1": ((frame,),), "k:2": ()}
+    stacks = parse_stacks(json.dumps({"k:1": [text, text], "k:2": []}), no_source)
+    assert stacks == {"k:1": ((frame,),), "k:2": ()}
     assert parse_nodes_of(json.dumps({"cppCodeToPost": {"k:1": ["add"]}, "version": 2.0})) == {
         "k:1": ("add",)
     }
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "columns"),
+    [
+        ("    y = x + 1", "    y = x + 1\n        ~~^~~", (8, 13)),
+        ("\ty = (x)", "    y = (x)\n        ^^^", (5, 8)),
+        ('    s = "é"; y = x.relu()', '    s = "é"; y = x.relu()\n                 ^^^^^^^^', (18, 26)),
+        ("    y = x + 1", "    y = x + 1", (None, None)),
+        ("    z = 0", "    y = x + 1\n        ~~^~~", (None, None)),
+        ("", "    y = x + 1\n        ~~^~~", (None, None)),
+    ],
+)
+def test_carets_tell_columns_where_the_line_is_at_hand(
+    source: str, text: str, columns: tuple[int | None, int | None]
+) -> None:
+    lines = f'  File "/m.py", line 3, in f\n{text}\n'.splitlines()
+    (frame,) = parse_frames(lines, lambda *_: source)
+    assert (frame.column, frame.end_column) == columns
 
 
 @pytest.mark.parametrize("payload", ["", "null", "[1]", '{"version": 2.0}'])
 def test_a_graph_from_a_cache_has_neither(payload: str) -> None:
     assert parse_nodes_of(payload) == {}
     if payload != '{"version": 2.0}':
-        assert parse_stacks(payload) == {}
+        assert parse_stacks(payload, no_source) == {}
 
 
 def test_nodes_of_a_backward_graph_have_the_lines_of_the_forward_pass() -> None:

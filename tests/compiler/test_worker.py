@@ -261,6 +261,19 @@ def test_threads_belong_to_the_run(tmp_path: Path) -> None:
     assert isinstance(result.facts[-1], f.RunFinished)
 
 
+def test_a_pool_of_threads_ends_with_the_script(tmp_path: Path) -> None:
+    result = breaks_then(
+        tmp_path,
+        """
+        from concurrent.futures import ThreadPoolExecutor
+        pool = ThreadPoolExecutor()
+        pool.submit(f, torch.ones(3, 3))
+        """,
+    )
+    assert result.of(f.Recompile)
+    assert result.facts[-1].status == "finished"
+
+
 @pytest.mark.parametrize("name", ["logging.py", "torch.py"])
 def test_modules_that_hide_others_are_named_and_harmless(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("raise RuntimeError('the wrong module')\n")

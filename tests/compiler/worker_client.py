@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import fullgraph_compiler
-from fullgraph_compiler.facts import Fact, Program, RunRequest, SourceText, from_json, to_json
+from fullgraph_compiler.facts import Depth, Fact, Program, RunRequest, SourceText, from_json, to_json
 
 MAIN = Path(fullgraph_compiler.__file__).parent / "worker" / "main.py"
 
@@ -52,14 +52,19 @@ class Result:
 
 
 def run_worker(
-    program: Program, cwd: Path, *, env: dict[str, str] | None = None, texts: tuple[SourceText, ...] = ()
+    program: Program,
+    cwd: Path,
+    *,
+    depth: Depth = "graph",
+    env: dict[str, str] | None = None,
+    texts: tuple[SourceText, ...] = (),
 ) -> Result:
     """Run one program in a worker of its own, and wait for its end."""
     folder = cwd / ".run"
     folder.mkdir(exist_ok=True)
     log = folder / "crash.log"
     requests = _frame(1, "initialize", {"protocol": 1}) + _frame(
-        2, "run", to_json(RunRequest(7, program, texts=texts))
+        2, "run", to_json(RunRequest(7, program, depth, texts))
     )
     # The end of its input would tell the worker that the server has gone.
     reader, writer = os.pipe()

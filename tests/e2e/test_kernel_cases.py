@@ -20,6 +20,8 @@ CASES = sorted((Path(__file__).parents[1] / "cases" / "kernels").glob("*.py"))
 _EXPECTED = re.compile(r"  # (?P<said>(?:fw|bw|none)[^(]*)(?P<why>\(.+\))?$")
 _TITLE = re.compile(r"^Graph \S+,.* (forward|backward|inference)$")
 _LAUNCH = re.compile(r"^  \S+\.py:(?P<rows>[\d,]+) +(?P<name>\S+)")
+_TENSOR = re.compile(r"\b[fi]\d+\[[\d, ]*\]")
+"""A tensor of an example call: ``f32[64, 32]``."""
 _PHASES = {"forward": "fw", "inference": "fw", "backward": "bw"}
 
 Seen = dict[int, Counter[str]]
@@ -60,15 +62,35 @@ def kind(name: str) -> str:
     return name.removeprefix("torch.ops.").split(".")[1]
 
 
+def certain(kinds: Counter[str]) -> Counter[str]:
+    """What every version of torch tells."""
+    return Counter({kind: number for kind, number in kinds.items() if "[" not in kind})
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
 def test_each_line_has_its_kernels(case: Path, tmp_path: Path) -> None:
     wanted, found = expected(case), seen(case, tmp_path)
     assert set(found) <= set(wanted)
     for row, kinds in wanted.items():
-        certain = Counter({kind: number for kind, number in kinds.items() if "[" not in kind})
         possible = Counter(kind.replace("[", "").replace("]", "") for kind in kinds.elements())
         told = found.get(row, Counter())
-        assert certain <= told <= possible, f"{case.name}:{row}"
+        assert certain(kinds) <= told <= possible, f"{case.name}:{row}"
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+def test_each_line_has_its_kernels_on_a_gpu(case: Path, tmp_path: Path) -> None:
+    """Other library functions may compute a line there: what is told is the pass, and that something does."""
+    copy = tmp_path / case.name
+    copy.write_text(_TENSOR.sub(r"\g<0>.cuda()", case.read_text()))
+    wanted, found = expected(case), seen(copy, tmp_path)
+    assert set(found) <= set(wanted)
+    alike = sum(certain(wanted[row]) <= found.get(row, Counter()) for row in wanted)
+    print(f"{case.name}: of {len(wanted)} lines {alike} have the same kernels as on a CPU")
+    for row, kinds in wanted.items():
+        passes = {kind.partition(" ")[0] for kind in certain(kinds)}
+        assert passes <= {kind.partition(" ")[0] for kind in found.get(row, ())}, f"{case.name}:{row}"
+    assert "fw fused" in {kind for kinds in found.values() for kind in kinds}
 
 
 def test_the_corpus_is_large_enough_and_says_how_much_is_covered() -> None:

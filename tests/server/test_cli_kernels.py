@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from faked_run import FakeRun, fake_runs, fullgraph
 from fullgraph_compiler.facts import (
+    Artifact,
     CodeGenerated,
     Fact,
     GraphCaptured,
@@ -54,7 +55,9 @@ def written(folder: Path) -> tuple[Fact, ...]:
         stacks=((mm, library),),
     )
     return (
-        GraphCaptured("0/0", (GraphNode("y", "f32[2] cpu", mm),)),
+        GraphCaptured("0/0", (GraphNode("y", "f32[2] cpu", mm),), "captured"),
+        Artifact("0/0", None, "joint_graph", "joint"),
+        Artifact("0/0", "forward", "ir_pre_fusion", "loops"),
         CodeGenerated("0/0", "forward", "/tmp/c.py", "whole code", (extern, fused)),
     )
 
@@ -84,12 +87,31 @@ def test_code_goes_into_a_folder_with_an_index(fake: type[FakeRun], folder: Path
     result = fullgraph("kernels", "a.py", "-o", "out/kernels")
     assert result.stdout.splitlines()[-1].endswith("written to out/kernels/index.md")
     out = folder / "out" / "kernels"
-    assert (out / "0_0_forward.py").read_text() == "whole code"
+    assert (out / "0_0_forward" / "output_code.py").read_text() == "whole code"
     assert (out / "0_0_forward" / "cpp_fused_relu_0.cpp").read_text() == CPP + "\n"
     index = (out / "index.md").read_text()
-    assert "[cpp_fused_relu_0](0_0_forward/cpp_fused_relu_0.cpp): relu, prims.iota (a.py:2,3)" in index
-    files = sorted(path.name for path in out.rglob("*") if path.is_file())
-    assert files == ["0_0_forward.py", "cpp_fused_relu_0.cpp", "index.md"]
+    files = {str(path.relative_to(out)): path.read_text() for path in out.rglob("*") if path.is_file()}
+    del files["index.md"]
+    assert files == {
+        "0_0/captured_graph.py": "captured",
+        "0_0/joint_graph.py": "joint",
+        "0_0_forward/ir_pre_fusion.txt": "loops",
+        "0_0_forward/output_code.py": "whole code",
+        "0_0_forward/cpp_fused_relu_0.cpp": CPP + "\n",
+    }
+    assert index.splitlines()[1:] == [
+        "",
+        "## Graph 0/0, a.py:2",
+        "",
+        "- [Captured graph](0_0/captured_graph.py)",
+        "- [Joint graph](0_0/joint_graph.py)",
+        "",
+        "## Graph 0/0, a.py:2, forward",
+        "",
+        "- [IR before fusion](0_0_forward/ir_pre_fusion.txt)",
+        "- [Output code](0_0_forward/output_code.py)",
+        "- [cpp_fused_relu_0](0_0_forward/cpp_fused_relu_0.cpp): relu, prims.iota (a.py:2,3)",
+    ]
 
 
 def test_without_code_it_says_so(fake: type[FakeRun], folder: Path) -> None:

@@ -20,6 +20,7 @@ TOP = {
     *("package.json", "package.nls.json", "readme.md", "LICENSE.txt", "changelog.md"),
     *("dist", "extension", "server", "compiler", "bundled"),
 }
+DIST = {"extension.js", "drawingWorker.js", "report.js", "report.css", "LICENSES.txt"}
 LIBRARIES = {"attr", "attrs", "cattr", "cattrs", "exceptiongroup", "lsprotocol", "pygls", "tomli"}
 
 
@@ -51,12 +52,19 @@ def _sources(folder: str) -> set[PurePosixPath]:
 def test_holds_what_it_needs_and_nothing_else(names: set[PurePosixPath]) -> None:
     assert {path.parts[0] for path in names} == TOP
     under = {top: {path for path in names if path.parts[0] == top} for top in TOP}
-    assert under["dist"] == {PurePosixPath("dist/extension.js")}
+    assert {path.name for path in under["dist"]} == DIST
     assert under["extension"] == _sources("extension/media") | _sources("extension/walkthrough")
     cli = PurePosixPath("server/fullgraph_server/cli")
     sources = {path for path in _sources("server/fullgraph_server") if cli not in path.parents}
     assert under["server"] == sources | {PurePosixPath("server/start.py")}
     assert under["compiler"] == _sources("compiler/fullgraph_compiler")
+
+
+def test_the_licences_of_the_scripts_libraries_are_in_it(packed: zipfile.ZipFile) -> None:
+    licences = packed.read("extension/dist/LICENSES.txt").decode()
+    for name in ("@viz-js/viz", "d3-flame-graph", "sortable-tablesort", "vscode-languageclient"):
+        assert f"\n{name} " in f"\n{licences}"
+    assert "Apache License" in licences
 
 
 def test_bundles_the_libraries_that_it_names(names: set[PurePosixPath]) -> None:

@@ -8,6 +8,7 @@ the graph node at which a backend gave up.
 from __future__ import annotations
 
 import itertools
+import linecache
 import logging
 import sys
 import traceback
@@ -16,10 +17,11 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from .. import inductor_compat, torch_compat
+from .. import kernel_compat, torch_compat
 from ..facts import Fact, Stack, StackFrame, TargetProblem
 from ..trace import KNOWN_RECORDS, Interpreter, from_metadata
-from ..trace.interpreter import KERNEL_STACKS, join_stacks
+from ..trace.code import KERNEL_STACKS
+from ..trace.interpreter import PERFORMANCE_HINT, join_stacks
 from ..trace.messages import parse_frames
 
 Sink = Callable[[list[Fact]], None]
@@ -31,7 +33,7 @@ class TraceListener(logging.Handler):
     def __init__(self, sink: Sink) -> None:
         super().__init__(logging.DEBUG)
         self._sink = sink
-        self._interpreter = Interpreter()
+        self._interpreter = Interpreter(linecache.getline)
         self._failed = False
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -107,7 +109,10 @@ def _look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
         return {"guard_stacks": _guard_stacks(torch_compat.pending_guards(frame))}
     artifact = metadata.get("artifact")
     if artifact and artifact["name"] == KERNEL_STACKS:
-        return {"nodes": inductor_compat.nodes_of_launches()}
+        return _look_at_launches()
+    if artifact and artifact["name"] == PERFORMANCE_HINT:
+        node = kernel_compat.lowered_node()
+        return {"stack": _stack_of_node(node)} if node is not None else {}
     exception = torch_compat.pending_exception(frame) if artifact else None
     if exception is None:
         return {}
@@ -115,12 +120,22 @@ def _look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
     return {"stack": _failure_stack(exception), "fatal": fatal}
 
 
+def _look_at_launches() -> dict[str, Any]:
+    told = kernel_compat.take_told()
+    stacks = {name: parse_frames(text.splitlines(), linecache.getline) for name, text in told.stacks.items()}
+    return {"nodes": kernel_compat.nodes_of_launches(), "costs": told.costs, "node_stacks": stacks}
+
+
 def _failure_stack(exception: BaseException) -> Stack:
     stack = stack_of_summary(torch_compat.user_frames(exception))
     if stack:
         return _with_columns(stack, exception)
     node = torch_compat.failing_node(exception)
-    return parse_frames(node.meta["stack_trace"].splitlines()) if node is not None else ()
+    return _stack_of_node(node) if node is not None else ()
+
+
+def _stack_of_node(node: Any) -> Stack:
+    return parse_frames(str(node.meta.get("stack_trace") or "").splitlines(), linecache.getline)
 
 
 def _with_columns(stack: Stack, exception: BaseException) -> Stack:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import atexit
 import time
 from collections.abc import Callable
+from types import ModuleType
 
-from .. import inductor_compat, torch_compat
+from .. import inductor_compat, kernel_compat, torch_compat
 from ..backends import registry
 from ..facts import (
     CompileFailure,
@@ -18,7 +19,7 @@ from ..facts import (
     Script,
     TargetProblem,
 )
-from . import overlay
+from . import binaries, overlay
 from .examples import run_examples
 from .live import Sink, TraceListener
 from .modules import ModuleTracker
@@ -50,8 +51,16 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     registry.register()
     if request.depth == "graph":
         torch_compat.stop_after_dynamo()
-    elif request.depth == "kernels":
-        _stop_after_code(request.cache)
+    elif request.depth in ("kernels", "whole"):
+        _tell_kernels(request.cache)
+    loaded: list[ModuleType] = []
+    if request.depth == "kernels":
+        inductor_compat.write_code_only()
+    elif request.depth == "whole":
+        loaded = kernel_compat.keep_loaded()
+    elif request.depth == "times":
+        kernel_compat.trace_hints()
+    torch_compat.place_frames()
     torch_compat.skip_guard_profiling()
     torch_compat.skip_log_headers()
     torch_compat.forget_between_runs()
@@ -69,13 +78,17 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     # What the compiler raised is told already, with more than the exception knows.
     ended += [describe(error) for error in outcome.raised if type(error).__qualname__ not in reported]
     ended.append(RunFinished(outcome.status, time.monotonic() - started, outcome.exit_code))
+    for kernel in binaries.read_kernels(loaded):
+        sink([kernel])  # one by one, since their texts are long
     sink(ended)
 
 
-def _stop_after_code(cache: str) -> None:
+def _tell_kernels(cache: str) -> None:
     inductor_compat.prepare(cache)
     inductor_compat.track_provenance()
-    inductor_compat.write_code_only()
+    kernel_compat.note_launches()
+    kernel_compat.trace_fusion()
+    kernel_compat.trace_hints()
 
 
 def _run_program(request: RunRequest) -> Outcome:

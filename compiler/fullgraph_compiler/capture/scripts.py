@@ -35,7 +35,7 @@ def run_script(script: Script) -> Outcome:
     problems = tuple(shadowed_modules(Path(folder)))
     try:
         exec(code, main.__dict__)
-        _join_threads()
+        _end_threads()
     except BaseException as error:
         outcome = outcome_of(error)
         return Outcome(outcome.status, outcome.exit_code, outcome.raised, problems)
@@ -69,8 +69,11 @@ def shadowed_modules(folder: Path) -> list[TargetProblem]:
     return problems
 
 
-def _join_threads() -> None:
-    # A script is not over while threads of its own run: the interpreter waits for them as well.
+def _end_threads() -> None:
+    # A script is not over while threads of its own run: the interpreter waits for them as well, after it has
+    # told those of pools that no more work comes.
+    for tell in reversed(getattr(threading, "_threading_atexits", ())):
+        tell()
     for thread in threading.enumerate():
         if thread is not threading.current_thread() and not thread.daemon:
             thread.join()

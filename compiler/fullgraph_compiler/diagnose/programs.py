@@ -33,6 +33,10 @@ from ..worker.children import Child, Ended, run_child
 from .collect import GraphKeeper
 from .results import ResultRecorder
 
+OUT_OF_MEMORY = "OutOfMemory"
+"""The error of a program that takes more memory than it may."""
+
+_ENDS = {OUT_OF_MEMORY: "takes too much memory", "crash": "crashes", "hang": "hangs"}
 _SEED = 0
 _CALL = "failed.call"
 
@@ -147,6 +151,12 @@ def how_it_ran(ended: Ended) -> Ran:
         if isinstance(fact, TargetProblem) and fact.severity == "error":
             return Ran(Failure("error", "TargetProblem", fact.message), ended.seconds, fact.stack)
     return Ran(None, ended.seconds)
+
+
+def untold(failure: Failure | None) -> list[Fact]:
+    """What the program's own process could not tell, if it failed in such a way."""
+    what = failure and _ENDS.get(failure.error, _ENDS.get(failure.kind))
+    return [TargetProblem("error", f"The program {what}: {failure.message}.")] if failure and what else []
 
 
 def _record(folder: Path, *call: Any) -> None:

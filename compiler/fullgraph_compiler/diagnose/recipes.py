@@ -24,8 +24,6 @@ from .results import ResultRecorder
 
 _KIB = 1024
 _GIB = 1 << 30
-_OUT_OF_MEMORY = "OutOfMemory"
-_ENDS = {_OUT_OF_MEMORY: "takes too much memory", "crash": "crashes", "hang": "hangs"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +59,7 @@ def try_recipes(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> N
     begun = time.monotonic()
     inductor_compat.prepare(request.cache)
     first = _try(AS_IT_IS, request, sink, speak)
-    sink([first])
-    if first.failure and (what := _ENDS.get(first.failure.error, _ENDS.get(first.failure.kind))):
-        # Its process could not tell.
-        sink([TargetProblem("error", f"The program {what}: {first.failure.message}.")])
+    sink([first, *programs.untold(first.failure)])
     for recipe in RECIPES:
         tried = _try(recipe, request, _silent, _nothing)
         sink([tried])
@@ -83,13 +78,13 @@ def _try(recipe: Recipe, request: RunRequest, sink: Sink, speak: Callable[[], No
 
     def work() -> tuple[tuple[Fact, ...], int]:
         speak()
-        facts = programs.observe(replace(request, depth="whole"), sink, prepare)
+        facts = programs.observe(request, sink, prepare)
         return facts, _peak_memory()
 
     ended = run_child(work, request.patience, request.memory)
     if ended.out_of_memory:
         message = f"it uses more than {(request.memory or 0) / _GIB:.3g} GiB"
-        return RecipeTried(recipe.name, Failure("error", _OUT_OF_MEMORY, message), ended.seconds, 0)
+        return RecipeTried(recipe.name, Failure("error", programs.OUT_OF_MEMORY, message), ended.seconds, 0)
     facts, memory = ended.answer if ended.answered else ((), 0)
     ran = programs.how_it_ran(replace(ended, answer=facts))
     return RecipeTried(recipe.name, ran.failure, ran.seconds, memory)

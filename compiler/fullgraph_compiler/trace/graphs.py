@@ -16,34 +16,65 @@ _PLACE = re.compile(
     r"^\s*# (?:Backward of forward node: )?File: (?P<file>.+):(?P<row>\d+) in (?P<function>\S+), code: "
 )
 _NO_PLACE = re.compile(r"^\s*# No stacktrace found")
-_NODE = re.compile(r"""^\s*(?P<name>\w+)(?:: "(?P<tensor>[^"]*)")? = (?:torch\.ops\.(?P<call>[\w.]+)\()?""")
+_NODE = re.compile(
+    r"""^\s*(?P<name>\w+)(?:: "(?P<tensor>[^"]*)")? = """
+    r"""(?:torch\.ops\.(?P<call>[\w.]+)\((?P<arguments>[^;]*)|(?P<whole>\w+)\[\d+\])?"""
+)
+_NAME = re.compile(r"\b[a-zA-Z_]\w*\b(?!\s*[=.(])")
+"""A name in the arguments of a call that is no keyword, function or module."""
+_SIGNATURE = re.compile(r"def forward\(self, (.*)\):")
+_PARAMETER = re.compile(r"(\w+)(?:: \"[^\"]*\")?(?:, |$)")
 _STRIDE_AND_DEVICE = re.compile(r"^(\w+\[[^\]]*\])(?:\[[^\]]*\])?(\w*(?::\d+)?)$")
 
 
 def parse_nodes(text: str) -> Iterator[GraphNode]:
     """The operations of a printed graph that carry a user line, in order."""
-    for node, frame in _nodes(text):
+    for _, node, frame in _nodes(text):
         if frame is not None:
             yield GraphNode(node["name"], _tensor(node["tensor"] or ""), frame)
 
 
 def parse_operators(text: str) -> Iterator[KernelNode]:
-    """The operators of torch that a printed graph calls, in order."""
-    for node, frame in _nodes(text):
+    """The operators of torch that a printed graph calls, in order.
+
+    One of several results of an operator stands for the operator itself.
+    """
+    known = {name: name for name in parse_inputs(text)}
+    for _, node, frame in _nodes(text):
+        name = node["name"]
         if node["call"]:
-            yield KernelNode(node["name"], ".".join(node["call"].split(".")[:2]), frame)
+            inputs = (known[word] for word in _NAME.findall(node["arguments"]) if word in known)
+            operator = ".".join(node["call"].split(".")[:2])
+            known[name] = name
+            yield KernelNode(name, operator, frame, tuple(dict.fromkeys(inputs)))
+        elif node["whole"] in known:
+            known[name] = known[node["whole"]]
 
 
-def _nodes(text: str) -> Iterator[tuple[re.Match[str], StackFrame | None]]:
+def parse_inputs(text: str) -> tuple[str, ...]:
+    """The names of what a printed graph takes."""
+    found = _SIGNATURE.search(text)
+    return tuple(_PARAMETER.findall(found[1])) if found else ()
+
+
+def parse_places(text: str) -> Iterator[tuple[int, StackFrame]]:
+    """The rows of a printed graph that hold an operation, from 1, and the user line that it came from."""
+    for row, _, frame in _nodes(text):
+        if frame is not None:
+            yield row, frame
+
+
+def _nodes(text: str) -> Iterator[tuple[int, re.Match[str], StackFrame | None]]:
+    """Each operation with its row and the user line above it, if torch knows one."""
     frame: StackFrame | None = None
-    for line in text.splitlines():
+    for row, line in enumerate(text.splitlines(), 1):
         place = _PLACE.match(line)
         if place:
             frame = StackFrame(place["file"], int(place["row"]), place["function"])
         elif _NO_PLACE.match(line):
             frame = None
         elif node := _NODE.match(line):
-            yield node, frame
+            yield row, node, frame
 
 
 def _tensor(annotation: str) -> str:

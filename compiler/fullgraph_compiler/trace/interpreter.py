@@ -10,13 +10,13 @@ the same from torch 2.11 to 2.15. A record that is not known here is passed over
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ..facts import (
-    CodeGenerated,
     CompileFailure,
+    CudagraphSkip,
     Fact,
     FrameCompiled,
     FrameSkipped,
@@ -25,16 +25,17 @@ from ..facts import (
     GraphCaptured,
     GuardFailure,
     GuardInstalled,
-    KernelNode,
+    PerformanceHint,
     Recompile,
     RecompileLimit,
     Stack,
     StackFrame,
 )
-from .graphs import parse_nodes, parse_operators
+from .code import CODE_RECORDS, CodeReader
+from .graphs import parse_nodes
 from .guards import Place, Reason, parse_reasons, parse_tree, strip_locals
-from .kernels import called, parse_launches, parse_nodes_of, parse_stacks, phase_of
-from .messages import parse_message, parse_user_stack
+from .messages import Source, no_source, parse_frames, parse_message, parse_user_stack
+from .phases import PHASE, PhaseReader
 from .record import TraceRecord
 
 _RECOMPILE_LIMIT_CODE = "GB0039"
@@ -42,20 +43,12 @@ _RECOMPILE_LIMIT_CODE = "GB0039"
 _LIMIT = re.compile(r"exceeding the (?P<setting>\w+) cache size limit \(currently set to (?P<limit>\d+)\)")
 _SOFT = ("Unsupported", "UserError")
 """Errors that Dynamo swallows, running the frame eagerly, unless the whole graph is asked for."""
-KERNEL_STACKS = "inductor_provenance_tracking_kernel_stack_traces"
-"""The last record about code that was written."""
+PERFORMANCE_HINT: Final = "perf_hint"
+CUDAGRAPH_SKIP: Final = "cudagraph_skip"
+"""Records of ours: torch writes both to logs only (:mod:`..capture.live`)."""
 _NOTHING_TO_COMPILE = "SkipFrame"
 """How Dynamo passes over a frame without operations."""
 _RESUME = re.compile(r"^torch_dynamo_resume_in_(?P<function>.+)_at_\d+$")
-
-
-@dataclass(frozen=True)
-class _Code:
-    """What is known of TorchInductor's code: the nodes of its graph, and those that a launch computes."""
-
-    nodes: Mapping[str, KernelNode] = field(default_factory=dict)
-    written: TraceRecord | None = None
-    computed: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass
@@ -63,18 +56,23 @@ class _Compilation:
     """What is known of one compile id so far."""
 
     started: FrameStarted
+    code: CodeReader
     graph: GraphCaptured | None = None
     pending_break: GraphBreak | None = None
     broke: bool = False
     error: TraceRecord | None = None
-    code: _Code | None = None
+    skips_cudagraph: bool = False
     guards: list[GuardInstalled] = field(default_factory=list)
 
 
 class Interpreter:
-    """Feeds on records in their order and gives the facts that each one completes."""
+    """Feeds on records in their order and gives the facts that each one completes.
 
-    def __init__(self) -> None:
+    ``source`` gives the text of a line of the user's, where it is at hand: some columns need it.
+    """
+
+    def __init__(self, source: Source = no_source) -> None:
+        self._source = source
         self._strings: dict[int, str] = {}
         self._compilations: dict[str, _Compilation] = {}
         self._failures: dict[str, tuple[GuardFailure, ...]] = {}
@@ -83,11 +81,15 @@ class Interpreter:
         # reports after it says that it was swallowed. Where nothing else tells, it is taken for fatal.
         self._undecided: CompileFailure | None = None
         self._undecided_is_fatal = True
+        self._phases = PhaseReader()
 
     def feed(self, record: TraceRecord) -> Iterator[Fact]:
         """The facts that ``record`` makes known."""
         if record.name == "str":
             self._intern(record.body)
+            return
+        if record.name == PHASE:
+            yield from self._phases.feed(record)  # between all others, of which none waits for it
             return
         if record.name not in KNOWN_RECORDS:
             return
@@ -95,8 +97,8 @@ class Interpreter:
         if compilation and compilation.pending_break:
             pending, compilation.pending_break = compilation.pending_break, None
             yield replace(pending, skips_frame=record.name == "dynamo_error")
-        if compilation and record.name not in _OF_CODE:
-            yield from self._finish_code(compilation, {})
+        if compilation and record.name not in CODE_RECORDS:
+            yield from compilation.code.finish(compilation.graph)
         yield from _HANDLERS[record.name](self, record)
 
     def finish(self) -> Iterator[Fact]:
@@ -105,7 +107,7 @@ class Interpreter:
             if compilation.pending_break:
                 yield compilation.pending_break
                 compilation.pending_break = None
-            yield from self._finish_code(compilation, {})
+            yield from compilation.code.finish(compilation.graph)
         yield from self._decide()
 
     # -- records, in the order of a compilation ------------------------------------------------
@@ -128,7 +130,7 @@ class Interpreter:
         *stack, joined = join_stacks(record.seen.get("stack", frames[:-1]), (frame,))
         row = self._first_row(joined, resumes=joined.function != frame.function)
         started = FrameStarted(record.compile_id, joined.function, joined.filename, row, tuple(stack))
-        self._compilations[record.compile_id] = _Compilation(started)
+        self._compilations[record.compile_id] = _Compilation(started, CodeReader(self._source))
         failures = self._failures.pop(record.compile_id, ())
         if failures:
             yield Recompile(record.compile_id, failures)
@@ -171,52 +173,31 @@ class Interpreter:
             compilation.graph = graph
         yield graph
 
-    def _post_grad_graph(self, record: TraceRecord) -> Iterator[Fact]:
+    def _code(self, record: TraceRecord) -> Iterator[Fact]:
         compilation = self._compilations.get(record.compile_id)
         if compilation:
-            yield from self._finish_code(compilation, {})
-            compilation.code = _Code(nodes={node.name: node for node in parse_operators(record.payload)})
+            yield from compilation.code.feed(record, compilation.graph)
 
-    def _output_code(self, record: TraceRecord) -> Iterator[Fact]:
+    def _performance_hint(self, record: TraceRecord) -> Iterator[Fact]:
+        yield PerformanceHint(record.compile_id, record.payload, self._place_of_graph(record))
+
+    def _cudagraph_skip(self, record: TraceRecord) -> Iterator[Fact]:
         compilation = self._compilations.get(record.compile_id)
         if compilation:
-            if compilation.code and compilation.code.written:
-                yield from self._finish_code(compilation, {})
-            # With provenance tracking on, what is behind its kernels follows.
-            compilation.code = replace(compilation.code or _Code(), written=record)
+            compilation.skips_cudagraph = True
+        yield from self._skipped_cudagraph(record, record.payload)
 
-    def _node_mappings(self, record: TraceRecord) -> Iterator[Fact]:
+    def _skipped_cudagraph(self, record: TraceRecord, text: str) -> Iterator[Fact]:
+        """``skipping cudagraphs due to REASON. Found from :``, and the stack of an operation."""
+        reason, _, found = text.partition(". Found from")
+        stack = parse_frames(found.splitlines()) or self._place_of_graph(record)
+        yield CudagraphSkip(record.compile_id, reason, stack)
+
+    def _place_of_graph(self, record: TraceRecord) -> Stack:
+        """Where an operation is that the process knows, else the graph's first one."""
         compilation = self._compilations.get(record.compile_id)
-        if compilation and compilation.code:
-            compilation.code = replace(compilation.code, computed=parse_nodes_of(record.payload))
-        yield from ()
-
-    def _kernel_stacks(self, record: TraceRecord) -> Iterator[Fact]:
-        compilation = self._compilations.get(record.compile_id)
-        if compilation:
-            if compilation.code and (seen := record.seen.get("nodes")):
-                compilation.code = replace(compilation.code, computed=seen)
-            yield from self._finish_code(compilation, parse_stacks(record.payload))
-
-    def _finish_code(
-        self, compilation: _Compilation, stacks: Mapping[str, tuple[Stack, ...]]
-    ) -> Iterator[Fact]:
-        """The code that was written last. Where nothing else does, nodes of Dynamo's graph tell the lines."""
-        code, compilation.code = compilation.code, None
-        record = code.written if code else None
-        if code is None or record is None:
-            return
-        captured = {node.name: node.frame for node in compilation.graph.nodes} if compilation.graph else {}
-        kernels = []
-        for launch in parse_launches(record.payload):
-            names = code.computed.get(launch.handle, ())
-            nodes = tuple(code.nodes[name] for name in names if name in code.nodes)
-            behind = stacks.get(launch.handle) or tuple(
-                dict.fromkeys((captured[name],) for name in launch.sources if name in captured)
-            )
-            kernels.append(called(replace(launch.kernel, nodes=nodes, stacks=behind)))
-        phase, filename = phase_of(record.payload), str(record.body.get("file_path", ""))
-        yield CodeGenerated(record.compile_id, phase, filename, record.payload, tuple(kernels))
+        nodes = compilation.graph.nodes if compilation and compilation.graph else ()
+        return record.seen.get("stack") or tuple(node.frame for node in nodes[:1])
 
     def _guards(self, record: TraceRecord) -> Iterator[Fact]:
         compilation = self._compilations.get(record.compile_id)
@@ -245,6 +226,8 @@ class Interpreter:
         if body.get("fail_type"):
             yield from self._failed(record)
         compilation = self._compilations.get(record.compile_id)
+        if (reason := body.get("cudagraph_skip_reason")) and compilation and not compilation.skips_cudagraph:
+            yield from self._skipped_cudagraph(record, str(reason))
         if compilation is None or not body.get("co_name"):
             return
         started = compilation.started
@@ -445,16 +428,10 @@ def _first_line(text: str) -> str:
     return lines[0] if lines else ""
 
 
-_OF_CODE: Final[dict[str, Any]] = {
-    "inductor_post_grad_graph": Interpreter._post_grad_graph,
-    "inductor_output_code": Interpreter._output_code,
-    "inductor_provenance_tracking_node_mappings": Interpreter._node_mappings,
-    KERNEL_STACKS: Interpreter._kernel_stacks,
-}
-"""What TorchInductor tells of one graph, in this order."""
-
 _HANDLERS: Final[dict[str, Any]] = {
-    **_OF_CODE,
+    **dict.fromkeys(CODE_RECORDS, Interpreter._code),
+    PERFORMANCE_HINT: Interpreter._performance_hint,
+    CUDAGRAPH_SKIP: Interpreter._cudagraph_skip,
     "recompile_reasons": Interpreter._recompile_reasons,
     "dynamo_start": Interpreter._dynamo_start,
     "dynamo_graph_break_reason": Interpreter._graph_break,
@@ -464,5 +441,5 @@ _HANDLERS: Final[dict[str, Any]] = {
     "compilation_metrics": Interpreter._metrics,
 }
 
-KNOWN_RECORDS = frozenset((*_HANDLERS, "str"))
+KNOWN_RECORDS = frozenset((*_HANDLERS, PHASE, "str"))
 """The records that mean something here; all others can be left out."""

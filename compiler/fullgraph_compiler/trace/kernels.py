@@ -17,13 +17,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..facts import Kernel, Phase, Stack
-from .messages import parse_frames
+from .messages import Source, parse_frames
 
 _ID = re.compile(r"^# AOT ID: \['\w*_(forward|backward|inference)'\]", re.MULTILINE)
 _SOURCES = re.compile(r"Source Nodes: \[([^\]]*)\]")
 _HANDLE = re.compile(r"^\s*# \[Provenance debug handles\] (\S+)")
 _EXTERN = ("extern_kernels.", "torch.ops.", "aten.")
 _HEURISTIC = re.compile(r"^@triton_heuristics\.(\w+)", re.MULTILINE)
+_GRID = re.compile(r"'grid_type': '(\w+)'")
 _LANGUAGES = {"cpp_pybinding": "cpp"}
 
 
@@ -75,7 +76,9 @@ def parse_launches(code: str) -> list[Launch]:
         if kernel is None and not sources and not handle:
             continue  # a helper of the code itself
         rows = (node.lineno, node.end_lineno or node.lineno)
-        launches.append(Launch(replace(kernel or Kernel(name, "extern"), launch=rows), handle, sources))
+        arguments = tuple(map(ast.unparse, (*node.args, *node.keywords)))
+        launched = replace(kernel or Kernel(name, "extern"), launch=rows, arguments=arguments)
+        launches.append(Launch(launched, handle, sources))
         after = rows[1]
     return launches
 
@@ -86,10 +89,10 @@ def parse_nodes_of(payload: str) -> dict[str, tuple[str, ...]]:
     return {handle: tuple(names) for handle, names in found.items()} if isinstance(found, Mapping) else {}
 
 
-def parse_stacks(payload: str) -> dict[str, tuple[Stack, ...]]:
+def parse_stacks(payload: str, source: Source) -> dict[str, tuple[Stack, ...]]:
     """The user's stacks behind each launch, by its handle (``..._kernel_stack_traces``)."""
     return {
-        handle: tuple(dict.fromkeys(parse_frames(str(text).splitlines()) for text in texts))
+        handle: tuple(dict.fromkeys(parse_frames(str(text).splitlines(), source) for text in texts))
         for handle, texts in _mapping(payload).items()
     }
 
@@ -116,13 +119,14 @@ def _definition(statement: ast.stmt) -> Kernel | None:
     # The text is the longest string: its name comes before it, and the types of its arguments do.
     constants = (node.value for node in ast.walk(statement.value) if isinstance(node, ast.Constant))
     source = max((value for value in constants if isinstance(value, str)), key=len, default="")
-    heuristic = _HEURISTIC.search(source)
+    heuristic, grid = _HEURISTIC.search(source), _GRID.search(source)
     return Kernel(
         name=target.id,
         language=_LANGUAGES.get(function.attr, function.attr),
         heuristic=heuristic[1] if heuristic else "",
         source=source.strip("\n"),
         definition=(statement.lineno, statement.end_lineno or statement.lineno),
+        grid=grid[1] if grid else "",
     )
 
 

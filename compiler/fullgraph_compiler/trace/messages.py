@@ -16,7 +16,9 @@ second follows the first's behind a line of asterisks: the first is the cause.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from ..facts import Stack, StackFrame
 
@@ -32,7 +34,18 @@ _FRAME = re.compile(r'^\s*File "(?P<file>.+)", line (?P<row>\d+), in (?P<functio
 _USER_CODE = re.compile(
     r"^(from user code:|User code traceback:|User stack trace:|The graph break occurred in)"
 )
+_CARETS = re.compile(r"^\s*([~^]+)\s*$")
+"""Python's marks below a line: ``~~^~~``."""
 _TRACEBACK = "Traceback (most recent call last):"
+
+
+Source: TypeAlias = Callable[[str, int], str]
+"""The text of a line of a file (by name and row); empty where that cannot be told."""
+
+
+def no_source(_filename: str, _row: int) -> str:
+    """For a log of a run whose files are not at hand."""
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +113,35 @@ def parse_user_stack(text: str) -> Stack:
     return () if start is None else parse_frames(lines[start + 1 :])
 
 
-def parse_frames(lines: list[str]) -> Stack:
-    """The frames of a traceback, outermost first, up to the next traceback."""
+def parse_frames(lines: list[str], source: Source = no_source) -> Stack:
+    """The frames of a traceback, outermost first, up to the next traceback.
+
+    Carets below a line tell its columns, where ``source`` says how far that line is indented.
+    """
     frames = []
-    for line in lines:
+    for index, line in enumerate(lines):
         if line.startswith(_TRACEBACK):
             break
         found = _FRAME.match(line)
         if found:
-            frames.append(StackFrame(found["file"], int(found["row"]), found["function"]))
+            frame = StackFrame(found["file"], int(found["row"]), found["function"])
+            frames.append(_placed(frame, lines[index + 1 : index + 3], source))
     return tuple(frames)
+
+
+def _placed(frame: StackFrame, below: list[str], source: Source) -> StackFrame:
+    """``below`` are the frame's source line, without its indentation, and perhaps a line of carets."""
+    carets = _CARETS.match(below[1]) if len(below) > 1 else None
+    if not carets:
+        return frame
+    text = below[0].strip()
+    line = source(frame.filename, frame.row).rstrip()
+    if not text or not line.endswith(text):
+        return frame
+    # Both lines have the same indentation before what counts.
+    shift = len(line) - len(text) - (len(below[0]) - len(below[0].lstrip()))
+    column, end_column = (len(line[: place + shift].encode()) for place in carets.span(1))
+    return replace(frame, column=column, end_row=frame.row, end_column=end_column)
 
 
 def _unwrap(lines: list[str]) -> str:

@@ -93,16 +93,20 @@ def _run(channel: Channel, params: Any) -> None:
     def sink(facts: list[Fact]) -> None:
         channel.notify("facts", {"generation": request.generation, "facts": facts})
 
-    deep = isinstance(request, MinifyRequest) or request.depth in ("stages", "recipes")
+    deep = isinstance(request, MinifyRequest) or request.depth in ("times", "stages", "recipes")
     if deep and sys.platform != "linux":
         problem = TargetProblem(
-            "error", "Stages, recipes and repros need Linux, where a process can be forked."
+            "error", "Times, stages, recipes and repros need Linux, where a process can be forked."
         )
         sink([problem, RunFinished("not-started", 0.0)])
     elif isinstance(request, MinifyRequest):
         from ..minify.minifier import minify
 
         minify(request, sink, channel.adopt)
+    elif request.depth == "times":
+        from ..diagnose.times import measure_times
+
+        measure_times(request, sink, channel.adopt)
     elif request.depth == "stages":
         from ..diagnose.stages import run_stages
 

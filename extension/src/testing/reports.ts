@@ -1,4 +1,4 @@
-import type { FindingItem, FrameItem, ReportItem, TargetItem } from "../protocol";
+import type { ArtifactItem, FindingItem, FrameItem, ReportItem, TargetItem } from "../protocol";
 
 const start = { line: 2, character: 4 };
 const location = {
@@ -57,6 +57,19 @@ export function report(changes: Partial<ReportItem> = {}): ReportItem {
     frames: [],
     findings: [],
     kernels: [],
+    artifacts: [],
+    ...changes,
+  };
+}
+
+export function artifact(changes: Partial<ArtifactItem> = {}): ArtifactItem {
+  return {
+    uri: "fullgraph-kernel:///1/0_0_forward/output_code.py",
+    name: "Output code",
+    file: "0_0_forward/output_code.py",
+    compileId: "0/0",
+    phase: "forward",
+    locations: [],
     ...changes,
   };
 }

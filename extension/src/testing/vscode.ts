@@ -34,6 +34,10 @@ export class Uri {
     return new Uri("file", path);
   }
 
+  static joinPath(uri: Uri, ...parts: string[]): Uri {
+    return new Uri(uri.scheme, [uri.path, ...parts].join("/"));
+  }
+
   get fsPath(): string {
     return this.path;
   }
@@ -64,6 +68,7 @@ export class ThemeColor {
 
 export class ThemeIcon {
   static readonly Folder = new ThemeIcon("folder");
+  static readonly File = new ThemeIcon("file");
 
   constructor(
     readonly id: string,
@@ -157,10 +162,38 @@ function show(message: string): Promise<string | undefined> {
 
 export enum ViewColumn {
   Beside = -2,
+  Active = -1,
+  Two = 2,
 }
 
 interface Editor {
   document: { languageId: string; uri: Uri };
+}
+
+/** A panel whose page keeps what it is sent, and says what tests want. */
+export class WebviewPanel {
+  title = "";
+  active = true;
+  revealed = 0;
+  readonly posted: unknown[] = [];
+  readonly said = new EventEmitter<unknown>();
+  private readonly disposed = new EventEmitter<undefined>();
+  readonly onDidDispose = this.disposed.event;
+  readonly webview = {
+    html: "",
+    cspSource: "vscode-resource:",
+    asWebviewUri: (uri: Uri) => uri,
+    onDidReceiveMessage: this.said.event,
+    postMessage: (message: unknown) => this.posted.push(message),
+  };
+
+  reveal(): void {
+    this.revealed += 1;
+  }
+
+  dispose(): void {
+    this.disposed.fire(undefined);
+  }
 }
 
 /** What is on the clipboard. */
@@ -191,6 +224,13 @@ export const window = {
   showTextDocument(...document: unknown[]) {
     window.documents.push(document);
     return Promise.resolve();
+  },
+  /** The panels that were opened. */
+  panels: [] as WebviewPanel[],
+  createWebviewPanel() {
+    const panel = new WebviewPanel();
+    window.panels.push(panel);
+    return panel;
   },
   createTreeView: () => ({
     visible: true,

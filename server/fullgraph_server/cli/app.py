@@ -17,6 +17,7 @@ from ..workspace.targets import Target
 from .check import FAIL_ON, check_targets
 from .formats import FORMATS, RECIPES_FORMATS, STAGES_FORMATS, Format
 from .formats.kernels import write as write_kernels
+from .formats.times import write as write_times
 from .minify import free_name, minify_target
 from .resolve import resolve_targets
 from .session import RunOptions
@@ -140,19 +141,35 @@ def stages(target: Target, options: RunOptions, output: str) -> int:
     "-o",
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
-    help="A folder for the code, each kernel and an index.",
+    help="A folder for each form of each graph, its code and kernels, and an index.",
 )
+@click.option("--build", is_flag=True, help="Build the kernels, too, for their assembly.")
 @_of_one_target
-def kernels(target: Target, options: RunOptions, output: Path | None) -> int:
+def kernels(target: Target, options: RunOptions, output: Path | None, build: bool) -> int:
     """Show the kernels that TorchInductor writes, and the lines they come from.
 
-    TARGET is named as for check. Its graphs are lowered and their code is written, but not built:
-    they run eagerly.
+    TARGET is named as for check. Its graphs are lowered and their code is written; without --build
+    they run eagerly then, which is much faster.
 
     The exit code is 0 if nothing fails, 1 if something does, and 2 if the target could not be
     started.
     """
-    return check_targets([target], options, functools.partial(write_kernels, folder=output), depth="kernels")
+    write = functools.partial(write_kernels, folder=output)
+    return check_targets([target], options, write, depth="whole" if build else "kernels")
+
+
+@main.command(no_args_is_help=True)
+@_of_one_target
+def times(target: Target, options: RunOptions) -> int:
+    """Show why compilation is slow, and what costs speed afterwards.
+
+    TARGET, named as for check, runs with cold compiler caches, then with warm ones, each time in
+    a process of its own: a table shows both, and which part of the compiler takes how much.
+
+    The exit code is 0 if nothing fails, 1 if something does, and 2 if the target could not be
+    started.
+    """
+    return check_targets([target], options, write_times, depth="times")
 
 
 @main.command(no_args_is_help=True)

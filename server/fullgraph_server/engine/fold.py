@@ -12,18 +12,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from fullgraph_compiler.facts import (
+    Artifact,
     CodeGenerated,
     CompileFailure,
     Fact,
     FaultLocated,
     FrameCompiled,
     FrameSkipped,
-    FrameStarted,
     GraphBreak,
     GraphCaptured,
     GuardFailure,
     GuardInstalled,
+    KernelCompiled,
     ModulesLoaded,
+    PhasesTimed,
     ProgramRaised,
     RecipeTried,
     Recompile,
@@ -31,20 +33,22 @@ from fullgraph_compiler.facts import (
     RunFinished,
     Severity,
     Stack,
-    StackFrame,
     StageChecked,
     TargetProblem,
+    TimesMeasured,
 )
 
-from ..workspace.ranges import definition_span, frame_span, name_span
+from ..workspace.ranges import definition_span
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
 from . import wording
 from .drafts import Draft, finished
 from .faults import add_faults, fault_message
-from .kernels import code_of
-from .names import compile_number, written_name
-from .report import Call, Code, Finding, FindingKind, FrameReport, Graph, Guard, Report, Span
+from .kernels import codes_of
+from .names import compile_number
+from .places import Function, Place, Places
+from .report import Code, Finding, FindingKind, FrameReport, Graph, Guard, Report, Span
+from .speed import compilations, speed_drafts
 
 
 def fold(
@@ -63,43 +67,22 @@ def fold(
     return _Folding(workspace, place, tuple(facts)).report(target, generation, torch)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a finding goes, the calls that lead there, and the library call below it, if any."""
-
-    span: Span
-    calls: tuple[Call, ...]
-    library: Call | None
-
-
 @dataclass(slots=True)
 class _Recompiles:
     """The recompilations that one property of one guarded value caused, by compile id."""
 
-    place: _Place
+    place: Place
     failures: dict[str, GuardFailure] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _Function:
-    """A function of the user's, with all its compilations."""
-
-    filename: str
-    name: str
-    row: int
 
 
 class _Folding:
     def __init__(self, workspace: Workspace, filename: str, facts: Sequence[Fact]) -> None:
         self._workspace = workspace
-        self._filename = filename
         self._facts = facts
-        self._started: dict[str, FrameStarted] = {}
-        self._functions: dict[str, _Function] = {}
+        self._places = Places(workspace, filename)
         self._guards: dict[str, list[GuardInstalled]] = defaultdict(list)
         self._explained: set[str] = set()
         self._raised_at: set[tuple[str, int]] = set()
-        self._spans: dict[tuple[StackFrame, str], Span] = {}
         for fact in facts:
             self._index(fact)
 
@@ -110,7 +93,8 @@ class _Folding:
         frames = self._frames(drafts)
         graphs = tuple(self._graph(fact) for fact in self._facts if isinstance(fact, GraphCaptured))
         written = (fact for fact in self._facts if isinstance(fact, CodeGenerated))
-        codes = tuple(code_of(fact, self._own_span) for fact in written)
+        built = (fact for fact in self._facts if isinstance(fact, KernelCompiled))
+        codes = codes_of(written, built, self._places.own_span)
         return Report(
             target=target,
             generation=generation,
@@ -121,84 +105,25 @@ class _Folding:
             frames=frames,
             graphs=graphs,
             codes=codes,
+            artifacts=tuple(fact for fact in self._facts if isinstance(fact, Artifact)),
+            phases=tuple(
+                phase for fact in self._facts if isinstance(fact, PhasesTimed) for phase in fact.phases
+            ),
+            compilations=compilations(self._facts, self._places),
+            times=tuple(fact for fact in self._facts if isinstance(fact, TimesMeasured)),
             stages=tuple(fact for fact in self._facts if isinstance(fact, StageChecked)),
             recipes=tuple(fact for fact in self._facts if isinstance(fact, RecipeTried)),
             files=self._files(_names(findings, frames, graphs, codes)),
         )
 
     def _index(self, fact: Fact) -> None:
-        if isinstance(fact, FrameStarted):
-            known = self._started.get(fact.compile_id)
-            if known is None or not known.stack:
-                self._started[fact.compile_id] = fact
-        elif isinstance(fact, GuardInstalled):
+        self._places.index(fact)
+        if isinstance(fact, GuardInstalled):
             self._guards[fact.compile_id].append(fact)
         elif isinstance(fact, (GraphBreak, CompileFailure, RecompileLimit)):
             self._explained.add(fact.compile_id)
         elif isinstance(fact, ProgramRaised):
             self._raised_at.update((frame.filename, frame.row) for frame in fact.stack[-1:])
-        if isinstance(fact, (FrameStarted, FrameCompiled, FrameSkipped, RecompileLimit)):
-            function = _Function(fact.filename, fact.function, fact.row)
-            self._functions.setdefault(fact.compile_id, function)
-
-    # -- places --------------------------------------------------------------------------------
-
-    def _place(self, stack: Stack, compile_id: str) -> _Place:
-        """The innermost frame of the user's own; of library calls, only those below it are kept."""
-        full = self._full_stack(stack, compile_id)
-        if not full:
-            return _Place(Span(self._filename, 1, 1, 1, 1), (), None)
-        own = [index for index, frame in enumerate(full) if self._workspace.contains(frame.filename)]
-        index = own[-1] if own else len(full) - 1
-        shown = [full[position] for position in own if position < index] + list(full[index:])
-        calls = tuple(Call(frame.filename, frame.row, frame.function) for frame in shown)
-        library = (
-            calls[-1] if own and index < len(full) - 1 and not wording.is_dynamo(full[-1].filename) else None
-        )
-        return _Place(self._span(full[index]), calls, library)
-
-    def _full_stack(self, stack: Stack, compile_id: str) -> Stack:
-        """The calls that led to the frame, then the fact's own, or the frame itself if it has none."""
-        stack = stack or self._own_frame(compile_id)
-        started = self._started.get(compile_id)
-        if started and started.stack and stack and not _same_call(started.stack[0], stack[0]):
-            stack = started.stack + stack
-        return stack
-
-    def _own_frame(self, compile_id: str) -> Stack:
-        """The compiled function as a frame that stands on its name."""
-        function = self._functions.get(compile_id)
-        if function is None:
-            return ()
-        source = self._workspace.source(function.filename)
-        span = definition_span(source, function.filename, function.row, function.name)
-        if source is None:
-            return (StackFrame(function.filename, function.row, function.name),)
-        return (
-            StackFrame(
-                function.filename,
-                span.row,
-                function.name,
-                source.offset(span.row, span.column),
-                span.end_row,
-                source.offset(span.end_row, span.end_column),
-            ),
-        )
-
-    def _span(self, frame: StackFrame, name: str = "") -> Span:
-        """The range of a frame, or of ``name`` in it if it stands there."""
-        key = (frame, name)
-        span = self._spans.get(key)
-        if span is None:
-            source = self._workspace.source(frame.filename)
-            span = (name_span(source, frame.row, name) if name else None) or frame_span(source, frame)
-            self._spans[key] = span
-        return span
-
-    def _name_span(self, stack: Stack, source: str) -> Span | None:
-        """Where a guarded expression stands in the innermost own frame of a stack."""
-        frame = self._innermost_own(stack)
-        return None if frame is None else self._span(frame, written_name(source))
 
     # -- findings ------------------------------------------------------------------------------
 
@@ -219,7 +144,8 @@ class _Folding:
             told.update(dict.fromkeys(lines, known))
             known.compile_ids |= draft.compile_ids
             known.eager = known.eager or draft.eager
-        return add_faults([*drafts.values(), *self._recompiles()], self._facts, self._fault)
+        found = [*drafts.values(), *self._recompiles(), *speed_drafts(self._facts, self._finding)]
+        return add_faults(found, self._facts, self._fault)
 
     def _is_passing_exception(self, fact: Fact) -> bool:
         """Whether a graph break is only the program's own exception, on its way through Dynamo."""
@@ -266,7 +192,7 @@ class _Folding:
             url=fact.url,
             text=fact.text,
         )
-        function = self._functions.get(fact.compile_id)
+        function = self._places.functions.get(fact.compile_id)
         name = function.name if function else finding.stack[0].function if finding.stack else ""
         return Draft(finding, {fact.compile_id}, eager=name if fact.skips_frame else "")
 
@@ -321,7 +247,7 @@ class _Folding:
         url: str = "",
         text: str = "",
     ) -> Finding:
-        place = self._place(stack, compile_id)
+        place = self._places.place(stack, compile_id)
         if place.library:
             message = f"{message.rstrip('.')} ({wording.library_place(place.library)})"
         return Finding(
@@ -367,15 +293,15 @@ class _Folding:
             drafts.append(Draft(finding, set(group.failures)))
         return drafts
 
-    def _recompile_place(self, compile_id: str, failure: GuardFailure) -> _Place:
+    def _recompile_place(self, compile_id: str, failure: GuardFailure) -> Place:
         """The guarded name where it was first needed; in the function's parameters if that is not known."""
         stack = failure.stack or self._guard_stack(failure)
-        own = self._own_frame(compile_id)
+        own = self._places.own_frame(compile_id)
         contains = self._workspace.contains
         if own and contains(own[0].filename) and not any(contains(frame.filename) for frame in stack):
             stack = own  # a line of a library says less than the function that was compiled
-        place = self._place(stack, compile_id)
-        span = self._name_span(self._full_stack(stack, compile_id), failure.source)
+        place = self._places.place(stack, compile_id)
+        span = self._places.name_span(self._places.full_stack(stack, compile_id), failure.source)
         return replace(place, span=span or place.span)
 
     def _guard_stack(self, failure: GuardFailure) -> Stack:
@@ -385,8 +311,8 @@ class _Folding:
     # -- frames --------------------------------------------------------------------------------
 
     def _frames(self, drafts: Sequence[Draft]) -> tuple[FrameReport, ...]:
-        members: dict[_Function, list[str]] = defaultdict(list)
-        for compile_id, function in self._functions.items():
+        members: dict[Function, list[str]] = defaultdict(list)
+        for compile_id, function in self._places.functions.items():
             members[function].append(compile_id)
         compiled = {fact.compile_id: fact for fact in self._facts if isinstance(fact, FrameCompiled)}
         recompiles = {fact.compile_id: fact for fact in self._facts if isinstance(fact, Recompile)}
@@ -435,23 +361,16 @@ class _Folding:
                 for cause, failed_kind in failed.get((source, guard.compile_id), ())
                 if failed_kind in ("", kind)
             }
-            span = self._name_span(first.stack, source)
+            span = self._places.name_span(first.stack, source)
             guards.append(Guard(source, kind, first.expected, code, first.compile_id, span, len(causes)))
         return tuple(guards)
 
     def _graph(self, fact: GraphCaptured) -> Graph:
         contains = self._workspace.contains
         # A graph of a library's operations alone stands on the function that was compiled.
-        places = itertools.chain((node.frame for node in fact.nodes), self._own_frame(fact.compile_id))
+        places = itertools.chain((node.frame for node in fact.nodes), self._places.own_frame(fact.compile_id))
         frame = next((place for place in places if contains(place.filename)), None)
-        return Graph(fact.compile_id, len(fact.nodes), self._span(frame) if frame else None, fact.text)
-
-    def _own_span(self, stack: Stack) -> Span | None:
-        frame = self._innermost_own(stack)
-        return self._span(frame) if frame else None
-
-    def _innermost_own(self, stack: Stack) -> StackFrame | None:
-        return next((frame for frame in reversed(stack) if self._workspace.contains(frame.filename)), None)
+        return Graph(fact.compile_id, len(fact.nodes), self._places.span(frame) if frame else None, fact.text)
 
     def _files(self, names: Iterable[str]) -> dict[str, SourceFile | None]:
         """The workspace's files among those that the report speaks of, and those that were imported."""
@@ -491,7 +410,3 @@ def _target_file(target: str, workspace: Workspace) -> str:
 def _order(finding: Finding) -> tuple[str, int, int, str, str]:
     span = finding.span
     return (span.filename, span.row, span.column, finding.code, finding.message)
-
-
-def _same_call(one: StackFrame, other: StackFrame) -> bool:
-    return (one.filename, one.row, one.function) == (other.filename, other.row, other.function)

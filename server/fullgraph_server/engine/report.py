@@ -10,7 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from fullgraph_compiler.facts import Phase, RecipeTried, Severity, StageChecked, Status
+from fullgraph_compiler.facts import (
+    Artifact,
+    CompilePhase,
+    Cost,
+    Phase,
+    RecipeTried,
+    Severity,
+    StageChecked,
+    Status,
+    TimesMeasured,
+)
 
 from ..workspace.source import SourceFile
 from .names import compile_number
@@ -23,6 +33,8 @@ FindingKind: TypeAlias = Literal[
     "capture-error",
     "accuracy",
     "skipped-frame",
+    "cudagraph-skip",
+    "perf-hint",
     "target-error",
 ]
 
@@ -103,12 +115,32 @@ class Graph:
 
 
 @dataclass(frozen=True, slots=True)
+class Built:
+    """What became of a kernel, in a run that built it (:class:`fullgraph_compiler.facts.KernelCompiled`)."""
+
+    texts: tuple[tuple[str, str], ...]
+    config: str
+    registers: int | None
+    spills: int | None
+    shared: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation of a lowered graph (``aten.mm``), by its name there, and the user's code that it is of."""
+
+    name: str
+    operator: str
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
 class Launch:
     """One launch of a kernel, or of a library function, in TorchInductor's code.
 
-    ``spans`` are the user's lines that it computes, ``operators`` the operations (``aten.mm``). A library
-    function has the language ``extern`` and no ``source``. ``rows`` are the first and the last one of the
-    launch in the code, ``definition`` those of the kernel.
+    ``spans`` are the user's code that it computes. A library function has the language ``extern`` and no
+    ``source``. ``rows`` are the first and the last one of the launch in the code, ``definition`` those of the
+    kernel.
     """
 
     name: str
@@ -117,13 +149,17 @@ class Launch:
     source: str
     rows: tuple[int, int]
     definition: tuple[int, int] | None
-    operators: tuple[str, ...]
+    operations: tuple[Operation, ...]
     spans: tuple[Span, ...]
+    arguments: tuple[str, ...] = ()
+    grid: str = ""
+    cost: Cost | None = None
+    built: Built | None = None
 
-    def span_at(self, filename: str, row: int) -> Span | None:
+    def spans_at(self, filename: str, row: int) -> list[Span]:
         """The user's code at a line that it computes."""
         spans = (span for span in self.spans if span.filename == filename)
-        return next((span for span in spans if span.row <= row <= span.end_row), None)
+        return [span for span in spans if span.row <= row <= span.end_row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +170,21 @@ class Code:
     phase: Phase
     text: str
     launches: tuple[Launch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """One compilation of a frame; ``reason`` is the guard that failed before it, empty for a first one.
+
+    ``start`` is in seconds since the epoch, 0 where that is not known.
+    """
+
+    compile_id: str
+    function: str
+    span: Span
+    start: float
+    seconds: float
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +239,22 @@ class Report:
     """In the order in which they were captured."""
     codes: tuple[Code, ...] = ()
     """In the order in which they were written, if the run went that far."""
+    artifacts: tuple[Artifact, ...] = ()
+    """The forms of each graph on its way to code, in their order."""
+    phases: tuple[CompilePhase, ...] = ()
+    """The steps of the compiler, in the order of their start; those within a step follow it."""
+    compilations: tuple[Compilation, ...] = ()
+    """All compilations of frames, in their order."""
+    times: tuple[TimesMeasured, ...] = ()
+    """What caches save, if that was measured."""
     stages: tuple[StageChecked, ...] = ()
     """What became of the program and of each graph at each stage, if the run went through them."""
     recipes: tuple[RecipeTried, ...] = ()
     """What became of the program with a part of the compiler off, if that was tried."""
     files: Mapping[str, SourceFile | None] = field(default_factory=dict, compare=False)
     """The workspace's files that the program imported; with the text that ran, if the report speaks of it."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of the compiler ran, so that its times are those of the program by itself."""
+        return bool(self.times) or any(launch.built for code in self.codes for launch in code.launches)

@@ -200,7 +200,7 @@ class Run:
 
 def _runs_it_itself(request: RunRequest | MinifyRequest) -> bool:
     """Whether the worker's own process runs the program: else its stack says nothing of that."""
-    return isinstance(request, RunRequest) and request.depth in ("graph", "kernels")
+    return isinstance(request, RunRequest) and request.depth in ("graph", "kernels", "whole")
 
 
 class _CancelledError(Exception):

@@ -131,3 +131,17 @@ def _listed(values: Sequence[str], word: str) -> str:
     if len(values) == 1:
         return values[0]
     return f"{', '.join(values[:-1])} {word} {values[-1]}"
+
+
+_CUDAGRAPH_HINTS = {
+    "mutated inputs": "Return the new value from compiled code instead of writing into its inputs.",
+    "cpu device": "Move the tensor to the GPU ahead of the compiled code; make it with `device=x.device`.",
+    "multiple devices": "Keep compiled code on one GPU.",
+    "incompatible op": "Move the operation out of the compiled function, or use another one.",
+    "dynamic shapes": "Pad inputs to a few sizes, or mark sizes as static: a CUDA graph is of one size.",
+}
+
+
+def cudagraph_hints(reason: str) -> tuple[str, ...]:
+    """What to do about a reason why no CUDA graph is made (``torch/_inductor/cudagraph_utils.py``)."""
+    return tuple(hint for words, hint in _CUDAGRAPH_HINTS.items() if words in reason)

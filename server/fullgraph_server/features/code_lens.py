@@ -15,11 +15,12 @@ from ..engine.runs import RunObserver, Runs, TargetState
 from ..protocol import RUN, SHOW_TARGET, STOP
 from ..workspace.source import SourceFile
 from ..workspace.targets import mentions_compile
+from .artifacts import is_artifact
 from .capabilities import client_command
 from .code_action import minify_command
 from .documents import Documents
 from .findings import minify_options
-from .kernels import KernelDocuments, is_kernel, source_lenses
+from .kernels import Kernels, source_lenses
 from .projection import Function, Projections
 from .targets import Targets, target_place
 
@@ -35,14 +36,14 @@ def register(
     targets: Targets,
     runs: Runs,
     projections: Projections,
-    kernels: KernelDocuments,
+    kernels: Kernels,
 ) -> None:
     """Answer ``textDocument/codeLens``."""
     last: dict[str, list[types.CodeLens]] = {}
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     async def code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
-        if is_kernel(params.text_document.uri):
+        if is_artifact(params.text_document.uri):
             return source_lenses(server, kernels, documents, params.text_document.uri)
         filename = documents.filename(params.text_document.uri)
         source = documents.source(filename) if filename else None

@@ -12,9 +12,11 @@ from pygls.lsp.server import LanguageServer
 from ..engine.kernels import operators
 from ..engine.names import written_name
 from ..engine.report import Code, FrameReport, Guard, Launch, Span
+from .artifacts import is_artifact
 from .documents import Documents
 from .explanation import explanation_link, explanation_uri
 from .findings import ShownFinding
+from .kernels import Kernels
 from .markdown import escaped, paragraphs
 from .projection import Function, NamedGuards, Projections, View
 
@@ -24,7 +26,9 @@ _MOST_KERNELS = 8
 _LONGEST_CODE = 300
 
 
-def register(server: LanguageServer, documents: Documents, projections: Projections) -> None:
+def register(
+    server: LanguageServer, documents: Documents, projections: Projections, kernels: Kernels
+) -> None:
     """Answer ``textDocument/hover``."""
 
     def link(uri: str) -> str:
@@ -33,6 +37,9 @@ def register(server: LanguageServer, documents: Documents, projections: Projecti
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(params: types.HoverParams) -> types.Hover | None:
         filename = documents.filename(params.text_document.uri)
+        if is_artifact(params.text_document.uri):
+            text = source_text(documents, kernels, params.text_document.uri, params.position.line + 1)
+            return types.Hover(types.MarkupContent(_markup_kind(server), text)) if text else None
         if filename is None:
             return None
         row, column = documents.place(filename, params.position)
@@ -157,6 +164,17 @@ def function_text(frame: FrameReport) -> str:
         names = dict.fromkeys(f"`{written_name(guard.source) or guard.code}`" for guard in failed)
         text += f"\n\nRecompiled because of guards on {', '.join(list(names)[:_MOST_GUARDS])}"
     return text
+
+
+def source_text(documents: Documents, kernels: Kernels, uri: str, row: int) -> str:
+    """What a row of generated code computes, and the user's lines that it is of."""
+    lines = []
+    for names, location in kernels.sources_at(uri, row):
+        filename, now = documents.filename(location.uri) or "", location.range.start.line + 1
+        code = documents.line(filename, now).strip()
+        what = f"{', '.join(f'`{name}`' for name in names)}, " if names else ""
+        lines.append(f"- {what}[{Path(filename).name}:{now}]({location.uri}#L{now}): `{code}`")
+    return "\n".join(dict.fromkeys(lines))
 
 
 def kernels_text(launches: Sequence[tuple[Code, Launch]]) -> str:

@@ -1,63 +1,29 @@
-"""Generated code as documents: from a source line to its kernels, and from a kernel back to its lines.
-
-A document's URI has the hash of its text, so an old tab stays what it was.
-"""
+"""From a source line to its kernels, and from what the compiler wrote back to the user's lines."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from hashlib import sha256
-from urllib.parse import quote
+from collections.abc import Iterable
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..engine.kernels import KernelFile, kernel_files
-from ..engine.report import Launch, Report, Span
+from ..engine.artifacts import Document, Mark, Rows
+from ..engine.report import Launch, Span
 from ..engine.runs import Runs
-from ..protocol import KERNEL_SCHEME, SHOW_SOURCE
+from ..protocol import COUNTERPARTS, SHOW_SOURCE, CounterpartsParams
+from .artifacts import ArtifactDocuments, ShownDocument
 from .capabilities import client_command
 from .documents import Documents
 from .findings import newest_first
 
-_MOST = 2000
-"""How many documents can be read again, the newest ones."""
 
+class Kernels:
+    """Both ways between the user's code and the documents that the compiler made of it."""
 
-@dataclass(frozen=True)
-class _Known:
-    """A document that the client may ask for, and the report that has it."""
-
-    report: Report
-    file: KernelFile
-
-
-class KernelDocuments:
-    """The generated code of reports, by URI. What was shown once can be read again."""
-
-    def __init__(self, documents: Documents, runs: Runs) -> None:
+    def __init__(self, documents: Documents, runs: Runs, artifacts: ArtifactDocuments) -> None:
         self._documents = documents
         self._runs = runs
-        self._known: dict[str, _Known] = {}
-        self._of_target: dict[str, tuple[Report, list[tuple[str, KernelFile]]]] = {}
-
-    def of_report(self, report: Report) -> list[tuple[str, KernelFile]]:
-        """All code of a report, with URIs under which it can be read."""
-        last, found = self._of_target.get(report.target, (None, []))
-        if last is not report:
-            found = [(_uri(file), file) for file in kernel_files(report)]
-            self._of_target[report.target] = report, found
-            for uri, file in found:
-                self._known.pop(uri, None)
-                self._known[uri] = _Known(report, file)
-            for uri in list(self._known)[:-_MOST]:
-                del self._known[uri]
-        return found
-
-    def text(self, uri: str) -> str:
-        """What a document says."""
-        known = self._known.get(uri)
-        return known.file.text if known else "This kernel is of an earlier session: run its target again.\n"
+        self._artifacts = artifacts
 
     def implementations(self, filename: str, row: int) -> list[types.LocationLink]:
         """The kernels that compute a line, and where library functions are called for it."""
@@ -66,40 +32,90 @@ class KernelDocuments:
             if not report.codes or filename not in report.files or earlier is None:
                 continue
             links: dict[tuple[str, int], types.LocationLink] = {}
-            for uri, file in self.of_report(report):
-                for launch, rows in _places(file):
-                    if (span := launch.span_at(filename, earlier)) is not None:
-                        links[uri, rows[0]] = self._link(report, span, uri, rows)
+            for shown in self._artifacts.of_report(report):
+                for launch, rows in _places(shown.document):
+                    if spans := launch.spans_at(filename, earlier):
+                        links[shown.uri, rows[0]] = self._link(shown, spans, rows)
             return list(links.values())
         return []
 
-    def sources(self, uri: str, row: int | None = None) -> list[tuple[Span, types.Location]]:
-        """The user's lines behind a document, or behind a row of it: as they ran, and where they are now."""
-        known = self._known.get(uri)
-        if known is None:
+    def sources(self, uri: str, row: int | None = None) -> list[types.Location]:
+        """The user's code behind a document, or behind a row of it, where it is now; line by line."""
+        shown = self._artifacts.get(uri)
+        if shown is None:
             return []
-        launches = known.file.launches or known.file.code.launches
-        if not known.file.launches and row is not None:
-            launches = tuple(launch for launch in launches if _holds(launch, row))
-        spans = dict.fromkeys(span for launch in launches for span in launch.spans)
-        return [(span, self._documents.location(known.report, span)) for span in sorted(spans, key=_order)]
+        spans = dict.fromkeys(mark.span for mark in _marks_at(shown, row))
+        locations = [self._documents.location(shown.report, span) for span in sorted(spans, key=_order)]
+        return list({(found.uri, str(found.range)): found for found in locations}.values())
+
+    def sources_at(self, uri: str, row: int) -> list[tuple[tuple[str, ...], types.Location]]:
+        """The user's code behind a row of a document, with the operations that the row may compute."""
+        shown = self._artifacts.get(uri)
+        if shown is None:
+            return []
+        marks = sorted(_marks_at(shown, row), key=lambda mark: _order(mark.span))
+        return [(mark.operators, self._documents.location(shown.report, mark.span)) for mark in marks]
+
+    def counterparts(self, params: CounterpartsParams) -> list[types.Location]:
+        """The places of other documents that belong to one."""
+        uri, position = params.text_document.uri, params.position
+        others = list(filter(None, map(self._artifacts.get, params.among)))
+        shown = self._artifacts.get(uri)
+        if shown is not None:
+            spans = {mark.span for mark in _marks_at(shown, position.line + 1)}
+            sources = [place for place in self.sources(uri, position.line + 1) if place.uri in params.among]
+            rows = [
+                (other.uri, mark.rows)
+                for other in others
+                for mark in other.marks
+                if any(_overlap(mark.span, span) for span in spans)
+            ]
+        elif filename := self._documents.filename(uri):
+            sources, place = [], self._documents.place(filename, position)
+            rows = [(other.uri, at) for other in others for at in self._rows_of(other, filename, *place)]
+        else:
+            return []
+        return [*sources, *(types.Location(other, _range(at)) for other, at in dict.fromkeys(rows))]
 
     def lens_rows(self, uri: str) -> list[int]:
         """Where a document speaks of other lines: a kernel at its top, a whole code where it launches one."""
-        known = self._known.get(uri)
-        if known is None or known.file.launches:
+        shown = self._artifacts.get(uri)
+        if shown is None or shown.document.code is None:
+            return []
+        if shown.document.launches:
             return [1]
-        return sorted({launch.rows[0] for launch in known.file.code.launches})
+        return sorted({launch.rows[0] for launch in shown.document.code.launches})
 
-    def _link(self, report: Report, span: Span, uri: str, rows: tuple[int, int]) -> types.LocationLink:
+    def lens_lines(self, uri: str, row: int) -> list[types.Location]:
+        """The user's lines behind what starts at a row: one for each line."""
+        shown = self._artifacts.get(uri)
+        whole = shown is not None and bool(shown.document.launches)
+        locations = self.sources(uri, None if whole else row)
+        return list({(found.uri, found.range.start.line): found for found in locations}.values())
+
+    def _rows_of(self, shown: ShownDocument, filename: str, row: int, column: int) -> list[Rows]:
+        earlier = self._documents.drift(shown.report, filename).earlier(row)
+        if earlier is None:
+            return []
+        of_line = [
+            mark
+            for mark in shown.marks
+            if mark.span.filename == filename and mark.span.row <= earlier <= mark.span.end_row
+        ]
+        exact = [mark for mark in of_line if _covers(mark.span, earlier, column)] or of_line
+        innermost = min((_size(mark.span) for mark in exact), default=None)
+        return list(dict.fromkeys(mark.rows for mark in exact if _size(mark.span) == innermost))
+
+    def _link(self, shown: ShownDocument, spans: list[Span], rows: Rows) -> types.LocationLink:
         lines = types.Range(types.Position(rows[0] - 1, 0), types.Position(rows[1] - 1, 0))
-        first = types.Range(lines.start, lines.start)
-        origin = self._documents.location(report, span).range
-        return types.LocationLink(uri, lines, first, origin)
+        own = [mark.rows[0] for mark in shown.marks if mark.span in spans and mark.rows[0] == mark.rows[1]]
+        first = types.Position((min(own) if own else rows[0]) - 1, 0)
+        origin = self._documents.location(shown.report, max(spans, key=_size)).range
+        return types.LocationLink(shown.uri, lines, types.Range(first, first), origin)
 
 
-def register(server: LanguageServer, documents: Documents, kernels: KernelDocuments) -> None:
-    """Answer ``textDocument/implementation`` in sources and ``textDocument/definition`` in kernels."""
+def register(server: LanguageServer, documents: Documents, kernels: Kernels) -> None:
+    """Answer ``textDocument/implementation`` in sources, ``textDocument/definition`` in kernels, and both."""
 
     @server.feature(types.TEXT_DOCUMENT_IMPLEMENTATION)
     async def implementation(params: types.ImplementationParams) -> list[types.LocationLink]:
@@ -110,46 +126,63 @@ def register(server: LanguageServer, documents: Documents, kernels: KernelDocume
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def definition(params: types.DefinitionParams) -> list[types.Location]:
-        found = kernels.sources(params.text_document.uri, params.position.line + 1)
-        return [location for _, location in found]
+        return kernels.sources(params.text_document.uri, params.position.line + 1)
+
+    @server.feature(COUNTERPARTS)
+    async def counterparts(params: CounterpartsParams) -> list[types.Location]:
+        return kernels.counterparts(params)
 
 
 def source_lenses(
-    server: LanguageServer, kernels: KernelDocuments, documents: Documents, uri: str
+    server: LanguageServer, kernels: Kernels, documents: Documents, uri: str
 ) -> list[types.CodeLens]:
     """In generated code, a lens for each of the user's lines behind it."""
     lenses = []
     for row in kernels.lens_rows(uri):
         place = types.Range(types.Position(row - 1, 0), types.Position(row - 1, 0))
-        for span, location in kernels.sources(uri, row):
-            now = location.range.start.line + 1
-            name = span.filename.rpartition("/")[2]
-            title = f"{name}:{now} {documents.line(span.filename, now).strip()}"
+        for location in kernels.lens_lines(uri, row):
+            filename, now = documents.filename(location.uri) or "", location.range.start.line + 1
+            title = f"{filename.rpartition('/')[2]}:{now} {documents.line(filename, now).strip()}"
             command = client_command(server, SHOW_SOURCE, title, location) or types.Command(title, "")
             lenses.append(types.CodeLens(place, command))
     return lenses
 
 
-def is_kernel(uri: str) -> bool:
-    """Whether a document is generated code."""
-    return uri.startswith(f"{KERNEL_SCHEME}:")
-
-
-def _uri(file: KernelFile) -> str:
-    key = sha256(file.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return f"{KERNEL_SCHEME}:/{key}/{quote(file.name)}"
-
-
-def _places(file: KernelFile) -> list[tuple[Launch, tuple[int, int]]]:
+def _places(document: Document) -> list[tuple[Launch, Rows]]:
     """Where a document computes something itself: a kernel does in all its rows, the whole code in calls."""
-    if file.launches:
-        return [(launch, (1, file.text.count("\n"))) for launch in file.launches]
-    return [(launch, launch.rows) for launch in file.code.launches if not launch.source]
+    if document.built or document.code is None:
+        return []
+    if document.launches:
+        return [(launch, (1, document.text.count("\n"))) for launch in document.launches]
+    return [(launch, launch.rows) for launch in document.code.launches if not launch.source]
 
 
-def _holds(launch: Launch, row: int) -> bool:
-    return any(rows and rows[0] <= row <= rows[1] for rows in (launch.rows, launch.definition))
+def _marks_at(shown: ShownDocument, row: int | None) -> Iterable[Mark]:
+    """The marks around a row; of a row of a kernel that has none, those of the whole kernel."""
+    if row is None:
+        return shown.marks
+    around = [mark for mark in shown.marks if mark.rows[0] <= row <= mark.rows[1]]
+    own = [mark for mark in around if mark.rows == (row, row)]
+    return own or (shown.marks if shown.document.launches else around)
 
 
-def _order(span: Span) -> tuple[str, int, int]:
-    return span.filename, span.row, span.column
+def _covers(span: Span, row: int, column: int) -> bool:
+    return (span.row, span.column) <= (row, column) < (span.end_row, span.end_column)
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    starts_before_end = (one.row, one.column) < (other.end_row, other.end_column)
+    ends_after_start = (other.row, other.column) < (one.end_row, one.end_column)
+    return one.filename == other.filename and starts_before_end and ends_after_start
+
+
+def _size(span: Span) -> tuple[int, int]:
+    return span.end_row - span.row, span.end_column - span.column
+
+
+def _range(rows: Rows) -> types.Range:
+    return types.Range(types.Position(rows[0] - 1, 0), types.Position(rows[1] - 1, 0))
+
+
+def _order(span: Span) -> tuple[str, int, int, int]:
+    return span.filename, span.row, span.column, -span.end_column

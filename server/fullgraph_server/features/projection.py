@@ -139,7 +139,7 @@ class View:
                     (code, launch)
                     for code in projection.report.codes
                     for launch in code.launches
-                    if launch.span_at(self.filename, earlier) is not None
+                    if launch.spans_at(self.filename, earlier)
                 ]
         return []
 

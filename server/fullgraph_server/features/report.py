@@ -12,6 +12,7 @@ from ..engine.runs import Runs
 from ..protocol import (
     GUARDS,
     REPORT,
+    ArtifactItem,
     FindingItem,
     FrameItem,
     GraphItem,
@@ -21,15 +22,14 @@ from ..protocol import (
     ReportItem,
     ReportParams,
 )
+from .artifacts import ArtifactDocuments, ShownDocument
 from .documents import Documents
 from .explanation import explanation_uri
 from .findings import minify_options
-from .kernels import KernelDocuments
 
 
-def register(server: LanguageServer, documents: Documents, runs: Runs, kernels: KernelDocuments) -> None:
+def register(server: LanguageServer, runs: Runs, items: ReportItems) -> None:
     """Answer both requests."""
-    items = _Items(documents, kernels)
 
     @server.feature(REPORT)
     async def report(params: ReportParams) -> ReportItem | None:
@@ -50,12 +50,16 @@ def _importance(guard: Guard) -> tuple[int, bool, bool]:
     return -guard.failures, not written_name(guard.source), not guard.expected
 
 
-class _Items:
+def _is_code(shown: ShownDocument) -> bool:
+    return shown.document.code is not None and not shown.document.built
+
+
+class ReportItems:
     """Parts of a report as items of the protocol."""
 
-    def __init__(self, documents: Documents, kernels: KernelDocuments) -> None:
+    def __init__(self, documents: Documents, artifacts: ArtifactDocuments) -> None:
         self._documents = documents
-        self._kernels = kernels
+        self._artifacts = artifacts
 
     def report(self, report: Report) -> ReportItem:
         return ReportItem(
@@ -64,18 +68,36 @@ class _Items:
             torch=report.torch,
             seconds=report.seconds,
             frames=[self._frame(report, frame) for frame in report.frames],
-            findings=[self._finding(report, finding) for finding in report.findings],
-            kernels=[
-                KernelItem(
-                    uri=uri,
-                    name=file.launches[0].name if file.launches else file.name,
-                    graph=f"{file.code.compile_id} {file.code.phase}",
-                    operators=operators(file.launches),
-                    locations=[location for _, location in self._kernels.sources(uri)],
-                )
-                for uri, file in self._kernels.of_report(report)
-            ],
+            findings=[self.finding(report, finding) for finding in report.findings],
+            kernels=[self._kernel(shown) for shown in self._artifacts.of_report(report) if _is_code(shown)],
+            artifacts=[self._artifact(shown) for shown in self._artifacts.of_report(report)],
         )
+
+    def _kernel(self, shown: ShownDocument) -> KernelItem:
+        document = shown.document
+        return KernelItem(
+            uri=shown.uri,
+            name=document.title,
+            graph=f"{document.compile_id} {document.phase}",
+            operators=operators(document.launches),
+            locations=self._locations(shown),
+        )
+
+    def _artifact(self, shown: ShownDocument) -> ArtifactItem:
+        document = shown.document
+        return ArtifactItem(
+            uri=shown.uri,
+            name=document.title,
+            file=document.name,
+            compile_id=document.compile_id,
+            phase=document.phase,
+            locations=self._locations(shown),
+            previous=shown.previous,
+        )
+
+    def _locations(self, shown: ShownDocument) -> list[types.Location]:
+        spans = dict.fromkeys(span for launch in shown.document.launches for span in launch.spans)
+        return [self._documents.location(shown.report, span) for span in spans]
 
     def guard(self, report: Report, guard: Guard) -> GuardItem:
         location = self._location(report, guard.span)
@@ -103,7 +125,7 @@ class _Items:
             ],
         )
 
-    def _finding(self, report: Report, finding: Finding) -> FindingItem:
+    def finding(self, report: Report, finding: Finding) -> FindingItem:
         return FindingItem(
             kind=finding.kind,
             code=finding.code,

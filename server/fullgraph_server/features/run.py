@@ -16,7 +16,18 @@ from ..engine.recipes import what_helps
 from ..engine.report import Report
 from ..engine.runs import Plan, Planner, Runs
 from ..engine.settings import RunSettings, memory_limit
-from ..protocol import CLEAR, KERNELS, RECIPES, RUN, RUN_ON_SAVE, STAGES, STOP, RunSummary
+from ..protocol import (
+    ASSEMBLY,
+    CLEAR,
+    COMPILE_TIMES,
+    KERNELS,
+    RECIPES,
+    RUN,
+    RUN_ON_SAVE,
+    STAGES,
+    STOP,
+    RunSummary,
+)
 from ..workspace.config import read_config
 from .arguments import refusal, target_argument
 from .configuration import Configuration, RunOn
@@ -83,6 +94,16 @@ def register(
     async def kernels(*args: Any) -> RunSummary:
         name = target_argument(targets, KERNELS, args).id
         return summary(name, await runs.start(name, "kernels"))
+
+    @server.command(ASSEMBLY)
+    async def assembly(*args: Any) -> RunSummary:
+        name = target_argument(targets, ASSEMBLY, args).id
+        return summary(name, await runs.start(name, "whole"))
+
+    @server.command(COMPILE_TIMES)
+    async def compile_times(*args: Any) -> RunSummary:
+        name = target_argument(targets, COMPILE_TIMES, args).id
+        return summary(name, await runs.start(name, "times"))
 
     @server.command(STAGES)
     async def stages(*args: Any) -> RunSummary:

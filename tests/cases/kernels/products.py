@@ -55,7 +55,7 @@ def embedding(index, table):
 
 # fullgraph: scattered(f32[64, 32].requires_grad_(), i64[64, 32]).sum().backward()
 def scattered(x, index):
-    start = torch.zeros(64, 32)  # fw: fused (it has no gradient)
+    start = torch.zeros(64, 32, device=x.device)  # fw: fused (it has no gradient)
     y = start.scatter_add(0, index, x)  # fw: fused; bw: fused
     return y.cos()  # fw: fused; bw: fused
 

@@ -8,8 +8,9 @@ from typing import TextIO
 
 from rich.text import Text
 
-from ...engine.kernels import kernel_files, operators
-from ...engine.report import Code, Launch, Report, Span
+from ...engine.artifacts import documents_of
+from ...engine.kernels import operators
+from ...engine.report import Launch, Report, Span
 from ...engine.tables import aligned
 from .checked import Checked, shown_path
 from .text import plain_console, plural, print_finding
@@ -23,7 +24,7 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO, folder: Path | 
     for checked in reports:
         report = checked.report
         for code in report.codes:
-            console.print(Text(_title(report, code), "bold"))
+            console.print(Text(_title(report, code.compile_id, code.phase), "bold"))
             for line in aligned([_row(launch) for launch in code.launches], "<<<"):
                 console.print(Text(f"  {line}"))
             console.print()
@@ -40,24 +41,29 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO, folder: Path | 
 
 
 def write_files(report: Report, folder: Path) -> None:
-    """Write all code into a folder, with an index."""
-    lines = [f"# Kernels of {report.target}", ""]
-    for file in kernel_files(report):
-        path = folder / file.name
+    """Write all that the compiler made of each graph into a folder, with an index."""
+    lines = [f"# What torch.compile made of {report.target}"]
+    heading = ""
+    for document in documents_of(report):
+        path = folder / document.name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(file.text, "utf-8")
-        if not file.launches:
-            lines += ["", f"## {_title(report, file.code)}", "", f"All of it: [{file.name}]({file.name})", ""]
-            continue
-        place = _place([span for launch in file.launches for span in launch.spans])
-        lines.append(f"- [{file.launches[0].name}]({file.name}): {operators(file.launches)} ({place})")
+        path.write_text(document.text, "utf-8")
+        title = _title(report, document.compile_id, document.phase)
+        if title != heading:
+            lines += ["", f"## {title}", ""]
+            heading = title
+        line = f"- [{document.title}]({document.name})"
+        if document.launches and not document.built:
+            place = _place([span for launch in document.launches for span in launch.spans])
+            line += f": {operators(document.launches)} ({place})"
+        lines.append(line)
     (folder / _INDEX).write_text("\n".join(lines) + "\n", "utf-8")
 
 
-def _title(report: Report, code: Code) -> str:
-    span = next((graph.span for graph in report.graphs if graph.compile_id == code.compile_id), None)
+def _title(report: Report, compile_id: str, phase: str) -> str:
+    span = next((graph.span for graph in report.graphs if graph.compile_id == compile_id), None)
     at = f", {shown_path(span.filename)}:{span.row}" if span else ""
-    return f"Graph {code.compile_id}{at}, {code.phase}"
+    return f"Graph {compile_id}{at}" + (f", {phase}" if phase else "")
 
 
 def _row(launch: Launch) -> tuple[str, str, str]:

@@ -1,0 +1,79 @@
+"""What the kernels of generated code became: the forms on the way to machine code, and what they use.
+
+The compilers leave these in files: Triton in its cache, the C++ compiler in a library.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+import subprocess
+import sys
+import traceback
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+from .. import kernel_compat
+from ..facts import KernelCompiled
+
+_FORMS = ("ttir", "ttgir", "llir", "ptx")
+_OWN_FUNCTION = re.compile(r"\s*[0-9a-f]+ <(kernel[.> ]|\.omp_outlined)")
+"""The kernel's own functions in a library: ``kernel``, ``kernel.cold``, the loops that a compiler moves out
+of it for OpenMP (``kernel._omp_fn.0`` of GCC, ``kernel.omp_outlined`` or ``.omp_outlined.`` of Clang)."""
+
+
+def read_kernels(modules: Iterable[ModuleType]) -> Iterator[KernelCompiled]:
+    """Each kernel of some loaded code, once. Without the tool that shows it, a kernel has nothing to tell."""
+    told: set[tuple[str, str]] = set()
+    for module in modules:
+        filename = str(module.__file__)
+        for name, value in list(vars(module).items()):
+            if (filename, name) in told:
+                continue  # a graph that was compiled once more has the same code
+            try:
+                kernel = _read(filename, name, value)
+            except Exception:
+                traceback.print_exc()
+                continue
+            if kernel is not None and kernel.texts:
+                told.add((filename, name))
+                yield kernel
+
+
+def _read(filename: str, name: str, value: object) -> KernelCompiled | None:
+    library = kernel_compat.cpp_library(value)
+    if library is not None:
+        text = _disassembled(library)
+        return KernelCompiled(filename, name, (("asm", text),) if text else ())
+    binary = kernel_compat.triton_binary(value)
+    if binary is None:
+        return None
+    settings = ", ".join(f"{key}: {setting}" for key, setting in binary.settings.items())
+    texts = tuple(_triton_texts(Path(binary.folder)))
+    return KernelCompiled(filename, name, texts, settings, binary.registers, binary.spills, binary.shared)
+
+
+def _triton_texts(folder: Path) -> Iterator[tuple[str, str]]:
+    """The forms of the kernel in a folder of Triton's cache, where each kernel has one of its own."""
+    for form in _FORMS:
+        for path in folder.glob(f"*.{form}"):
+            yield form, path.read_text(errors="replace")
+    for path in folder.glob("*.cubin"):
+        with contextlib.suppress(Exception):  # NVIDIA's disassembler may be missing, or older than the GPU
+            # Triton has imported it, in whatever process it compiles or loads a kernel.
+            if sass := sys.modules["triton.tools.disasm"].get_sass(path.read_bytes()):
+                yield "sass", sass
+
+
+def _disassembled(library: str) -> str:
+    """The kernel's own functions in a library, which has Python bindings and helpers of torch too."""
+    objdump = shutil.which("objdump")
+    if objdump is None:
+        return ""
+    command = [objdump, "--disassemble", "--no-show-raw-insn", "--demangle", library]
+    output = subprocess.run(command, capture_output=True, check=True, text=True, errors="replace").stdout
+    own = [part.strip("\n") for part in output.split("\n\n") if _OWN_FUNCTION.match(part)]
+    own.sort(key=lambda part: ".cold>:" in part.partition("\n")[0])  # it raises errors, yet comes first
+    return "\n\n".join(own)

@@ -1,0 +1,131 @@
+"""What TorchInductor tells of one compilation: the forms that its graphs take, and the code in the end.
+
+Of each graph, in this order: its forms before AOTAutograd and behind it, then for each pass the graph that is
+lowered, the intermediate representation, the code, and what is behind the kernels of that. Emitted from
+``torch/_inductor/compile_fx.py`` and ``torch/_functorch/_aot_autograd/graph_compile.py`` (2.11 to 2.15);
+the ``ir_...`` records are ours (:mod:`..capture.live`), since torch writes those to a folder only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from ..facts import (
+    Artifact,
+    ArtifactKind,
+    CodeGenerated,
+    Cost,
+    Fact,
+    GraphCaptured,
+    KernelNode,
+    Phase,
+    Stack,
+)
+from .graphs import parse_operators
+from .kernels import called, parse_launches, parse_nodes_of, parse_stacks, phase_of
+from .messages import Source
+from .record import TraceRecord
+
+KERNEL_STACKS: Final = "inductor_provenance_tracking_kernel_stack_traces"
+"""The last record about code that was written."""
+
+NODE_MAPPINGS: Final = "inductor_provenance_tracking_node_mappings"
+_LOWERED: Final[dict[str, ArtifactKind]] = {
+    "fx_graph_runnable": "fx_graph_runnable",
+    "before_post_grad_graph": "fx_graph_readable",
+    "inductor_post_grad_graph": "fx_graph_transformed",
+    "ir_pre_fusion": "ir_pre_fusion",
+    "ir_post_fusion": "ir_post_fusion",
+}
+"""Forms of the graph of one pass."""
+_PASSES: Final[dict[str, tuple[ArtifactKind, Phase]]] = {
+    "aot_forward_graph": ("forward_graph", "forward"),
+    "aot_backward_graph": ("backward_graph", "backward"),
+    "aot_inference_graph": ("inference_graph", "inference"),
+}
+_WHOLE: Final[dict[str, ArtifactKind]] = {
+    "before_pre_grad_graph": "before_pre_grad_graph",
+    "after_pre_grad_graph": "after_pre_grad_graph",
+    "aot_joint_graph": "joint_graph",
+    "before_joint_graph": "before_joint_graph",
+    "after_joint_graph": "after_joint_graph",
+}
+"""Forms of the graph with all its passes."""
+_OF_CODE: Final = ("inductor_output_code", NODE_MAPPINGS, KERNEL_STACKS)
+
+CODE_RECORDS = frozenset((*_LOWERED, *_PASSES, *_WHOLE, *_OF_CODE))
+"""The records that :class:`CodeReader` knows."""
+
+
+class CodeReader:
+    """Reads the records of one compilation. Code is told once it is known what is behind its kernels."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._trains = False
+        self._phase: Phase = "inference"
+        self._nodes: Mapping[str, KernelNode] = {}
+        self._written: TraceRecord | None = None
+        self._computed: Mapping[str, Sequence[str]] = {}
+        self._costs: Mapping[str, Cost] = {}
+        self._stacks: Mapping[str, Stack] = {}
+
+    def feed(self, record: TraceRecord, graph: GraphCaptured | None) -> Iterator[Fact]:
+        """The facts that ``record`` makes known; ``graph`` is what Dynamo has captured."""
+        name, text = record.name, record.payload
+        if name == KERNEL_STACKS:
+            self._computed = record.seen.get("nodes") or self._computed
+            self._costs = record.seen.get("costs", {})
+            self._stacks = record.seen.get("node_stacks", {})
+            yield from self.finish(graph, parse_stacks(text, self._source))
+        elif name == NODE_MAPPINGS:
+            self._computed = parse_nodes_of(text)
+            if self._computed:
+                yield Artifact(record.compile_id, self._phase, NODE_MAPPINGS, text)
+        else:
+            yield from self.finish(graph)
+            if name == "inductor_output_code":
+                self._written = record
+            elif name in _PASSES:
+                kind, phase = _PASSES[name]
+                yield Artifact(record.compile_id, phase, kind, text)
+            elif name in _WHOLE:
+                self._trains = self._trains or name == "aot_joint_graph"
+                yield Artifact(record.compile_id, None, _WHOLE[name], text)
+            else:
+                yield self._lowered(record)
+
+    def finish(
+        self, graph: GraphCaptured | None, stacks: Mapping[str, tuple[Stack, ...]] | None = None
+    ) -> Iterator[CodeGenerated]:
+        """The code that was written last. Where nothing else does, nodes of Dynamo's graph tell the lines."""
+        record, self._written = self._written, None
+        if record is None:
+            return
+        captured = {node.name: node.frame for node in graph.nodes} if graph else {}
+        kernels = []
+        for launch in parse_launches(record.payload):
+            names = self._computed.get(launch.handle, ())
+            nodes = tuple(map(self._placed, (self._nodes[name] for name in names if name in self._nodes)))
+            behind = (stacks or {}).get(launch.handle) or tuple(
+                dict.fromkeys((captured[name],) for name in launch.sources if name in captured)
+            )
+            cost = self._costs.get(launch.handle)
+            kernels.append(called(replace(launch.kernel, nodes=nodes, stacks=behind, cost=cost)))
+        self._nodes, self._computed, self._costs, self._stacks = {}, {}, {}, {}
+        phase, filename = phase_of(record.payload), str(record.body.get("file_path", ""))
+        yield CodeGenerated(record.compile_id, phase, filename, record.payload, tuple(kernels))
+
+    def _placed(self, node: KernelNode) -> KernelNode:
+        return replace(node, stack=self._stacks.get(node.name, ()))
+
+    def _lowered(self, record: TraceRecord) -> Artifact:
+        kind, text = _LOWERED[record.name], record.payload
+        if kind == "fx_graph_transformed":
+            self._nodes = {node.name: node for node in parse_operators(text)}
+        if not kind.startswith("ir_"):
+            # The gradients that a backward graph starts from have this name in AOTAutograd.
+            self._phase = "backward" if "tangents_" in text else "forward" if self._trains else "inference"
+        return Artifact(record.compile_id, self._phase, kind, text)

@@ -1,0 +1,51 @@
+"""How long the compiler's steps take: ``chromium_event`` records, which come in pairs.
+
+Each has a JSON object as its payload, in the trace event format of Chromium, with times in microseconds
+(``ChromiumEventLogger`` in ``torch/_dynamo/utils.py``, 2.11 to 2.15).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from ..facts import CompilePhase, PhasesTimed
+from .record import TraceRecord
+
+PHASE: Final = "chromium_event"
+_SHORTEST = 1e-4
+"""Steps shorter than this, in seconds, are left out: there are hundreds."""
+
+
+@dataclass
+class _Step:
+    """A step that is on; ``within`` are those that have ended, with their own before them."""
+
+    name: str
+    start: float
+    compile_id: str
+    within: list[CompilePhase] = field(default_factory=list)
+
+
+class PhaseReader:
+    """Pairs the records of steps that begin and end."""
+
+    def __init__(self) -> None:
+        self._steps: list[_Step] = []
+
+    def feed(self, record: TraceRecord) -> Iterator[PhasesTimed]:
+        """All steps within an outermost one, once that has ended."""
+        event = json.loads(record.payload)
+        kind, name, time = event.get("ph"), str(event["name"]), event["ts"] / 1e6
+        if kind == "B":
+            self._steps.append(_Step(name, time, record.compile_id))
+        elif kind == "E" and any(step.name == name for step in self._steps):
+            while (step := self._steps.pop()).name != name:
+                pass  # an exception ended it, which torch does not tell
+            phases = [CompilePhase(name, step.start, time - step.start, step.compile_id), *step.within]
+            if not self._steps:
+                yield PhasesTimed(tuple(phases))
+            elif phases[0].seconds >= _SHORTEST:
+                self._steps[-1].within += phases

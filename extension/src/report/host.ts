@@ -1,0 +1,71 @@
+/** The extension around the page. A page that was exported is alone: there, links lead to `vscode:` or nowhere. */
+
+import type { Location } from "vscode-languageclient";
+import { element } from "./dom";
+import { place } from "./format";
+import type { FromPage } from "./messages";
+
+/** What the page looks like, which it forgets when its tab is hidden. */
+export interface Look {
+  scroll: number;
+  /** The picture that was chosen: compile id and phase. */
+  picture: string;
+  /** The ids of the tables that are unfolded. */
+  unfolded: string[];
+}
+
+interface VSCode {
+  postMessage(message: FromPage): void;
+  getState(): Look | undefined;
+  setState(look: Look): void;
+}
+
+declare global {
+  /** There is one only in VS Code. */
+  var acquireVsCodeApi: (() => VSCode) | undefined;
+}
+
+export const vscode = globalThis.acquireVsCodeApi?.();
+
+export function tell(message: FromPage): void {
+  vscode?.postMessage(message);
+}
+
+/** A link to a line of the user's. */
+export function sourceLink(location: Location, text = place(location)): HTMLElement {
+  return vscode
+    ? button(text, { kind: "source", location })
+    : element("a", { href: addressOf(location) }, text);
+}
+
+/** Where a page that is alone finds a line: VS Code opens such addresses. */
+export function addressOf({ uri, range }: Location): string {
+  const { line, character } = range.start;
+  return `${uri.replace("file://", "vscode://file")}:${line + 1}:${character + 1}`;
+}
+
+/** Links to lines, the first of them only if there are many. */
+export function sourceLinks(locations: readonly Location[]): HTMLElement {
+  const links = [
+    ...new Map(locations.map((location) => [place(location), location])).values(),
+  ].sort(
+    (one, other) =>
+      one.uri.localeCompare(other.uri) || one.range.start.line - other.range.start.line,
+  );
+  const shown = links.slice(0, 4).flatMap((location) => [sourceLink(location), " "]);
+  const more = links.length > 4 ? [`and ${links.length - 4} more`] : [];
+  return element("span", {}, ...shown, ...more);
+}
+
+/** A link to a document of the server. */
+export function documentLink(uri: string, text: string): HTMLElement {
+  return vscode ? button(text, { kind: "document", uri }) : element("span", {}, text);
+}
+
+function button(text: string, message: FromPage): HTMLElement {
+  const made = element("button", { type: "button", class: "link" }, text);
+  made.addEventListener("click", () => {
+    tell(message);
+  });
+  return made;
+}

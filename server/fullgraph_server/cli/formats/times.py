@@ -1,0 +1,38 @@
+"""Text for people: how long a program takes with cold and warm caches, and where the time goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TextIO
+
+from rich.text import Text
+
+from ...engine.faults import outcome
+from ...engine.tables import aligned
+from .checked import Checked
+from .text import plain_console, print_finding
+
+_KINDS = ("target-error", "compile-error", "capture-error", "cudagraph-skip", "perf-hint")
+
+
+def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
+    """Write each report as it comes."""
+    console = plain_console(out)
+    for checked in reports:
+        report = checked.report
+        rows = [
+            (
+                f"{item.cache} caches",
+                f"{item.compiling:.1f} s",
+                f"{item.seconds:.1f} s",
+                outcome(item.failure),
+            )
+            for item in report.times
+        ]
+        if rows:
+            for line in aligned([("", "compiling", "in all", ""), *rows], "<>><"):
+                console.print(Text(line))
+            console.print()
+        for finding in report.findings:
+            if finding.kind in _KINDS:
+                print_finding(console, checked, finding)

@@ -1,0 +1,191 @@
+"""The documents of a report: each form that a graph took on its way to code, its code, and its kernels.
+
+The names are those of the files that ``TORCH_COMPILE_DEBUG=1`` writes, where there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from fullgraph_compiler.facts import Artifact, ArtifactKind, StackFrame
+from fullgraph_compiler.trace.graphs import parse_places
+
+from .kernel_lines import lines_of
+from .report import Code, Launch, Report, Span
+
+_SUFFIXES: Final = {"triton": "py", "cpp": "cpp", "metal": "metal", "cuda": "cu", "asm": "s"}
+_OTHERS: Final = {"ir_": "txt", "inductor_": "json"}
+"""Suffixes of forms that are not Python, by how their names begin."""
+_BUILT: Final = {
+    "ttir": "TTIR",
+    "ttgir": "TTGIR",
+    "llir": "LLVM IR",
+    "ptx": "PTX",
+    "sass": "SASS",
+    "asm": "assembly",
+}
+_TITLES: Final[dict[ArtifactKind, str]] = {
+    "before_pre_grad_graph": "Graph before pre-grad passes",
+    "after_pre_grad_graph": "Graph after pre-grad passes",
+    "joint_graph": "Joint graph",
+    "before_joint_graph": "Graph before joint passes",
+    "after_joint_graph": "Graph after joint passes",
+    "forward_graph": "Forward graph",
+    "backward_graph": "Backward graph",
+    "inference_graph": "Inference graph",
+    "fx_graph_runnable": "Graph, runnable",
+    "fx_graph_readable": "Graph before post-grad passes",
+    "fx_graph_transformed": "Graph after post-grad passes",
+    "ir_pre_fusion": "IR before fusion",
+    "ir_post_fusion": "IR after fusion",
+    "inductor_provenance_tracking_node_mappings": "Nodes of graphs and kernels",
+}
+
+Rows: TypeAlias = tuple[int, int]
+"""The first and the last one, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text that the compiler made of a graph. ``name`` is that of its file, with folders.
+
+    ``code`` is set for the code of a graph and what is part of it, ``launches`` for a kernel and what it was
+    compiled to, ``built`` for the latter alone.
+    """
+
+    name: str
+    title: str
+    text: str
+    compile_id: str
+    phase: str = ""
+    code: Code | None = None
+    launches: tuple[Launch, ...] = ()
+    built: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Rows of a document, the user's code behind them, and the operations that they may compute."""
+
+    rows: Rows
+    span: Span
+    operators: tuple[str, ...] = ()
+
+
+def documents_of(report: Report) -> list[Document]:
+    """All documents of a report, graph by graph, in the order in which a graph becomes code."""
+    compile_ids = (
+        item.compile_id for items in (report.graphs, report.artifacts, report.codes) for item in items
+    )
+    found = (document for name in dict.fromkeys(compile_ids) for document in _of_graph(report, name))
+    return list(_with_own_names(found))
+
+
+def marks_of(document: Document, report: Report) -> list[Mark]:
+    """Which of the user's code the rows of a document are of."""
+    if document.built:
+        return []
+    if document.launches:
+        return _of_kernel(document)
+    if document.code is not None:
+        return [
+            Mark(rows, span)
+            for launch in document.code.launches
+            for rows in (launch.rows, launch.definition)
+            if rows is not None
+            for span in launch.spans
+        ]
+    places = ((row, _line(report, frame)) for row, frame in parse_places(document.text))
+    return [Mark((row, row), span) for row, span in places if span is not None]
+
+
+def _of_graph(report: Report, compile_id: str) -> Iterator[Document]:
+    folder = compile_id.replace("/", "_")
+    graphs = [graph for graph in report.graphs if graph.compile_id == compile_id]
+    for graph in graphs:
+        yield Document(f"{folder}/captured_graph.py", "Captured graph", graph.text, compile_id)
+    artifacts = [artifact for artifact in report.artifacts if artifact.compile_id == compile_id]
+    codes = [code for code in report.codes if code.compile_id == compile_id]
+    for phase in dict.fromkeys([None, *(item.phase for items in (artifacts, codes) for item in items)]):
+        for artifact in artifacts:
+            if artifact.phase == phase:
+                yield _of_artifact(artifact, folder)
+        for code in codes:
+            if code.phase == phase:
+                yield from _of_code(code, f"{folder}_{phase}")
+
+
+def _of_artifact(artifact: Artifact, folder: str) -> Document:
+    lowered = artifact.phase and artifact.kind.startswith(("fx_", "ir_", "inductor_"))
+    name = f"{folder}_{artifact.phase}" if lowered else folder
+    suffix = next((suffix for start, suffix in _OTHERS.items() if artifact.kind.startswith(start)), "py")
+    return Document(
+        name=f"{name}/{artifact.kind}.{suffix}",
+        title=_TITLES[artifact.kind],
+        text=artifact.text,
+        compile_id=artifact.compile_id,
+        phase=artifact.phase or "",
+    )
+
+
+def _of_code(code: Code, folder: str) -> Iterator[Document]:
+    yield Document(f"{folder}/output_code.py", "Output code", code.text, code.compile_id, code.phase, code)
+    for name, launches in _by_kernel(code).items():
+        first = launches[0]
+        if first.source:
+            suffix = _SUFFIXES.get(first.language, "txt")
+            kernel = Document(
+                name=f"{folder}/{name}.{suffix}",
+                title=name,
+                text=first.source + "\n",
+                compile_id=code.compile_id,
+                phase=code.phase,
+                code=code,
+                launches=tuple(launches),
+            )
+            yield kernel
+            for language, text in first.built.texts if first.built else ():
+                file = f"{folder}/{name}.{_SUFFIXES.get(language, language)}"
+                title = f"{name}, {_BUILT.get(language, language)}"
+                yield replace(kernel, name=file, title=title, text=text, built=True)
+
+
+def _by_kernel(code: Code) -> dict[str, list[Launch]]:
+    found: dict[str, list[Launch]] = {}
+    for launch in code.launches:
+        found.setdefault(launch.name, []).append(launch)
+    return found
+
+
+def _with_own_names(documents: Iterator[Document]) -> Iterator[Document]:
+    """A graph that is split has several of everything."""
+    seen: dict[str, int] = {}
+    for document in documents:
+        number = seen[document.name] = seen.get(document.name, 0) + 1
+        stem, dot, suffix = document.name.rpartition(".")
+        yield document if number == 1 else replace(document, name=f"{stem}_{number}{dot}{suffix}")
+
+
+def _of_kernel(document: Document) -> list[Mark]:
+    """Rows that compute something; code of which no row is known has all of them."""
+    marks = []
+    for row, operations in lines_of(document.launches):
+        for span in dict.fromkeys(operation.span for operation in operations):
+            names = dict.fromkeys(item.operator for item in operations if item.span == span)
+            if span is not None:
+                marks.append(Mark((row, row), span, tuple(names)))
+    found = {mark.span for mark in marks}
+    spans = dict.fromkeys(span for launch in document.launches for span in launch.spans)
+    rows = (1, document.text.count("\n"))
+    return [*marks, *(Mark(rows, span) for span in spans if span not in found)]
+
+
+def _line(report: Report, frame: StackFrame) -> Span | None:
+    source = report.files.get(frame.filename)
+    if source is None or frame.row > len(source.lines):
+        return None
+    line = source.lines[frame.row - 1]
+    start = len(line) - len(line.lstrip()) + 1
+    return Span(frame.filename, frame.row, start, frame.row, max(len(line.rstrip()) + 1, start))

@@ -1,0 +1,91 @@
+"""Which operation of the user's a line of a kernel computes.
+
+TorchInductor does not tell. A line that assigns a temporary value calls a function of Triton or of C++, or
+applies an operator, that only few operations of torch are lowered to
+(``torch/_inductor/codegen/triton.py`` and ``cpp.py``; decompositions have done the rest ahead of it). The
+operations of the launch that may be lowered to it are what the line may be of; mostly there is one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from .report import Launch, Operation
+
+_ASSIGNMENT = re.compile(
+    r"^\s*(?:auto |const )*(?:(?P<sum>_tmp|tmp_acc)|tmp)\w* (?P<update>[-+*])?= (?P<value>.+?);?$"
+)
+_FUNCTION = re.compile(
+    r"(?:tl|tl_math|libdevice|triton_helpers|at::vec|std|decltype\(\w+\))(?:\.|::)(\w+)\(|\.(\w+)\(\)"
+)
+_OPERATOR = re.compile(r"\btmp\w* (?P<operator>[-+*/<>]|[<>=!]=) (?:static_cast<\w+>\()?\(?-?(?:tmp|[\d.])")
+_NEGATED = re.compile(r"(?:^|\()-tmp|\.neg\(\)|decltype\(tmp\w+\)\(-tmp")
+_SIGMOID = re.compile(r"decltype\((\w+)\)\(1\) ?/ ?\(decltype\(\1\)\(1\) \+ ")
+_CAST = re.compile(r"^tmp\w*\.to\(tl\.\w+\)$|^(?:at::vec::convert|c10::convert)<")
+
+_SEVERAL: dict[str, frozenset[str]] = {
+    name: frozenset(operators.split())
+    for name, operators in {
+        "maximum": "maximum relu clamp clamp_min amax max",
+        "minimum": "minimum clamp clamp_max amin min",
+        "max_propagate_nan": "maximum relu clamp clamp_min amax max",
+        "min_propagate_nan": "minimum clamp clamp_max amin min",
+        "max2": "amax max softmax prepare_softmax_online",
+        "min2": "amin min",
+        "where": "where masked_fill threshold_backward",
+        "blendv": "where masked_fill threshold_backward",
+        "sum": "sum mean var_mean prepare_softmax_online",
+        "welford": "var_mean var",
+        "welford_reduce": "var_mean var",
+        "welford_combine": "var_mean var",
+        "rand": "rand inductor_random bernoulli native_dropout",
+        "randn": "randn inductor_random",
+        "sigmoid": "sigmoid sigmoid_backward silu",
+        "pow": "pow",
+        "erf": "erf gelu",
+        "clamp_min": "relu clamp clamp_min",
+        "+": "add addmm",
+        "-": "sub rsub",
+        "*": "mul pow square",
+        "/": "div mean reciprocal",
+        "neg": "neg",
+        "<": "lt",
+        "<=": "le threshold_backward",
+        ">": "gt",
+        ">=": "ge",
+        "==": "eq",
+        "!=": "ne",
+        "cast": "convert_element_type _to_copy",
+    }.items()
+}
+"""What a function or an operator may come from, where it is not the operation of its own name."""
+
+
+def lines_of(launches: Sequence[Launch]) -> Iterator[tuple[int, tuple[Operation, ...]]]:
+    """The rows of a kernel, from 1, that compute something, and what operations they may be of."""
+    operations = list(dict.fromkeys(operation for launch in launches for operation in launch.operations))
+    for row, line in enumerate(launches[0].source.splitlines(), 1):
+        names = set(_computed(line))
+        found = tuple(item for item in operations if item.operator.rpartition(".")[2] in names)
+        if found:
+            yield row, found
+
+
+def _computed(line: str) -> Iterator[str]:
+    """The operations of torch that a line may be lowered from."""
+    assigned = _ASSIGNMENT.match(line)
+    if assigned is None:
+        return
+    value = assigned["value"]
+    words = [name for groups in _FUNCTION.findall(value) for name in groups if name]
+    words += [found["operator"] for found in _OPERATOR.finditer(value)]
+    if _SIGMOID.search(value):
+        words, value = ["sigmoid"], ""
+    words += filter(
+        None, [assigned["update"], _NEGATED.search(value) and "neg", _CAST.search(value) and "cast"]
+    )
+    if assigned["sum"]:
+        words = ["sum" if word == "+" else word for word in words]
+    for word in words:
+        yield from _SEVERAL.get(word, (word,))

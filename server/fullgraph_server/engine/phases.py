@@ -1,0 +1,59 @@
+"""The steps of the compiler as a tree, and which part of the compiler each is of."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from fullgraph_compiler.facts import CompilePhase
+
+Part: TypeAlias = Literal["dynamo", "aot", "inductor", "build"]
+
+_BEGINS: Final[tuple[tuple[re.Pattern[str], Part], ...]] = (
+    (
+        re.compile(
+            r"^(compile_file|async_compile|PyCodeCache|CppCodeCache|CachingAutotuner|AotCodeCompiler|Static)"
+        ),
+        "build",
+    ),
+    (re.compile(r"^(aot_|AOTAutograd|create_aot|min_cut|entire_backward_compile)"), "aot"),
+    (re.compile(r"(compile_fx|inductor|_passes$|^GraphLowering|^Scheduler)"), "inductor"),
+)
+"""Where a part begins, by torch's names (``dynamo_timed`` throughout torch, 2.11 to 2.15)."""
+
+
+@dataclass(slots=True)
+class Step:
+    """A step within ``depth`` others; ``own`` are its seconds without those of the steps within it."""
+
+    phase: CompilePhase
+    depth: int
+    part: Part
+    own: float
+
+
+def steps_of(phases: Iterable[CompilePhase]) -> list[Step]:
+    """The steps in the order of their start. One that begins no part is of that which it is within."""
+    steps: list[Step] = []
+    around: list[Step] = []
+    for phase in phases:
+        while around and around[-1].phase.start + around[-1].phase.seconds <= phase.start:
+            around.pop()
+        begun = next((part for pattern, part in _BEGINS if pattern.search(phase.name)), None)
+        step = Step(phase, len(around), begun or (around[-1].part if around else "dynamo"), phase.seconds)
+        if around:
+            around[-1].own -= phase.seconds
+        steps.append(step)
+        around.append(step)
+    return steps
+
+
+def seconds_of_parts(steps: Sequence[Step]) -> dict[Part, float]:
+    """How long each part of the compiler was on, the longest first."""
+    seconds: dict[Part, float] = defaultdict(float)
+    for step in steps:
+        seconds[step.part] += max(step.own, 0.0)
+    return {part: seconds[part] for part in sorted(seconds, key=lambda part: -seconds[part])}

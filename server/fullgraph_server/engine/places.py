@@ -1,0 +1,129 @@
+"""Where in the user's code a fact belongs: the innermost frame of its stack that is the user's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fullgraph_compiler.facts import (
+    Fact,
+    FrameCompiled,
+    FrameSkipped,
+    FrameStarted,
+    RecompileLimit,
+    Stack,
+    StackFrame,
+)
+
+from ..workspace.ranges import definition_span, frame_span, name_span
+from ..workspace.workspace import Workspace
+from . import wording
+from .names import written_name
+from .report import Call, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a finding goes, the calls that lead there, and the library call below it, if any."""
+
+    span: Span
+    calls: tuple[Call, ...]
+    library: Call | None
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of the user's, with all its compilations."""
+
+    filename: str
+    name: str
+    row: int
+
+
+class Places:
+    """Knows the frames that were compiled. ``filename`` is where something without a stack goes."""
+
+    def __init__(self, workspace: Workspace, filename: str) -> None:
+        self._workspace = workspace
+        self._filename = filename
+        self._started: dict[str, FrameStarted] = {}
+        self._spans: dict[tuple[StackFrame, str], Span] = {}
+        self.functions: dict[str, Function] = {}
+
+    def index(self, fact: Fact) -> None:
+        """Learn of a frame that a fact tells of."""
+        if isinstance(fact, FrameStarted):
+            known = self._started.get(fact.compile_id)
+            if known is None or not known.stack:
+                self._started[fact.compile_id] = fact
+        if isinstance(fact, (FrameStarted, FrameCompiled, FrameSkipped, RecompileLimit)):
+            function = Function(fact.filename, fact.function, fact.row)
+            self.functions.setdefault(fact.compile_id, function)
+
+    def place(self, stack: Stack, compile_id: str) -> Place:
+        """The innermost frame of the user's own; of library calls, only those below it are kept."""
+        full = self.full_stack(stack, compile_id)
+        if not full:
+            return Place(Span(self._filename, 1, 1, 1, 1), (), None)
+        own = [index for index, frame in enumerate(full) if self._workspace.contains(frame.filename)]
+        index = own[-1] if own else len(full) - 1
+        shown = [full[position] for position in own if position < index] + list(full[index:])
+        calls = tuple(Call(frame.filename, frame.row, frame.function) for frame in shown)
+        library = (
+            calls[-1] if own and index < len(full) - 1 and not wording.is_dynamo(full[-1].filename) else None
+        )
+        return Place(self.span(full[index]), calls, library)
+
+    def full_stack(self, stack: Stack, compile_id: str) -> Stack:
+        """The calls that led to the frame, then the fact's own, or the frame itself if it has none."""
+        stack = stack or self.own_frame(compile_id)
+        started = self._started.get(compile_id)
+        if started and started.stack and stack and not _same_call(started.stack[0], stack[0]):
+            stack = started.stack + stack
+        return stack
+
+    def own_frame(self, compile_id: str) -> Stack:
+        """The compiled function as a frame that stands on its name."""
+        function = self.functions.get(compile_id)
+        if function is None:
+            return ()
+        source = self._workspace.source(function.filename)
+        span = definition_span(source, function.filename, function.row, function.name)
+        if source is None:
+            return (StackFrame(function.filename, function.row, function.name),)
+        return (
+            StackFrame(
+                function.filename,
+                span.row,
+                function.name,
+                source.offset(span.row, span.column),
+                span.end_row,
+                source.offset(span.end_row, span.end_column),
+            ),
+        )
+
+    def span(self, frame: StackFrame, name: str = "") -> Span:
+        """The range of a frame, or of ``name`` in it if it stands there."""
+        key = (frame, name)
+        span = self._spans.get(key)
+        if span is None:
+            source = self._workspace.source(frame.filename)
+            span = (name_span(source, frame.row, name) if name else None) or frame_span(source, frame)
+            self._spans[key] = span
+        return span
+
+    def name_span(self, stack: Stack, source: str) -> Span | None:
+        """Where a guarded expression stands in the innermost own frame of a stack."""
+        frame = self._innermost_own(stack)
+        return None if frame is None else self.span(frame, written_name(source))
+
+    def own_span(self, stack: Stack) -> Span | None:
+        """The innermost code of a stack that is the user's own."""
+        frame = self._innermost_own(stack)
+        return self.span(frame) if frame else None
+
+    def _innermost_own(self, stack: Stack) -> StackFrame | None:
+        return next((frame for frame in reversed(stack) if self._workspace.contains(frame.filename)), None)
+
+
+def _same_call(one: StackFrame, other: StackFrame) -> bool:
+    return (one.filename, one.row, one.function) == (other.filename, other.row, other.function)

@@ -1,0 +1,194 @@
+"""What a run tells of speed: findings about what costs it, and the compilations of a run one by one.
+
+Only runs that went as deep as generated code say something of it: the fast loop stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, Protocol
+
+from fullgraph_compiler.facts import (
+    CodeGenerated,
+    CompilePhase,
+    CudagraphSkip,
+    Fact,
+    FrameCompiled,
+    FrameStarted,
+    GraphBreak,
+    GraphCaptured,
+    GuardFailure,
+    PerformanceHint,
+    PhasesTimed,
+    Recompile,
+    Severity,
+    Stack,
+    TimesMeasured,
+)
+
+from . import wording
+from .drafts import Draft
+from .names import compile_number
+from .phases import Part, seconds_of_parts, steps_of
+from .places import Places
+from .report import Compilation, Finding, FindingKind
+
+_FEW = 2
+"""Operations of a graph that is hardly worth the call of what it was compiled to."""
+_WARM_ENOUGH = 0.5
+"""Of the compile time with cold caches: what is left with warm ones if those are worth keeping."""
+_SHORT = 1.0
+"""Seconds of compile time that nobody minds."""
+
+
+_KEEP_CACHES = (
+    "Keep the caches from one job to the next: set TORCHINDUCTOR_CACHE_DIR to a folder that stays, "
+    "or use `torch.compiler.save_cache_artifacts()`."
+)
+_PARTS: Final[dict[Part, tuple[str, str]]] = {
+    "dynamo": (
+        "Dynamo, which traces the Python code",
+        "Trace less: compile only the block that a model repeats (`block.compile()`), no loops over data.",
+    ),
+    "aot": (
+        "AOTAutograd, which traces forward and backward",
+        "Compile inference under `torch.no_grad()`; for training, compile the block that a model repeats.",
+    ),
+    "inductor": (
+        "TorchInductor, which lowers graphs and writes code",
+        "Make graphs smaller, or fewer: compile the block that a model repeats instead of the whole.",
+    ),
+    "build": ("building kernels", _KEEP_CACHES),
+}
+"""What each part of the compiler is, and what to do if it takes long."""
+
+
+class MakeFinding(Protocol):
+    """Makes a finding at the place of a stack, or of the frame of a compilation."""
+
+    def __call__(
+        self,
+        kind: FindingKind,
+        severity: Severity,
+        message: str,
+        stack: Stack,
+        compile_id: str,
+        /,
+        *,
+        explanation: str = "",
+        hints: tuple[str, ...] = (),
+        text: str = "",
+    ) -> Finding: ...
+
+
+def speed_drafts(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Draft]:
+    """A finding for each thing that costs speed, and for the time that compiling takes."""
+    for fact in facts:
+        if isinstance(fact, PerformanceHint):
+            found = finding("perf-hint", "information", fact.message, fact.stack, fact.compile_id)
+            yield Draft(found, {fact.compile_id})
+        elif isinstance(fact, CudagraphSkip):
+            reason = fact.reason.removeprefix("skipping cudagraphs due to ")
+            message = f"does not run as a CUDA graph: {wording.first_line(reason)}"
+            hints = wording.cudagraph_hints(reason)
+            found = finding(
+                "cudagraph-skip",
+                "warning",
+                message,
+                fact.stack,
+                fact.compile_id,
+                hints=hints,
+                text=fact.reason,
+            )
+            yield Draft(found, {fact.compile_id})
+    if any(isinstance(fact, CodeGenerated) for fact in facts):
+        yield from _small_graphs(facts, finding)
+    yield from _compile_times(facts, finding)
+
+
+def compilations(facts: Sequence[Fact], places: Places) -> tuple[Compilation, ...]:
+    """All compilations of frames, in their order."""
+    reasons = {
+        fact.compile_id: wording.change(
+            [max(fact.failures, key=lambda item: compile_number(item.compile_id))]
+        )
+        for fact in facts
+        if isinstance(fact, Recompile) and fact.failures
+    }
+    seconds = {fact.compile_id: fact.seconds for fact in facts if isinstance(fact, FrameCompiled)}
+    steps: dict[str, CompilePhase] = {}
+    for phase in _phases(facts):
+        steps.setdefault(phase.compile_id, phase)
+    started = {fact.compile_id: fact for fact in facts if isinstance(fact, FrameStarted)}
+    return tuple(
+        Compilation(
+            compile_id=compile_id,
+            function=fact.function,
+            span=places.place((), compile_id).span,
+            start=steps[compile_id].start if compile_id in steps else 0.0,
+            # One that failed is never told as compiled.
+            seconds=seconds.get(compile_id) or (steps[compile_id].seconds if compile_id in steps else 0.0),
+            reason=reasons.get(compile_id, ""),
+        )
+        for compile_id, fact in started.items()
+    )
+
+
+def _small_graphs(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Draft]:
+    """Graphs that are so small since graph breaks are around them."""
+    broken = {fact.compile_id.partition("/")[0] for fact in facts if isinstance(fact, GraphBreak)}
+    if not broken:
+        return
+    for fact in facts:
+        if isinstance(fact, GraphCaptured) and 0 < len(fact.nodes) <= _FEW:
+            count = "1 operation" if len(fact.nodes) == 1 else f"{len(fact.nodes)} operations"
+            message = f"a graph of {count}: calling what it compiles to costs about what it saves"
+            hints = ("Remove the graph breaks around it, so that it becomes part of a larger graph.",)
+            stack = (fact.nodes[0].frame,)
+            yield Draft(
+                finding("perf-hint", "information", message, stack, fact.compile_id, hints=hints),
+                {fact.compile_id},
+            )
+
+
+def _compile_times(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Draft]:
+    """How long compiling takes with cold and with warm caches, and which part of the compiler takes most."""
+    times = {fact.cache: fact for fact in facts if isinstance(fact, TimesMeasured) and fact.failure is None}
+    cold, warm = times.get("cold"), times.get("warm")
+    if cold is None:
+        return
+    slowest = _slowest(facts)
+    message = f"compiling takes {cold.compiling:.1f} s with cold caches"
+    if warm is not None:
+        message += f", {warm.compiling:.1f} s with warm ones"
+    seconds = seconds_of_parts(steps_of(_phases(facts)))
+    advice = [_PARTS[part][1] for part in [*seconds][:1]]
+    if warm is not None and warm.compiling < cold.compiling * _WARM_ENOUGH:
+        advice = list(dict.fromkeys([_KEEP_CACHES, *advice]))
+    total = sum(seconds.values())
+    yield Draft(
+        finding(
+            "perf-hint",
+            "information",
+            message,
+            (),
+            slowest,
+            explanation="\n".join(f"{seconds[part] / total:4.0%}  {_PARTS[part][0]}" for part in seconds),
+            hints=tuple(advice) if cold.compiling > _SHORT else (),
+        ),
+        {slowest} - {""},
+    )
+
+
+def _slowest(facts: Sequence[Fact]) -> str:
+    """The compilation that took longest; empty if there was none."""
+    done = [fact for fact in facts if isinstance(fact, FrameCompiled)]
+    return max(done, key=lambda fact: fact.seconds).compile_id if done else ""
+
+
+def _number(failure: GuardFailure) -> tuple[int, ...]:
+    return compile_number(failure.compile_id)
+
+
+def _phases(facts: Sequence[Fact]) -> list[CompilePhase]:
+    return [phase for fact in facts if isinstance(fact, PhasesTimed) for phase in fact.phases]

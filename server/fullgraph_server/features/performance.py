@@ -1,0 +1,176 @@
+"""The request ``fullgraph/performance``: where compile time went, and what the compiled code consists of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from fullgraph_compiler.trace.graphs import parse_operators
+from pygls.lsp.server import LanguageServer
+
+from ..engine.artifacts import Document
+from ..engine.kernels import operators
+from ..engine.phases import steps_of
+from ..engine.report import Code, Compilation, Launch, Report
+from ..engine.runs import Runs
+from ..protocol import (
+    PERFORMANCE,
+    CompilationItem,
+    KernelRow,
+    OperationItem,
+    PerformanceItem,
+    PhaseItem,
+    PictureItem,
+    TargetParams,
+    TimesItem,
+)
+from .artifacts import ArtifactDocuments, ShownDocument
+from .documents import Documents
+from .report import ReportItems
+from .targets import NoTarget, Targets
+
+
+def register(
+    server: LanguageServer,
+    documents: Documents,
+    targets: Targets,
+    runs: Runs,
+    artifacts: ArtifactDocuments,
+    items: ReportItems,
+) -> None:
+    """Answer the request."""
+    views = _Views(documents, artifacts, items)
+
+    @server.feature(PERFORMANCE)
+    async def performance(params: TargetParams) -> PerformanceItem | None:
+        target = targets.find(params.target)
+        report = None if isinstance(target, NoTarget) else runs.report(target.id)
+        return views.performance(report) if report else None
+
+
+class _Views:
+    """Parts of a report as items of the protocol."""
+
+    def __init__(self, documents: Documents, artifacts: ArtifactDocuments, items: ReportItems) -> None:
+        self._documents = documents
+        self._artifacts = artifacts
+        self._items = items
+
+    def performance(self, report: Report) -> PerformanceItem:
+        shown = self._artifacts.of_report(report)
+        begin = min((phase.start for phase in report.phases), default=0.0)
+        return PerformanceItem(
+            target=report.target,
+            label=report.target.rpartition("/")[2],
+            generation=report.generation,
+            torch=report.torch,
+            seconds=report.seconds,
+            complete=report.complete,
+            phases=[
+                PhaseItem(
+                    name=step.phase.name,
+                    start=step.phase.start - begin,
+                    seconds=step.phase.seconds,
+                    compile_id=step.phase.compile_id,
+                    depth=step.depth,
+                    part=step.part,
+                )
+                for step in steps_of(report.phases)
+            ],
+            compilations=[self._compilation(report, item, begin) for item in report.compilations],
+            kernels=self._kernels(report, shown),
+            pictures=[self._picture(report, code, shown) for code in report.codes],
+            times=[TimesItem(item.cache, item.seconds, item.compiling) for item in report.times],
+            findings=[
+                self._items.finding(report, finding)
+                for finding in report.findings
+                if finding.kind in ("perf-hint", "cudagraph-skip")
+            ],
+        )
+
+    def _compilation(self, report: Report, item: Compilation, begin: float) -> CompilationItem:
+        return CompilationItem(
+            compile_id=item.compile_id,
+            function=item.function,
+            location=self._documents.location(report, item.span),
+            start=max(item.start - begin, 0.0),
+            seconds=item.seconds,
+            reason=item.reason,
+        )
+
+    def _kernels(self, report: Report, shown: Sequence[ShownDocument]) -> list[KernelRow]:
+        rows = []
+        for code in report.codes:
+            uris = {
+                item.document.title if item.document.launches else "": item.uri
+                for item in shown
+                if item.document.code is code and not item.document.built
+            }
+            groups: dict[str, list[Launch]] = {}
+            for launch in code.launches:
+                groups.setdefault(launch.name, []).append(launch)
+            for name, launches in groups.items():
+                rows.append(self._kernel(report, code, launches, uris.get(name) or uris.get("", "")))
+        return rows
+
+    def _kernel(self, report: Report, code: Code, launches: Sequence[Launch], uri: str) -> KernelRow:
+        first, costs = launches[0], [launch.cost for launch in launches if launch.cost]
+        spans = dict.fromkeys(span for launch in launches for span in launch.spans)
+        return KernelRow(
+            uri=uri,
+            name=first.name,
+            language=first.language,
+            compile_id=code.compile_id,
+            phase=code.phase,
+            operators=operators(launches),
+            locations=[self._documents.location(report, span) for span in spans],
+            launches=len(launches),
+            arguments=", ".join(first.arguments),
+            grid=first.grid,
+            read=_sum(cost.read for cost in costs),
+            written=_sum(cost.written for cost in costs),
+            flops=_sum(cost.flops for cost in costs if cost.flops is not None),
+            seconds=sum(times) if (times := [cost.seconds for cost in costs if cost.seconds]) else None,
+            config=first.built.config or None if first.built else None,
+            registers=first.built.registers if first.built else None,
+            spills=first.built.spills if first.built else None,
+        )
+
+    def _picture(self, report: Report, code: Code, shown: Iterable[ShownDocument]) -> PictureItem:
+        by_node = {
+            operation.name: number
+            for number, launch in enumerate(code.launches)
+            for operation in launch.operations
+        }
+        places = {
+            operation.name: self._documents.location(report, operation.span)
+            for launch in code.launches
+            for operation in launch.operations
+            if operation.span
+        }
+        text = next((item.document.text for item in shown if _is_lowered(item.document, code)), "")
+        return PictureItem(
+            compile_id=code.compile_id,
+            phase=code.phase,
+            operations=[
+                OperationItem(
+                    name=node.name,
+                    operator=node.operator,
+                    inputs=list(node.inputs),
+                    kernel=by_node.get(node.name),
+                    location=places.get(node.name),
+                )
+                for node in parse_operators(text)
+            ],
+            kernels=[launch.name for launch in code.launches],
+        )
+
+
+def _is_lowered(document: Document, code: Code) -> bool:
+    """Whether a document is the graph that a piece of code was written for."""
+    same = (document.compile_id, document.phase) == (code.compile_id, code.phase)
+    return same and document.name.rpartition("/")[2].startswith("fx_graph_transformed")
+
+
+def _sum(numbers: Iterable[int]) -> int | None:
+    found = list(numbers)
+    return sum(found) if found else None

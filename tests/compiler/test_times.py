@@ -1,0 +1,105 @@
+"""A program is timed with empty caches, then with what that run left in them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+if sys.platform != "linux":
+    pytest.skip("each run is forked, on Linux only", allow_module_level=True)
+
+from fullgraph_compiler.facts import (
+    CodeGenerated,
+    Fact,
+    FrameCompiled,
+    RunFinished,
+    RunRequest,
+    Script,
+    TargetProblem,
+    TimesMeasured,
+)
+from fullgraph_compiler.worker.children import run_child
+from worker_client import run_worker
+
+_SECONDS = 300
+_COMPILING = """
+import json
+import torch
+from torch._dynamo.utils import counters
+
+@torch.compile
+def f(x):
+    return x.sin().sum()
+
+f(torch.ones(300, 300, device="{device}"))
+with open("counters", "a") as file:
+    print(json.dumps([counters["aot_autograd"], torch._inductor.config.compile_threads]), file=file)
+"""
+_FAILING = """
+import os, signal, sys
+import torch
+
+def backend(graph, inputs):
+    if sys.argv[1] == "crash":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    while sys.argv[1] == "hang":
+        signal.pause()
+    raise ValueError("no")
+
+torch.compile(torch.sin, backend=backend)(torch.ones(3))
+"""
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_the_second_run_finds_the_graphs_of_the_first(tmp_path: Path, device: str) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(_COMPILING.format(device=device))
+    result = run_worker(Script(str(path)), tmp_path, depth="times")
+    (cold, cold_threads), (warm, warm_threads) = map(
+        json.loads, (tmp_path / "counters").read_text().splitlines()
+    )
+    assert (cold["autograd_cache_miss"], cold.get("autograd_cache_hit", 0)) == (1, 0)
+    assert (warm["autograd_cache_hit"], warm.get("autograd_cache_miss", 0)) == (1, 0)
+    assert cold_threads == warm_threads >= 1
+    measured = result.of(TimesMeasured)
+    assert [(times.cache, times.failure) for times in measured] == [("cold", None), ("warm", None)]
+    assert all(0 < times.compiling <= times.seconds for times in measured)
+    # The facts of the first run only, and one end.
+    assert len(result.of(FrameCompiled)) == len(result.of(CodeGenerated)) == 1
+    assert [fact for fact in result.facts if isinstance(fact, RunFinished)] == [result.facts[-1]]
+    assert result.facts[-1].status == "finished"
+
+
+@pytest.mark.parametrize(
+    ("argument", "error", "told"),
+    [
+        ("raise", "BackendCompilerFailed", []),
+        ("crash", "SIGSEGV", ["The program crashes: the process is ended by SIGSEGV."]),
+        ("hang", "Hang", ["The program hangs: it takes longer than 5 s."]),
+    ],
+)
+def test_a_program_that_fails_is_timed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, argument: str, error: str, told: list[str]
+) -> None:
+    from fullgraph_compiler import inductor_compat
+    from fullgraph_compiler.diagnose.times import measure_times
+
+    monkeypatch.setattr(inductor_compat, "warm_up_cpp", lambda: None)  # there is nothing to build
+    path = tmp_path / "program.py"
+    path.write_text(_FAILING)
+
+    def work() -> list[Fact]:
+        facts: list[Fact] = []
+        request = RunRequest(1, Script(str(path), (argument,)), "times", patience=5.0)
+        measure_times(request, facts.extend, lambda: None)
+        return facts
+
+    ended = run_child(work, _SECONDS)
+    assert ended.answered, ended
+    (measured,) = (fact for fact in ended.answer if isinstance(fact, TimesMeasured))
+    assert (measured.cache, measured.failure.error) == ("cold", error)
+    assert [fact.message for fact in ended.answer if isinstance(fact, TargetProblem)] == told
+    assert isinstance(ended.answer[-1], RunFinished)

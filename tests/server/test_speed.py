@@ -1,0 +1,175 @@
+"""What facts tell of speed, folded into findings and into the compilations of a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fullgraph_compiler.facts import (
+    CodeGenerated,
+    CompilePhase,
+    CudagraphSkip,
+    Fact,
+    Failure,
+    FrameCompiled,
+    FrameStarted,
+    GraphBreak,
+    GraphCaptured,
+    GraphNode,
+    GuardFailure,
+    Kernel,
+    KernelCompiled,
+    PerformanceHint,
+    PhasesTimed,
+    Recompile,
+    StackFrame,
+    TimesMeasured,
+)
+from fullgraph_server.engine.fold import fold
+from fullgraph_server.engine.phases import seconds_of_parts, steps_of
+from fullgraph_server.engine.report import Finding, Report
+from fullgraph_server.workspace.source import SourceFile
+from fullgraph_server.workspace.workspace import Workspace
+
+FILE = "/w/model.py"
+TEXT = """\
+def f(x):
+    y = x.sin()
+    print(y)
+    return torch.linalg.svd(y)
+"""
+WORKSPACE = Workspace(Path("/w"), {FILE: SourceFile(FILE, TEXT)}.get)
+SVD = (StackFrame(FILE, 4, "f", 11, 4, 30),)
+CODE = CodeGenerated("0/0", "inference", "/tmp/c.py", "code", (Kernel("cpp_fused_0", "cpp", source="k"),))
+STARTED = FrameStarted("0/0", "f", FILE, 1)
+
+
+def folded(*facts: Fact) -> Report:
+    return fold("model.py", 1, "2.13.0", (STARTED, *facts), WORKSPACE)
+
+
+def finding(*facts: Fact) -> Finding:
+    (found,) = folded(*facts).findings
+    return found
+
+
+def phases(*parts: tuple[str, float, float]) -> PhasesTimed:
+    return PhasesTimed(tuple(CompilePhase(name, start, seconds, "0/0") for name, start, seconds in parts))
+
+
+def test_a_hint_of_torch_is_information_at_its_operation() -> None:
+    found = finding(PerformanceHint("0/0", "Using FallbackKernel: aten.svd", SVD))
+    assert (found.kind, found.severity) == ("perf-hint", "information")
+    assert (found.span.row, found.span.column, found.span.end_column) == (4, 12, 31)
+
+
+@pytest.mark.parametrize(
+    ("reason", "hint"),
+    [
+        ("skipping cudagraphs due to mutated inputs (1 instances)", "Return the new value"),
+        ("skipping cudagraphs due to cpu device (arg0_1)", "Move the tensor to the GPU"),
+    ],
+)
+def test_a_graph_that_is_no_cuda_graph_has_a_reason_and_what_to_do(reason: str, hint: str) -> None:
+    found = finding(CudagraphSkip("0/0", reason, SVD))
+    assert (found.kind, found.severity) == ("cudagraph-skip", "warning")
+    assert (
+        found.message == f"does not run as a CUDA graph: {reason.removeprefix('skipping cudagraphs due to ')}"
+    )
+    assert found.hints[0].startswith(hint)
+
+
+def small_graph(compile_id: str, operations: int) -> GraphCaptured:
+    frame = StackFrame(FILE, 2, "f")
+    return GraphCaptured(compile_id, tuple(GraphNode(f"n{i}", "f32[8]", frame) for i in range(operations)))
+
+
+BREAK = GraphBreak("0/0", "GB0059", "print", "", (), "", "", (StackFrame(FILE, 3, "f"),), False, "")
+
+
+def test_a_tiny_graph_between_graph_breaks_is_hardly_worth_its_call() -> None:
+    kinds = {item.kind: item for item in folded(BREAK, small_graph("0/0", 2), CODE).findings}
+    assert kinds["perf-hint"].message.startswith("a graph of 2 operations")
+    assert kinds["perf-hint"].span.row == 2
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        pytest.param((small_graph("0/0", 1), CODE), id="no break"),
+        pytest.param((BREAK, small_graph("0/0", 3), CODE), id="large enough"),
+        pytest.param((BREAK, small_graph("0/0", 1)), id="not that deep"),
+    ],
+)
+def test_other_graphs_are_not_told(facts: tuple[Fact, ...]) -> None:
+    assert "perf-hint" not in {item.kind for item in folded(*facts).findings}
+
+
+def test_compile_time_says_which_part_takes_most_and_what_caches_save() -> None:
+    compiled = FrameCompiled("0/0", "f", FILE, 1, 1, 3, 2, 9.0)
+    steps = phases(
+        ("entire_frame_compile", 0.0, 10.0),
+        ("bytecode_tracing", 0.0, 1.0),
+        ("fx_codegen_and_compile", 1.0, 8.0),
+        ("async_compile.wait", 2.0, 7.0),
+    )
+    times = (TimesMeasured("cold", 11.0, 10.0), TimesMeasured("warm", 2.0, 1.5))
+    found = finding(compiled, steps, *times)
+    assert found.message == "compiling takes 10.0 s with cold caches, 1.5 s with warm ones"
+    assert found.span.row == 1
+    assert found.explanation.splitlines()[0] == " 70%  building kernels"
+    assert "TORCHINDUCTOR_CACHE_DIR" in found.hints[0]
+
+
+def test_short_compile_times_need_no_advice() -> None:
+    found = finding(TimesMeasured("cold", 0.4, 0.3), TimesMeasured("warm", 0.3, 0.2))
+    assert found.message == "compiling takes 0.3 s with cold caches, 0.2 s with warm ones"
+    assert found.hints == ()
+
+
+def test_a_program_that_fails_has_no_compile_time() -> None:
+    assert folded(TimesMeasured("cold", 1.0, 0.5, Failure("crash", "SIGSEGV", ""))).findings == ()
+
+
+def test_a_step_is_of_the_part_that_it_is_within_or_begins_another() -> None:
+    timed = phases(
+        ("dynamo", 0.0, 10.0),
+        ("bytecode_tracing", 1.0, 2.0),
+        ("create_aot_dispatcher_function", 3.0, 6.0),
+        ("GraphLowering.run", 4.0, 4.0),
+        ("async_compile.wait", 5.0, 1.0),
+        ("entire_backward_compile", 20.0, 3.0),
+    )
+    steps = steps_of(timed.phases)
+    assert [(step.part, step.depth) for step in steps] == [
+        ("dynamo", 0),
+        ("dynamo", 1),
+        ("aot", 1),
+        ("inductor", 2),
+        ("build", 3),
+        ("aot", 0),
+    ]
+    assert seconds_of_parts(steps) == {"aot": 5.0, "dynamo": 4.0, "inductor": 3.0, "build": 1.0}
+
+
+def test_each_compilation_has_its_time_and_the_reason_of_its_guard() -> None:
+    failure = GuardFailure("0/0", "L['x']", "TENSOR_MATCH", "size", "8", "9", 0, SVD, "size")
+    again = FrameStarted("0/1", "f", FILE, 1)
+    compiled = FrameCompiled("0/1", "f", FILE, 1, 1, 3, 2, 0.5)
+    report = folded(phases(("dynamo", 7.0, 1.0)), Recompile("0/1", (failure,)), again, compiled)
+    first, second = report.compilations
+    assert (first.compile_id, first.function, first.start, first.reason) == ("0/0", "f", 7.0, "")
+    assert (second.compile_id, second.seconds) == ("0/1", 0.5)
+    assert second.reason == "size of `x` at dimension 0 was 8, is now 9"
+    assert second.span.row == 1
+
+
+def test_a_kernel_that_was_built_has_what_became_of_it() -> None:
+    built = KernelCompiled("/tmp/c.py", "cpp_fused_0", (("asm", "ret"),))
+    other = KernelCompiled("/tmp/other.py", "cpp_fused_0", (("asm", "nop"),))
+    report = folded(CODE, other, built)
+    ((launch,),) = (code.launches for code in report.codes)
+    assert launch.built
+    assert launch.built.texts == (("asm", "ret"),)
+    assert report.complete
+    assert not folded(CODE).complete
