@@ -1,0 +1,192 @@
+"""The vocabulary of Fullgraph: what can be run, and everything that a run can tell.
+
+Frozen dataclasses and their JSON form; standard library only. This package and the package ``trace`` are all
+that the server imports from ``fullgraph_compiler``, and both sides of the worker protocol speak it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeAlias
+
+from .capture import (
+    CompileFailure,
+    FrameCompiled,
+    FrameSkipped,
+    FrameStarted,
+    GraphBreak,
+    GraphCaptured,
+    GraphNode,
+    GuardFailure,
+    GuardInstalled,
+    Recompile,
+    RecompileLimit,
+)
+from .code import Artifact, ArtifactKind, CodeGenerated, Cost, Kernel, KernelCompiled, KernelNode, Phase
+from .outcome import (
+    Failure,
+    FaultLocated,
+    MinifyProgress,
+    ModulesLoaded,
+    ProgramRaised,
+    RecipeTried,
+    ReproWritten,
+    RunFinished,
+    StageChecked,
+    Status,
+    TargetProblem,
+)
+from .requests import (
+    PROTOCOL_VERSION,
+    Depth,
+    Example,
+    ExampleCall,
+    Examples,
+    Level,
+    MinifyRequest,
+    Program,
+    PytestNode,
+    RunRequest,
+    Script,
+    SourceText,
+)
+from .speed import CompilePhase, CudagraphSkip, PerformanceHint, PhasesTimed, TimesMeasured
+from .stacks import Severity, Stack, StackFrame
+
+__all__ = [
+    "PROTOCOL_VERSION",
+    "Artifact",
+    "ArtifactKind",
+    "CodeGenerated",
+    "CompileFailure",
+    "CompilePhase",
+    "Cost",
+    "CudagraphSkip",
+    "Depth",
+    "Example",
+    "ExampleCall",
+    "Examples",
+    "Fact",
+    "Failure",
+    "FaultLocated",
+    "FrameCompiled",
+    "FrameSkipped",
+    "FrameStarted",
+    "GraphBreak",
+    "GraphCaptured",
+    "GraphNode",
+    "GuardFailure",
+    "GuardInstalled",
+    "Kernel",
+    "KernelCompiled",
+    "KernelNode",
+    "Level",
+    "MinifyProgress",
+    "MinifyRequest",
+    "ModulesLoaded",
+    "PerformanceHint",
+    "Phase",
+    "PhasesTimed",
+    "Program",
+    "ProgramRaised",
+    "PytestNode",
+    "RecipeTried",
+    "Recompile",
+    "RecompileLimit",
+    "ReproWritten",
+    "RunFinished",
+    "RunRequest",
+    "Script",
+    "Severity",
+    "SourceText",
+    "Stack",
+    "StackFrame",
+    "StageChecked",
+    "Status",
+    "TargetProblem",
+    "TimesMeasured",
+    "as_object",
+    "from_json",
+    "to_json",
+]
+
+Fact: TypeAlias = (
+    FrameStarted
+    | FrameCompiled
+    | FrameSkipped
+    | GraphCaptured
+    | Artifact
+    | CodeGenerated
+    | KernelCompiled
+    | PhasesTimed
+    | TimesMeasured
+    | PerformanceHint
+    | CudagraphSkip
+    | GraphBreak
+    | GuardInstalled
+    | Recompile
+    | RecompileLimit
+    | CompileFailure
+    | StageChecked
+    | FaultLocated
+    | RecipeTried
+    | MinifyProgress
+    | ReproWritten
+    | ModulesLoaded
+    | ProgramRaised
+    | TargetProblem
+    | RunFinished
+)
+
+
+_TAG = "type"
+"""The key under which an object carries its class name."""
+
+
+def to_json(value: Any) -> Any:
+    """Turn a value of this module into JSON values; every object carries its class name."""
+    if type(value) in _FIELDS:
+        return {name: to_json(item) for name, item in as_object(value).items()}
+    if isinstance(value, (list, tuple)):
+        return [to_json(item) for item in value]
+    return value
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    """The outermost level of :func:`to_json`: what ``json.dumps(..., default=as_object)`` needs.
+
+    Raises ``TypeError`` for a value that is not of this vocabulary.
+    """
+    cls = type(value)
+    names = _FIELDS.get(cls)
+    if names is None:
+        raise TypeError(f"{cls.__name__} is not of this vocabulary")
+    result: dict[str, Any] = {_TAG: cls.__name__}
+    for name in names:
+        result[name] = getattr(value, name)
+    return result
+
+
+def from_json(value: Any) -> Any:
+    """The inverse of :func:`to_json`; arrays become tuples.
+
+    Raises ``ValueError`` for an object that no class of this module has written.
+    """
+    if isinstance(value, dict):
+        cls = _CLASSES.get(value.get(_TAG, ""))
+        if cls is None:
+            raise ValueError(f"not a value of this vocabulary: {value.get(_TAG)!r}")
+        return cls(**{name: from_json(item) for name, item in value.items() if name != _TAG})
+    if isinstance(value, (list, tuple)):
+        return tuple(from_json(item) for item in value)
+    return value
+
+
+_CLASSES: dict[str, type[Any]] = {
+    name: item for name, item in list(globals().items()) if isinstance(item, type) and is_dataclass(item)
+}
+
+
+_FIELDS: dict[type[Any], tuple[str, ...]] = {
+    cls: tuple(field.name for field in fields(cls)) for cls in _CLASSES.values()
+}

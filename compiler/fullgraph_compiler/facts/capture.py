@@ -1,0 +1,174 @@
+"""What Dynamo tells: frames, graphs, graph breaks, guards, recompilations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .stacks import Stack, StackFrame
+
+
+@dataclass(frozen=True, slots=True)
+class FrameStarted:
+    """Dynamo begins to compile a frame; ``stack`` holds the calls that led to it.
+
+    ``row`` is the function's first, with its decorators. A frame that goes on after a graph break (a
+    resume function) bears the name and the row of the function that it belongs to.
+    """
+
+    compile_id: str
+    function: str
+    filename: str
+    row: int
+    stack: Stack = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FrameCompiled:
+    """Dynamo finished with a frame. ``graphs`` is 1 when a graph was compiled, 0 when none was."""
+
+    compile_id: str
+    function: str
+    filename: str
+    row: int
+    graphs: int
+    ops: int
+    guards: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class FrameSkipped:
+    """Dynamo gave a frame up: the whole of it runs eagerly."""
+
+    compile_id: str
+    function: str
+    filename: str
+    row: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """One operation of a captured graph, and the user line it came from.
+
+    ``tensor`` is what it makes, as torch prints it (``f32[8, 16] cpu``); empty for no tensor.
+    """
+
+    name: str
+    tensor: str
+    frame: StackFrame
+
+
+@dataclass(frozen=True, slots=True)
+class GraphCaptured:
+    """Dynamo hands one graph to the backend; ``text`` is the whole of it, as torch prints it."""
+
+    compile_id: str
+    nodes: tuple[GraphNode, ...]
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphBreak:
+    """Dynamo could not go on: the graph ends here, and the rest of the frame is another one.
+
+    ``code`` is torch's graph-break id (``GB0059``) or empty; ``stack`` is empty where torch names no line
+    within the frame; ``skips_frame`` says that nothing
+    of the frame was compiled, since it cannot be resumed from here (a loop, ``with``, ``try``).
+    """
+
+    compile_id: str
+    code: str
+    reason: str
+    explanation: str
+    hints: tuple[str, ...]
+    context: str
+    url: str
+    stack: Stack
+    skips_frame: bool
+    text: str
+    """Torch's whole message."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuardInstalled:
+    """A condition under which a compiled frame may be used again.
+
+    ``source`` is the guarded expression as torch writes it (``L['a']``), empty for ambient state;
+    ``kind`` the guard's type (``TENSOR_MATCH``); ``expected`` what the value must be, in words
+    (``f32[10] on cpu, requires_grad=False``); ``stack`` where the value was first needed.
+    """
+
+    compile_id: str
+    source: str
+    kind: str
+    expected: str
+    code: str
+    stack: Stack
+
+
+@dataclass(frozen=True, slots=True)
+class GuardFailure:
+    """Why one earlier compilation could not be used again.
+
+    ``compile_id`` names that compilation; ``source`` and ``kind`` its guard (empty where torch
+    does not say); ``dimension`` is set for a tensor size or stride; ``stack`` is where the guarded
+    value was first needed.
+    """
+
+    compile_id: str
+    source: str
+    kind: str
+    reason: str
+    expected: str = ""
+    actual: str = ""
+    dimension: int | None = None
+    stack: Stack = ()
+    changed: str = ""
+    """Which property of a tensor it is: ``size``, ``stride``, ``dtype``, ``rank``, ``requires_grad``, ..."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recompile:
+    """A frame is compiled again because every earlier compilation had a guard that failed."""
+
+    compile_id: str
+    failures: tuple[GuardFailure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecompileLimit:
+    """A frame was compiled too often; from now on it runs as it was compiled so far, else eagerly."""
+
+    compile_id: str
+    function: str
+    filename: str
+    row: int
+    limit: int
+    setting: str
+    """The configuration name of the limit: ``recompile_limit``."""
+    fatal: bool
+    """The program is stopped (``fullgraph=True``, ``fail_on_recompile_limit_hit``)."""
+    failures: tuple[GuardFailure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CompileFailure:
+    """The compiler raised.
+
+    ``phase`` is ``capture`` (Dynamo; a break under ``fullgraph=True`` is one, with its ``code``) or
+    ``backend``.
+    """
+
+    compile_id: str
+    phase: Literal["capture", "backend"]
+    error: str
+    """The exception's type name."""
+    message: str
+    stack: Stack
+    code: str = ""
+    explanation: str = ""
+    hints: tuple[str, ...] = ()
+    url: str = ""
+    text: str = ""

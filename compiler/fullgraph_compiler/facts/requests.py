@@ -1,0 +1,115 @@
+"""What can be run, and how a worker is asked for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+PROTOCOL_VERSION = 1
+"""Goes up when a message between the server and a worker changes its meaning."""
+
+
+Depth: TypeAlias = Literal["graph", "kernels", "whole", "times", "stages", "recipes"]
+"""How far a run goes: ``graph``, Dynamo alone (captured graphs run eagerly); ``kernels``, until TorchInductor
+has written its code (graphs run eagerly too); ``whole``, all of the compiler, and what it makes runs;
+``times``, the same twice, to see what caches save; ``stages``, step by step; ``recipes``, all of it with one
+part off after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A file that runs as ``__main__``."""
+
+    filename: str
+    args: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PytestNode:
+    """A pytest node id: ``tests/test_model.py::test_forward``, absolute or relative to cwd."""
+
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleCall:
+    """One step of an example: source text, and the place in the file where it stands."""
+
+    source: str
+    row: int
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """The example calls of one function, method or class, run in order.
+
+    ``qualname`` names the thing as it is reached from its module: ``f``, ``Block``,
+    ``Block.step``.
+    """
+
+    qualname: str
+    calls: tuple[ExampleCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Example calls of one file; the module is imported, not run as ``__main__``."""
+
+    filename: str
+    examples: tuple[Example, ...]
+
+
+Program: TypeAlias = Script | PytestNode | Examples
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """The text of a file, where it is not the one on disk."""
+
+    filename: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """Asks a worker to run one program once, under observation; it sees the texts in place of files.
+
+    A run that goes further than ``graph`` keeps compiled kernels in the folder ``cache``, if one is named,
+    and gives up on a graph that takes longer than ``patience`` seconds. Of ``recipes``, a try that uses more
+    than ``memory`` bytes has failed.
+    """
+
+    generation: int
+    program: Program
+    depth: Depth = "graph"
+    texts: tuple[SourceText, ...] = ()
+    cache: str = ""
+    patience: float = 300.0
+    memory: int | None = None
+
+
+Level: TypeAlias = Literal["dynamo", "aot"]
+"""Where a graph is taken from: what Dynamo hands to a backend, or what AOTAutograd hands to TorchInductor."""
+
+
+@dataclass(frozen=True, slots=True)
+class MinifyRequest:
+    """Asks a worker to shrink a failure of one program to a repro.
+
+    ``failure`` is the number of a ``FaultLocated``, ``compile_id`` that of the graph whose fault is meant; 0
+    and empty mean the first one. The best repro so far is always in ``output``, a file's absolute path;
+    answers of earlier queries and compiled kernels are kept in the folder ``cache``, if one is named.
+    ``level`` is the form of the repro: ``None`` chooses the one that suits the stage. A graph hangs if it
+    takes longer than ``patience`` seconds.
+    """
+
+    generation: int
+    program: Program
+    output: str
+    cache: str = ""
+    failure: int = 0
+    compile_id: str = ""
+    level: Level | None = None
+    texts: tuple[SourceText, ...] = ()
+    patience: float = 300.0
