@@ -78,8 +78,8 @@ def keep_kernels_in(folder: str) -> None:
     import torch._functorch.config
     import torch._inductor.config
 
-    torch._inductor.config.fx_graph_cache = False
-    torch._functorch.config.enable_autograd_cache = False
+    _set_in_all_threads(torch._inductor.config, "fx_graph_cache", value=False)
+    _set_in_all_threads(torch._functorch.config, "enable_autograd_cache", value=False)
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")
     os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "triton")
 
@@ -96,7 +96,18 @@ def track_provenance() -> None:
     """
     import torch._inductor.config
 
-    torch._inductor.config.trace.provenance_tracking_level = 1
+    _set_in_all_threads(torch._inductor.config, "trace.provenance_tracking_level", value=1)
+
+
+def _set_in_all_threads(config: Any, name: str, *, value: object) -> None:
+    """Set what a program may set otherwise. What is set in the usual way holds in one thread only.
+
+    ``ConfigModule._config`` and ``_ConfigEntry`` (``torch/utils/_config_module.py``): 2.11 to 2.15.
+    """
+    entry = config._config[name]
+    entry.default = value
+    if isinstance(entry.env_value_default, type(value)):
+        entry.env_value_default = value
 
 
 def write_code_only() -> None:
@@ -178,7 +189,7 @@ def import_inductor() -> None:
 
         init_backend_registration()
         make_symbol(SymT.INDEX, 0) + make_symbol(SymT.INDEX, 1)  # for which sympy imports a lot
-    torch._inductor.config.compile_threads = 1
+    _set_in_all_threads(torch._inductor.config, "compile_threads", value=1)
 
 
 def compile_in_parallel() -> None:
@@ -188,7 +199,8 @@ def compile_in_parallel() -> None:
     """
     import torch._inductor.config
 
-    torch._inductor.config.compile_threads = torch._inductor.config.decide_compile_threads()
+    threads = torch._inductor.config.decide_compile_threads()
+    _set_in_all_threads(torch._inductor.config, "compile_threads", value=threads)
 
 
 @functools.cache

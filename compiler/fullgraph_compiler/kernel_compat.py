@@ -144,28 +144,36 @@ def trace_fusion() -> None:
 def trace_hints() -> None:
     """Put the logs ``perf_hints``, which this switches on, and ``cudagraphs`` into the structured trace.
 
-    They are in ``torch/_logging/_registrations.py``: 2.11 to 2.15.
+    They are in ``torch/_logging/_registrations.py``, the function that tells of skipped CUDA graphs in
+    ``torch/_inductor/cudagraph_utils.py``: 2.11 to 2.15.
     """
     from torch._logging._internal import log_registry
 
-    for log, record in (("perf_hints", PERFORMANCE_HINT), ("cudagraphs", CUDAGRAPH_SKIP)):
+    # Of CUDA graphs the log tells other things, too.
+    of_skips = "log_cudagraph_skip_and_bump_counter"
+    for log, record, function in (
+        ("perf_hints", PERFORMANCE_HINT, ""),
+        ("cudagraphs", CUDAGRAPH_SKIP, of_skips),
+    ):
         for logger in map(logging.getLogger, log_registry.get_artifact_log_qnames()):
             # On a CPU, `compile_fx` hints at each graph that it does not pad tensors, which only GPUs like.
             if logger.name.endswith(f".__{log}") and logger.name != "torch._inductor.compile_fx.__perf_hints":
                 if not logger.isEnabledFor(logging.INFO) and not logger.propagate:
                     logger.setLevel(logging.INFO)  # nobody else listens
-                logger.addHandler(_ToTrace(record))
+                logger.addHandler(_ToTrace(record, function))
 
 
 class _ToTrace(logging.Handler):
-    """Puts the lines of a log into the structured trace."""
+    """Puts the lines of a log into the structured trace: those that one function writes, if it is named."""
 
-    def __init__(self, record: str) -> None:
+    def __init__(self, record: str, function: str) -> None:
         super().__init__(logging.INFO)
         self._record = record
+        self._function = function
 
     def emit(self, record: logging.LogRecord) -> None:
-        _trace(self._record, record.getMessage)
+        if self._function in ("", record.funcName):
+            _trace(self._record, record.getMessage)
 
 
 def _traced(name: str, log: Callable[[Any], None]) -> Callable[[Any], None]:

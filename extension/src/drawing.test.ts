@@ -3,8 +3,8 @@ import { draw, graphOf } from "./drawing";
 import { line, operation } from "./testing/performance";
 
 const PICTURE = {
-  compileId: "0/0",
-  phase: "forward",
+  name: "0/0 forward",
+  documents: [],
   operations: [
     operation({ name: "mm", operator: "aten.mm", inputs: ["x", "x"], kernel: 0 }),
     operation({ name: "relu", inputs: ["mm"], kernel: 1, location: line(7) }),

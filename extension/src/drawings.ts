@@ -7,6 +7,7 @@ const PATIENCE = 30_000;
 
 /** The drawings of a report's pictures, each made when somebody first wants it. */
 export class Drawings {
+  private readonly workers = new Set<Worker>();
   private readonly made = new Map<number, Promise<Drawing>>();
 
   /** `program` is the packed `drawingWorker.ts`. */
@@ -21,15 +22,27 @@ export class Drawings {
     return made;
   }
 
-  all(): Promise<Drawing[]> {
-    return Promise.all(this.report.pictures.map((_, picture) => this.get(picture)));
+  /** All of them, one after the other: each takes a processor and much memory. */
+  async all(): Promise<Drawing[]> {
+    const drawings: Drawing[] = [];
+    for (const picture of this.report.pictures.keys()) {
+      drawings.push(await this.get(picture));
+    }
+    return drawings;
+  }
+
+  /** Give up what is still being drawn. */
+  dispose(): void {
+    this.workers.forEach((worker) => void worker.terminate());
   }
 
   private draw(picture: number): Promise<Drawing> {
     return new Promise((resolve) => {
       const worker = new Worker(this.program, { workerData: this.report.pictures[picture] });
+      this.workers.add(worker);
       const finish = (drawing: Drawing) => {
         clearTimeout(timer);
+        this.workers.delete(worker);
         void worker.terminate();
         resolve(drawing);
       };

@@ -39,6 +39,7 @@ export function activate(extension: ExtensionContext): void {
     started.onDidChange(({ kind }) => {
       void commands.executeCommand("setContext", "fullgraph.state", kind);
       targets.reset();
+      reports.reset();
       void status.refresh();
     }),
     started.onDidChangeTarget((change) => {

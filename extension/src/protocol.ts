@@ -183,10 +183,10 @@ export interface OperationItem {
 
 /** A lowered graph to be drawn: operations in their order, in groups by the launch that computes them. */
 export interface PictureItem {
-  compileId: string;
-  phase: string;
+  name: string;
   operations: OperationItem[];
   kernels: string[];
+  documents: string[];
 }
 
 /** How long the program takes in a process of its own, its compiler caches cold or warm. */

@@ -23,6 +23,8 @@ export class ReportPanel implements Disposable {
   readonly panel: WebviewPanel;
   private drawings: Drawings;
   private running = false;
+  /** Whether the generation of what is shown says something to the server that is there now. */
+  private counted = true;
 
   constructor(
     private report: PerformanceItem,
@@ -44,27 +46,37 @@ export class ReportPanel implements Disposable {
 
   /** Show what the last run told. A target whose state has changed in another way says the same again. */
   update(report: PerformanceItem): void {
-    if (report.generation < this.report.generation) {
-      return;
-    }
-    this.running = false;
-    if (isDeepStrictEqual(report, this.report)) {
-      this.post({ kind: "running", running: false });
+    this.setRunning(false);
+    const isOlder = this.counted && report.generation < this.report.generation;
+    if (isOlder || isDeepStrictEqual(report, this.report)) {
       return;
     }
     this.report = report;
+    this.counted = true;
+    this.drawings.dispose();
     this.drawings = this.drawingsOf(report);
     this.send();
   }
 
-  /** Say that what is shown is of the run before. */
-  nowRunning(): void {
-    this.running = true;
-    this.post({ kind: "running", running: true });
+  /** Say that what is shown is of the run before, or that it no longer is. */
+  setRunning(running: boolean): void {
+    this.running = running;
+    this.post({ kind: "running", running });
+  }
+
+  /** Another server counts the runs anew. */
+  reset(): void {
+    this.counted = false;
+    this.setRunning(false);
   }
 
   dispose(): void {
     this.panel.dispose();
+  }
+
+  /** Nobody sees what is still being drawn. */
+  closed(): void {
+    this.drawings.dispose();
   }
 
   private async receive(message: FromPage): Promise<void> {

@@ -1,6 +1,7 @@
 import type { ExtensionContext } from "vscode";
 import { beforeEach, expect, test } from "vitest";
 import { COMPILE_TIMES, KERNELS, type PerformanceItem } from "./protocol";
+import type { ToPage } from "./report/messages";
 import { Reports } from "./reports";
 import type { Server } from "./server";
 import { kernel, performanceItem } from "./testing/performance";
@@ -105,8 +106,13 @@ test("a page is not drawn anew when its target has only become stale", async () 
 test("nothing of an older run is shown after a newer one", async () => {
   told = performanceItem({ generation: 2, kernels: [kernel()] });
   await reports.open(NODE);
-  const before = panel().posted.length;
+  const reportsOf = () => panel().posted.filter((message) => (message as ToPage).kind === "report");
+  const before = reportsOf().length;
   told = performanceItem({ generation: 1 });
   await reports.status({ ...STATUS, state: "finished" });
-  expect(panel().posted).toHaveLength(before);
+  expect(reportsOf()).toHaveLength(before);
+
+  reports.reset(); // another server counts anew
+  await reports.status({ ...STATUS, state: "finished" });
+  expect(reportsOf()).toHaveLength(before + 1);
 });

@@ -59,13 +59,22 @@ export class Reports implements Disposable {
       return;
     }
     if (isOn(state)) {
-      panel.nowRunning();
+      panel.setRunning(true);
       return;
     }
     const report = await this.told(target);
     if (report) {
       panel.update(report);
+    } else {
+      panel.setRunning(false);
     }
+  }
+
+  /** Another server knows nothing of what is shown. */
+  reset(): void {
+    this.panels.forEach((panel) => {
+      panel.reset();
+    });
   }
 
   dispose(): void {
@@ -86,7 +95,10 @@ export class Reports implements Disposable {
       await this.write(await this.told(target));
     });
     this.panels.set(target, made);
-    made.panel.onDidDispose(() => this.panels.delete(target));
+    made.panel.onDidDispose(() => {
+      this.panels.delete(target);
+      made.closed();
+    });
   }
 
   private async reportOf(named: Named): Promise<PerformanceItem | undefined> {
@@ -126,7 +138,9 @@ export class Reports implements Disposable {
     const read = async (file: string) =>
       new TextDecoder().decode(await workspace.fs.readFile(Uri.joinPath(this.dist, file)));
     const program = Uri.joinPath(this.dist, "drawingWorker.js").fsPath;
-    const drawings = await new Drawings(report, program).all();
+    const all = new Drawings(report, program);
+    const drawings = await all.all();
+    all.dispose();
     const page = exportedPage(
       { report, drawings },
       await read("report.js"),

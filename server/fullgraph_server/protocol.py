@@ -302,11 +302,13 @@ class OperationItem:
 class PictureItem:
     """A lowered graph to be drawn: operations in their order, in groups by the launch that computes them."""
 
-    compile_id: str
-    phase: str
+    name: str
+    """Its compile id, and which pass it is of."""
     operations: list[OperationItem]
     kernels: list[str]
     """The names of the launches."""
+    documents: list[str]
+    """The URI of each launch's kernel; empty for a library function."""
 
 
 @attrs.frozen

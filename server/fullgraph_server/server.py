@@ -24,6 +24,7 @@ from .features import (
     diagnostics,
     explanation,
     hover,
+    inlay_hint,
     interpreter,
     kernels,
     minify,
@@ -66,6 +67,7 @@ def create_server() -> FullgraphServer:
             Progress(server),
             StatusNotifications(server),
             code_lens.CodeLensRefresh(server),
+            inlay_hint.InlayHintRefresh(server),
         ),
     )
     minifications = minify.Minifications(server, planner, runs)
@@ -81,6 +83,7 @@ def create_server() -> FullgraphServer:
     interpreter.register(server, documents, configuration)
     projections = Projections(runs, documents)
     hover.register(server, documents, projections, kernel_places)
+    inlay_hint.register(server, documents, projections)
     code_lens.register(server, documents, found_targets, runs, projections, kernel_places)
     kernels.register(server, documents, kernel_places)
     code_action.register(server, runs)

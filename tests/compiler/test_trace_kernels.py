@@ -110,6 +110,7 @@ def test_stacks_and_nodes_by_handle() -> None:
         ("    y = x + 1", "    y = x + 1\n        ~~^~~", (8, 13)),
         ("\ty = (x)", "    y = (x)\n        ^^^", (5, 8)),
         ('    s = "é"; y = x.relu()', '    s = "é"; y = x.relu()\n                 ^^^^^^^^', (18, 26)),
+        ('    f("名", x + 1)', '    f("名", x + 1)\n            ~~^~~', (13, 18)),
         ("    y = x + 1", "    y = x + 1", (None, None)),
         ("    z = 0", "    y = x + 1\n        ~~^~~", (None, None)),
         ("", "    y = x + 1\n        ~~^~~", (None, None)),

@@ -30,6 +30,16 @@ def test_a_step_that_an_exception_ended_is_left_out() -> None:
     assert [phase.name for phase in found.phases] == ["a", "b"]
 
 
+def test_threads_that_build_kernels_begin_and_end_steps_in_between() -> None:
+    (found,) = told(
+        *(("B", "compile", 1.0), ("B", "build", 2.0), ("B", "wait", 2.1)),
+        *(("E", "build", 8.0), ("E", "wait", 8.5), ("E", "compile", 9.0)),
+    )
+    steps = {phase.name: round(phase.seconds, 1) for phase in found.phases}
+    assert steps == {"compile": 8.0, "build": 6.0, "wait": 6.4}
+    assert [phase.name for phase in found.phases] == ["compile", "build", "wait"]
+
+
 def test_an_end_without_a_beginning_is_nothing() -> None:
     assert told(("E", "a", 1.0)) == []
     (found,) = told(("E", "a", 1.0), ("B", "b", 2.0), ("E", "b", 3.0))

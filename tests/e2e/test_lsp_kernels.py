@@ -222,7 +222,7 @@ async def test_the_performance_of_a_run_adds_up(editor: Editor) -> None:
     assert matmul["read"] == 4 * (floats["x"] + floats["w"])
     assert (matmul["written"], matmul["flops"]) == (4 * floats["y"], 2 * 8 * 16 * 8)
     forward, backward = found["pictures"]
-    assert (forward["phase"], backward["phase"]) == ("forward", "backward")
+    assert (forward["name"], backward["name"]) == ("0/0 forward", "0/0 backward")
     operators = {item["name"]: item for item in forward["operations"]}
     relu = next(item for item in operators.values() if item["operator"] == "aten.relu")
     (before,) = relu["inputs"]

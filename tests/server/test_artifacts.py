@@ -66,6 +66,7 @@ def test_a_document_knows_what_it_was_in_the_run_before() -> None:
     assert shown(2) == {}, "the next run is on, and has told nothing yet"
     second, previous = shown(2, code("two"))[name]
     assert previous == first
-    assert shown(3, code("two"))[name] == (second, first), "a run that changes nothing"
-    assert shown(4, code("three"))[name][1] == second
+    assert shown(3, code("two"))[name] == (second, None), "a run that changes nothing"
+    assert shown(4) == {}, "a run that fails ahead of it"
+    assert shown(5, code("three"))[name][1] == second
     assert documents.text(first) == "one"

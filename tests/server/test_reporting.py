@@ -23,9 +23,8 @@ class Told:
     def __init__(self) -> None:
         self.reports: list[Report] = []
         self.event = asyncio.Event()
-        self.reporting = Reporting(
-            script_target("/w/model.py", Path("/w")), 1, Workspace(Path("/w")), lambda: "2.13", self.take
-        )
+        target, workspace = script_target("/w/model.py", Path("/w")), Workspace(Path("/w"))
+        self.reporting = Reporting(target, 1, "graph", workspace, lambda: "2.13", self.take)
 
     def take(self, report: Report) -> None:
         self.reports.append(report)

@@ -9,6 +9,7 @@ from fullgraph_compiler.facts import (
     CodeGenerated,
     CompilePhase,
     CudagraphSkip,
+    Depth,
     Fact,
     Failure,
     FrameCompiled,
@@ -164,6 +165,11 @@ def test_each_compilation_has_its_time_and_the_reason_of_its_guard() -> None:
     assert second.span.row == 1
 
 
+@pytest.mark.parametrize(("depth", "complete"), [("kernels", False), ("whole", True), ("times", True)])
+def test_times_are_complete_where_all_of_the_compiler_ran(depth: Depth, complete: bool) -> None:
+    assert fold("model.py", 1, "2.13.0", (STARTED,), WORKSPACE, depth=depth).complete is complete
+
+
 def test_a_kernel_that_was_built_has_what_became_of_it() -> None:
     built = KernelCompiled("/tmp/c.py", "cpp_fused_0", (("asm", "ret"),))
     other = KernelCompiled("/tmp/other.py", "cpp_fused_0", (("asm", "nop"),))
@@ -171,5 +177,3 @@ def test_a_kernel_that_was_built_has_what_became_of_it() -> None:
     ((launch,),) = (code.launches for code in report.codes)
     assert launch.built
     assert launch.built.texts == (("asm", "ret"),)
-    assert report.complete
-    assert not folded(CODE).complete

@@ -37,7 +37,7 @@ def read_kernels(modules: Iterable[ModuleType]) -> Iterator[KernelCompiled]:
             except Exception:
                 traceback.print_exc()
                 continue
-            if kernel is not None and kernel.texts:
+            if kernel is not None:
                 told.add((filename, name))
                 yield kernel
 

@@ -1,8 +1,8 @@
 """Listen to the structured trace of this process.
 
 The records are those of a log. What a log leaves out, but the process knows while it writes, is
-added to them here: the calls that led to a frame, columns, the full stack behind each guard, and
-the graph node at which a backend gave up.
+added to them here: the calls that led to a frame, columns, the full stack behind each guard, the
+tensors that names hold, and the graph node at which a backend gave up.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from ..trace import KNOWN_RECORDS, Interpreter, from_metadata
 from ..trace.code import KERNEL_STACKS
 from ..trace.interpreter import PERFORMANCE_HINT, join_stacks
 from ..trace.messages import parse_frames
+from .names import take_names
 
 Sink = Callable[[list[Fact]], None]
 
@@ -107,6 +108,9 @@ def _look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
         return {"stack": calling_stack(frame)}
     if "dynamo_cpp_guards_str" in metadata:
         return {"guard_stacks": _guard_stacks(torch_compat.pending_guards(frame))}
+    if "dynamo_output_graph" in metadata:
+        graph = torch_compat.pending_graph(frame)
+        return {"names": take_names(graph)} if graph is not None else {}
     artifact = metadata.get("artifact")
     if artifact and artifact["name"] == KERNEL_STACKS:
         return _look_at_launches()

@@ -23,6 +23,7 @@ from . import binaries, overlay
 from .examples import run_examples
 from .live import Sink, TraceListener
 from .modules import ModuleTracker
+from .names import note_names
 from .outcome import Outcome, describe, outcome_of
 from .pytest_node import run_test
 from .scripts import run_script
@@ -61,6 +62,7 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     elif request.depth == "times":
         kernel_compat.trace_hints()
     torch_compat.place_frames()
+    note_names()
     torch_compat.skip_guard_profiling()
     torch_compat.skip_log_headers()
     torch_compat.forget_between_runs()

@@ -29,6 +29,7 @@ _DTYPES = {
     "b8": "bool",
 }
 """Names as torch prints them in its graphs (``torch/utils/_dtype_abbrs.py``)."""
+_SHORT_NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,12 @@ class TensorFactory:
         if self.dtype.is_floating_point:
             return torch.randn(size).to(self.dtype)
         return torch.randint(0, 2, size).to(self.dtype)
+
+
+def short_name(dtype: torch.dtype) -> str:
+    """How torch calls a dtype in its graphs: ``f32``; its whole name, of one that has no short one here."""
+    name = str(dtype).removeprefix("torch.")
+    return _SHORT_NAMES.get(name, name)
 
 
 def factories() -> dict[str, TensorFactory]:

@@ -19,8 +19,11 @@ from .capture import (
     GraphNode,
     GuardFailure,
     GuardInstalled,
+    NamedTensor,
     Recompile,
     RecompileLimit,
+    Symbol,
+    TensorsNamed,
 )
 from .code import Artifact, ArtifactKind, CodeGenerated, Cost, Kernel, KernelCompiled, KernelNode, Phase
 from .outcome import (
@@ -84,6 +87,7 @@ __all__ = [
     "MinifyProgress",
     "MinifyRequest",
     "ModulesLoaded",
+    "NamedTensor",
     "PerformanceHint",
     "Phase",
     "PhasesTimed",
@@ -103,7 +107,9 @@ __all__ = [
     "StackFrame",
     "StageChecked",
     "Status",
+    "Symbol",
     "TargetProblem",
+    "TensorsNamed",
     "TimesMeasured",
     "as_object",
     "from_json",
@@ -115,6 +121,7 @@ Fact: TypeAlias = (
     | FrameCompiled
     | FrameSkipped
     | GraphCaptured
+    | TensorsNamed
     | Artifact
     | CodeGenerated
     | KernelCompiled

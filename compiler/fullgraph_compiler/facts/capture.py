@@ -70,6 +70,40 @@ class GraphCaptured:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedTensor:
+    """A tensor that a name gets: ``f32[s77, 16]``, with its strides (``16, 1``) and its device.
+
+    ``frame`` is where the name stands (the row only before Python 3.11); of a parameter, the first row of its
+    function. Empty ``tensor``: the name gets something else there, or nobody knows what.
+    """
+
+    name: str
+    tensor: str
+    stride: str
+    device: str
+    frame: StackFrame
+    parameter: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A symbolic size: what gives it (``L['x'].size()[0]``), and what it was as it was traced, if known."""
+
+    name: str
+    source: str
+    value: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TensorsNamed:
+    """What the names in the code of a graph hold, known in process only."""
+
+    compile_id: str
+    tensors: tuple[NamedTensor, ...]
+    symbols: tuple[Symbol, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class GraphBreak:
     """Dynamo could not go on: the graph ends here, and the rest of the frame is another one.
 

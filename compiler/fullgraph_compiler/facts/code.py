@@ -100,7 +100,7 @@ class Kernel:
 class CodeGenerated:
     """TorchInductor has written its code for a graph: ``text`` is a Python module.
 
-    ``kernels`` are its launches, in their order.
+    ``kernels`` are its launches, in their order; ``nodes`` all operations of the graph that was lowered.
     """
 
     compile_id: str
@@ -108,6 +108,7 @@ class CodeGenerated:
     filename: str
     text: str
     kernels: tuple[Kernel, ...]
+    nodes: tuple[KernelNode, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 Of each graph, in this order: its forms before AOTAutograd and behind it, then for each pass the graph that is
 lowered, the intermediate representation, the code, and what is behind the kernels of that. Emitted from
 ``torch/_inductor/compile_fx.py`` and ``torch/_functorch/_aot_autograd/graph_compile.py`` (2.11 to 2.15);
-the ``ir_...`` records are ours (:mod:`..capture.live`), since torch writes those to a folder only.
+the ``ir_...`` records are ours (:mod:`..kernel_compat`), since torch writes those to a folder only.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..facts import (
     Phase,
     Stack,
 )
-from .graphs import parse_operators
+from .graphs import parse_inputs, parse_operators
 from .kernels import called, parse_launches, parse_nodes_of, parse_stacks, phase_of
 from .messages import Source
 from .record import TraceRecord
@@ -66,6 +66,7 @@ class CodeReader:
         self._source = source
         self._trains = False
         self._phase: Phase = "inference"
+        self._lowered: list[Artifact] = []
         self._nodes: Mapping[str, KernelNode] = {}
         self._written: TraceRecord | None = None
         self._computed: Mapping[str, Sequence[str]] = {}
@@ -79,15 +80,16 @@ class CodeReader:
             self._computed = record.seen.get("nodes") or self._computed
             self._costs = record.seen.get("costs", {})
             self._stacks = record.seen.get("node_stacks", {})
-            yield from self.finish(graph, parse_stacks(text, self._source))
+            yield from self._code(graph, parse_stacks(text, self._source))
         elif name == NODE_MAPPINGS:
             self._computed = parse_nodes_of(text)
             if self._computed:
                 yield Artifact(record.compile_id, self._phase, NODE_MAPPINGS, text)
         else:
-            yield from self.finish(graph)
+            yield from self._code(graph)
             if name == "inductor_output_code":
-                self._written = record
+                self._written, self._phase = record, phase_of(text)
+                yield from self._forms()
             elif name in _PASSES:
                 kind, phase = _PASSES[name]
                 yield Artifact(record.compile_id, phase, kind, text)
@@ -95,9 +97,20 @@ class CodeReader:
                 self._trains = self._trains or name == "aot_joint_graph"
                 yield Artifact(record.compile_id, None, _WHOLE[name], text)
             else:
-                yield self._lowered(record)
+                if name == "fx_graph_runnable":
+                    yield from self._forms()  # of a graph that did not become code
+                self._lower(record)
 
-    def finish(
+    def finish(self, graph: GraphCaptured | None) -> Iterator[Fact]:
+        """What still waits: forms of a graph, for the code that tells their pass, and that code."""
+        yield from self._forms()
+        yield from self._code(graph)
+
+    def _forms(self) -> Iterator[Artifact]:
+        forms, self._lowered = self._lowered, []
+        yield from (replace(form, phase=self._phase) for form in forms)
+
+    def _code(
         self, graph: GraphCaptured | None, stacks: Mapping[str, tuple[Stack, ...]] | None = None
     ) -> Iterator[CodeGenerated]:
         """The code that was written last. Where nothing else does, nodes of Dynamo's graph tell the lines."""
@@ -114,18 +127,20 @@ class CodeReader:
             )
             cost = self._costs.get(launch.handle)
             kernels.append(called(replace(launch.kernel, nodes=nodes, stacks=behind, cost=cost)))
+        lowered = tuple(self._nodes.values())
         self._nodes, self._computed, self._costs, self._stacks = {}, {}, {}, {}
-        phase, filename = phase_of(record.payload), str(record.body.get("file_path", ""))
-        yield CodeGenerated(record.compile_id, phase, filename, record.payload, tuple(kernels))
+        filename, text = str(record.body.get("file_path", "")), record.payload
+        yield CodeGenerated(record.compile_id, phase_of(text), filename, text, tuple(kernels), lowered)
 
     def _placed(self, node: KernelNode) -> KernelNode:
         return replace(node, stack=self._stacks.get(node.name, ()))
 
-    def _lowered(self, record: TraceRecord) -> Artifact:
+    def _lower(self, record: TraceRecord) -> None:
         kind, text = _LOWERED[record.name], record.payload
         if kind == "fx_graph_transformed":
             self._nodes = {node.name: node for node in parse_operators(text)}
         if not kind.startswith("ir_"):
             # The gradients that a backward graph starts from have this name in AOTAutograd.
-            self._phase = "backward" if "tangents_" in text else "forward" if self._trains else "inference"
-        return Artifact(record.compile_id, self._phase, kind, text)
+            backward = any(name.startswith("tangents_") for name in parse_inputs(text))
+            self._phase = "inference" if not self._trains else "backward" if backward else "forward"
+        self._lowered.append(Artifact(record.compile_id, self._phase, kind, text))

@@ -17,6 +17,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from ..facts import Stack
 from .messages import parse_user_stack
@@ -36,10 +37,57 @@ _PLACE = re.compile(r"\s# (?P<file>[^#\s]+):(?P<row>\d+) in (?P<function>[^\s)]+
 _EQUALS = re.compile(r"^(?P<source>.+?) (?P<operator>==|is not|is) (?P<value>.*)$", re.DOTALL)
 _LENGTH = re.compile(r"^len\((?P<source>.+)\) == (?P<value>\d+)$")
 _REASON = re.compile(r"^\s*(?P<compile_id>!?[\d/]+): (?P<text>.*)$", re.DOTALL)
-_TENSOR_REASON = re.compile(
-    r"^tensor '(?P<name>.+?)' (?P<what>.+?) mismatch(?: at index (?P<dimension>\d+))?\.?"
-    r" expected (?P<expected>.+?), actual (?P<actual>.+)$"
+_REASONS = (
+    # TensorCheck::check_verbose in torch/csrc/dynamo/guards.cpp. Until 2.14 it does not say
+    # which type was expected.
+    re.compile(
+        r"^tensor '(?P<name>.+?)' (?P<changed>.+?) mismatch(?: at index (?P<dimension>\d+))?\.?"
+        r" expected (?P<expected>.+?), actual (?P<actual>.+)$"
+    ),
+    re.compile(
+        r"^tensor '(?P<name>.+?)' (?P<changed>requires_grad) mismatch\. "
+        r"expected requires_grad=(?P<expected>[01])"
+    ),
+    re.compile(
+        r"^expected (?P<changed>type) of '(?P<name>.+?)' to be "
+        r"(?:a tensor type, '|<class '(?P<expected>.+?)'>,) but found <class '(?P<actual>.+?)'>"
+    ),
+    # GlobalStateGuard::reason, at the same place: the names of flags, a space behind each.
+    re.compile(r"^(?P<kind>GLOBAL_STATE) changed: (?P<changed>.+?)\s*$"),
+    # get_guard_fail_reason_helper in torch/_dynamo/guards.py.
+    re.compile(r"^(?P<kind>BACKEND_MATCH) failure: "),
+    re.compile(r"^(?P<kind>Duplicate) tensors? found: (?P<names>\[.*\])"),
+    # LENGTH_CHECK (==); a DictGuardManager (!=), which counts before it looks at keys; an empty DICT_LENGTH.
+    re.compile(r"^(?P<changed>len)\((?P<name>.+)\) (?:==|!=) (?P<expected>\d+)$"),
+    re.compile(r"^not (?P<empty>[^\s()]+)$"),
+    # DICT_KEYS_MATCH guards each key of a dict on its own.
+    re.compile(r"^list\(dict\.(?P<changed>keys)\((?P<name>.+)\)\)\[\d+\] == (?P<expected>.+)$"),
+    # SHAPE_ENV: bounds and equalities of sizes.
+    re.compile(
+        r"^(?:(?P<low>\d+) <= )?(?P<name>\S+)\.(?P<changed>size)\(\)\[(?P<dimension>\d+)\]"
+        r"(?: <= (?P<high>\d+))?$"
+    ),
+    re.compile(
+        r"^(?P<name>\S+)\.(?P<changed>size)\(\)\[(?P<dimension>\d+)\] == (?P<expected>[^#]+?)"
+        r"(?:\s+# (?P<duck>duck sizing).*)?$"
+    ),
+    # SET_CONTAINS, DICT_CONTAINS, HASATTR.
+    re.compile(
+        r"^(?P<missing>not )?(?:set\.__contains__\((?P<name>.+), (?P<member>[^,]+)\)"
+        r"|___(?:set|dict)_contains\((?P<key>.+), (?P<holder>[^,]+)\)"
+        r"|hasattr\((?P<owner>.+), '(?P<attribute>\w+)'\))$"
+    ),
+    _EQUALS,
 )
+"""What torch says of a guard that failed, the expressions in it shortened (:func:`strip_locals`)."""
+_AUTOGRAD = re.compile(r", (?:ADInplaceOrView|Autograd\w+)")
+_DTYPES = {
+    "Byte": "uint8", "Char": "int8", "Short": "int16", "Int": "int32", "Long": "int64", "Half": "float16",
+    "Float": "float32", "Double": "float64", "ComplexHalf": "complex32", "ComplexFloat": "complex64",
+    "ComplexDouble": "complex128", "Bool": "bool", "BFloat16": "bfloat16",
+}  # fmt: skip
+"""``c10/core/ScalarType.h``: the names in C++, and in Python."""
+_DTYPE_NUMBERS = {5: "torch.float16", 6: "torch.float32", 7: "torch.float64", 15: "torch.bfloat16"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +114,13 @@ class Leaf:
 class Reason:
     """Why the compilation ``compile_id`` could not be used: ``text`` with its place cut off.
 
-    ``name`` is the guarded expression without ``L[...]`` around it, as torch shortens it, and is
-    empty where the reason is a condition rather than a sentence about a tensor.
+    ``name`` is the guarded expression without ``L[...]`` around it, as torch shortens it; empty for
+    what has none. ``kind`` is set where the words tell what a guard tree does not.
     """
 
     compile_id: str
     text: str
+    kind: str
     name: str
     changed: str
     expected: str
@@ -117,18 +166,8 @@ def parse_reasons(text: str) -> Iterator[Reason]:
         if not found:
             continue
         condition, place = split_place(found["text"].split("\nUser stack trace:")[0])
-        tensor = _TENSOR_REASON.match(condition)
-        equals = None if tensor else _EQUALS.match(condition)
         yield Reason(
-            compile_id=found["compile_id"],
-            text=condition,
-            name=tensor["name"] if tensor else "",
-            changed=tensor["what"] if tensor else "",
-            expected=tensor["expected"] if tensor else equals["value"] if equals else "",
-            actual=tensor["actual"] if tensor else "",
-            dimension=int(tensor["dimension"]) if tensor and tensor["dimension"] else None,
-            place=place,
-            stack=parse_user_stack(found["text"]),
+            found["compile_id"], condition, *_read(condition), place, parse_user_stack(found["text"])
         )
 
 
@@ -154,6 +193,89 @@ def split_place(text: str) -> tuple[str, Place | None]:
     return code.strip(), Place(found["file"], int(found["row"]), found["function"])
 
 
+def state_change(flags: str, before: str, after: str) -> tuple[str, str]:
+    """What the flags of a ``GLOBAL_STATE`` reason were and are, out of the two guards' code.
+
+    Both end with ``GlobalStateGuard::__getstate__``: JSON, under the names that reasons use.
+    """
+    states = []
+    for code in (before, after):
+        try:
+            state = json.loads(code[code.index("{") :])
+        except ValueError:
+            return "", ""
+        states.append([_flag(state, flag) for flag in flags.split()])
+    old, new = (", ".join(str(value) for value in state) for state in states)
+    return ("", "") if old == new else (old, new)
+
+
+def _flag(state: dict[str, Any], flag: str) -> object:
+    if flag.startswith("autocast("):
+        return any(state.get("autocast_state", {}).get("enabled", ()))
+    value: object = state.get(flag)
+    return _DTYPE_NUMBERS.get(value, value) if flag == "default_dtype" and isinstance(value, int) else value
+
+
+def _read(text: str) -> tuple[str, str, str, str, str, int | None]:
+    """Kind, name, what changed, expected and actual value, and dimension that a reason tells of."""
+    found = next(filter(None, (pattern.match(text) for pattern in _REASONS)), None)
+    if found is None:
+        return "", "", "", "", "", None
+    part = {key: value or "" for key, value in found.groupdict().items()}
+    kind, name, changed = part.get("kind", ""), part.get("name", ""), part.get("changed", "")
+    expected, actual = part.get("expected") or part.get("value", ""), part.get("actual", "")
+    dimension = int(part["dimension"]) if part.get("dimension") else None
+    if "low" in part:
+        low, high = part["low"], part["high"]
+        expected = (
+            f"from {low} to {high}" if low and high else f"at least {low}" if low else f"at most {high}"
+        )
+    elif "duck" in part:
+        kind = "DUCK_SIZE" if part["duck"] else ""
+    elif "missing" in part:
+        name = name or part["holder"] or part["owner"]
+        member = f".{part['attribute']}" if part["attribute"] else part["member"] or part["key"]
+        expected, actual = (f"without {member}", f"with {member}")[:: -1 if not part["missing"] else 1]
+    elif "names" in part:
+        kind, names = "DUPLICATE", json.loads(part["names"])
+        name, actual = str(names[0]), str(names[-1])
+    elif part.get("operator") == "is" and expected not in ("None", "True", "False"):
+        kind, name = "OBJECT_ALIASING", part["source"]
+    elif part.get("operator"):
+        name = part["source"]
+    elif "empty" in part:
+        name, changed, expected = part["empty"], "length", "0"
+    elif changed == "keys":
+        changed = "key"
+    elif changed == "len":
+        changed = "length"
+    elif changed == "type":
+        expected = expected or "a tensor"
+    elif changed == "dtype":
+        expected, actual = (f"torch.{_DTYPES[x]}" if x in _DTYPES else x for x in (expected, actual))
+    elif changed == "requires_grad":
+        expected, actual = str(expected == "1"), actual or str(expected == "0")
+    elif changed == "dispatch key set":
+        changed, expected, actual = _dispatch(expected, actual)
+    return kind, name, changed, expected, actual, dimension
+
+
+def _dispatch(expected: str, actual: str) -> tuple[str, str, str]:
+    """Keys of a tensor (``c10/core/DispatchKey.h``): its device, and whether autograd sees it."""
+    devices = [_device(keys) for keys in (expected, actual)]
+    if devices[0] != devices[1]:
+        return "device", devices[0], devices[1]
+    if _AUTOGRAD.sub("", expected) == _AUTOGRAD.sub("", actual):
+        seen = ["on" if "Autograd" in keys else "off" for keys in (expected, actual)]
+        return "autograd", seen[0], seen[1]
+    return "dispatch keys", expected, actual
+
+
+def _device(keys: str) -> str:
+    names = re.findall(r"\w+", keys)
+    return next((name.lower() for name in names if name in _DEVICES), "")
+
+
 def _nodes(text: str) -> Iterator[str]:
     # A guarded string can hold a line break: what does not begin a node belongs to the last one.
     node = ""
@@ -175,8 +297,7 @@ def _end_of_source(text: str) -> str:
 def _expected(code: str) -> str:
     tensor = _TENSOR.match(code) if code.startswith("check_tensor(") else None
     if tensor:
-        keys, index = tensor["keys"].split(", "), tensor["index"]
-        device = next((key.lower() for key in keys if key in _DEVICES), "")
+        device, index = _device(tensor["keys"]), tensor["index"]
         device += "" if index == "None" else f":{index}"
         shape = tensor["size"].replace("None", "dynamic")
         words = [f"torch.{tensor['dtype']}", f"shape [{shape}]", f"device {device}" if device else ""]
@@ -190,6 +311,8 @@ def _expected(code: str) -> str:
         return f"length {length['value']}"
     if code.startswith(("___check_obj_id(", "___check_type_id(")):
         cls = _TYPE.search(code)
+        if cls and cls.group(1) == "code":
+            return "the same function"
         if code.startswith("___check_type_id("):
             return f"type {cls.group(1)}" if cls else "the same type"
         return f"the same object ({cls.group(1)})" if cls else "the same object"

@@ -30,6 +30,7 @@ from ..facts import (
     RecompileLimit,
     Stack,
     StackFrame,
+    TensorsNamed,
 )
 from .code import CODE_RECORDS, CodeReader
 from .graphs import parse_nodes
@@ -45,7 +46,7 @@ _SOFT = ("Unsupported", "UserError")
 """Errors that Dynamo swallows, running the frame eagerly, unless the whole graph is asked for."""
 PERFORMANCE_HINT: Final = "perf_hint"
 CUDAGRAPH_SKIP: Final = "cudagraph_skip"
-"""Records of ours: torch writes both to logs only (:mod:`..capture.live`)."""
+"""Records of ours: torch writes both to logs only (:mod:`..kernel_compat`)."""
 _NOTHING_TO_COMPILE = "SkipFrame"
 """How Dynamo passes over a frame without operations."""
 _RESUME = re.compile(r"^torch_dynamo_resume_in_(?P<function>.+)_at_\d+$")
@@ -172,6 +173,8 @@ class Interpreter:
         if compilation:
             compilation.graph = graph
         yield graph
+        if names := record.seen.get("names"):
+            yield TensorsNamed(record.compile_id, *names)
 
     def _code(self, record: TraceRecord) -> Iterator[Fact]:
         compilation = self._compilations.get(record.compile_id)
@@ -318,14 +321,15 @@ class Interpreter:
     def _failure(self, reason: Reason) -> GuardFailure:
         compilation = self._compilations.get(reason.compile_id)
         guard = self._guard_behind(reason, compilation)
-        stack = guard.stack if guard else ()
+        named = self._guard_on(reason.name, compilation) or guard
+        stack = guard.stack if guard else self._stack_around(reason.name, compilation)
         return GuardFailure(
             compile_id=reason.compile_id,
-            source=guard.source if guard else reason.name,
-            kind=guard.kind if guard else "",
+            source=named.source if named else reason.name,
+            kind=reason.kind or (guard.kind if guard else ""),
             reason=reason.text,
             changed=reason.changed,
-            expected=reason.expected,
+            expected=reason.expected or (guard.expected if guard and not reason.kind else ""),
             actual=reason.actual,
             dimension=reason.dimension,
             stack=stack or reason.stack or self._stack_of(reason.place, compilation),
@@ -333,12 +337,22 @@ class Interpreter:
 
     def _guard_behind(self, reason: Reason, compilation: _Compilation | None) -> GuardInstalled | None:
         guards: Iterable[GuardInstalled] = compilation.guards if compilation else ()
-        if reason.name:
-            return next(
-                (g for g in guards if g.kind == "TENSOR_MATCH" and strip_locals(g.source) == reason.name),
-                None,
-            )
-        return next((g for g in guards if reason.text in (g.code, strip_locals(g.code))), None)
+        same = (g for g in guards if reason.text in (g.code, strip_locals(g.code)))
+        return next(same, None) or self._guard_on(reason.name, compilation, kind="TENSOR_MATCH")
+
+    def _guard_on(self, name: str, compilation: _Compilation | None, kind: str = "") -> GuardInstalled | None:
+        """The first guard on an expression that a reason names as torch shortens it."""
+        guards: Iterable[GuardInstalled] = compilation.guards if compilation and name else ()
+        return next((g for g in guards if strip_locals(g.source) == name and kind in ("", g.kind)), None)
+
+    def _stack_around(self, name: str, compilation: _Compilation | None) -> Stack:
+        """Where a value without a guard was first needed: what holds it, or one of its parts."""
+        guards: Iterable[GuardInstalled] = compilation.guards if compilation and name else ()
+        stacks = {strip_locals(guard.source): guard.stack for guard in guards if guard.stack}
+        holders = [s for s in stacks if not s.isidentifier() and name.startswith((f"{s}.", f"{s}["))]
+        parts = [source for source in stacks if name in source]
+        found = max(holders, key=len, default="") or next(iter(parts), "")
+        return stacks.get(found, ())
 
     # -- stacks ----------------------------------------------------------------------------------
 

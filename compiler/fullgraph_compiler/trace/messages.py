@@ -16,6 +16,7 @@ second follows the first's behind a line of asterisks: the first is the cause.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -140,8 +141,18 @@ def _placed(frame: StackFrame, below: list[str], source: Source) -> StackFrame:
         return frame
     # Both lines have the same indentation before what counts.
     shift = len(line) - len(text) - (len(below[0]) - len(below[0].lstrip()))
-    column, end_column = (len(line[: place + shift].encode()) for place in carets.span(1))
+    places = (_characters(below[0], width) + shift for width in carets.span(1))
+    column, end_column = (len(line[:place].encode()) for place in places)
     return replace(frame, column=column, end_row=frame.row, end_column=end_column)
+
+
+def _characters(line: str, width: int) -> int:
+    """How many characters of a line have a width on the screen: carets stand below what they mark."""
+    for number, character in enumerate(line):
+        if width <= 0:
+            return number
+        width -= 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    return len(line)
 
 
 def _unwrap(lines: list[str]) -> str:

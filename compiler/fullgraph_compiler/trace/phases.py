@@ -41,11 +41,13 @@ class PhaseReader:
         kind, name, time = event.get("ph"), str(event["name"]), event["ts"] / 1e6
         if kind == "B":
             self._steps.append(_Step(name, time, record.compile_id))
-        elif kind == "E" and any(step.name == name for step in self._steps):
-            while (step := self._steps.pop()).name != name:
-                pass  # an exception ended it, which torch does not tell
+        elif kind == "E" and name in (names := [step.name for step in self._steps]):
+            # The innermost of this name: threads that build kernels begin and end steps in between.
+            place = len(names) - 1 - names[::-1].index(name)
+            step = self._steps.pop(place)
             phases = [CompilePhase(name, step.start, time - step.start, step.compile_id), *step.within]
-            if not self._steps:
-                yield PhasesTimed(tuple(phases))
+            if place == 0:
+                self._steps.clear()  # an exception ended what is left, which torch does not tell
+                yield PhasesTimed(tuple(sorted(phases, key=lambda phase: (phase.start, -phase.seconds))))
             elif phases[0].seconds >= _SHORTEST:
-                self._steps[-1].within += phases
+                self._steps[place - 1].within += phases

@@ -17,7 +17,7 @@ export class Pictures {
     chosen: string,
     private readonly ask: (picture: number) => void,
   ) {
-    const names = report.pictures.map(nameOf);
+    const names = report.pictures.map(({ name }) => name);
     this.choice.append(...names.map((name) => element("option", {}, name)));
     this.choice.selectedIndex = Math.max(names.indexOf(chosen), 0);
     this.choice.addEventListener("change", () => {
@@ -48,7 +48,7 @@ export class Pictures {
     }
     const drawn = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
     drawn.setAttribute("role", "group");
-    drawn.setAttribute("aria-label", `Graph ${nameOf(picture)}`);
+    drawn.setAttribute("aria-label", `Graph ${picture.name}`);
     // Graphviz calls everything by its id, which browsers show where the mouse rests.
     drawn.querySelectorAll("title").forEach((title) => {
       title.textContent = "";
@@ -67,8 +67,8 @@ export class Pictures {
     });
     picture.kernels.forEach((name, number) => {
       const group = drawn.querySelector(`#kernel-${number}`);
-      const uri = this.documentOf(picture, name);
-      if (group && uri !== undefined && vscode) {
+      const uri = picture.documents[number];
+      if (group && uri && vscode) {
         link(group, name, () => {
           tell({ kind: "document", uri });
         });
@@ -90,28 +90,18 @@ export class Pictures {
   private tableOf(picture: PictureItem): HTMLElement {
     const cells = ({ name, operator, inputs, kernel, location }: OperationItem) => {
       const launched = kernel === undefined ? undefined : picture.kernels[kernel];
-      const uri = launched && this.documentOf(picture, launched);
+      const uri = kernel === undefined ? undefined : picture.documents[kernel];
       return [
         name,
         operator,
         inputs.join(", "),
-        uri === undefined ? (launched ?? "") : documentLink(uri, launched ?? ""),
+        uri ? documentLink(uri, launched ?? "") : (launched ?? ""),
         location ? sourceLink(location) : "",
       ];
     };
     const head = ["Name", "Operator", "Inputs", "Kernel", "Line"];
     return asTable("operations", head, picture.operations.map(cells));
   }
-
-  private documentOf({ compileId, phase }: PictureItem, name: string): string | undefined {
-    return this.report.kernels.find(
-      (kernel) => kernel.compileId === compileId && kernel.phase === phase && kernel.name === name,
-    )?.uri;
-  }
-}
-
-function nameOf({ compileId, phase }: PictureItem): string {
-  return `${compileId} ${phase}`.trim();
 }
 
 function link(group: Element, label: string, act: () => void): void {

@@ -76,7 +76,10 @@ function show(report: PerformanceItem, look: Look | undefined, draw: Draw): void
   summary(page, report);
   section("Compile time", phases, "No step of the compiler was timed.", flameChart);
   section("Compilations", compilations, "Nothing was compiled.", timeline);
-  const without = "TorchInductor wrote no code.";
+  const without =
+    report.times.length > 0
+      ? "This run measured times only. Open the report again to see what was compiled."
+      : "TorchInductor wrote no code.";
   section("Graphs", report.pictures, without, (part) => {
     pictures = new Pictures(part, report, look?.picture ?? "", draw);
   });

@@ -67,5 +67,5 @@ class _Check:
         workspace = Workspace(workspace_root(target))
         request = RunRequest(1, target.program, self._depth)
         torch = self.session.execute(target, request, facts.extend)
-        report = fold(target.id, 1, torch, facts, workspace, target.filename)
+        report = fold(target.id, 1, torch, facts, workspace, target.filename, self._depth)
         return Checked(target, report, workspace)

@@ -5,15 +5,16 @@ The names are those of the files that ``TORCH_COMPILE_DEBUG=1`` writes, where th
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from fullgraph_compiler.facts import Artifact, ArtifactKind, StackFrame
 from fullgraph_compiler.trace.graphs import parse_places
 
 from .kernel_lines import lines_of
-from .report import Code, Launch, Report, Span
+from .report import Code, Graph, Launch, Report, Span
 
 _SUFFIXES: Final = {"triton": "py", "cpp": "cpp", "metal": "metal", "cuda": "cu", "asm": "s"}
 _OTHERS: Final = {"ir_": "txt", "inductor_": "json"}
@@ -76,10 +77,14 @@ class Mark:
 
 def documents_of(report: Report) -> list[Document]:
     """All documents of a report, graph by graph, in the order in which a graph becomes code."""
-    compile_ids = (
-        item.compile_id for items in (report.graphs, report.artifacts, report.codes) for item in items
-    )
-    found = (document for name in dict.fromkeys(compile_ids) for document in _of_graph(report, name))
+    graphs: defaultdict[str, _Forms] = defaultdict(_Forms)
+    for graph in report.graphs:
+        graphs[graph.compile_id].graphs.append(graph)
+    for artifact in report.artifacts:
+        graphs[artifact.compile_id].artifacts.append(artifact)
+    for code in report.codes:
+        graphs[code.compile_id].codes.append(code)
+    found = (document for name, forms in graphs.items() for document in _of_graph(name, forms))
     return list(_with_own_names(found))
 
 
@@ -101,18 +106,25 @@ def marks_of(document: Document, report: Report) -> list[Mark]:
     return [Mark((row, row), span) for row, span in places if span is not None]
 
 
-def _of_graph(report: Report, compile_id: str) -> Iterator[Document]:
+@dataclass(slots=True)
+class _Forms:
+    """What a report has of one compilation."""
+
+    graphs: list[Graph] = field(default_factory=list)
+    artifacts: list[Artifact] = field(default_factory=list)
+    codes: list[Code] = field(default_factory=list)
+
+
+def _of_graph(compile_id: str, forms: _Forms) -> Iterator[Document]:
     folder = compile_id.replace("/", "_")
-    graphs = [graph for graph in report.graphs if graph.compile_id == compile_id]
-    for graph in graphs:
+    for graph in forms.graphs:
         yield Document(f"{folder}/captured_graph.py", "Captured graph", graph.text, compile_id)
-    artifacts = [artifact for artifact in report.artifacts if artifact.compile_id == compile_id]
-    codes = [code for code in report.codes if code.compile_id == compile_id]
-    for phase in dict.fromkeys([None, *(item.phase for items in (artifacts, codes) for item in items)]):
-        for artifact in artifacts:
+    phases = (item.phase for items in (forms.artifacts, forms.codes) for item in items)
+    for phase in dict.fromkeys([None, *phases]):
+        for artifact in forms.artifacts:
             if artifact.phase == phase:
                 yield _of_artifact(artifact, folder)
-        for code in codes:
+        for code in forms.codes:
             if code.phase == phase:
                 yield from _of_code(code, f"{folder}_{phase}")
 

@@ -15,6 +15,7 @@ from fullgraph_compiler.facts import (
     Artifact,
     CodeGenerated,
     CompileFailure,
+    Depth,
     Fact,
     FaultLocated,
     FrameCompiled,
@@ -41,14 +42,15 @@ from fullgraph_compiler.facts import (
 from ..workspace.ranges import definition_span
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
-from . import wording
+from . import advice, wording
 from .drafts import Draft, finished
 from .faults import add_faults, fault_message
 from .kernels import codes_of
 from .names import compile_number
 from .places import Function, Place, Places
-from .report import Code, Finding, FindingKind, FrameReport, Graph, Guard, Report, Span
+from .report import Code, Finding, FindingKind, FrameReport, Graph, Guard, Report, Span, TensorName
 from .speed import compilations, speed_drafts
+from .tensors import tensor_names
 
 
 def fold(
@@ -58,13 +60,14 @@ def fold(
     facts: Iterable[Fact],
     workspace: Workspace,
     filename: str | None = None,
+    depth: Depth = "graph",
 ) -> Report:
     """The report of the facts so far.
 
     ``filename`` is where a problem without a stack is shown; by default the file in ``target``.
     """
     place = filename or _target_file(target, workspace)
-    return _Folding(workspace, place, tuple(facts)).report(target, generation, torch)
+    return _Folding(workspace, place, tuple(facts)).report(target, generation, torch, depth)
 
 
 @dataclass(slots=True)
@@ -86,7 +89,7 @@ class _Folding:
         for fact in facts:
             self._index(fact)
 
-    def report(self, target: str, generation: int, torch: str) -> Report:
+    def report(self, target: str, generation: int, torch: str, depth: Depth) -> Report:
         end = next((fact for fact in self._facts if isinstance(fact, RunFinished)), None)
         drafts = self._drafts()
         findings = sorted((finished(draft) for draft in drafts), key=_order)
@@ -95,6 +98,7 @@ class _Folding:
         written = (fact for fact in self._facts if isinstance(fact, CodeGenerated))
         built = (fact for fact in self._facts if isinstance(fact, KernelCompiled))
         codes = codes_of(written, built, self._places.own_span)
+        tensors = tensor_names(self._facts, self._workspace)
         return Report(
             target=target,
             generation=generation,
@@ -110,10 +114,12 @@ class _Folding:
                 phase for fact in self._facts if isinstance(fact, PhasesTimed) for phase in fact.phases
             ),
             compilations=compilations(self._facts, self._places),
+            tensors=tensors,
             times=tuple(fact for fact in self._facts if isinstance(fact, TimesMeasured)),
             stages=tuple(fact for fact in self._facts if isinstance(fact, StageChecked)),
             recipes=tuple(fact for fact in self._facts if isinstance(fact, RecipeTried)),
-            files=self._files(_names(findings, frames, graphs, codes)),
+            files=self._files(_names(findings, frames, graphs, codes, tensors)),
+            depth=depth,
         )
 
     def _index(self, fact: Fact) -> None:
@@ -274,6 +280,8 @@ class _Folding:
             # Every earlier compilation has a failure: the last one tells what is new.
             for failure in sorted(fact.failures, key=lambda failure: compile_number(failure.compile_id)):
                 place = self._recompile_place(fact.compile_id, failure)
+                guards = self._guards[failure.compile_id], self._guards[fact.compile_id]
+                failure = advice.completed(failure, *guards)
                 subject = failure.source or failure.reason.removesuffix(failure.expected)
                 key = (place.span, subject, failure.kind, failure.changed, failure.dimension)
                 groups.setdefault(key, _Recompiles(place)).failures[fact.compile_id] = failure
@@ -286,7 +294,7 @@ class _Folding:
                 "information",
                 wording.recompile_message(failures),
                 group.place.span,
-                hints=wording.recompile_hints(failures[0]),
+                hints=advice.recompile_hints(failures[0]),
                 stack=group.place.calls,
                 text="\n".join(dict.fromkeys(failure.reason for failure in failures)),
             )
@@ -389,11 +397,13 @@ def _names(
     frames: Iterable[FrameReport],
     graphs: Iterable[Graph],
     codes: Iterable[Code],
+    tensors: Iterable[TensorName],
 ) -> set[str]:
     """The files that a report speaks of."""
     names = {finding.span.filename for finding in findings}
     names.update(call.filename for finding in findings for call in finding.stack)
     names.update(graph.span.filename for graph in graphs if graph.span)
+    names.update(item.span.filename for item in tensors)
     names.update(span.filename for item in codes for launch in item.launches for span in launch.spans)
     for frame in frames:
         names.add(frame.filename)

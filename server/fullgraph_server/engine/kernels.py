@@ -28,7 +28,7 @@ def operators(launches: Sequence[Launch]) -> str:
 
 def _code(fact: CodeGenerated, built: Mapping[tuple[str, str], KernelCompiled], own_span: OwnSpan) -> Code:
     launches = (_launch(kernel, built.get((fact.filename, kernel.name)), own_span) for kernel in fact.kernels)
-    return Code(fact.compile_id, fact.phase, fact.text, tuple(launches))
+    return Code(fact.compile_id, fact.phase, fact.text, tuple(launches), fact.nodes)
 
 
 def _launch(kernel: Kernel, built: KernelCompiled | None, own_span: OwnSpan) -> Launch:

@@ -9,6 +9,10 @@ _BUILTIN = re.compile(r"G\['__builtins_dict__'\]\['(\w+)'\]")
 _IMPORT = re.compile(r"G\['__import_(\w+)'\]")
 _SCOPE = re.compile(r"""\b[LG]\[\s*(['"])(.*?)\1\s*\]""")
 _MEMBER = re.compile(r"""\.(?:_modules|_parameters|_buffers|__dict__)\[(['"])(\w+)\1\]""")
+_WRAPPED = re.compile(
+    r"^(?:___from_numpy\((.+)\)|list\(dict\.keys\((.+)\)\)\[\d+\]|(.+)\.(?:__code__|_modules))$"
+)
+"""What Dynamo guards of a value that is named: an array, a key of a dict, code, the parts of a module."""
 _STACK_VALUE = re.compile(r"^_*stack\d+\b")
 
 
@@ -18,7 +22,8 @@ def written_name(source: str) -> str:
 
     Empty for a value that has no name there, such as one on the interpreter's stack.
     """
-    name = _BUILTIN.sub(r"\1", source)
+    wrapped = _WRAPPED.match(source)
+    name = _BUILTIN.sub(r"\1", wrapped[wrapped.lastindex or 0] if wrapped else source)
     name = _IMPORT.sub(lambda found: found.group(1).replace("_dot_", "."), name)
     name = _SCOPE.sub(r"\2", name)
     name = _MEMBER.sub(_member, name)

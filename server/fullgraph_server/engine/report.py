@@ -14,11 +14,15 @@ from fullgraph_compiler.facts import (
     Artifact,
     CompilePhase,
     Cost,
+    Depth,
+    KernelNode,
+    NamedTensor,
     Phase,
     RecipeTried,
     Severity,
     StageChecked,
     Status,
+    Symbol,
     TimesMeasured,
 )
 
@@ -170,6 +174,8 @@ class Code:
     phase: Phase
     text: str
     launches: tuple[Launch, ...]
+    nodes: tuple[KernelNode, ...] = ()
+    """All operations of the graph that it was written for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +229,29 @@ class FrameReport:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldTensors:
+    """The tensors that a name got at one place in one compilation, and the symbols of its sizes."""
+
+    compile_id: str
+    tensors: tuple[NamedTensor, ...]
+    symbols: tuple[Symbol, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class TensorName:
+    """A place where a name gets tensors: ``span`` is the name, with its annotation if it is ``annotated``.
+
+    ``shown`` are those of the newest compilation of each frame, ``held`` those of all, in their order.
+    """
+
+    span: Span
+    annotated: bool
+    statement: Span
+    shown: tuple[NamedTensor, ...]
+    held: tuple[HeldTensors, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """Everything that one run of one target told."""
 
@@ -245,6 +274,8 @@ class Report:
     """The steps of the compiler, in the order of their start; those within a step follow it."""
     compilations: tuple[Compilation, ...] = ()
     """All compilations of frames, in their order."""
+    tensors: tuple[TensorName, ...] = ()
+    """What the names in compiled code hold, by place."""
     times: tuple[TimesMeasured, ...] = ()
     """What caches save, if that was measured."""
     stages: tuple[StageChecked, ...] = ()
@@ -254,7 +285,10 @@ class Report:
     files: Mapping[str, SourceFile | None] = field(default_factory=dict, compare=False)
     """The workspace's files that the program imported; with the text that ran, if the report speaks of it."""
 
+    depth: Depth = "graph"
+    """How far the run went."""
+
     @property
     def complete(self) -> bool:
         """Whether all of the compiler ran, so that its times are those of the program by itself."""
-        return bool(self.times) or any(launch.built for code in self.codes for launch in code.launches)
+        return self.depth in ("whole", "times")

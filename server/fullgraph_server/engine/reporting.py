@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 
-from fullgraph_compiler.facts import Fact, RunFinished
+from fullgraph_compiler.facts import Depth, Fact, RunFinished
 
 from ..workspace.targets import Target, problem_facts
 from ..workspace.workspace import Workspace
@@ -26,6 +26,7 @@ class Reporting:
         self,
         target: Target,
         generation: int,
+        depth: Depth,
         workspace: Workspace,
         torch: Callable[[], str],
         on_report: Callable[[Report], None],
@@ -33,6 +34,7 @@ class Reporting:
         self.facts: list[Fact] = []
         self._target = target
         self._generation = generation
+        self._depth = depth
         self._workspace = workspace
         self._torch = torch
         self._on_report = on_report
@@ -87,4 +89,5 @@ class Reporting:
             (*self._problems, *self.facts),
             self._workspace,
             self._target.filename,
+            self._depth,
         )

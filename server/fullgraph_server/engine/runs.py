@@ -245,6 +245,7 @@ class Runs:
         reporting = Reporting(
             target,
             generation,
+            depth,
             plan.workspace,
             lambda: run.torch,
             lambda report: self._report(name, slot, report),

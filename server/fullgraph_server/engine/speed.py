@@ -17,7 +17,6 @@ from fullgraph_compiler.facts import (
     FrameStarted,
     GraphBreak,
     GraphCaptured,
-    GuardFailure,
     PerformanceHint,
     PhasesTimed,
     Recompile,
@@ -155,7 +154,7 @@ def _compile_times(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Draf
     """How long compiling takes with cold and with warm caches, and which part of the compiler takes most."""
     times = {fact.cache: fact for fact in facts if isinstance(fact, TimesMeasured) and fact.failure is None}
     cold, warm = times.get("cold"), times.get("warm")
-    if cold is None:
+    if cold is None or not cold.compiling:
         return
     slowest = _slowest(facts)
     message = f"compiling takes {cold.compiling:.1f} s with cold caches"
@@ -184,10 +183,6 @@ def _slowest(facts: Sequence[Fact]) -> str:
     """The compilation that took longest; empty if there was none."""
     done = [fact for fact in facts if isinstance(fact, FrameCompiled)]
     return max(done, key=lambda fact: fact.seconds).compile_id if done else ""
-
-
-def _number(failure: GuardFailure) -> tuple[int, ...]:
-    return compile_number(failure.compile_id)
 
 
 def _phases(facts: Sequence[Fact]) -> list[CompilePhase]:

@@ -8,16 +8,20 @@ from functools import cache
 
 from fullgraph_compiler.facts import GuardFailure
 
+from .advice import recompile_hints
 from .names import written_name
 from .process import worker_folder
 from .report import Call
 
 _LIBRARY_FOLDER = re.compile(r".*[/\\](?:site-packages|dist-packages|python\d\.\d+)[/\\]", re.DOTALL)
 _MOST_VALUES = 6
-_SIZE_HINT = (
-    "Call `torch._dynamo.mark_dynamic({name}, {dimension})` before the compiled call, "
-    "or compile with `dynamic=True`, to keep one graph for every size."
-)
+_WHOLE = {
+    "BACKEND_MATCH": "the backend is another object",
+    "TORCH_FUNCTION_MODE_STACK": "the torch function modes around the call are others",
+    "DUPLICATE": "`{name}` and `{other}` are now the same tensor",
+    "OBJECT_ALIASING": "`{name}` and `{other}` are no longer the same tensor",
+}
+"""Sentences for guards that do not compare one value with another."""
 _LIMIT_HINT = (
     "Raise `torch._dynamo.config.{setting}` if this many versions of `{function}` are meant to exist."
 )
@@ -37,39 +41,22 @@ def recompile_message(failures: Sequence[GuardFailure]) -> str:
 def change(failures: Sequence[GuardFailure]) -> str:
     """What changed between compilations, as the end of a sentence."""
     first = failures[0]
+    if first.kind in _WHOLE:
+        other = written_name(first.actual or first.expected)
+        return _WHOLE[first.kind].format(name=written_name(first.source), other=other)
     subject, reason = _subject(first), written_name(first_line(first.reason))
     if not subject:
         held = f"`{reason}` no longer holds" if first.expected else reason
         return held or "none of the earlier compilations fits"
     if not first.expected:
         return f"guard on {subject} failed: {reason}"
-    expected = _distinct([failure.expected for failure in failures])
-    actual = _distinct([failure.actual for failure in failures])
+    expected = _distinct([_own(failure.expected) for failure in failures])
+    actual = _distinct([_own(failure.actual) for failure in failures])
     if not all(actual):
         return f"{subject} is no longer {_listed(expected, 'or')}"
     if len(failures) == 1:
-        return f"{subject} was {first.expected}, is now {first.actual}"
-    return f"{subject} was {first.expected}, then {_listed(actual, 'and')}"
-
-
-def recompile_hints(failure: GuardFailure) -> tuple[str, ...]:
-    """What to do about a guard that fails between calls."""
-    name, changed = written_name(failure.source), failure.changed
-    if not name:
-        return ()
-    if changed == "size":
-        return (_SIZE_HINT.format(name=name, dimension=failure.dimension or 0),)
-    if changed == "stride":
-        return (f"Give `{name}` one memory layout, for instance with `.contiguous()`.",)
-    if changed == "dtype":
-        return (f"Convert `{name}` to one dtype before the compiled call.",)
-    if changed == "requires_grad":
-        return (f"Pass `{name}` with one `requires_grad`, or detach it before the compiled call.",)
-    if not changed and failure.kind in ("EQUALS_MATCH", "CONSTANT_MATCH"):
-        return (f"Keep `{name}` the same between calls, or pass it as a tensor if it is a number.",)
-    if not changed and failure.kind in ("ID_MATCH", "TYPE_MATCH", "CLASS_MATCH", "FUNCTION_MATCH"):
-        return (f"Pass the same kind of object as `{name}` in every call.",)
-    return ()
+        return f"{subject} was {expected[0]}, is now {actual[0]}"
+    return f"{subject} was {expected[0]}, then {_listed(actual, 'and')}"
 
 
 def limit_message(setting: str, limit: int, function: str, fatal: bool) -> str:
@@ -112,7 +99,13 @@ def library_place(call: Call) -> str:
     return f"in `{call.function}`, {_LIBRARY_FOLDER.sub('', call.filename)}:{call.row}"
 
 
+def _own(value: str) -> str:
+    return value.replace("__main__.", "")
+
+
 def _subject(failure: GuardFailure) -> str:
+    if failure.kind == "GLOBAL_STATE" and failure.expected:
+        return failure.changed.replace("_", " ")
     if not failure.source:
         return ""
     name, changed = written_name(failure.source), failure.changed

@@ -15,15 +15,15 @@ from ..engine.artifacts import Document, Mark, documents_of, marks_of
 from ..engine.report import Report
 from ..protocol import KERNEL_SCHEME
 
-_MOST = 4000
-"""How many documents can be read again, the newest ones."""
+_MOST_CHARACTERS = 64_000_000
+"""Of the texts of earlier runs that can still be read, the newest ones."""
 
 
 @dataclass(frozen=True)
 class ShownDocument:
     """A document that the client may ask for, and the report that has it.
 
-    ``previous`` is the URI of the same document of an earlier run that said something else.
+    ``previous`` is the URI of the same document of the run before, if it said something else.
     """
 
     uri: str
@@ -39,42 +39,54 @@ class ShownDocument:
 
 @dataclass(frozen=True)
 class _OfTarget:
-    """The documents of a target's last report, by name those of the run before."""
+    """The documents of a target's last report, and those of the run before by name."""
 
     report: Report
-    before: Mapping[str, ShownDocument]
+    before: Mapping[str, str]
     shown: list[ShownDocument]
 
 
 class ArtifactDocuments:
-    """The documents of reports, by URI. What was shown once can be read again."""
+    """The documents of reports, by URI. What was shown once can be read again, as far as memory allows."""
 
     def __init__(self) -> None:
         self._known: dict[str, ShownDocument] = {}
         self._of_target: dict[str, _OfTarget] = {}
+        self._earlier: dict[str, str] = {}
 
     def of_report(self, report: Report) -> list[ShownDocument]:
         """All documents of a report."""
         last = self._of_target.get(report.target)
         if last is None or last.report is not report:
             before = _documents_before(report, last)
-            last = _OfTarget(report, before, _shown(report, before))
-            self._of_target[report.target] = last
-            for shown in last.shown:
-                self._known.pop(shown.uri, None)
-                self._known[shown.uri] = shown
-            for uri in list(self._known)[:-_MOST]:
-                del self._known[uri]
+            new = _OfTarget(report, before, _shown(report, before))
+            self._of_target[report.target] = new
+            if last is not None:
+                self._retire(last.shown)
+            self._known.update((shown.uri, shown) for shown in new.shown)
+            last = new
         return last.shown
 
     def get(self, uri: str) -> ShownDocument | None:
-        """A document that was shown."""
+        """A document of the last report of a target."""
         return self._known.get(uri)
 
     def text(self, uri: str) -> str:
         """What a document says."""
         known = self._known.get(uri)
-        return known.document.text if known else "This is of an earlier session: run its target again.\n"
+        if known is not None:
+            return known.document.text
+        return self._earlier.get(uri, "This is of an earlier session: run its target again.\n")
+
+    def _retire(self, documents: list[ShownDocument]) -> None:
+        """Keep no more than the texts of a report that is not the last one."""
+        for shown in documents:
+            self._known.pop(shown.uri, None)
+            self._earlier.pop(shown.uri, None)
+            self._earlier[shown.uri] = shown.document.text
+        too_many = sum(map(len, self._earlier.values())) - _MOST_CHARACTERS
+        while too_many > 0:
+            too_many -= len(self._earlier.pop(next(iter(self._earlier))))
 
 
 def is_artifact(uri: str) -> bool:
@@ -82,22 +94,21 @@ def is_artifact(uri: str) -> bool:
     return uri.startswith(f"{KERNEL_SCHEME}:")
 
 
-def _documents_before(report: Report, last: _OfTarget | None) -> Mapping[str, ShownDocument]:
-    """By name the documents of the run before; a run that is still on has several reports."""
+def _documents_before(report: Report, last: _OfTarget | None) -> Mapping[str, str]:
+    """The URIs of the run before, by name; a run that is still on has several reports."""
     if last is None:
         return {}
     if last.report.generation == report.generation:
         return last.before
-    return {shown.document.name: shown for shown in last.shown}
+    # A run that did not go so far, or failed, has not all of them.
+    return {**last.before, **{shown.document.name: shown.uri for shown in last.shown}}
 
 
-def _shown(report: Report, before: Mapping[str, ShownDocument]) -> list[ShownDocument]:
+def _shown(report: Report, before: Mapping[str, str]) -> list[ShownDocument]:
     shown = []
     for document in documents_of(report):
         uri, earlier = _uri(document), before.get(document.name)
-        same = earlier is not None and earlier.uri == uri
-        previous = earlier.previous if earlier and same else earlier.uri if earlier else None
-        shown.append(ShownDocument(uri, document, report, previous))
+        shown.append(ShownDocument(uri, document, report, earlier if earlier != uri else None))
     return shown
 
 

@@ -100,8 +100,7 @@ class CodeLensRefresh(RunObserver):
 
     def changed(self, target: str, state: TargetState) -> None:  # noqa: ARG002
         """Ask; what changes before the client has answered is one more request."""
-        workspace = self._server.client_capabilities.workspace
-        if not (workspace and workspace.code_lens and workspace.code_lens.refresh_support):
+        if not self._is_supported():
             return
         if self._timer is not None:
             self._timer.cancel()
@@ -118,9 +117,16 @@ class CodeLensRefresh(RunObserver):
         while self._again:
             self._again = False
             try:
-                await self._server.workspace_code_lens_refresh_async(None)
+                await self._request()
             except JsonRpcException as error:
-                _log.info("the client did not refresh its code lenses: %s", error)
+                _log.info("the client did not ask again: %s", error)
+
+    def _is_supported(self) -> bool:
+        workspace = self._server.client_capabilities.workspace
+        return bool(workspace and workspace.code_lens and workspace.code_lens.refresh_support)
+
+    async def _request(self) -> None:
+        await self._server.workspace_code_lens_refresh_async(None)
 
 
 def summary(frame: FrameReport) -> str:

@@ -108,10 +108,9 @@ class Kernels:
 
     def _link(self, shown: ShownDocument, spans: list[Span], rows: Rows) -> types.LocationLink:
         lines = types.Range(types.Position(rows[0] - 1, 0), types.Position(rows[1] - 1, 0))
-        own = [mark.rows[0] for mark in shown.marks if mark.span in spans and mark.rows[0] == mark.rows[1]]
-        first = types.Position((min(own) if own else rows[0]) - 1, 0)
+        first = types.Range(lines.start, lines.start)
         origin = self._documents.location(shown.report, max(spans, key=_size)).range
-        return types.LocationLink(shown.uri, lines, types.Range(first, first), origin)
+        return types.LocationLink(shown.uri, lines, first, origin)
 
 
 def register(server: LanguageServer, documents: Documents, kernels: Kernels) -> None:

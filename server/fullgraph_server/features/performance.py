@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
-from fullgraph_compiler.trace.graphs import parse_operators
 from pygls.lsp.server import LanguageServer
 
-from ..engine.artifacts import Document
 from ..engine.kernels import operators
 from ..engine.phases import steps_of
 from ..engine.report import Code, Compilation, Launch, Report
@@ -47,6 +47,9 @@ def register(
         return views.performance(report) if report else None
 
 
+_Uris: TypeAlias = Mapping[tuple[int, str], str]
+
+
 class _Views:
     """Parts of a report as items of the protocol."""
 
@@ -78,7 +81,7 @@ class _Views:
             ],
             compilations=[self._compilation(report, item, begin) for item in report.compilations],
             kernels=self._kernels(report, shown),
-            pictures=[self._picture(report, code, shown) for code in report.codes],
+            pictures=self._pictures(report, shown),
             times=[TimesItem(item.cache, item.seconds, item.compiling) for item in report.times],
             findings=[
                 self._items.finding(report, finding)
@@ -98,18 +101,15 @@ class _Views:
         )
 
     def _kernels(self, report: Report, shown: Sequence[ShownDocument]) -> list[KernelRow]:
-        rows = []
+        uris, rows = _uris(shown), []
         for code in report.codes:
-            uris = {
-                item.document.title if item.document.launches else "": item.uri
-                for item in shown
-                if item.document.code is code and not item.document.built
-            }
             groups: dict[str, list[Launch]] = {}
             for launch in code.launches:
                 groups.setdefault(launch.name, []).append(launch)
-            for name, launches in groups.items():
-                rows.append(self._kernel(report, code, launches, uris.get(name) or uris.get("", "")))
+            rows += [
+                self._kernel(report, code, launches, uris.get((id(code), name)) or uris[id(code), ""])
+                for name, launches in groups.items()
+            ]
         return rows
 
     def _kernel(self, report: Report, code: Code, launches: Sequence[Launch], uri: str) -> KernelRow:
@@ -135,7 +135,17 @@ class _Views:
             spills=first.built.spills if first.built else None,
         )
 
-    def _picture(self, report: Report, code: Code, shown: Iterable[ShownDocument]) -> PictureItem:
+    def _pictures(self, report: Report, shown: Sequence[ShownDocument]) -> list[PictureItem]:
+        uris, names = _uris(shown), Counter[str]()
+        pictures = []
+        for code in report.codes:
+            name = f"{code.compile_id} {code.phase}"
+            names[name] += 1  # a graph that is split has several of each pass
+            name += f" ({names[name]})" if names[name] > 1 else ""
+            pictures.append(self._picture(report, code, name, uris))
+        return pictures
+
+    def _picture(self, report: Report, code: Code, name: str, uris: _Uris) -> PictureItem:
         by_node = {
             operation.name: number
             for number, launch in enumerate(code.launches)
@@ -147,10 +157,8 @@ class _Views:
             for operation in launch.operations
             if operation.span
         }
-        text = next((item.document.text for item in shown if _is_lowered(item.document, code)), "")
         return PictureItem(
-            compile_id=code.compile_id,
-            phase=code.phase,
+            name=name,
             operations=[
                 OperationItem(
                     name=node.name,
@@ -159,16 +167,20 @@ class _Views:
                     kernel=by_node.get(node.name),
                     location=places.get(node.name),
                 )
-                for node in parse_operators(text)
+                for node in code.nodes
             ],
             kernels=[launch.name for launch in code.launches],
+            documents=[uris.get((id(code), launch.name), "") for launch in code.launches],
         )
 
 
-def _is_lowered(document: Document, code: Code) -> bool:
-    """Whether a document is the graph that a piece of code was written for."""
-    same = (document.compile_id, document.phase) == (code.compile_id, code.phase)
-    return same and document.name.rpartition("/")[2].startswith("fx_graph_transformed")
+def _uris(shown: Iterable[ShownDocument]) -> _Uris:
+    """The document of each kernel, by its code and name; that of the whole code has no name."""
+    return {
+        (id(item.document.code), item.document.title if item.document.launches else ""): item.uri
+        for item in shown
+        if item.document.code is not None and not item.document.built
+    }
 
 
 def _sum(numbers: Iterable[int]) -> int | None:

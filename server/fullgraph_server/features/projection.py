@@ -5,13 +5,14 @@ It is of the text that ran. What is asked of the text as it is now is led back t
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..engine.names import written_name
-from ..engine.report import Code, FrameReport, Guard, Launch, Report, Span
+from ..engine.report import Code, FrameReport, Guard, Launch, Report, Span, TensorName
 from ..engine.runs import Runs
 from ..workspace.drift import Drift
 from .documents import Documents
@@ -76,12 +77,20 @@ class Function:
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """The compiled functions that one report knows in a file, at the rows that ran."""
+    """The compiled functions and the names of tensors that a report knows in a file, at the rows that ran."""
 
     report: Report
     functions: Sequence[Function]
     """By first row, outer before inner."""
+    tensors: Mapping[int, Sequence[TensorName]]
+    """By the row where the name ends."""
     _first_rows: Sequence[int]
+
+    @cached_property
+    def mixes_devices(self) -> bool:
+        """Whether tensors of several devices have names here."""
+        names = itertools.chain.from_iterable(self.tensors.values())
+        return len({tensor.device for name in names for tensor in name.shown}) > 1
 
     def function_at(self, row: int) -> Function | None:
         """The innermost compiled function around a row."""
@@ -90,6 +99,15 @@ class Projection:
         while function is not None and function.last_row < row:
             function = function.outer
         return function
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTensors:
+    """A name that holds tensors, and the row where it ends now."""
+
+    name: TensorName
+    row: int
+    with_device: bool
 
 
 class View:
@@ -143,6 +161,15 @@ class View:
                 ]
         return []
 
+    def tensors(self, first_row: int, last_row: int) -> Iterator[ShownTensors]:
+        """The names that hold tensors and end in some rows, each by the newest run that knows it."""
+        for row in range(first_row, last_row + 1):
+            for projection, drift in self._seen:
+                if names := projection.tensors.get(drift.earlier(row) or 0):
+                    same = (name for name in names if _is_as_it_ran(name, drift))
+                    yield from (ShownTensors(name, row, projection.mixes_devices) for name in same)
+                    break
+
     def row(self, report: Report, span: Span) -> int | None:
         """Where a line of any file that a report names is now; ``None`` if it was edited or deleted."""
         moved = self._drifts(report, span.filename).span(span)
@@ -181,13 +208,23 @@ def project(report: Report, filename: str) -> Projection:
         while outer is not None and outer.last_row < last_row:
             outer = outer.outer
         functions.append(Function(report, frame, first_row, last_row, written is not None, outer))
-    return Projection(report, functions, [function.first_row for function in functions])
+    tensors: dict[int, list[TensorName]] = {}
+    for name in report.tensors:
+        if name.span.filename == filename:
+            tensors.setdefault(name.span.end_row, []).append(name)
+    return Projection(report, functions, tensors, [function.first_row for function in functions])
 
 
 def _defined_at(function: Function, drift: Drift) -> int | None:
     """The row of a function's ``def`` as it is now, if it is still there."""
     row, change = drift.line(function.frame.row)
     return None if change == "deleted" else row
+
+
+def _is_as_it_ran(name: TensorName, drift: Drift) -> bool:
+    """Whether the whole statement is the same, where the line on which the name ends is."""
+    rows = {name.span.end_row, name.statement.row, name.statement.end_row}
+    return len(rows) == 1 or drift.span(name.statement).change == "same"
 
 
 def _grouped(guards: Iterable[Guard]) -> list[list[Guard]]:

@@ -6,7 +6,7 @@ import torch
 @torch.compile(backend="relu_compile_error_TESTING_ONLY")
 def f(x):
     y = x + 1
-    return torch.relu(y)  # expect: compile-error [return torch.relu(y)]
+    return torch.relu(y)  # expect: compile-error [torch.relu(y)]
 
 
 if __name__ == "__main__":

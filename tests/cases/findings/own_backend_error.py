@@ -9,7 +9,7 @@ def backend(graph, inputs):
 
 @torch.compile(backend=backend)
 def f(x):
-    y = x + 1  # expect: compile-error [y = x + 1]
+    y = x + 1  # expect: compile-error [x + 1]
     return y * 2
 
 

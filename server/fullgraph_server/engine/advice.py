@@ -1,0 +1,284 @@
+"""What to do about a guard that fails between calls: an advice that says what to write.
+
+Each cause is a sentence, or a function of the failure that makes one; the tables at the end say which.
+``tests/cases/recompiles`` has a program for each, and applies what is said here to it. What torch
+specializes on is in ``torch/_dynamo/variables/builder.py`` (values), ``torch/_dynamo/guards.py`` and
+``torch/csrc/dynamo/guards.cpp`` (guards): the same in 2.13 and 2.15, where nothing else is said.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from fullgraph_compiler.facts import GuardFailure, GuardInstalled
+from fullgraph_compiler.trace.guards import state_change
+
+from .names import written_name
+
+_ONCE_EACH = "Each is a graph of its own, compiled once: call it with every one ahead of time."
+_OPTIONAL = (
+    "Pass a tensor as `{name}` in every call, in the place of `None` one that changes nothing: "
+    "`torch.ones(...)` to multiply with, `torch.zeros(...)` to add."
+)
+_ITEM = re.compile(r"\['(\w+)'\]$")
+_VALUES = ("EQUALS_MATCH", "CONSTANT_MATCH")
+_TYPE = "type "
+_LENGTH = "length "
+
+
+def recompile_hints(failure: GuardFailure) -> tuple[str, ...]:
+    """What to do about a guard that fails between calls."""
+    rule = _BY_CHANGE.get(failure.changed) or _BY_KIND.get(failure.kind)
+    name = written_name(failure.source)
+    if rule is None or not (name or failure.kind in _WITHOUT_NAME):
+        return ()
+    if not isinstance(rule, str):
+        return (rule(failure),)
+    return (rule.format(name=name, expected=failure.expected),)
+
+
+def completed(
+    failure: GuardFailure, before: Sequence[GuardInstalled], after: Sequence[GuardInstalled]
+) -> GuardFailure:
+    """The failure with the actual value, where the guards of the next compilation tell it."""
+    if failure.kind == "GLOBAL_STATE":
+        codes = [next((g.code for g in part if g.kind == failure.kind), "") for part in (before, after)]
+        expected, actual = state_change(failure.changed, *codes)
+        return replace(failure, expected=expected, actual=actual)
+    if failure.actual or not failure.expected or not failure.source or failure.kind == "OBJECT_ALIASING":
+        return failure
+    guards = [guard for guard in after if guard.source == failure.source]
+    return replace(failure, actual=_actual(failure, guards))
+
+
+def _actual(failure: GuardFailure, guards: Sequence[GuardInstalled]) -> str:
+    told = {guard.kind: guard.expected for guard in guards}
+    if "TENSOR_MATCH" in told:
+        return "" if failure.changed else "a tensor"
+    if failure.changed == "length":
+        return told.get("LENGTH_CHECK", "").removeprefix(_LENGTH)
+    value = next((told[kind] for kind in told if kind in _SAYS_VALUE and told[kind] != failure.expected), "")
+    if not value and failure.kind in _VALUES and told.get("TYPE_MATCH") in ("type int", "type float"):
+        return f"any {told['TYPE_MATCH'].removeprefix(_TYPE)}"
+    return value.removeprefix("is ") or ("" if failure.kind in _VALUES else told.get("TYPE_MATCH", ""))
+
+
+_SAYS_VALUE = (*_VALUES, "NONE_MATCH", "TRUE_MATCH", "FALSE_MATCH", "BOOL_MATCH", "RANGE_ITERATOR_MATCH")
+
+
+# -- tensors -------------------------------------------------------------------------------------------
+
+
+def _size(failure: GuardFailure) -> str:
+    name = written_name(failure.source)
+    dimension = failure.dimension or 0
+    if failure.kind == "DUCK_SIZE":
+        return (
+            "Set `torch.fx.experimental._config.use_duck_shape = False`: "
+            "sizes that are equal in the first call are otherwise taken for one."
+        )
+    if failure.expected in ("0", "1", "at least 2") or failure.actual in ("0", "1"):
+        return (
+            f"Call `torch._dynamo.decorators.mark_unbacked({name}, {dimension})` before the compiled call: "
+            "a size of 0 or 1 is compiled apart, also where it is dynamic."
+        )
+    if failure.kind != "TENSOR_MATCH":
+        return f"The compiled code asks for this size: the two answers are two graphs. {_ONCE_EACH}"
+    if _is_array(failure):
+        return "Compile with `dynamic=True`: an array cannot be marked as dynamic."
+    return (
+        f"Call `torch._dynamo.mark_dynamic({name}, {dimension})` before the compiled call, "
+        "or compile with `dynamic=True`, to keep one graph for every size."
+    )
+
+
+def _is_array(failure: GuardFailure) -> bool:
+    return failure.source.startswith("___from_numpy(")
+
+
+def _rank(failure: GuardFailure) -> str:
+    name = written_name(failure.source)
+    more = failure.actual.isdigit() and int(failure.actual) < int(failure.expected)
+    step = f"`{name}.unsqueeze(0)` adds one" if more else f"`{name}.flatten(0, 1)` joins two"
+    return f"Give it {failure.expected} dimensions in every call: {step}."
+
+
+def _requires_grad(failure: GuardFailure) -> str:
+    name = written_name(failure.source)
+    if failure.expected == "True":
+        return f"Let it require gradients in every call: `{name}.requires_grad_(True)`."
+    return f"Pass it without gradients in every call: `{name}.detach()`."
+
+
+def _autograd(failure: GuardFailure) -> str:
+    name = written_name(failure.source)
+    if failure.expected == "on":
+        return f"Pass a copy of what was made in inference mode: `{name}.clone()`, outside of that mode."
+    return f"Make `{name}` in `torch.inference_mode()` in every call."
+
+
+def _type_of_tensor(failure: GuardFailure) -> str:
+    name = written_name(failure.source)
+    if failure.actual == "NoneType":
+        return _OPTIONAL.format(name=name)
+    if failure.actual in ("int", "float", "bool"):
+        return f"Pass a tensor in every call: `torch.tensor({name})`."
+    if failure.actual.endswith("Parameter"):
+        return f"Pass the plain tensor in every call: `{name}.detach()`."
+    return f"Pass a plain tensor in every call: `{name}.as_subclass(torch.Tensor)`."
+
+
+def _same_tensor(failure: GuardFailure) -> str:
+    other = written_name(failure.actual or failure.expected)
+    return f"Pass two tensors in every call: `{other}.clone()` in the place of the second."
+
+
+# -- values --------------------------------------------------------------------------------------------
+
+
+def _value(failure: GuardFailure) -> str:
+    name = written_name(failure.source)
+    value, is_attribute = _literal(failure.expected), "." in name
+    if isinstance(value, bool):
+        return _flag(failure)
+    if isinstance(value, int):
+        if failure.actual == "any int":
+            other = f", or use a tensor: `{_as_tensor(failure)}`" if _is_place(name) else ""
+            return f"Compile with `torch.compile(dynamic=True)`{other}."
+        if is_attribute:
+            return (
+                "Set `torch._dynamo.config.allow_unspec_int_on_nn_module = True` and compile with "
+                f"`dynamic=True`, or use a tensor: `{_as_tensor(failure)}`."
+            )
+    if isinstance(value, (int, float)):
+        return f"Use a tensor in the place of the number: `{_as_tensor(failure)}`."
+    return f"Choose by `{name}` before the compiled call, or keep it. {_ONCE_EACH}"
+
+
+def _as_tensor(failure: GuardFailure) -> str:
+    name = written_name(failure.source)
+    number = f"torch.tensor({failure.expected})"
+    item = _ITEM.search(name)
+    if item:
+        return f"{item[1]}={number}"
+    if failure.source.startswith("G[") or not _is_place(name):
+        return number
+    return f"{name} = {number}" if "." in name else f"torch.tensor({name})"
+
+
+def _is_place(name: str) -> bool:
+    """Whether a tensor can be put there: the end of a range and an item of a tuple cannot hold one."""
+    return re.fullmatch(r"[\w.]+", name) is not None and not name.endswith((".start", ".stop", ".step"))
+
+
+def _flag(failure: GuardFailure) -> str:
+    name = written_name(failure.source)
+    if name.endswith(".training"):
+        return f"Training and evaluation are two graphs. {_ONCE_EACH}"
+    return f"Use a tensor in the place of the flag, and choose with `torch.where({name}, ...)`."
+
+
+def _literal(text: str) -> object:
+    try:
+        return ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _length(failure: GuardFailure) -> str:
+    name = written_name(failure.source)
+    if name.endswith("_hooks"):
+        module, _, hooks = name.rpartition("._")
+        return f"Register hooks before the first call, and keep them: `{module}.register_{hooks[:-1]}(...)`."
+    if failure.source.endswith("._modules"):
+        return f"Add all modules before the first call: `{name}.append(...)`."
+    if not failure.kind:  # a dict counts without a guard of its own
+        return f"Give `{name}` the same keys in every call: `torch.zeros(...)` where there is no value."
+    return f"Pass one tensor, `torch.stack({name})`, with a dimension that is marked as dynamic."
+
+
+def _member(failure: GuardFailure) -> str:
+    name = written_name(failure.source)
+    if failure.kind.startswith("SET_"):
+        return f"Pass an equal set in every call, {failure.expected}: all that it holds is compared."
+    member = failure.expected.partition(" ")[2]
+    return f"Let `{name}` be with {member}, or without it, in every call: the compiled code asks for it."
+
+
+def _class(failure: GuardFailure) -> str:
+    name = written_name(failure.source)
+    expected = failure.expected.removeprefix(_TYPE)
+    if failure.actual == "None" and name.endswith("()"):
+        return f"Keep what `{name.removesuffix('()')}` refers to alive between calls."
+    short = expected.rpartition(".")[2]
+    return f"Pass an object of one class in every call: `{short}(...)`. {_ONCE_EACH}"
+
+
+# -- state of the process --------------------------------------------------------------------------------
+
+
+def _state(failure: GuardFailure) -> str:
+    settings = [setting for flag, setting in _SETTINGS.items() if flag in failure.changed]
+    listed = " and ".join(f"`{setting}`" for setting in settings)
+    if not listed:
+        return "Set it once, before the first call."
+    return f"Set it once, before the first call, or to the same for every call: {listed}."
+
+
+_SETTINGS = {
+    "grad_mode": "torch.set_grad_enabled(...)",
+    "autocast": "torch.autocast(...)",
+    "default_dtype": "torch.set_default_dtype(...)",
+    "num_threads": "torch.set_num_threads(...)",
+    "deterministic_algorithms": "torch.use_deterministic_algorithms(...)",
+    "allow_tf32": "torch.set_float32_matmul_precision(...)",
+    "cuda_matmul_precision": "torch.set_float32_matmul_precision(...)",
+    "allow_fp16_reduce": "torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction",
+    "allow_bf16_reduce": "torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction",
+}
+"""Flags of ``GlobalStateGuard`` in ``torch/csrc/dynamo/guards.cpp``; ``allow_tf32`` until torch 2.14."""
+
+
+_WITHOUT_NAME = ("GLOBAL_STATE", "TORCH_FUNCTION_MODE_STACK", "DEFAULT_DEVICE", "BACKEND_MATCH", "DUCK_SIZE")
+_Rule = str | Callable[[GuardFailure], str]
+_SAME_OBJECT = (
+    f"Make it once, before the first call (`{{name}} = ...`), and pass that in every call. {_ONCE_EACH}"
+)
+_SAME_MODES = (
+    "Make every call under the same torch function modes (`with ...`); a default device is one: "
+    "`torch.set_default_device(...)` once, before the first call."
+)
+_BY_CHANGE: dict[str, _Rule] = {
+    "size": _size,
+    "stride": "Give it one memory layout before the compiled call: `{name}.contiguous()`.",
+    "dtype": "Convert it before the compiled call: `{name}.to({expected})`.",
+    "device": 'Move it before the compiled call: `{name}.to("{expected}")`.',
+    "rank": _rank,
+    "requires_grad": _requires_grad,
+    "autograd": _autograd,
+    "type": _type_of_tensor,
+    "length": _length,
+    "key": "Give `{name}` the same keys in the same order in every call, {expected} among them.",
+}
+_BY_KIND: dict[str, _Rule] = {
+    **dict.fromkeys(_VALUES, _value),
+    **dict.fromkeys(("TRUE_MATCH", "FALSE_MATCH", "BOOL_MATCH"), _flag),
+    **dict.fromkeys(("ID_MATCH", "FUNCTION_MATCH", "CLASS_MATCH", "CLOSURE_MATCH"), _SAME_OBJECT),
+    **dict.fromkeys(("SET_CONTAINS", "DICT_CONTAINS", "HASATTR", "NO_HASATTR"), _member),
+    **dict.fromkeys(("DUPLICATE", "OBJECT_ALIASING"), _same_tensor),
+    **dict.fromkeys(("TORCH_FUNCTION_MODE_STACK", "DEFAULT_DEVICE"), _SAME_MODES),
+    "TYPE_MATCH": _class,
+    "NONE_MATCH": _OPTIONAL,
+    "GLOBAL_STATE": _state,
+    # A number that is dynamic as such, but that a trace needed to know.
+    "LAMBDA_GUARD": f"The compiled code needs `{{name}}` for a loop, a branch or a shape. {_ONCE_EACH}",
+    "RANGE_ITERATOR_MATCH": (
+        "Pass the items as a tensor: `torch.tensor([*{name}])`, with a dimension that is dynamic."
+    ),
+    "BACKEND_MATCH": (
+        "Make the backend once and pass that object every time: `torch.compile(..., backend=backend)`."
+    ),
+}

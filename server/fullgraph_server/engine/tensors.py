@@ -1,0 +1,69 @@
+"""What names hold: of each place that gives a name its value, the tensors that it had in each compilation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from fullgraph_compiler.facts import Fact, NamedTensor, StackFrame, TensorsNamed
+
+from ..workspace.names import Target, name_targets
+from ..workspace.workspace import Workspace
+from .names import compile_number
+from .report import HeldTensors, TensorName
+
+
+@dataclass(slots=True)
+class _Place:
+    """A target, and what it got by compilation."""
+
+    target: Target
+    held: dict[str, list[NamedTensor]] = field(default_factory=dict)
+
+
+def tensor_names(facts: Iterable[Fact], workspace: Workspace) -> tuple[TensorName, ...]:
+    """The names of the workspace that hold tensors, by file and place."""
+    # An attempt that torch tried again tells of a compilation twice: the last one counts.
+    named = {fact.compile_id: fact for fact in facts if isinstance(fact, TensorsNamed)}
+    places: dict[tuple[StackFrame, str, bool], _Place | None] = {}
+    for compile_id in sorted(named, key=compile_number):
+        for tensor in named[compile_id].tensors:
+            key = (tensor.frame, tensor.name, tensor.parameter)
+            if key not in places:
+                target = _target(tensor, workspace)
+                places[key] = _Place(target) if target else None
+            if (place := places[key]) is not None:
+                place.held.setdefault(compile_id, []).append(tensor)
+    found = (_name(place, named) for place in places.values() if place is not None)
+    return tuple(sorted(filter(None, found), key=_order))
+
+
+def _target(tensor: NamedTensor, workspace: Workspace) -> Target | None:
+    frame = tensor.frame
+    source = workspace.source(frame.filename) if workspace.contains(frame.filename) else None
+    if source is None:
+        return None
+    targets = name_targets(source)
+    if tensor.parameter:
+        return targets.parameter(frame.row, frame.function, tensor.name)
+    return targets.stored(frame.row, frame.column, tensor.name)
+
+
+def _name(place: _Place, named: Mapping[str, TensorsNamed]) -> TensorName | None:
+    """What to show of a place: nothing, where it also got something that is no tensor."""
+    # A recompilation takes the place of those before it; other frames run the same code beside each other.
+    newest = {compile_id.rpartition("/")[0]: compile_id for compile_id in place.held}
+    held = {
+        compile_id: HeldTensors(compile_id, tuple(tensors), named[compile_id].symbols)
+        for compile_id, tensors in place.held.items()
+        if all(tensor.tensor for tensor in tensors)
+    }
+    if not all(compile_id in held for compile_id in newest.values()):
+        return None
+    shown = dict.fromkeys(tensor for compile_id in newest.values() for tensor in held[compile_id].tensors)
+    target = place.target
+    return TensorName(target.span, target.annotated, target.statement, tuple(shown), tuple(held.values()))
+
+
+def _order(name: TensorName) -> tuple[str, int, int]:
+    return name.span.filename, name.span.row, name.span.column

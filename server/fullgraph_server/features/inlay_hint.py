@@ -1,0 +1,90 @@
+"""Inlay hints: the type of each tensor, where the code gives it a name (``x: f32[8, s0]``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import lru_cache
+
+from fullgraph_compiler.facts import NamedTensor
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from ..engine.names import written_name
+from ..engine.report import HeldTensors, TensorName
+from .code_lens import CodeLensRefresh
+from .documents import Documents
+from .projection import Projections, ShownTensors
+
+_MOST_TENSORS = 2
+
+
+def register(server: LanguageServer, documents: Documents, projections: Projections) -> None:
+    """Answer ``textDocument/inlayHint``."""
+
+    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
+    async def inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint]:
+        filename = documents.filename(params.text_document.uri)
+        source = documents.source(filename) if filename else None
+        if filename is None or source is None:
+            return []
+        first, last = params.range.start.line + 1, min(params.range.end.line + 1, len(source.lines))
+        return [_hint(documents, shown) for shown in projections.of(filename).tensors(first, last)]
+
+
+class InlayHintRefresh(CodeLensRefresh):
+    """Makes the client ask for hints again when a target's state has changed."""
+
+    def _is_supported(self) -> bool:
+        workspace = self._server.client_capabilities.workspace
+        return bool(workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support)
+
+    async def _request(self) -> None:
+        await self._server.workspace_inlay_hint_refresh_async(None)
+
+
+@lru_cache(maxsize=16384)
+def label(name: TensorName, with_device: bool) -> str:
+    """What stands behind a name, or behind its annotation."""
+    texts = list(dict.fromkeys(_text(tensor, with_device=with_device) for tensor in name.shown))
+    shown = " | ".join([*texts[:_MOST_TENSORS], *(["…"] if len(texts) > _MOST_TENSORS else [])])
+    return shown if name.annotated else f": {shown}"
+
+
+@lru_cache(maxsize=16384)
+def tooltip(name: TensorName) -> str:
+    """What each compilation made of a name, the newest first; and what gives the sizes that are symbols."""
+    return "\n\n".join("\n".join(_compilation(held)) for held in reversed(name.held))
+
+
+def _hint(documents: Documents, shown: ShownTensors) -> types.InlayHint:
+    name = shown.name
+    behind = replace(name.span, row=shown.row, column=name.span.end_column, end_row=shown.row)
+    return types.InlayHint(
+        documents.range(behind).end,
+        label(name, shown.with_device),
+        types.InlayHintKind.Type,
+        tooltip=tooltip(name),
+        padding_left=name.annotated,
+    )
+
+
+def _compilation(held: HeldTensors) -> Iterator[str]:
+    yield f"Compilation {held.compile_id}"
+    for tensor in held.tensors:
+        stride = f", stride ({tensor.stride})" if tensor.stride else ""
+        yield f"{tensor.tensor} on {tensor.device}{stride}"
+    names = _words(tensor.tensor for tensor in held.tensors)
+    for symbol in held.symbols:
+        if symbol.name in names:
+            value = "" if symbol.value is None else f", {symbol.value} when it was compiled"
+            yield f"{symbol.name}: {written_name(symbol.source) or 'known at run time'}{value}"
+
+
+def _text(tensor: NamedTensor, *, with_device: bool) -> str:
+    return f"{tensor.tensor} {tensor.device}" if with_device and tensor.device != "cpu" else tensor.tensor
+
+
+def _words(texts: Iterable[str]) -> set[str]:
+    return {word for text in texts for word in re.findall(r"\w+", text)}

@@ -1,0 +1,91 @@
+"""Where a source gives names their values: the targets of assignments and the like, and parameters."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ..engine.report import Span
+from .ranges import header_span, node_span
+from .source import SourceFile
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A name that gets a value: its range, with its annotation if it has one, and that of its statement.
+
+    Of a compound statement, the range is that of its header.
+    """
+
+    span: Span
+    annotated: bool
+    statement: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """The targets of a source: by row, byte column and name; parameters by function and name."""
+
+    _stored: Mapping[tuple[int, str], Mapping[int, Target]]
+    _parameters: Mapping[tuple[int, str, str], Target]
+
+    def stored(self, row: int, column: int | None, name: str) -> Target | None:
+        """The target of an instruction; without a column, the only one of its name in the row."""
+        found = self._stored.get((row, name), {})
+        if column is not None:
+            return found.get(column)
+        return next(iter(found.values())) if len(found) == 1 else None
+
+    def parameter(self, row: int, function: str, name: str) -> Target | None:
+        """The parameter of a function whose code begins at ``row``: its first decorator, or ``def``."""
+        return self._parameters.get((row, function, name))
+
+
+@lru_cache(maxsize=256)
+def name_targets(source: SourceFile) -> Targets:
+    """Find the targets of a source."""
+    stored: dict[tuple[int, str], dict[int, Target]] = {}
+    parameters: dict[tuple[int, str, str], Target] = {}
+    for node in ast.walk(source.tree) if source.tree else ():
+        if isinstance(node, ast.stmt):
+            for target, name, annotation in _targets(node):
+                found = Target(
+                    node_span(source, target, annotation), annotation is not None, _extent(source, node)
+                )
+                stored.setdefault((target.lineno, name), {})[target.col_offset] = found
+        if isinstance(node, _Function):
+            row = min((item.lineno for item in node.decorator_list), default=node.lineno)
+            for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+                span = node_span(source, parameter)
+                annotated = parameter.annotation is not None
+                parameters[row, node.name, parameter.arg] = Target(span, annotated, span)
+    return Targets(stored, parameters)
+
+
+def _targets(statement: ast.stmt) -> Iterator[tuple[ast.expr, str, ast.expr | None]]:
+    """What a statement stores to, its blocks left out; with the annotation."""
+    annotated = statement if isinstance(statement, ast.AnnAssign) else None
+    for node in _own(statement):
+        annotation = annotated.annotation if annotated and node is annotated.target else None
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node, node.id, annotation
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node, node.attr, annotation
+
+
+def _own(node: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.stmt):
+            yield child
+            yield from _own(child)
+
+
+def _extent(source: SourceFile, statement: ast.stmt) -> Span:
+    """The lines that say what a statement stores."""
+    if hasattr(statement, "body"):
+        return header_span(source, statement)
+    return node_span(source, statement)

@@ -1,0 +1,17 @@
+"""The grad mode changes between calls: it has no line, so the finding stands on the function."""
+
+# cause: grad mode was True, is now False
+# advice: torch.set_grad_enabled(
+
+import torch
+
+
+@torch.compile
+def f(x):  # expect: recompile [f]
+    return x * 2
+
+
+if __name__ == "__main__":
+    f(torch.ones(2))
+    with torch.no_grad():  # fix: with torch.set_grad_enabled(True):
+        f(torch.ones(2))

@@ -1,0 +1,25 @@
+"""What a weak reference refers to has gone."""
+
+# cause: `reference()` was type Config, is now None
+# advice: reference
+
+import weakref
+
+import torch
+
+
+class Config:
+    pass
+
+
+@torch.compile
+def f(x, reference):
+    return x + 1 if reference() is None else x * 2  # expect: recompile [reference()]
+
+
+if __name__ == "__main__":
+    config = Config()
+    reference = weakref.ref(config)
+    f(torch.ones(4), reference)
+    del config  # fix: pass
+    f(torch.ones(4), reference)
