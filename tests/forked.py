@@ -16,13 +16,18 @@ from fullgraph_compiler.capture.run import run
 from fullgraph_compiler.facts import Fact, Program, RunRequest, SourceText, as_object, from_json
 
 
-def observe(program: Program, cwd: Path, texts: tuple[SourceText, ...] = ()) -> tuple[Fact, ...]:
-    """The facts of one run. Raises ``RuntimeError`` when the child dies before its end."""
+def observe(
+    program: Program, cwd: Path, texts: tuple[SourceText, ...] = (), log: Path | None = None
+) -> tuple[Fact, ...]:
+    """The facts of one run; ``TORCH_LOGS=recompiles`` goes into ``log``, if there is one.
+
+    Raises ``RuntimeError`` when the child dies before its end.
+    """
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reader)
-        _run(RunRequest(1, program, texts=texts), cwd, writer)
+        _run(RunRequest(1, program, texts=texts), cwd, writer, log)
     os.close(writer)
     with open(reader, encoding="utf-8") as stream:
         facts = [fact for line in stream for fact in from_json(json.loads(line))]
@@ -32,12 +37,15 @@ def observe(program: Program, cwd: Path, texts: tuple[SourceText, ...] = ()) -> 
     return tuple(facts)
 
 
-def _run(request: RunRequest, cwd: Path, writer: int) -> None:
+def _run(request: RunRequest, cwd: Path, writer: int, log: Path | None) -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
     sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
     os.chdir(cwd)
+    if log is not None:
+        os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT), 2)
+        torch._logging.set_logs(recompiles=True)
     code = 1
     try:
         with open(writer, "w", encoding="utf-8") as stream:

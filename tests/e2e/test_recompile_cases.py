@@ -24,6 +24,8 @@ _FIX = re.compile(r"^(?P<indent>\s*)(?P<old>.*?)\s*# fix: (?P<new>.*?)(?:\s+# ex
 _HEADER = re.compile(
     r"^# (?P<key>cause|advice)(?:\((?P<compare><=|>=|<|>)(?P<version>[\d.]+)\))?: (?P<text>.*)$", re.M
 )
+_LOGGED = re.compile(r"\[__recompiles\]\s+- \S+?: (?P<reason>.+?)\s*(?:# .*)?$", re.M)
+"""How torch's own log tells a guard that failed (``torch/_dynamo/guards.py``)."""
 _NO_FIX = re.compile(r"^# fix: none \(.+\)$", re.M)
 
 
@@ -55,7 +57,7 @@ class Score:
     """How many recompilations went away when the advice was followed."""
 
     def __init__(self) -> None:
-        self.programs = self.told = self.fixable = self.gone = 0
+        self.programs = self.told = self.fixable = self.gone = self.alike = 0
 
 
 @pytest.fixture(scope="module")
@@ -67,13 +69,14 @@ def score(pytestconfig: pytest.Config) -> Iterator[Score]:
             print(
                 f"\nrecompilations, torch {torch.__version__}, {score.programs} programs: "
                 f"{score.told} of {score.programs} with cause, line and advice; "
-                f"{score.gone} of {score.fixable} gone when the advice was applied"
+                f"{score.gone} of {score.fixable} gone when the advice was applied; "
+                f"{score.alike} with the guards that TORCH_LOGS=recompiles names"
             )
 
 
-def check(path: Path, tmp_path: Path, text: str | None = None) -> Report:
+def check(path: Path, tmp_path: Path, text: str | None = None, log: Path | None = None) -> Report:
     texts = () if text is None else (SourceText(str(path), text),)
-    facts = observe(Script(str(path)), tmp_path, texts)
+    facts = observe(Script(str(path)), tmp_path, texts, log)
     return fold(str(path), 1, torch.__version__, facts, Workspace(path.parent))
 
 
@@ -83,7 +86,8 @@ def test_recompile(path: Path, score: Score, tmp_path: Path) -> None:
     case, expected = Case.read(text, torch.__version__), parse_expectations(path, torch.__version__)
     score.programs += 1
     score.fixable += case.fixed is not None
-    report = check(path, tmp_path)
+    log = tmp_path / "recompiles.log"
+    report = check(path, tmp_path, log=log)
     found = [finding for finding in report.findings if finding.code == "recompile"]
     span = [finding.span for finding in found]
     assert [part.row for part in span] == [item.row for item in expected if item.code == "recompile"]
@@ -92,6 +96,10 @@ def test_recompile(path: Path, score: Score, tmp_path: Path) -> None:
     assert [finding.message for finding in found] == [f"recompiled: {case.cause}"]
     assert any(case.advice in hint for hint in found[0].hints), found[0].hints
     score.told += 1
+    logged = [found["reason"] for found in _LOGGED.finditer(log.read_text())]
+    assert logged
+    assert [reason for reason in logged if reason not in found[0].text] == []
+    score.alike += 1
     if case.fixed is None:
         return
     assert case.advice in case.fixed

@@ -17,7 +17,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from .. import kernel_compat, torch_compat
+from .. import kernel_compat, names_compat, torch_compat
 from ..facts import Fact, Stack, StackFrame, TargetProblem
 from ..trace import KNOWN_RECORDS, Interpreter, from_metadata
 from ..trace.code import KERNEL_STACKS
@@ -109,7 +109,7 @@ def _look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
     if "dynamo_cpp_guards_str" in metadata:
         return {"guard_stacks": _guard_stacks(torch_compat.pending_guards(frame))}
     if "dynamo_output_graph" in metadata:
-        graph = torch_compat.pending_graph(frame)
+        graph = names_compat.pending_graph(frame)
         return {"names": take_names(graph)} if graph is not None else {}
     artifact = metadata.get("artifact")
     if artifact and artifact["name"] == KERNEL_STACKS:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import torch
 
-from .. import torch_compat
+from .. import names_compat, torch_compat
 from ..facts import NamedTensor, StackFrame, Symbol
 from ..trace.interpreter import original_function
 from .tensors import short_name
@@ -30,7 +30,7 @@ _Known: TypeAlias = tuple[Any, Any, Any, Any]
 
 def note_names() -> None:
     """Note from now on what names hold."""
-    torch_compat.watch_names(_note)
+    names_compat.watch_names(_note)
 
 
 def take_names(graph: Any) -> tuple[tuple[NamedTensor, ...], tuple[Symbol, ...]]:
@@ -42,7 +42,7 @@ def take_names(graph: Any) -> tuple[tuple[NamedTensor, ...], tuple[Symbol, ...]]
         known = value if isinstance(value, tuple) else _known(value)
         tensors[_named(code, name, place, known)] = None
         if known is not None:
-            symbols.update((symbol, None) for size in known[0] for symbol in torch_compat.symbols_of(size))
+            symbols.update((symbol, None) for size in known[0] for symbol in names_compat.symbols_of(size))
     return tuple(tensors), tuple(Symbol(*symbol) for symbol in sorted(symbols, key=itemgetter(0)))
 
 
@@ -60,7 +60,7 @@ def _is_foreign(filename: str) -> bool:
 
 
 def _known(variable: Any) -> _Known | None:
-    tensor = torch_compat.tensor_behind(variable)
+    tensor = names_compat.tensor_behind(variable)
     if tensor is None:
         return None
     try:

@@ -1,0 +1,127 @@
+"""The private names of Dynamo in which it keeps the names of traced code, and what they hold.
+
+Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
+"""
+
+from __future__ import annotations
+
+import dis
+import logging
+from collections.abc import Callable, Iterator
+from types import CodeType, FrameType
+from typing import Any
+
+import torch
+
+_log = logging.getLogger(__name__)
+
+
+def watch_names(hold: Callable[[Any, CodeType, str, Any, Any], None]) -> None:
+    """Have ``hold(graph, code, name, place, variable)`` called as Dynamo gives a name of traced code a value.
+
+    ``InstructionTranslatorBase`` and the classes below it (``symbolic_convert.py``) look handlers of
+    instructions up in ``dispatch_table``, and find values on ``stack``; as ``run`` begins, parameters are in
+    ``symbolic_locals``, what cells hold in ``SideEffects.store_attr_mutations`` (``side_effects.py``).
+    ``graph`` is the ``OutputGraph`` of this attempt; ``place`` is a row and (since Python 3.11) a column, and
+    ``None`` for parameters: 2.11 to 2.15.
+    """
+    from torch._dynamo.symbolic_convert import InstructionTranslatorBase
+    from torch._dynamo.variables.misc import CellVariable
+
+    def told(*what: Any) -> None:
+        try:
+            hold(*what)
+        except Exception:  # the program must not see it
+            _log.warning("what `%s` holds cannot be told", what[2], exc_info=True)
+
+    def held(handle: Callable[[Any, Any], Any], depth: int) -> Callable[[Any, Any], Any]:
+        def store(self: Any, instruction: Any) -> Any:
+            place = _place_of(self, instruction)
+            if place is not None:
+                told(self.output, self.f_code, instruction.argval, place, self.stack[-depth])
+            return handle(self, instruction)
+
+        return store
+
+    classes = [InstructionTranslatorBase]
+    for cls in classes:
+        classes += cls.__subclasses__()
+        for name, depth in _STORES.items():
+            handlers, code = cls.dispatch_table, dis.opmap[name]
+            handlers[code] = held(handlers[code], depth)
+
+    run = InstructionTranslatorBase.run
+
+    def run_with_parameters(self: Any) -> Any:
+        code = self.f_code
+        # A generator runs on from where it was; a function that goes on after a graph break has locals.
+        if self.instruction_pointer == 0 and not code.co_name.startswith("torch_dynamo_resume_in_"):
+            for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+                if (variable := self.symbolic_locals.get(name)) is not None:
+                    if type(variable) is CellVariable:  # a function inside uses it
+                        kept = self.output.side_effects.store_attr_mutations.get(variable, {})
+                        variable = kept.get("cell_contents")
+                    told(self.output, code, name, None, variable)
+        return run(self)
+
+    InstructionTranslatorBase.run = run_with_parameters
+
+
+_STORES = {"STORE_FAST": 1, "STORE_DEREF": 1, "STORE_GLOBAL": 1, "STORE_ATTR": 2}
+"""The instructions that give a name a value, and how deep on the stack that is."""
+
+
+def _place_of(tracer: Any, instruction: Any) -> tuple[int, int | None] | None:
+    """Where an instruction of the user's stands; ``None`` for those that Dynamo adds, which have no place."""
+    if not hasattr(tracer.f_code, "co_positions"):  # before Python 3.11
+        return tracer.lineno, None
+    place = instruction.positions
+    return None if place is None or place.col_offset is None else (place.lineno, place.col_offset)
+
+
+def tensor_behind(variable: Any) -> Any | None:
+    """The fake tensor of a variable of Dynamo's; ``None`` for what is no tensor, or was not needed so far.
+
+    A ``TensorVariable`` (``variables/tensor.py``) has it in the ``example_value`` of its node. The classes
+    below that one stand for numbers and arrays. Asked whether it is an instance of something, a
+    ``LazyVariableTracker`` (``variables/lazy.py``) would become that, with guards: 2.11 to 2.15.
+    """
+    from torch._dynamo.variables.lazy import LazyVariableTracker
+    from torch._dynamo.variables.tensor import TensorVariable
+
+    if type(variable) is LazyVariableTracker:
+        variable = variable.unwrap()
+    if type(variable) is not TensorVariable:
+        return None
+    return variable.as_proxy().node.meta.get("example_value")
+
+
+def pending_graph(frame: FrameType | None) -> Any | None:
+    """The ``OutputGraph`` (``output_graph.py``) that is being recorded: 2.11 to 2.15."""
+    from torch._dynamo.output_graph import OutputGraph
+
+    for _ in range(12):
+        if frame is None or isinstance(frame.f_locals.get("self"), OutputGraph):
+            return frame.f_locals["self"] if frame else None
+        frame = frame.f_back
+    return None
+
+
+def symbols_of(size: Any) -> Iterator[tuple[str, str, int | None]]:
+    """The symbols of a size, each with what gives it (``L['x'].size()[0]``) and its value in this trace.
+
+    ``ShapeEnv`` (``torch/fx/experimental/symbolic_shapes.py``) has them in ``var_to_sources``, whose items
+    had a method ``name`` before it was a property, and in ``backed_var_to_val``, once ``var_to_val``: 2.11
+    to 2.15.
+    """
+    if not isinstance(size, torch.SymInt):
+        return
+    shapes, expression = size.node.shape_env, size.node.expr
+    if shapes is None:  # a size of a nested tensor
+        return
+    values = getattr(shapes, "backed_var_to_val", None) or getattr(shapes, "var_to_val", {})
+    for symbol in expression.free_symbols:
+        sources = shapes.var_to_sources.get(symbol)
+        name = sources[0].name if sources else ""
+        value = values.get(symbol)
+        yield str(symbol), str(name() if callable(name) else name), None if value is None else int(value)
