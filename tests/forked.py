@@ -11,7 +11,7 @@ import os
 import sys
 from pathlib import Path
 
-import torch._dynamo  # noqa: F401 - one copy serves all children
+import torch._dynamo  # one copy serves all children
 from fullgraph_compiler.capture.run import run
 from fullgraph_compiler.facts import Fact, Program, RunRequest, SourceText, as_object, from_json
 
