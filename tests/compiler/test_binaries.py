@@ -102,7 +102,7 @@ def test_the_loops_of_threads_are_part_of_a_kernel(folder: Path) -> None:
         assert "omp" in kernel.texts[0][1]
 
 
-def test_without_a_disassembler_nothing_is_told(folder: Path) -> None:
+def test_without_a_disassembler_a_kernel_has_no_text(folder: Path) -> None:
     which = shutil.which
 
     def hide() -> None:
@@ -112,7 +112,7 @@ def test_without_a_disassembler_nothing_is_told(folder: Path) -> None:
 
     facts = _run(folder, _PROGRAM.format(device="cpu"), hide)
     assert _generated(facts, "cpp")
-    assert not _compiled(facts)
+    assert {fact.texts for fact in _compiled(facts)} == {()}
 
 
 def test_a_kernel_that_cannot_be_read_is_passed_over(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:

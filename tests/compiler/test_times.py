@@ -68,7 +68,8 @@ def test_the_second_run_finds_the_graphs_of_the_first(tmp_path: Path, device: st
     assert [(times.cache, times.failure) for times in measured] == [("cold", None), ("warm", None)]
     assert all(0 < times.compiling <= times.seconds for times in measured)
     # The facts of the first run only, and one end.
-    assert len(result.of(FrameCompiled)) == len(result.of(CodeGenerated)) == 1
+    assert len(result.of(FrameCompiled)) == 1
+    assert not result.of(CodeGenerated)  # nobody has asked what is behind its kernels
     assert [fact for fact in result.facts if isinstance(fact, RunFinished)] == [result.facts[-1]]
     assert result.facts[-1].status == "finished"
 
