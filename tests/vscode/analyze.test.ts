@@ -33,7 +33,7 @@ scenario("one key shows the graph breaks, the guards and a summary", async (scen
   await scene.picture("guards");
   expect(await window.hover("print(")).toMatch(/Failed to trace builtin operator.*GB0059/s);
   await scene.picture("finding");
-  expect(await window.hover("toy_example(a, b)")).toMatch(/3 graphs · \d ops · 2 graph breaks/);
+  expect(await window.hover("def toy_example")).toMatch(/3 graphs · \d ops · 2 graph breaks/);
 
   expect(await window.problems()).toEqual([
     "toy.py\n2",

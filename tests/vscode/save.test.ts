@@ -19,7 +19,7 @@ scenario("a save runs the target again, or makes it stale", async (scene) => {
 
   await window.palette("Fullgraph: Turn Off Run on Save");
   await window.choose("toy.py");
-  await window.deleteLine("x = a /");
+  await window.deleteLine("a / (torch");
   await window.save();
   await expect
     .poll(() => window.lenses())
