@@ -13,7 +13,7 @@ import { findingCount } from "./words";
 
 const SHOWN = 5000;
 /** Ends of a run that need no summary: the user stopped it, or is told why it did not start. */
-export const UNTOLD = ["cancelled", "not-started"];
+const UNTOLD = ["cancelled", "not-started"];
 
 /** Analyze files: those that a menu names, else the one in the editor. */
 export async function analyzeFiles(server: Server, named: readonly Uri[]): Promise<void> {
@@ -72,12 +72,21 @@ function contains({ start, end }: NonNullable<TargetItem["range"]>, line: number
   return start.line <= line && line <= end.line;
 }
 
+/** Have a command run a target: nothing, if there is nothing to tell of it. */
+export async function ran(
+  server: Server,
+  command: string,
+  target: string,
+): Promise<RunSummary | undefined> {
+  const summary = (await server.available())
+    ? ((await server.command(command, target)) as RunSummary | undefined)
+    : undefined;
+  return summary && UNTOLD.includes(summary.status) ? undefined : summary;
+}
+
 async function run(server: Server, target: string): Promise<void> {
-  if (!(await server.available())) {
-    return;
-  }
-  const summary = (await server.command(RUN, target)) as RunSummary | undefined;
-  if (summary !== undefined && !UNTOLD.includes(summary.status)) {
+  const summary = await ran(server, RUN, target);
+  if (summary !== undefined) {
     const icon = summary.findings === 0 ? "$(pass)" : "$(search)";
     const text = summary.findings === 0 ? l10n.t("no findings") : findingCount(summary.findings);
     window.setStatusBarMessage(`${icon} Fullgraph: ${text}`, SHOWN);

@@ -8,10 +8,10 @@ import {
   window,
   workspace,
 } from "vscode";
-import { UNTOLD } from "./analyze";
+import { ran } from "./analyze";
 import { type Named, targetOf } from "./failures";
 import { reply } from "./messages";
-import { type ArtifactItem, ASSEMBLY, REPORT, type ReportItem, type RunSummary } from "./protocol";
+import { type ArtifactItem, ASSEMBLY, REPORT, type ReportItem } from "./protocol";
 import type { Server } from "./server";
 
 interface ArtifactPick extends QuickPickItem {
@@ -24,11 +24,8 @@ const COMPILED = /\.(s|ptx|sass|ttir|ttgir|llir)$/;
 /** Have all kernels of a target built, and let the user open what one was compiled to beside its source. */
 export async function openAssembly(server: Server, named: Named): Promise<void> {
   const target = targetOf(named);
-  if (target === undefined || !(await server.available())) {
-    return;
-  }
-  const summary = (await server.command(ASSEMBLY, target)) as RunSummary | undefined;
-  if (summary === undefined || UNTOLD.includes(summary.status)) {
+  const summary = target === undefined ? undefined : await ran(server, ASSEMBLY, target);
+  if (summary === undefined) {
     return;
   }
   const report = await server.request<ReportItem>(REPORT, { target: summary.target });
@@ -43,9 +40,14 @@ export async function openAssembly(server: Server, named: Named): Promise<void> 
     matchOnDescription: true,
   });
   if (picked?.artifact) {
-    const document = await workspace.openTextDocument(Uri.parse(picked.artifact.uri));
-    await window.showTextDocument(document, { viewColumn: ViewColumn.Beside });
+    await openBeside(picked.artifact.uri);
   }
+}
+
+/** Open a document that the compiler made beside its source. */
+export async function openBeside(uri: string): Promise<void> {
+  const document = await workspace.openTextDocument(Uri.parse(uri));
+  await window.showTextDocument(document, { viewColumn: ViewColumn.Beside });
 }
 
 /** What kernels were compiled to, as a list by graph. */

@@ -9,10 +9,11 @@ import {
   window,
   workspace,
 } from "vscode";
-import { UNTOLD } from "./analyze";
+import { ran } from "./analyze";
+import { openBeside } from "./artifacts";
 import { type Named, targetOf } from "./failures";
 import { reply } from "./messages";
-import { type KernelItem, KERNELS, REPORT, type ReportItem, type RunSummary } from "./protocol";
+import { type KernelItem, KERNELS, REPORT, type ReportItem } from "./protocol";
 import type { Server } from "./server";
 
 interface KernelPick extends QuickPickItem {
@@ -22,12 +23,9 @@ interface KernelPick extends QuickPickItem {
 /** Have the kernels of a target written, and let the user open one beside its source. */
 export async function openKernels(server: Server, named: Named): Promise<void> {
   const target = targetOf(named);
-  if (target === undefined || !(await server.available())) {
-    return;
-  }
   const editor = window.activeTextEditor;
-  const summary = (await server.command(KERNELS, target)) as RunSummary | undefined;
-  if (summary === undefined || UNTOLD.includes(summary.status)) {
+  const summary = target === undefined ? undefined : await ran(server, KERNELS, target);
+  if (summary === undefined) {
     return;
   }
   const report = await server.request<ReportItem>(REPORT, { target: summary.target });
@@ -48,8 +46,7 @@ export async function openKernels(server: Server, named: Named): Promise<void> {
     matchOnDetail: true,
   });
   if (picked?.kernel) {
-    const document = await workspace.openTextDocument(Uri.parse(picked.kernel.uri));
-    await window.showTextDocument(document, { viewColumn: ViewColumn.Beside });
+    await openBeside(picked.kernel.uri);
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Disposable, type ExtensionContext, l10n, Uri, window, workspace } from "vscode";
-import { UNTOLD } from "./analyze";
+import { ran } from "./analyze";
 import { Drawings } from "./drawings";
 import { type Named, targetOf } from "./failures";
 import { confirm } from "./messages";
@@ -8,7 +8,6 @@ import {
   KERNELS,
   PERFORMANCE,
   type PerformanceItem,
-  type RunSummary,
   type StatusParams,
 } from "./protocol";
 import { ReportPanel } from "./reportPanel";
@@ -111,10 +110,8 @@ export class Reports implements Disposable {
   }
 
   private async run(command: string, target: string): Promise<PerformanceItem | undefined> {
-    const summary = (await this.server.command(command, target)) as RunSummary | undefined;
-    return summary === undefined || UNTOLD.includes(summary.status)
-      ? undefined
-      : this.told(summary.target);
+    const summary = await ran(this.server, command, target);
+    return summary && this.told(summary.target);
   }
 
   private told(target: string): Promise<PerformanceItem | undefined> {

@@ -29,6 +29,7 @@ from .features import (
     kernels,
     minify,
     performance,
+    refresh,
     report,
     run,
     targets,
@@ -66,8 +67,8 @@ def create_server() -> FullgraphServer:
             shown,
             Progress(server),
             StatusNotifications(server),
-            code_lens.CodeLensRefresh(server),
-            inlay_hint.InlayHintRefresh(server),
+            refresh.code_lenses(server),
+            refresh.inlay_hints(server),
         ),
     )
     minifications = minify.Minifications(server, planner, runs)

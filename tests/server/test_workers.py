@@ -15,6 +15,7 @@ from fullgraph_server.engine import fork_server
 from fullgraph_server.engine import workers as workers_module
 from fullgraph_server.engine.run import Run
 from fullgraph_server.engine.settings import RunSettings
+from fullgraph_server.engine.worker import Worker
 from fullgraph_server.engine.workers import Workers
 from processes import dies
 
@@ -141,3 +142,33 @@ async def test_nothing_stays_after_the_end(workers: Workers, tmp_path: Path) -> 
     first = await parent(workers, tmp_path)
     await workers.close()
     assert dies(first)
+
+
+async def test_a_worker_that_is_being_ended_at_the_end_leaves_nothing(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    draining, gone = asyncio.Event(), asyncio.Event()
+    close, drain = fork_server.ForkServer.close, Worker.drain
+
+    async def told(server: fork_server.ForkServer) -> None:
+        await close(server)
+        gone.set()
+
+    async def late(worker: Worker) -> None:
+        draining.set()
+        await gone.wait()
+        await drain(worker)
+
+    monkeypatch.setattr(fork_server.ForkServer, "close", told)
+    monkeypatch.setattr(Worker, "drain", late)
+    settings = RunSettings(sys.executable, tmp_path, dict(os.environ))
+    workers.expect(settings, [])
+    # Sooner than the one that is expected, which ends then.
+    worker = await workers.take(settings, [])
+    await asyncio.wait_for(draining.wait(), 30)
+    await workers.close()
+    await worker.close()
+    assert list(temporary.iterdir()) == []

@@ -1,21 +1,9 @@
 import { expect } from "vitest";
+import { LONG, PRODUCT } from "./harness/examples.ts";
 import { scenario } from "./harness/scene.ts";
 
-const MODEL = `import torch
-
-
-# fullgraph: step(f32[8, 16].requires_grad_(), f32[16, 8]).sum().backward()
-def step(x, w):
-    y = x @ w
-    z = torch.relu(y) + 1
-    return z.exp()
-`;
-
-/** Milliseconds for a first run, which imports all of the compiler. */
-const LONG = 60_000;
-
 scenario("each form that a graph took opens from the tree, and is followed", async (scene) => {
-  const window = await scene.open({ open: scene.workspace({ "model.py": MODEL }, "examples") });
+  const window = await scene.open({ open: scene.workspace({ "model.py": PRODUCT }, "examples") });
   await window.openFile("model.py");
   await window.palette("Fullgraph: Open Generated Kernels");
   await window.quickRows.first().waitFor({ timeout: LONG });

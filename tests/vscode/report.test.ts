@@ -2,25 +2,17 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect } from "vitest";
+import { LONG, PRODUCT } from "./harness/examples.ts";
 import { scenario } from "./harness/scene.ts";
 
-/** Compiled twice, the second time for another size, with a backward pass. */
-const MODEL = `import torch
-
-
-# fullgraph: step(f32[8, 16].requires_grad_(), f32[16, 8]).sum().backward()
-# fullgraph: step(f32[12, 16].requires_grad_(), f32[16, 8]).sum().backward()
-def step(x, w):
-    y = x @ w
-    z = torch.relu(y) + 1
-    return z.exp()
-`;
-
-/** Milliseconds for a first run, which imports all of the compiler. */
-const LONG = 60_000;
+/** Compiled twice, the second time for another size. */
+const TWICE = PRODUCT.replace(
+  /# fullgraph: .*\n/,
+  (call) => call + call.replace("8, 16", "12, 16"),
+);
 
 scenario("a report shows where compile time went, the graphs and the kernels", async (scene) => {
-  const folder = scene.workspace({ "model.py": MODEL }, "examples");
+  const folder = scene.workspace({ "model.py": TWICE }, "examples");
   const window = await scene.open({ open: folder });
   await window.openFile("model.py");
   await window.palette("Fullgraph: Open Compile Report");

@@ -25,7 +25,7 @@ of it for OpenMP (``kernel._omp_fn.0`` of GCC, ``kernel.omp_outlined`` or ``.omp
 
 
 def read_kernels(modules: Iterable[ModuleType]) -> Iterator[KernelCompiled]:
-    """Each kernel of some loaded code, once. Without the tool that shows it, a kernel has nothing to tell."""
+    """Each kernel of some loaded code, once; without texts where the tool that shows them is missing."""
     told: set[tuple[str, str]] = set()
     for module in modules:
         filename = str(module.__file__)

@@ -50,17 +50,7 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     if not torch_compat.is_supported():
         sink([_unsupported_torch()])
     registry.register()
-    if request.depth == "graph":
-        torch_compat.stop_after_dynamo()
-    elif request.depth in ("kernels", "whole"):
-        _tell_kernels(request.cache)
-    loaded: list[ModuleType] = []
-    if request.depth == "kernels":
-        inductor_compat.write_code_only()
-    elif request.depth == "whole":
-        loaded = kernel_compat.keep_loaded()
-    elif request.depth == "times":
-        kernel_compat.trace_hints()
+    loaded = _go_as_deep(request)
     torch_compat.place_frames()
     note_names()
     torch_compat.skip_guard_profiling()
@@ -83,6 +73,21 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     for kernel in binaries.read_kernels(loaded):
         sink([kernel])  # one by one, since their texts are long
     sink(ended)
+
+
+def _go_as_deep(request: RunRequest) -> list[ModuleType]:
+    """Have the compiler go as far as is asked, and tell what it does; returns the code that it loads."""
+    if request.depth == "graph":
+        torch_compat.stop_after_dynamo()
+    elif request.depth == "kernels":
+        _tell_kernels(request.cache)
+        inductor_compat.write_code_only()
+    elif request.depth == "whole":
+        _tell_kernels(request.cache)
+        return kernel_compat.keep_loaded()
+    elif request.depth == "times":
+        kernel_compat.trace_hints()
+    return []
 
 
 def _tell_kernels(cache: str) -> None:

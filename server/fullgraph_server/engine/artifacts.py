@@ -14,6 +14,7 @@ from fullgraph_compiler.facts import Artifact, ArtifactKind, StackFrame
 from fullgraph_compiler.trace.graphs import parse_places
 
 from .kernel_lines import lines_of
+from .kernels import by_kernel, spans_of
 from .report import Code, Graph, Launch, Report, Span
 
 _SUFFIXES: Final = {"triton": "py", "cpp": "cpp", "metal": "metal", "cuda": "cu", "asm": "s"}
@@ -144,7 +145,7 @@ def _of_artifact(artifact: Artifact, folder: str) -> Document:
 
 def _of_code(code: Code, folder: str) -> Iterator[Document]:
     yield Document(f"{folder}/output_code.py", "Output code", code.text, code.compile_id, code.phase, code)
-    for name, launches in _by_kernel(code).items():
+    for name, launches in by_kernel(code).items():
         first = launches[0]
         if first.source:
             suffix = _SUFFIXES.get(first.language, "txt")
@@ -162,13 +163,6 @@ def _of_code(code: Code, folder: str) -> Iterator[Document]:
                 file = f"{folder}/{name}.{_SUFFIXES.get(language, language)}"
                 title = f"{name}, {_BUILT.get(language, language)}"
                 yield replace(kernel, name=file, title=title, text=text, built=True)
-
-
-def _by_kernel(code: Code) -> dict[str, list[Launch]]:
-    found: dict[str, list[Launch]] = {}
-    for launch in code.launches:
-        found.setdefault(launch.name, []).append(launch)
-    return found
 
 
 def _with_own_names(documents: Iterator[Document]) -> Iterator[Document]:
@@ -189,9 +183,8 @@ def _of_kernel(document: Document) -> list[Mark]:
             if span is not None:
                 marks.append(Mark((row, row), span, tuple(names)))
     found = {mark.span for mark in marks}
-    spans = dict.fromkeys(span for launch in document.launches for span in launch.spans)
     rows = (1, document.text.count("\n"))
-    return [*marks, *(Mark(rows, span) for span in spans if span not in found)]
+    return [*marks, *(Mark(rows, span) for span in spans_of(document.launches) if span not in found)]
 
 
 def _line(report: Report, frame: StackFrame) -> Span | None:

@@ -149,6 +149,8 @@ class ForkServer:
             forked.output, forked.output_writer = await asyncio.open_connection(sock=output, limit=BUFFER)
         except BaseException:
             forked.kill()
+            # It may yet write to its folder, which is about to be removed.
+            await asyncio.wait({forked.exited}, timeout=KILL_SECONDS)
             channel.close()
             output.close()
             raise

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from fullgraph_compiler.facts import CodeGenerated, Kernel, KernelCompiled, KernelNode, Stack
 
-from .report import Built, Code, Launch, Operation, Span
+from .report import Code, Launch, Operation, Span
 
 OwnSpan = Callable[[Stack], Span | None]
 """Gives the innermost code of a stack that is the user's own."""
@@ -18,6 +18,19 @@ def codes_of(
     """The code of a report, with what became of its kernels in a run that built them."""
     by_name = {(fact.filename, fact.name): fact for fact in built}
     return tuple(_code(fact, by_name, own_span) for fact in written)
+
+
+def by_kernel(code: Code) -> dict[str, list[Launch]]:
+    """The launches of each kernel, and of each library function, by its name."""
+    found: dict[str, list[Launch]] = {}
+    for launch in code.launches:
+        found.setdefault(launch.name, []).append(launch)
+    return found
+
+
+def spans_of(launches: Iterable[Launch]) -> list[Span]:
+    """The user's code that launches compute, each piece once."""
+    return list(dict.fromkeys(span for launch in launches for span in launch.spans))
 
 
 def operators(launches: Sequence[Launch]) -> str:
@@ -44,9 +57,7 @@ def _launch(kernel: Kernel, built: KernelCompiled | None, own_span: OwnSpan) -> 
         arguments=kernel.arguments,
         grid=kernel.grid,
         cost=kernel.cost,
-        built=Built(built.texts, built.config, built.registers, built.spills, built.shared)
-        if built
-        else None,
+        built=built,
     )
 
 

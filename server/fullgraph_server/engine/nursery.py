@@ -38,6 +38,7 @@ class Nursery:
         self._forks = False
         self._spare: asyncio.Task[Worker] | None = None
         self._ending: set[asyncio.Task[None]] = set()
+        self._retiring: list[asyncio.Task[None]] = []
 
     @property
     def dead(self) -> bool:
@@ -93,8 +94,8 @@ class Nursery:
             (server,) = await asyncio.gather(self._server, return_exceptions=True)
             if isinstance(server, ForkServer):
                 await server.close()
-        for task in self._ending:
-            task.cancel()
+        for task in self._retiring:
+            task.cancel()  # others are about to end, and would leave their folders
         await asyncio.gather(*self._ending, return_exceptions=True)
 
     async def _start_worker(self, *, ahead: bool) -> Worker:
@@ -126,7 +127,7 @@ class Nursery:
         if self._forks:
             return server
         _log.info("runs start in processes of their own, not in forks: %s", ready.unsafe)
-        self._end(server.retire())
+        self._retiring.append(self._end(server.retire()))
         return await self._execute_server()
 
     async def _execute_server(self) -> ForkServer:
@@ -145,11 +146,12 @@ class Nursery:
         except (OSError, ValueError) as error:
             raise StartError(cannot_start(settings.python, error)) from None
 
-    def _end(self, work: Coroutine[Any, Any, None]) -> None:
+    def _end(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Close something beside everything else."""
         task = asyncio.ensure_future(work)
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
+        return task
 
 
 def _is_ready(starting: asyncio.Task[Worker]) -> bool:

@@ -15,6 +15,7 @@ from fullgraph_compiler.facts import (
     CompilePhase,
     Cost,
     Depth,
+    KernelCompiled,
     KernelNode,
     NamedTensor,
     Phase,
@@ -119,17 +120,6 @@ class Graph:
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
-    """What became of a kernel, in a run that built it (:class:`fullgraph_compiler.facts.KernelCompiled`)."""
-
-    texts: tuple[tuple[str, str], ...]
-    config: str
-    registers: int | None
-    spills: int | None
-    shared: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class Operation:
     """An operation of a lowered graph (``aten.mm``), by its name there, and the user's code that it is of."""
 
@@ -158,7 +148,8 @@ class Launch:
     arguments: tuple[str, ...] = ()
     grid: str = ""
     cost: Cost | None = None
-    built: Built | None = None
+    built: KernelCompiled | None = None
+    """What became of the kernel, in a run that built it."""
 
     def spans_at(self, filename: str, row: int) -> list[Span]:
         """The user's code at a line that it computes."""

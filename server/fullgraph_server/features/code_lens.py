@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import Iterator
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from ..engine.report import Finding, FrameReport
-from ..engine.runs import RunObserver, Runs, TargetState
+from ..engine.runs import Runs
 from ..protocol import RUN, SHOW_TARGET, STOP
 from ..workspace.source import SourceFile
 from ..workspace.targets import mentions_compile
@@ -23,11 +20,6 @@ from .findings import minify_options
 from .kernels import Kernels, source_lenses
 from .projection import Function, Projections
 from .targets import Targets, target_place
-
-_log = logging.getLogger(__name__)
-
-_LONG_SECONDS = 0.5
-"""How long a run is on before its lens changes."""
 
 
 def register(
@@ -87,46 +79,6 @@ def _failure(function: Function) -> Finding | None:
     own = set(function.frame.compile_ids)
     failures = (finding for finding in function.report.findings if finding.minifiable)
     return next((finding for finding in failures if not own.isdisjoint(finding.compile_ids)), None)
-
-
-class CodeLensRefresh(RunObserver):
-    """Makes the client ask for lenses again when a target's state has changed."""
-
-    def __init__(self, server: LanguageServer) -> None:
-        self._server = server
-        self._asked: asyncio.Task[None] | None = None
-        self._again = False
-        self._timer: asyncio.TimerHandle | None = None
-
-    def changed(self, target: str, state: TargetState) -> None:  # noqa: ARG002
-        """Ask; what changes before the client has answered is one more request."""
-        if not self._is_supported():
-            return
-        if self._timer is not None:
-            self._timer.cancel()
-        # A run that is over at once needs no lens that stops it.
-        delay = _LONG_SECONDS if state.run in ("queued", "running") else 0.0
-        self._timer = asyncio.get_running_loop().call_later(delay, self._refresh)
-
-    def _refresh(self) -> None:
-        self._again = True
-        if self._asked is None or self._asked.done():
-            self._asked = asyncio.create_task(self._ask())
-
-    async def _ask(self) -> None:
-        while self._again:
-            self._again = False
-            try:
-                await self._request()
-            except JsonRpcException as error:
-                _log.info("the client did not ask again: %s", error)
-
-    def _is_supported(self) -> bool:
-        workspace = self._server.client_capabilities.workspace
-        return bool(workspace and workspace.code_lens and workspace.code_lens.refresh_support)
-
-    async def _request(self) -> None:
-        await self._server.workspace_code_lens_refresh_async(None)
 
 
 def summary(frame: FrameReport) -> str:

@@ -13,7 +13,6 @@ from pygls.lsp.server import LanguageServer
 
 from ..engine.names import written_name
 from ..engine.report import HeldTensors, TensorName
-from .code_lens import CodeLensRefresh
 from .documents import Documents
 from .projection import Projections, ShownTensors
 
@@ -31,17 +30,6 @@ def register(server: LanguageServer, documents: Documents, projections: Projecti
             return []
         first, last = params.range.start.line + 1, min(params.range.end.line + 1, len(source.lines))
         return [_hint(documents, shown) for shown in projections.of(filename).tensors(first, last)]
-
-
-class InlayHintRefresh(CodeLensRefresh):
-    """Makes the client ask for hints again when a target's state has changed."""
-
-    def _is_supported(self) -> bool:
-        workspace = self._server.client_capabilities.workspace
-        return bool(workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support)
-
-    async def _request(self) -> None:
-        await self._server.workspace_inlay_hint_refresh_async(None)
 
 
 @lru_cache(maxsize=16384)

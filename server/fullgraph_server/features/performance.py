@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from pygls.lsp.server import LanguageServer
 
-from ..engine.kernels import operators
+from ..engine.kernels import by_kernel, operators, spans_of
 from ..engine.phases import steps_of
 from ..engine.report import Code, Compilation, Launch, Report
 from ..engine.runs import Runs
@@ -103,18 +103,14 @@ class _Views:
     def _kernels(self, report: Report, shown: Sequence[ShownDocument]) -> list[KernelRow]:
         uris, rows = _uris(shown), []
         for code in report.codes:
-            groups: dict[str, list[Launch]] = {}
-            for launch in code.launches:
-                groups.setdefault(launch.name, []).append(launch)
             rows += [
                 self._kernel(report, code, launches, uris.get((id(code), name)) or uris[id(code), ""])
-                for name, launches in groups.items()
+                for name, launches in by_kernel(code).items()
             ]
         return rows
 
     def _kernel(self, report: Report, code: Code, launches: Sequence[Launch], uri: str) -> KernelRow:
         first, costs = launches[0], [launch.cost for launch in launches if launch.cost]
-        spans = dict.fromkeys(span for launch in launches for span in launch.spans)
         return KernelRow(
             uri=uri,
             name=first.name,
@@ -122,7 +118,7 @@ class _Views:
             compile_id=code.compile_id,
             phase=code.phase,
             operators=operators(launches),
-            locations=[self._documents.location(report, span) for span in spans],
+            locations=[self._documents.location(report, span) for span in spans_of(launches)],
             launches=len(launches),
             arguments=", ".join(first.arguments),
             grid=first.grid,

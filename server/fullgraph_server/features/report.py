@@ -5,7 +5,7 @@ from __future__ import annotations
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..engine.kernels import operators
+from ..engine.kernels import operators, spans_of
 from ..engine.names import written_name
 from ..engine.report import Finding, FrameReport, Guard, Report, Span
 from ..engine.runs import Runs
@@ -96,7 +96,7 @@ class ReportItems:
         )
 
     def _locations(self, shown: ShownDocument) -> list[types.Location]:
-        spans = dict.fromkeys(span for launch in shown.document.launches for span in launch.spans)
+        spans = spans_of(shown.document.launches)
         return [self._documents.location(shown.report, span) for span in spans]
 
     def guard(self, report: Report, guard: Guard) -> GuardItem:

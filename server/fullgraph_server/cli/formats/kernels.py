@@ -9,7 +9,7 @@ from typing import TextIO
 from rich.text import Text
 
 from ...engine.artifacts import documents_of
-from ...engine.kernels import operators
+from ...engine.kernels import operators, spans_of
 from ...engine.report import Launch, Report, Span
 from ...engine.tables import aligned
 from .checked import Checked, shown_path
@@ -54,7 +54,7 @@ def write_files(report: Report, folder: Path) -> None:
             heading = title
         line = f"- [{document.title}]({document.name})"
         if document.launches and not document.built:
-            place = _place([span for launch in document.launches for span in launch.spans])
+            place = _place(spans_of(document.launches))
             line += f": {operators(document.launches)} ({place})"
         lines.append(line)
     (folder / _INDEX).write_text("\n".join(lines) + "\n", "utf-8")

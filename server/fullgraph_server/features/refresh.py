@@ -1,0 +1,77 @@
+"""Makes the client ask again for what it shows in the text, when a target's state has changed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+
+from ..engine.runs import RunObserver, TargetState
+
+_log = logging.getLogger(__name__)
+
+_LONG_SECONDS = 0.5
+"""How long a run is on before its lens changes."""
+
+
+class Refresh(RunObserver):
+    """Makes a client that can do so ask again for one kind of thing."""
+
+    def __init__(
+        self,
+        server: LanguageServer,
+        is_supported: Callable[[types.WorkspaceClientCapabilities], object],
+        ask: Callable[[], Awaitable[object]],
+    ) -> None:
+        self._server = server
+        self._is_supported = is_supported
+        self._request = ask
+        self._asked: asyncio.Task[None] | None = None
+        self._again = False
+        self._timer: asyncio.TimerHandle | None = None
+
+    def changed(self, target: str, state: TargetState) -> None:  # noqa: ARG002
+        """Ask; what changes before the client has answered is one more request."""
+        workspace = self._server.client_capabilities.workspace
+        if workspace is None or not self._is_supported(workspace):
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        # A run that is over at once needs no lens that stops it.
+        delay = _LONG_SECONDS if state.run in ("queued", "running") else 0.0
+        self._timer = asyncio.get_running_loop().call_later(delay, self._refresh)
+
+    def _refresh(self) -> None:
+        self._again = True
+        if self._asked is None or self._asked.done():
+            self._asked = asyncio.create_task(self._ask())
+
+    async def _ask(self) -> None:
+        while self._again:
+            self._again = False
+            try:
+                await self._request()
+            except JsonRpcException as error:
+                _log.info("the client did not ask again: %s", error)
+
+
+def code_lenses(server: LanguageServer) -> Refresh:
+    """For code lenses."""
+    return Refresh(
+        server,
+        lambda workspace: workspace.code_lens and workspace.code_lens.refresh_support,
+        lambda: server.workspace_code_lens_refresh_async(None),
+    )
+
+
+def inlay_hints(server: LanguageServer) -> Refresh:
+    """For inlay hints."""
+    return Refresh(
+        server,
+        lambda workspace: workspace.inlay_hint and workspace.inlay_hint.refresh_support,
+        lambda: server.workspace_inlay_hint_refresh_async(None),
+    )
