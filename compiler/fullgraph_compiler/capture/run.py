@@ -77,7 +77,7 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
 
 def _go_as_deep(request: RunRequest) -> list[ModuleType]:
     """Have the compiler go as far as is asked, and tell what it does; returns the code that it loads."""
-    if request.depth == "graph":
+    if request.depth in ("graph", "recompiles", "frozen"):
         torch_compat.stop_after_dynamo()
     elif request.depth == "kernels":
         _tell_kernels(request.cache)

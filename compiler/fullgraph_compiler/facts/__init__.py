@@ -10,6 +10,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
 from .capture import (
+    CallMissed,
     CompileFailure,
     FrameCompiled,
     FrameSkipped,
@@ -42,6 +43,7 @@ from .outcome import (
 from .requests import (
     PROTOCOL_VERSION,
     Depth,
+    Dynamic,
     Example,
     ExampleCall,
     Examples,
@@ -52,7 +54,9 @@ from .requests import (
     RunRequest,
     Script,
     SourceText,
+    Switches,
 )
+from .shapes import ShapeGuard, Specialization
 from .speed import CompilePhase, CudagraphSkip, PerformanceHint, PhasesTimed, TimesMeasured
 from .stacks import Severity, Stack, StackFrame
 
@@ -60,12 +64,14 @@ __all__ = [
     "PROTOCOL_VERSION",
     "Artifact",
     "ArtifactKind",
+    "CallMissed",
     "CodeGenerated",
     "CompileFailure",
     "CompilePhase",
     "Cost",
     "CudagraphSkip",
     "Depth",
+    "Dynamic",
     "Example",
     "ExampleCall",
     "Examples",
@@ -102,11 +108,14 @@ __all__ = [
     "RunRequest",
     "Script",
     "Severity",
+    "ShapeGuard",
     "SourceText",
+    "Specialization",
     "Stack",
     "StackFrame",
     "StageChecked",
     "Status",
+    "Switches",
     "Symbol",
     "TargetProblem",
     "TensorsNamed",
@@ -132,7 +141,10 @@ Fact: TypeAlias = (
     | GraphBreak
     | GuardInstalled
     | Recompile
+    | ShapeGuard
+    | Specialization
     | RecompileLimit
+    | CallMissed
     | CompileFailure
     | StageChecked
     | FaultLocated

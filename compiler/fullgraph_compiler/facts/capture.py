@@ -188,6 +188,21 @@ class RecompileLimit:
 
 
 @dataclass(frozen=True, slots=True)
+class CallMissed:
+    """In a frozen run, a call that would have been compiled, and ran eagerly.
+
+    ``stack`` holds the calls that led to it. ``failures`` say why no compilation fits; there are none if the
+    frame had not been compiled at all.
+    """
+
+    function: str
+    filename: str
+    row: int
+    stack: Stack
+    failures: tuple[GuardFailure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class CompileFailure:
     """The compiler raised.
 

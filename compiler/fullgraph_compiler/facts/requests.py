@@ -9,11 +9,12 @@ PROTOCOL_VERSION = 1
 """Goes up when a message between the server and a worker changes its meaning."""
 
 
-Depth: TypeAlias = Literal["graph", "kernels", "whole", "times", "stages", "recipes"]
-"""How far a run goes: ``graph``, Dynamo alone (captured graphs run eagerly); ``kernels``, until TorchInductor
-has written its code (graphs run eagerly too); ``whole``, all of the compiler, and what it makes runs;
-``times``, the same twice, to see what caches save; ``stages``, step by step; ``recipes``, all of it with one
-part off after the other."""
+Depth: TypeAlias = Literal["graph", "recompiles", "frozen", "kernels", "whole", "times", "stages", "recipes"]
+"""How far a run goes: ``graph``, Dynamo alone (captured graphs run eagerly); ``recompiles``, the same with
+one compilation kept of each frame, so that every change of a guarded value compiles again; ``frozen``, the
+same without a compilation after the warm-up; ``kernels``, until TorchInductor has written its code (graphs
+run eagerly too); ``whole``, all of the compiler, and what it makes runs; ``times``, the same twice, to see
+what caches save; ``stages``, step by step; ``recipes``, all of it with one part off after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,28 @@ class SourceText:
     text: str
 
 
+Dynamic: TypeAlias = Literal["on", "off", "automatic"]
+"""Dynamic shapes: from the first call, never, or from the second call on where a size has changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Switches:
+    """What a run does otherwise than the program says; the defaults leave it alone.
+
+    ``dynamic`` and ``recompile_limit`` take the place of torch's settings. ``only`` is a regular expression:
+    frames of functions with other names run eagerly. ``cold_caches`` compiles everything anew. With
+    ``cpp_stacks``, shape guards tell which C++ code added them, which takes long. In a ``frozen`` run, a
+    compiled function may compile in its first ``warm_up`` calls.
+    """
+
+    dynamic: Dynamic | None = None
+    recompile_limit: int | None = None
+    only: str = ""
+    cold_caches: bool = False
+    cpp_stacks: bool = False
+    warm_up: int = 1
+
+
 @dataclass(frozen=True, slots=True)
 class RunRequest:
     """Asks a worker to run one program once, under observation; it sees the texts in place of files.
@@ -87,6 +110,7 @@ class RunRequest:
     cache: str = ""
     patience: float = 300.0
     memory: int | None = None
+    switches: Switches = Switches()
 
 
 Level: TypeAlias = Literal["dynamo", "aot"]
