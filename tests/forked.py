@@ -13,11 +13,25 @@ from pathlib import Path
 
 import torch._dynamo  # one copy serves all children
 from fullgraph_compiler.capture.run import run
-from fullgraph_compiler.facts import Fact, Program, RunRequest, SourceText, as_object, from_json
+from fullgraph_compiler.facts import (
+    Depth,
+    Fact,
+    Program,
+    RunRequest,
+    SourceText,
+    Switches,
+    as_object,
+    from_json,
+)
 
 
 def observe(
-    program: Program, cwd: Path, texts: tuple[SourceText, ...] = (), log: Path | None = None
+    program: Program,
+    cwd: Path,
+    texts: tuple[SourceText, ...] = (),
+    log: Path | None = None,
+    depth: Depth = "graph",
+    switches: Switches | None = None,
 ) -> tuple[Fact, ...]:
     """The facts of one run; ``TORCH_LOGS=recompiles`` goes into ``log``, if there is one.
 
@@ -27,7 +41,7 @@ def observe(
     child = os.fork()
     if child == 0:
         os.close(reader)
-        _run(RunRequest(1, program, texts=texts), cwd, writer, log)
+        _run(RunRequest(1, program, depth, texts, switches=switches or Switches()), cwd, writer, log)
     os.close(writer)
     with open(reader, encoding="utf-8") as stream:
         facts = [fact for line in stream for fact in from_json(json.loads(line))]

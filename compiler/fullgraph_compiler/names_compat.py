@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dis
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import CodeType, FrameType
 from typing import Any
 
@@ -105,6 +105,14 @@ def pending_graph(frame: FrameType | None) -> Any | None:
             return frame.f_locals["self"] if frame else None
         frame = frame.f_back
     return None
+
+
+def stacks_of(graph: Any) -> Iterable[str]:
+    """The different stacks of an ``OutputGraph``'s operations, as Python prints them.
+
+    ``OutputGraph.graph`` is the graph; its nodes keep theirs in ``meta["stack_trace"]``: 2.11 to 2.15.
+    """
+    return dict.fromkeys(filter(None, (node.meta.get("stack_trace") for node in graph.graph.nodes)))
 
 
 def symbols_of(size: Any) -> Iterator[tuple[str, str, int | None]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
@@ -128,6 +129,39 @@ def pending_guards(frame: FrameType | None) -> Iterable[Any]:
 def user_frames(exception: BaseException) -> Iterable[Any]:
     """The ``traceback.FrameSummary`` list of the user's code, outermost first (``exc.py``)."""
     return getattr(exception, "real_stack", None) or ()
+
+
+def traced_stack() -> Iterable[Any]:
+    """Where in the user's code Dynamo is, as ``traceback.FrameSummary`` items, outermost first.
+
+    ``TracingContext.extract_stack`` (``torch/_guards.py``): 2.11 to 2.15.
+    """
+    from torch._guards import TracingContext
+
+    frames: Iterable[Any] = TracingContext.extract_stack()
+    return frames
+
+
+def cpp_stack() -> str:
+    """The C++ and Python calls that led to a guard, as the lines of a traceback, the innermost last.
+
+    ``CapturedTraceback`` (``torch/utils/_traceback.py``), without the Python interpreter's own calls and
+    what ``ShapeEnv._log_guard`` (``torch/fx/experimental/symbolic_shapes.py``) does: 2.11 to 2.15.
+    """
+    from torch.utils._traceback import CapturedTraceback
+
+    calls: list[str] = []
+    for call in CapturedTraceback.extract(cpp=True).format():
+        if " in _log_guard" in call:
+            break
+        if not _OF_INTERPRETER.search(call):
+            calls.append(call)
+    return "".join(calls)
+
+
+_OF_INTERPRETER = re.compile(
+    r"/(?:Python|Objects|Include|Modules)/|, in (?:_?Py|py|method_vec|vectorcall|wrap_)"
+)
 
 
 def traced_positions(exception: BaseException) -> dict[tuple[str, int], Any]:
@@ -374,7 +408,11 @@ def is_compiled_by(frame: FrameType | None, backend: Callable[..., Any]) -> bool
     ``_compile`` (``convert_frame.py``) holds it in ``compiler_fn``, behind wrappers that keep what they wrap
     in ``_torchdynamo_orig_backend`` or, ``torch._TorchCompileWrapper``, in ``compiler_fn``: 2.11 to 2.15.
     """
-    found = _local_of_compilation(frame, "compiler_fn", backend)
+    return is_backend(_local_of_compilation(frame, "compiler_fn", backend), backend)
+
+
+def is_backend(found: Any, backend: Callable[..., Any]) -> bool:
+    """Whether what torch holds as a backend is this one, behind those wrappers."""
     while found is not None and found is not backend:
         found = getattr(found, "_torchdynamo_orig_backend", None) or getattr(found, "compiler_fn", None)
     return found is backend
@@ -503,6 +541,18 @@ def changed_settings() -> tuple[str, ...]:
     modules = (torch._dynamo.config, torch._functorch.config, torch._inductor.config)
     lines = ((module, line) for module in modules for line in module.codegen_config().splitlines())
     return tuple(line for module, line in lines if is_changed(module, line))
+
+
+def force_dynamo_settings(settings: dict[str, Any]) -> None:
+    """Give settings of Dynamo a value, whatever the program or ``torch.compile`` sets.
+
+    As the environment variables of some do: ``env_value_force`` (``torch/utils/_config_module.py``), which is
+    what is read first: 2.11 to 2.15.
+    """
+    import torch._dynamo.config as config
+
+    for name, value in settings.items():
+        config._config[name].env_value_force = value
 
 
 def pin_settings(settings: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ import {
   RevealOutputChannelOn,
   type StaticFeature,
 } from "vscode-languageclient/node";
-import { previewLinks } from "./explanation";
+import { previewLinks, showPage } from "./explanation";
 import { minified } from "./failures";
 import { forget, reply, showOutput } from "./messages";
 import type { Milestones } from "./milestones";
@@ -34,8 +34,11 @@ import {
   MINIFY,
   type MinifySummary,
   OPEN_REPRO,
+  PROFILE_SCHEME,
   RECIPES,
+  RECOMPILES,
   RUN,
+  type RunSummary,
   SHOW_EXPLANATION,
   SHOW_SOURCE,
   SHOW_TARGET,
@@ -43,6 +46,9 @@ import {
 } from "./protocol";
 import type { PythonExtensions } from "./python";
 import { withInterpreter } from "./settings";
+
+/** Documents that are shown as rendered Markdown. */
+const PAGES = [EXPLANATION_SCHEME, PROFILE_SCHEME];
 
 /** What the client's parts share. */
 export interface ClientContext {
@@ -155,6 +161,16 @@ function middleware({ python, milestones }: ClientContext): Middleware {
         case COMPILE_TIMES:
           forget();
           return milestones.duringRun(async () => (await next(command, args)) as unknown);
+        case RECOMPILES: {
+          forget();
+          const summary = await milestones.duringRun(
+            async () => (await next(command, args)) as RunSummary | undefined,
+          );
+          if (summary?.document !== undefined) {
+            await showPage(summary.document);
+          }
+          return summary;
+        }
         case MINIFY: {
           const summary = (await next(command, args)) as MinifySummary | undefined;
           await minified(summary);
@@ -166,7 +182,7 @@ function middleware({ python, milestones }: ClientContext): Middleware {
     },
     async provideTextDocumentContent(uri, token, next) {
       const text = await next(uri, token);
-      return text && uri.scheme === EXPLANATION_SCHEME ? previewLinks(text) : text;
+      return text && PAGES.includes(uri.scheme) ? previewLinks(text) : text;
     },
     async provideHover(document, position, token, next) {
       const hover = await next(document, position, token);

@@ -5,7 +5,15 @@ import type { ClientContext } from "./client";
 import { debugRepro, debugTarget } from "./debug";
 import { copyEnvironment } from "./environment";
 import { showExplanation } from "./explanation";
-import { copyBugReport, findStage, minify, type Named, openRepro, tryRecipes } from "./failures";
+import {
+  copyBugReport,
+  findStage,
+  minify,
+  type Named,
+  openRepro,
+  profileRecompilations,
+  tryRecipes,
+} from "./failures";
 import { openKernels, showSource } from "./kernels";
 import type { ArtifactNode, FindingNode, TargetNode } from "./nodes";
 import { pickTarget } from "./pick";
@@ -21,6 +29,7 @@ import {
 import type { Reports } from "./reports";
 import { selectInterpreter } from "./selectInterpreter";
 import type { Server } from "./server";
+import { showGraphMarks } from "./settings";
 import type { Targets } from "./targets";
 
 type Handler = (...args: never[]) => unknown;
@@ -54,6 +63,8 @@ export function registerCommands(
     "fullgraph.openReport": (named?: unknown) => reports.open(nodeOf(named)),
     "fullgraph.exportReport": (named?: unknown) => reports.export(nodeOf(named)),
     "fullgraph.measureCompileTimes": (named?: unknown) => reports.measure(nodeOf(named)),
+    "fullgraph.profileRecompilations": (named?: unknown) =>
+      profileRecompilations(server, nodeOf(named)),
     "fullgraph.findStage": (named?: unknown) => findStage(server, nodeOf(named)),
     "fullgraph.tryRecipes": (named?: unknown) => tryRecipes(server, nodeOf(named)),
     "fullgraph.minifyFailure": (named?: unknown) => minify(server, nodeOf(named)),
@@ -61,6 +72,8 @@ export function registerCommands(
     "fullgraph.debugUncompiled": (named?: unknown) => debugTarget(server, nodeOf(named), true),
     "fullgraph.debugRepro": () => debugRepro(server),
     "fullgraph.copyBugReport": (named?: unknown) => copyBugReport(server, nodeOf(named)),
+    "fullgraph.showGraphMarks": () => showGraphMarks(true),
+    "fullgraph.hideGraphMarks": () => showGraphMarks(false),
     "fullgraph.refreshTargets": () => {
       targets.refresh();
     },

@@ -5,15 +5,20 @@ const PREVIEW = "vscode.markdown-language-features";
 const FILE_LINK = /\[([^\]]*)\]\(file:\/\/(\/[^)\s]*)\)/g;
 const TO_THE_TOP = "/..".repeat(32);
 
-/** Show a finding's full explanation, which the server writes, as rendered Markdown. */
+/** Show a finding's full explanation. */
 export async function showExplanation(uri: string, milestones: Milestones): Promise<void> {
-  const explanation = Uri.parse(uri);
-  if (extensions.getExtension(PREVIEW)) {
-    await commands.executeCommand("markdown.showPreview", explanation);
-  } else {
-    await window.showTextDocument(await workspace.openTextDocument(explanation));
-  }
+  await showPage(uri);
   milestones.reached("sawExplanation");
+}
+
+/** Show a document that the server writes as rendered Markdown. */
+export async function showPage(uri: string): Promise<void> {
+  const page = Uri.parse(uri);
+  if (extensions.getExtension(PREVIEW)) {
+    await commands.executeCommand("markdown.showPreview", page);
+  } else {
+    await window.showTextDocument(await workspace.openTextDocument(page));
+  }
 }
 
 /**

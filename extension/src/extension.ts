@@ -2,6 +2,7 @@ import { commands, type ExtensionContext, window, workspace } from "vscode";
 import { tellWhyNotStarted } from "./analyze";
 import type { ClientContext } from "./client";
 import { registerCommands } from "./commands";
+import { GraphMarks } from "./graphMarks";
 import { Highlight } from "./highlight";
 import { Milestones } from "./milestones";
 import { PythonExtensions } from "./python";
@@ -34,6 +35,7 @@ export function activate(extension: ExtensionContext): void {
     targets,
     status,
     new Highlight(started),
+    new GraphMarks(started),
     reports,
     ...registerCommands(extension, context, started, targets, reports),
     started.onDidChange(({ kind }) => {

@@ -1,6 +1,14 @@
 import { beforeEach, expect, test } from "vitest";
-import { copyBugReport, findStage, minified, minify, type Named, tryRecipes } from "./failures";
-import { BUG_REPORT, MINIFY, RECIPES, STAGES } from "./protocol";
+import {
+  copyBugReport,
+  findStage,
+  minified,
+  minify,
+  type Named,
+  profileRecompilations,
+  tryRecipes,
+} from "./failures";
+import { BUG_REPORT, MINIFY, RECIPES, RECOMPILES, STAGES } from "./protocol";
 import type { Server } from "./server";
 import { finding, target } from "./testing/reports";
 import { clipboard, shown, Uri, ViewColumn, window } from "./testing/vscode";
@@ -47,12 +55,14 @@ test("what a menu names is meant", async () => {
   await findStage(server, TARGET);
   await findStage(server, found());
   await tryRecipes(server, TARGET);
+  await profileRecompilations(server, TARGET);
   await minify(server, TARGET);
   await minify(server, found({ minify: FAILURE }));
   expect(commands).toEqual([
     [STAGES, "toy"],
     [STAGES, "toy"],
     [RECIPES, "toy"],
+    [RECOMPILES, "toy"],
     [MINIFY, "toy"],
     [MINIFY, "toy", FAILURE],
   ]);

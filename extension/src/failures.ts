@@ -8,6 +8,7 @@ import {
   type MinifyOptions,
   type MinifySummary,
   RECIPES,
+  RECOMPILES,
   STAGES,
 } from "./protocol";
 import type { Server } from "./server";
@@ -28,6 +29,14 @@ export async function tryRecipes(server: Server, named: Named): Promise<void> {
   const target = targetOf(named);
   if (target !== undefined) {
     await server.command(RECIPES, target);
+  }
+}
+
+/** Profile the recompilations of a target. What comes of it opens by itself. */
+export async function profileRecompilations(server: Server, named: Named): Promise<void> {
+  const target = targetOf(named);
+  if (target !== undefined) {
+    await server.command(RECOMPILES, target);
   }
 }
 

@@ -6,6 +6,7 @@ export const TARGETS = "fullgraph/targets";
 export const REPORT = "fullgraph/report";
 export const PERFORMANCE = "fullgraph/performance";
 export const COUNTERPARTS = "fullgraph/counterparts";
+export const GRAPH_LINES = "fullgraph/graphLines";
 export const GUARDS = "fullgraph/guards";
 export const INTERPRETER = "fullgraph/interpreter";
 export const ENVIRONMENT = "fullgraph/environment";
@@ -15,6 +16,7 @@ export const STATUS = "fullgraph/status";
 export const RUN = "fullgraph.run";
 export const STAGES = "fullgraph.stages";
 export const RECIPES = "fullgraph.recipes";
+export const RECOMPILES = "fullgraph.recompiles";
 export const KERNELS = "fullgraph.kernels";
 export const ASSEMBLY = "fullgraph.assembly";
 export const COMPILE_TIMES = "fullgraph.compileTimes";
@@ -27,6 +29,7 @@ export const SHOW_TARGET = "fullgraph.showTarget";
 export const SHOW_SOURCE = "fullgraph.showSource";
 export const OPEN_REPRO = "fullgraph.openRepro";
 export const EXPLANATION_SCHEME = "fullgraph-explanation";
+export const PROFILE_SCHEME = "fullgraph-profile";
 export const KERNEL_SCHEME = "fullgraph-kernel";
 
 /** Asks for the targets of the open folders, or of one document. */
@@ -212,6 +215,21 @@ export interface PerformanceItem {
   findings: FindingItem[];
 }
 
+/** Asks which graph each line of a document is in, and which ran eagerly. */
+export interface GraphLinesParams {
+  textDocument: TextDocumentIdentifier;
+}
+
+/** Lines that follow each other and ran in the same way. Lines that add nothing to a graph are in none. */
+export interface GraphLinesItem {
+  startLine: number;
+  endLine: number;
+  graphs: number[];
+  label: string;
+  eager: boolean;
+  reason: string;
+}
+
 /** Asks for the guards of one function of a report. */
 export interface GuardsParams {
   target: string;
@@ -256,6 +274,7 @@ export interface RunSummary {
   target: string;
   status: string;
   findings: number;
+  document?: string;
 }
 
 /** The answer to ``fullgraph.minify``. */

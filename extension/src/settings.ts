@@ -1,12 +1,26 @@
-import { type Uri, workspace } from "vscode";
+import { ConfigurationTarget, type Uri, workspace } from "vscode";
 
 const SECTION = "fullgraph";
 const INTERPRETER = "interpreter";
+const GRAPH_MARKS = "graphMarks";
 
 /** `fullgraph.interpreter` of a folder. A value of another type counts as none: the server tells the user. */
 export function interpreterSetting(scope: Uri | undefined): string | undefined {
   const value: unknown = workspace.getConfiguration(SECTION, scope).get(INTERPRETER);
   return typeof value === "string" && value.trim() !== "" ? expanded(value, scope) : undefined;
+}
+
+/** `fullgraph.graphMarks`. A value of another type counts as none. */
+export function showsGraphMarks(): boolean {
+  return workspace.getConfiguration(SECTION).get(GRAPH_MARKS) !== false;
+}
+
+/** Set `fullgraph.graphMarks` where it is set already: for the workspace, else for the user. */
+export async function showGraphMarks(shown: boolean): Promise<void> {
+  const settings = workspace.getConfiguration(SECTION);
+  const isOfWorkspace = settings.inspect(GRAPH_MARKS)?.workspaceValue !== undefined;
+  const { Global, Workspace } = ConfigurationTarget;
+  await settings.update(GRAPH_MARKS, shown, isOfWorkspace ? Workspace : Global);
 }
 
 /** The section as the server reads it, with what the Python extension says for the folder. */

@@ -5,19 +5,23 @@ Requests:
     ``fullgraph/report`` ``ReportParams`` -> ``ReportItem | null``: what the last run of a target told.
     ``fullgraph/performance`` ``TargetParams`` -> ``PerformanceItem | null``: its times, graphs and kernels.
     ``fullgraph/counterparts`` ``CounterpartsParams`` -> ``Location[]``: what belongs to a place.
+    ``fullgraph/graphLines`` ``GraphLinesParams`` -> ``GraphLinesItem[]``: the graph that each line is in.
     ``fullgraph/guards`` ``GuardsParams`` -> ``GuardItem[]``: the guards of one function of a report.
     ``fullgraph/interpreter`` ``InterpreterParams`` -> ``InterpreterItem``: the Python that runs its targets.
     ``fullgraph/environment`` ``InterpreterParams`` -> ``string``: that Python and torch, for a bug report.
     ``fullgraph/bugReport`` ``TargetParams`` -> ``BugReportItem``: a failure, for PyTorch's issues.
     ``fullgraph/debugConfiguration`` ``DebugParams`` -> ``DebugItem``: how debugpy starts it.
-    ``workspace/textDocumentContent`` (LSP 3.18) for URIs of the schemes ``fullgraph-explanation``: Markdown,
-    and ``fullgraph-kernel``: generated code and what it came from, in the language that its name tells.
+    ``workspace/textDocumentContent`` (LSP 3.18) for URIs of the schemes ``fullgraph-explanation`` and
+    ``fullgraph-profile``: Markdown, and ``fullgraph-kernel``: generated code and what it came from, in the
+    language that its name tells.
 Notifications of the server, to a client with the capability ``experimental.fullgraphStatus``:
     ``fullgraph/status`` ``StatusParams``: the state of a target has changed.
 Commands (``workspace/executeCommand``):
     ``fullgraph.run [target]`` -> ``RunSummary``, once the run is over.
     ``fullgraph.stages [target]`` -> ``RunSummary``: the same, through the stages of the compiler.
     ``fullgraph.recipes [target]`` -> ``RunSummary``: the same, with one part of it off after the other.
+    ``fullgraph.recompiles [target]`` -> ``RunSummary``: the same, with one compilation kept of each function;
+    its ``document`` tells what was compiled again.
     ``fullgraph.kernels [target]`` -> ``RunSummary``: the same, until TorchInductor has written its code.
     ``fullgraph.assembly [target]`` -> ``RunSummary``: the same, and all kernels are built.
     ``fullgraph.compileTimes [target]`` -> ``RunSummary``: the same, with cold and then with warm caches.
@@ -53,6 +57,7 @@ TARGETS = "fullgraph/targets"
 REPORT = "fullgraph/report"
 PERFORMANCE = "fullgraph/performance"
 COUNTERPARTS = "fullgraph/counterparts"
+GRAPH_LINES = "fullgraph/graphLines"
 GUARDS = "fullgraph/guards"
 INTERPRETER = "fullgraph/interpreter"
 ENVIRONMENT = "fullgraph/environment"
@@ -63,6 +68,7 @@ STATUS = "fullgraph/status"
 RUN = "fullgraph.run"
 STAGES = "fullgraph.stages"
 RECIPES = "fullgraph.recipes"
+RECOMPILES = "fullgraph.recompiles"
 KERNELS = "fullgraph.kernels"
 ASSEMBLY = "fullgraph.assembly"
 COMPILE_TIMES = "fullgraph.compileTimes"
@@ -77,6 +83,7 @@ SHOW_SOURCE = "fullgraph.showSource"
 OPEN_REPRO = "fullgraph.openRepro"
 
 EXPLANATION_SCHEME = "fullgraph-explanation"
+PROFILE_SCHEME = "fullgraph-profile"
 KERNEL_SCHEME = "fullgraph-kernel"
 
 
@@ -342,6 +349,30 @@ class PerformanceItem:
 
 
 @attrs.frozen
+class GraphLinesParams:
+    """Asks which graph each line of a document is in, and which ran eagerly."""
+
+    text_document: types.TextDocumentIdentifier
+
+
+@attrs.frozen
+class GraphLinesItem:
+    """Lines that follow each other and ran in the same way. Lines that add nothing to a graph are in none."""
+
+    start_line: int
+    end_line: int
+    """The last one of them."""
+    graphs: list[int]
+    """The numbers of the graphs that they are in, counted from 1 in the order of the program."""
+    label: str
+    """Those graphs in words, a line each; empty if there are none."""
+    eager: bool
+    """Whether they ran eagerly, or did so at times."""
+    reason: str
+    """Why, in words, a line for each cause."""
+
+
+@attrs.frozen
 class GuardsParams:
     """Asks for the guards of one function of a report."""
 
@@ -407,6 +438,8 @@ class RunSummary:
     status: str
     """How the run ended; ``cancelled`` also for one that was stopped before it began."""
     findings: int
+    document: str | None = None
+    """The URI of what was asked of the run, in words, if that is a document."""
 
 
 @attrs.frozen
@@ -512,6 +545,7 @@ _PARAMS: dict[str, type[Any]] = {
     REPORT: ReportParams,
     PERFORMANCE: TargetParams,
     COUNTERPARTS: CounterpartsParams,
+    GRAPH_LINES: GraphLinesParams,
     GUARDS: GuardsParams,
     INTERPRETER: InterpreterParams,
     ENVIRONMENT: InterpreterParams,
@@ -539,6 +573,8 @@ MESSAGES: tuple[type[Any], ...] = (
     PictureItem,
     TimesItem,
     PerformanceItem,
+    GraphLinesParams,
+    GraphLinesItem,
     GuardsParams,
     GuardItem,
     InterpreterParams,

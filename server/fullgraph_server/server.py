@@ -23,12 +23,14 @@ from .features import (
     debug,
     diagnostics,
     explanation,
+    graph_lines,
     hover,
     inlay_hint,
     interpreter,
     kernels,
     minify,
     performance,
+    profile,
     refresh,
     report,
     run,
@@ -38,7 +40,13 @@ from .features.configuration import Configuration
 from .features.documents import Documents
 from .features.progress import Progress, StatusNotifications
 from .features.projection import Projections
-from .protocol import EXPLANATION_SCHEME, KERNEL_SCHEME, FullgraphProtocol, create_converter
+from .protocol import (
+    EXPLANATION_SCHEME,
+    KERNEL_SCHEME,
+    PROFILE_SCHEME,
+    FullgraphProtocol,
+    create_converter,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -85,6 +93,7 @@ def create_server() -> FullgraphServer:
     projections = Projections(runs, documents)
     hover.register(server, documents, projections, kernel_places)
     inlay_hint.register(server, documents, projections)
+    graph_lines.register(server, documents, runs)
     code_lens.register(server, documents, found_targets, runs, projections, kernel_places)
     kernels.register(server, documents, kernel_places)
     code_action.register(server, runs)
@@ -92,6 +101,7 @@ def create_server() -> FullgraphServer:
         server,
         {
             EXPLANATION_SCHEME: lambda uri: explanation.read_explanation(uri, documents, runs),
+            PROFILE_SCHEME: lambda uri: profile.read_profile(uri, documents, runs),
             KERNEL_SCHEME: artifact_documents.text,
         },
     )

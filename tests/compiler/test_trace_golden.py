@@ -73,6 +73,13 @@ def line(fact: f.Fact) -> str:
         return (
             f"{name} {fact.compile_id} {fact.source or '-'} {fact.kind} [{fact.expected}] {place(fact.stack)}"
         )
+    if isinstance(fact, f.ShapeGuard):
+        symbols = ", ".join(f"{x.name}={x.source}={x.value}" for x in fact.symbols)
+        places = f"{place(fact.stack)} {place(fact.torch_stack)}"
+        return f"{name} {fact.compile_id} {fact.expression} ({symbols}) {places}"
+    if isinstance(fact, f.Specialization):
+        what = f"{fact.symbol}={fact.value} {', '.join(fact.sources)} {fact.reason}"
+        return f"{name} {fact.compile_id} {what} {place(fact.stack)} {place(fact.torch_stack)}"
     if isinstance(fact, (f.Recompile, f.RecompileLimit)):
         why = "; ".join(
             f"{x.compile_id} {x.source} {x.kind} dim={x.dimension} {x.expected}->{x.actual} {place(x.stack)}"

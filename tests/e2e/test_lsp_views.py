@@ -69,11 +69,12 @@ async def test_guards_of_a_function_those_that_failed_first(editor: Editor) -> N
 
 
 async def test_lenses_run_targets_and_sum_functions_up(editor: Editor) -> None:
-    (run, total, test, script) = await editor.lenses(editor.uri)
+    (run, total, profile, test, script) = await editor.lenses(editor.uri)
     assert run == (4, "▶ Analyze with Fullgraph", "fullgraph.run")
     assert total[0] == 4
     assert total[1].startswith("4 graphs · 1 break · ")
     assert total[2] == "fullgraph.showTarget"
+    assert profile == (4, "Profile recompilations", "fullgraph.recompiles")
     assert (test[0], script[0]) == (10, 14)
 
 

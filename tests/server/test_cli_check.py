@@ -21,6 +21,7 @@ from fullgraph_compiler.facts import (
     Recompile,
     Script,
     StackFrame,
+    Switches,
     TargetProblem,
 )
 from fullgraph_server import __version__
@@ -100,6 +101,8 @@ def test_a_target_that_could_not_be_started_gives_2_even_where_nothing_fails(fak
         (("ex.py", "--args", "x"), "--args is for scripts, and ex.py runs as example"),
         (("a.py", "--args", "'"), "No closing quotation"),
         (("a.py", "--timeout", "0"), "Invalid value for '--timeout'"),
+        (("a.py", "--only", "("), "Invalid value for --only: missing ), unterminated subpattern"),
+        (("a.py", "--recompile-limit", "0"), "Invalid value for '--recompile-limit'"),
         (("a.py", "--format", "xml"), "Invalid value for '--format'"),
     ],
 )
@@ -108,6 +111,20 @@ def test_wrong_usage_gives_2_and_says_what_to_do(words: tuple[str, ...], message
     assert result.exit_code == 2
     assert message in result.stderr
     assert result.stdout == ""
+
+
+def test_the_switches_of_the_command_line_come_before_those_of_the_project(
+    fake: type[FakeRun], folder: Path
+) -> None:
+    (folder / "pyproject.toml").write_text("[tool.fullgraph]\ndynamic = true\nrecompile-limit = 2\n")
+    words = ("--dynamic", "off", "--only", "f", "--cold-caches", "--cpp-stacks")
+    for command in (("check", "a.py"), ("check", "a.py", *words), ("frozen", "a.py", "--warm-up", "3")):
+        assert fullgraph(*command).exit_code == 0
+    assert [(request.depth, request.switches) for _, request in fake.asked] == [
+        ("graph", Switches("on", 2)),
+        ("graph", Switches("off", 2, "f", cold_caches=True, cpp_stacks=True)),
+        ("frozen", Switches("on", 2, warm_up=3)),
+    ]
 
 
 def test_what_the_words_run(fake: type[FakeRun], folder: Path) -> None:

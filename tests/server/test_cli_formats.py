@@ -217,9 +217,11 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
                     },
                 ],
                 "recompiles": 0,
+                "versions": 0,
                 "seconds": 0.25,
             }
         ],
+        "compilations": [],
         "stages": [],
         "recipes": [],
     }

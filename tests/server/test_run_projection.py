@@ -100,7 +100,8 @@ def test_guards_that_failed_come_first_and_many_are_summed_up() -> None:
     text = hovered(nested(report(FrameReport("outer", FILE, 4, guards=tuple(guards)))), 4, 11)
     lines = text.splitlines()
     assert lines[0] == "**`a`**: 21 guards in `outer`"
-    assert lines[2:4] == [
+    assert lines[2] == "parameter of `outer`, from line 4"
+    assert lines[4:6] == [
         "- `LAST`: f32\\[8\\]\\",
         "  **failed 2 times**, first used at line 6, compilation 0/0",
     ]

@@ -121,3 +121,5 @@ def test_a_deep_run_may_take_longer() -> None:
     times = [(item.timeout, settings_at(item, "stages").timeout, item.patience) for item in (said, usual)]
     assert times == [(20.0, 100.0, 20.0), (60.0, 1500.0, 300.0)]
     assert settings_at(unlimited, "stages").timeout is None
+    profiled = [settings_at(item, "recompiles").timeout for item in (said, usual, unlimited)]
+    assert profiled == [20.0, 300.0, None], "one run, though one that compiles more"

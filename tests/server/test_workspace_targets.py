@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fullgraph_compiler.facts import Examples, PytestNode, Script
+from fullgraph_compiler.facts import Examples, PytestNode, Script, Switches
 from fullgraph_server.workspace.config import Config, read_config
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.targets import configured_targets, file_target, file_targets, find_targets
@@ -107,6 +107,35 @@ def test_configured_targets(tmp_path: Path) -> None:
     assert [item.qualname for item in example.program.examples] == ["g"]
 
 
+def test_targets_have_the_switches_of_the_project_and_their_own(tmp_path: Path) -> None:
+    write(
+        tmp_path / "pyproject.toml",
+        """
+[tool.fullgraph]
+dynamic = "automatic"
+recompile-limit = 3
+cold-caches = true
+
+[[tool.fullgraph.targets]]
+script = "a.py"
+
+[[tool.fullgraph.targets]]
+script = "b.py"
+dynamic = false
+only = "step|Block.*"
+cold-caches = false
+cpp-stacks = true
+warm-up = 2
+""",
+    )
+    config = read_config(tmp_path)
+    assert config.problems == ()
+    general = Switches(dynamic="automatic", recompile_limit=3, cold_caches=True)
+    own = Switches("off", 3, "step|Block.*", cold_caches=False, cpp_stacks=True, warm_up=2)
+    assert config.switches == general
+    assert [target.switches for target in configured_targets(config)] == [general, own]
+
+
 def test_a_project_without_configuration_has_none(tmp_path: Path) -> None:
     assert read_config(tmp_path) == Config(tmp_path)
     write(tmp_path / "pyproject.toml", "[tool.other]\n")
@@ -120,7 +149,15 @@ def test_a_project_without_configuration_has_none(tmp_path: Path) -> None:
         ("timeout = 0", "tool.fullgraph.timeout: must be a number of seconds above 0, not 0"),
         ("memory = 'x'", "tool.fullgraph.memory: must be a number of GiB above 0, not 'x'"),
         ("timeout = true", "tool.fullgraph.timeout: must be a number of seconds above 0, not True"),
-        ("colour = 1", "tool.fullgraph.colour: unknown key; known are targets, python, timeout, memory"),
+        (
+            "colour = 1",
+            "tool.fullgraph.colour: unknown key; known are targets, python, timeout, memory, dynamic",
+        ),
+        ("dynamic = 'maybe'", "tool.fullgraph.dynamic: must be true, false or \"automatic\", not 'maybe'"),
+        ("dynamic = 1", 'tool.fullgraph.dynamic: must be true, false or "automatic", not 1'),
+        ("recompile-limit = 1.5", "tool.fullgraph.recompile-limit: must be a whole number above 0, not 1.5"),
+        ("cold-caches = 'no'", "tool.fullgraph.cold-caches: must be true or false, not 'no'"),
+        ("only = '('", "tool.fullgraph.only: is no regular expression: missing ), unterminated subpattern"),
         ("targets = 'a.py'", "tool.fullgraph.targets: must be a list, not 'a.py'"),
         ("targets = ['a.py']", "tool.fullgraph.targets[0]: must be a table, not 'a.py'"),
         (

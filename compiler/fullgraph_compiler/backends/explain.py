@@ -8,17 +8,14 @@ functions without a break have two (1 break). Here, everything is counted from t
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from .. import torch_compat
-from ..capture.live import TraceListener
-from ..facts import Fact, FrameCompiled, FrameStarted, GraphBreak, GuardInstalled, Recompile, StackFrame
+from ..facts import FrameCompiled, GraphBreak, GuardInstalled
+from .listening import ListeningBackend, operations, place
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,45 +65,18 @@ class ExplainOutput:
         return "\n".join(_lines(self))
 
 
-class ExplainWithBackend:
+class ExplainWithBackend(ListeningBackend):
     """A backend for ``torch.compile`` that keeps what is compiled with it, and leaves the rest to another.
 
     It listens until it is closed; use it in a ``with`` statement, or call :meth:`close`.
     """
 
     def __init__(self, backend: str | Callable[..., Any]) -> None:
-        self._compile = torch_compat.lookup_backend(backend)
+        super().__init__(backend)
         # By this name torch speaks of a backend in its errors.
         self.__name__ = str(getattr(backend, "__name__", backend))
-        self._facts: list[Fact] = []
         self._graphs: dict[str, ExplainedGraph] = {}
         self._earlier_graphs: list[ExplainedGraph] = []
-        self._is_ours: dict[str, bool] = {}
-        self._listener = TraceListener(self._keep)
-        # A listener marks each record as below any level, so that no other handler prints it: another
-        # listener is one that wants it all the same.
-        self._listener.setLevel(-1)
-        self._stack = ExitStack()
-        self._stack.enter_context(torch_compat.listening(self._listener))
-
-    def __call__(self, graph: torch.fx.GraphModule, inputs: Sequence[Any], **options: Any) -> Any:
-        """Compile one graph with the other backend."""
-        compile_id = torch_compat.current_compile_id()
-        if self._is_ours.get(compile_id, False):
-            # When Dynamo starts a compilation over, its last graph is the one that stays.
-            self._graphs[compile_id] = ExplainedGraph(compile_id, graph, tuple(_operations(graph)))
-        return self._compile(graph, inputs, **options)
-
-    def __enter__(self) -> ExplainWithBackend:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Listen no longer. What was kept stays."""
-        self._stack.close()
-        self._listener.finish()
 
     def output(self) -> ExplainOutput:
         """What was compiled so far."""
@@ -117,15 +87,11 @@ class ExplainWithBackend:
             frames=tuple(fact for fact in self._facts if isinstance(fact, FrameCompiled)),
         )
 
-    def _keep(self, facts: Iterable[Fact]) -> None:
-        for fact in facts:
-            if isinstance(fact, (Recompile, FrameStarted)):
-                self._begin(fact.compile_id)
-            if self._is_ours.get(getattr(fact, "compile_id", ""), False):
-                self._facts.append(fact)
+    def _captured(self, compile_id: str, graph: torch.fx.GraphModule) -> None:
+        # When Dynamo starts a compilation over, its last graph is the one that stays.
+        self._graphs[compile_id] = ExplainedGraph(compile_id, graph, tuple(operations(graph)))
 
-    def _begin(self, compile_id: str) -> None:
-        self._is_ours[compile_id] = torch_compat.is_compiled_by(sys._getframe(), self)
+    def _began(self, compile_id: str) -> None:
         if compile_id in self._graphs:
             # torch.compiler.reset() makes the ids start anew.
             self._earlier_graphs += self._graphs.values()
@@ -152,13 +118,6 @@ def explain(
     return call
 
 
-def _operations(graph: torch.fx.GraphModule) -> Iterator[str]:
-    for node in graph.graph.nodes:
-        if node.op.startswith("call_"):
-            # torch.add is add, aten.add.Tensor itself, a method or a module its name.
-            yield str(getattr(node.target, "__name__", node.target))
-
-
 def _lines(output: ExplainOutput) -> Iterator[str]:
     yield f"Graphs: {output.graph_count}, with {output.op_count} operations"
     for graph in output.graphs:
@@ -166,7 +125,7 @@ def _lines(output: ExplainOutput) -> Iterator[str]:
     yield f"Graph breaks: {output.graph_break_count}"
     for found in output.break_reasons:
         yield f"  [{found.compile_id}] {f'{found.code}: ' if found.code else ''}{found.reason}"
-        yield from (f"      {_place(frame)}" for frame in found.stack)
+        yield from (f"      {place(frame)}" for frame in found.stack)
         if found.skips_frame:
             yield "      nothing of this function is compiled"
     yield f"Guards: {len(output.out_guards)}"
@@ -174,10 +133,6 @@ def _lines(output: ExplainOutput) -> Iterator[str]:
     yield f"Compile time: {output.compile_seconds:.2f} s"
     for frame in output.frames:
         yield f"  [{frame.compile_id}] {frame.seconds:.2f} s  {frame.function} ({frame.filename}:{frame.row})"
-
-
-def _place(frame: StackFrame) -> str:
-    return f"{frame.filename}:{frame.row} in {frame.function}"
 
 
 def _guard_line(guard: GuardInstalled) -> str:

@@ -12,7 +12,7 @@ import linecache
 import logging
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import FrameType
 from typing import Any
@@ -23,6 +23,7 @@ from ..trace import KNOWN_RECORDS, Interpreter, from_metadata
 from ..trace.code import KERNEL_STACKS
 from ..trace.interpreter import PERFORMANCE_HINT, join_stacks
 from ..trace.messages import parse_frames
+from ..trace.shapes import SHAPE_RECORDS
 from .names import take_names
 
 Sink = Callable[[list[Fact]], None]
@@ -31,9 +32,10 @@ Sink = Callable[[list[Fact]], None]
 class TraceListener(logging.Handler):
     """Gives the facts of each record to ``sink``, in the thread that compiles."""
 
-    def __init__(self, sink: Sink) -> None:
+    def __init__(self, sink: Sink, *, cpp_stacks: bool = False) -> None:
         super().__init__(logging.DEBUG)
         self._sink = sink
+        self._cpp_stacks = cpp_stacks
         self._interpreter = Interpreter(linecache.getline)
         self._failed = False
 
@@ -47,9 +49,20 @@ class TraceListener(logging.Handler):
             return
         try:
             seen = _look(metadata, sys._getframe())
+            if self._cpp_stacks and "guard_added_fast" in metadata:
+                seen["cpp_stack"] = torch_compat.cpp_stack()
             found = from_metadata(metadata, str(getattr(record, "payload", None) or ""), seen)
             if found is not None:
                 self._send(self._interpreter.feed(found))
+        except Exception as error:
+            self._report(error)
+
+    def missed(self, frame: Any, reasons: Sequence[str]) -> None:
+        """Tell of a call that would be compiled, and is not. Never raises into the user's program."""
+        try:
+            code = frame.f_code
+            place = StackFrame(code.co_filename, code.co_firstlineno, code.co_name)
+            self._send([self._interpreter.missed(place, calling_stack(sys._getframe()), reasons)])
         except Exception as error:
             self._report(error)
 
@@ -110,7 +123,9 @@ def _look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
         return {"guard_stacks": _guard_stacks(torch_compat.pending_guards(frame))}
     if "dynamo_output_graph" in metadata:
         graph = names_compat.pending_graph(frame)
-        return {"names": take_names(graph)} if graph is not None else {}
+        return {"names": take_names(graph), "calls": _calls(graph)} if graph is not None else {}
+    if not SHAPE_RECORDS.isdisjoint(metadata):
+        return {"stack": join_stacks((), stack_of_summary(torch_compat.traced_stack()))}
     artifact = metadata.get("artifact")
     if artifact and artifact["name"] == KERNEL_STACKS:
         return _look_at_launches()
@@ -122,6 +137,12 @@ def _look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
         return {}
     fatal = torch_compat.stops_program(frame, exception)
     return {"stack": _failure_stack(exception), "fatal": fatal}
+
+
+def _calls(graph: Any) -> Stack:
+    """The places of the calls that led to the operations of a graph, each once."""
+    stacks = map(parse_frames, map(str.splitlines, names_compat.stacks_of(graph)))
+    return tuple(dict.fromkeys(call for stack in stacks for call in stack[:-1]))
 
 
 def _look_at_launches() -> dict[str, Any]:

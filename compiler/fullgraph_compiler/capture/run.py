@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from types import ModuleType
 
-from .. import inductor_compat, kernel_compat, torch_compat
+from .. import cache_compat, call_compat, inductor_compat, kernel_compat, torch_compat
 from ..backends import registry
 from ..facts import (
     CompileFailure,
@@ -19,7 +19,7 @@ from ..facts import (
     Script,
     TargetProblem,
 )
-from . import binaries, overlay
+from . import binaries, overlay, switches
 from .examples import run_examples
 from .live import Sink, TraceListener
 from .modules import ModuleTracker
@@ -50,6 +50,7 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     if not torch_compat.is_supported():
         sink([_unsupported_torch()])
     registry.register()
+    switches.apply(request.switches)
     loaded = _go_as_deep(request)
     torch_compat.place_frames()
     note_names()
@@ -58,8 +59,10 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     torch_compat.forget_between_runs()
     overlay.install(request.texts)
     modules = ModuleTracker(request.program)
-    listener = TraceListener(watch)
+    listener = TraceListener(watch, cpp_stacks=request.switches.cpp_stacks)
     torch_compat.listen(listener)
+    if request.depth == "frozen":
+        call_compat.freeze(request.switches.warm_up, listener.missed)
     if prepare is not None:
         prepare()
     outcome = _run_program(request)
@@ -79,6 +82,8 @@ def _go_as_deep(request: RunRequest) -> list[ModuleType]:
     """Have the compiler go as far as is asked, and tell what it does; returns the code that it loads."""
     if request.depth in ("graph", "recompiles", "frozen"):
         torch_compat.stop_after_dynamo()
+        if request.depth == "recompiles":
+            cache_compat.keep_one_entry()
     elif request.depth == "kernels":
         _tell_kernels(request.cache)
         inductor_compat.write_code_only()

@@ -62,11 +62,15 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class GraphCaptured:
-    """Dynamo hands one graph to the backend; ``text`` is the whole of it, as torch prints it."""
+    """Dynamo hands one graph to the backend; ``text`` is the whole of it, as torch prints it.
+
+    ``calls`` are the places of the calls that led to its operations, each once, known in process only.
+    """
 
     compile_id: str
     nodes: tuple[GraphNode, ...]
     text: str = ""
+    calls: Stack = ()
 
 
 @dataclass(frozen=True, slots=True)

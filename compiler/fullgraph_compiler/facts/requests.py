@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 PROTOCOL_VERSION = 1
@@ -110,7 +110,7 @@ class RunRequest:
     cache: str = ""
     patience: float = 300.0
     memory: int | None = None
-    switches: Switches = Switches()
+    switches: Switches = field(default_factory=Switches)
 
 
 Level: TypeAlias = Literal["dynamo", "aot"]

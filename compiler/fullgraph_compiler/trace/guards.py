@@ -69,7 +69,7 @@ _REASONS = (
     ),
     re.compile(
         r"^(?P<name>\S+)\.(?P<changed>size)\(\)\[(?P<dimension>\d+)\] == (?P<expected>[^#]+?)"
-        r"(?:\s+# (?P<duck>duck sizing).*)?$"
+        r"(?:\s+# (?:(?P<duck>duck sizing)|.*).*)?$"
     ),
     # SET_CONTAINS, DICT_CONTAINS, HASATTR.
     re.compile(
@@ -198,15 +198,31 @@ def state_change(flags: str, before: str, after: str) -> tuple[str, str]:
 
     Both end with ``GlobalStateGuard::__getstate__``: JSON, under the names that reasons use.
     """
-    states = []
-    for code in (before, after):
-        try:
-            state = json.loads(code[code.index("{") :])
-        except ValueError:
-            return "", ""
-        states.append([_flag(state, flag) for flag in flags.split()])
-    old, new = (", ".join(str(value) for value in state) for state in states)
+    states = [_state(code) for code in (before, after)]
+    if not all(states):
+        return "", ""
+    old, new = (", ".join(str(_flag(state, flag)) for flag in flags.split()) for state in states)
     return ("", "") if old == new else (old, new)
+
+
+def _state(code: str) -> dict[str, Any]:
+    try:
+        state: dict[str, Any] = json.loads(code[code.index("{") :])
+    except ValueError:
+        return {}
+    return state
+
+
+def _described_state(state: dict[str, Any]) -> str:
+    switches = {
+        "grad mode": state.get("grad_mode"),
+        "autocast": _flag(state, "autocast("),
+        "deterministic algorithms": state.get("deterministic_algorithms"),
+    }
+    words = [f"{name} {'on' if value else 'off'}" for name, value in switches.items()]
+    words.append(f"default dtype {_flag(state, 'default_dtype')}")
+    threads = state.get("num_threads")
+    return ", ".join([*words, f"{threads} {'thread' if threads == 1 else 'threads'}"])
 
 
 def _flag(state: dict[str, Any], flag: str) -> object:
@@ -306,6 +322,8 @@ def _expected(code: str) -> str:
             f"stride [{tensor['stride'].replace('None', 'dynamic')}]",
         ]
         return ", ".join(word for word in words if word)
+    if code.startswith("___check_global_state") and (state := _state(code)):
+        return _described_state(state)
     length = _LENGTH.match(code) if code.startswith("len(") else None
     if length:
         return f"length {length['value']}"

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ..facts import (
+    CallMissed,
     CompileFailure,
     CudagraphSkip,
     Fact,
@@ -38,6 +39,7 @@ from .guards import Place, Reason, parse_reasons, parse_tree, strip_locals
 from .messages import Source, no_source, parse_frames, parse_message, parse_user_stack
 from .phases import PHASE, PhaseReader
 from .record import TraceRecord
+from .shapes import SHAPE_RECORDS, ShapeReader
 
 _RECOMPILE_LIMIT_CODE = "GB0039"
 """torch's id of "Dynamo recompile limit exceeded", in every supported version."""
@@ -58,6 +60,7 @@ class _Compilation:
 
     started: FrameStarted
     code: CodeReader
+    shapes: ShapeReader
     graph: GraphCaptured | None = None
     pending_break: GraphBreak | None = None
     broke: bool = False
@@ -111,6 +114,16 @@ class Interpreter:
             yield from compilation.code.finish(compilation.graph)
         yield from self._decide()
 
+    def missed(self, frame: StackFrame, stack: Stack, reasons: Iterable[str]) -> CallMissed:
+        """A call of a frame that no compilation fits, and that is not compiled.
+
+        ``stack`` are the calls that led to it, ``reasons`` what torch says of each compilation.
+        """
+        *calls, joined = join_stacks(stack, (frame,))
+        row = self._first_row(joined, resumes=joined.function != frame.function)
+        failures = tuple(self._failure(found) for reason in reasons for found in parse_reasons(reason))
+        return CallMissed(joined.function, joined.filename, row, tuple(calls), failures)
+
     # -- records, in the order of a compilation ------------------------------------------------
 
     def _intern(self, body: Any) -> None:
@@ -131,7 +144,9 @@ class Interpreter:
         *stack, joined = join_stacks(record.seen.get("stack", frames[:-1]), (frame,))
         row = self._first_row(joined, resumes=joined.function != frame.function)
         started = FrameStarted(record.compile_id, joined.function, joined.filename, row, tuple(stack))
-        self._compilations[record.compile_id] = _Compilation(started, CodeReader(self._source))
+        self._compilations[record.compile_id] = _Compilation(
+            started, CodeReader(self._source), ShapeReader(self._joined_stack)
+        )
         failures = self._failures.pop(record.compile_id, ())
         if failures:
             yield Recompile(record.compile_id, failures)
@@ -169,7 +184,8 @@ class Interpreter:
 
     def _output_graph(self, record: TraceRecord) -> Iterator[Fact]:
         compilation = self._compilations.get(record.compile_id)
-        graph = GraphCaptured(record.compile_id, tuple(parse_nodes(record.payload)), record.payload)
+        nodes = tuple(parse_nodes(record.payload))
+        graph = GraphCaptured(record.compile_id, nodes, record.payload, record.seen.get("calls", ()))
         if compilation:
             compilation.graph = graph
         yield graph
@@ -214,7 +230,13 @@ class Interpreter:
         if compilation:
             # A later attempt replaces what an earlier one installed.
             compilation.guards = guards
+            yield from compilation.shapes.take()
         yield from guards
+
+    def _shape(self, record: TraceRecord) -> Iterator[Fact]:
+        if compilation := self._compilations.get(record.compile_id):
+            compilation.shapes.feed(record)
+        yield from ()
 
     def _dynamo_error(self, record: TraceRecord) -> Iterator[Fact]:
         compilation = self._compilations.get(record.compile_id)
@@ -233,6 +255,7 @@ class Interpreter:
             yield from self._skipped_cudagraph(record, str(reason))
         if compilation is None or not body.get("co_name"):
             return
+        yield from compilation.shapes.take()  # of a compilation that has failed
         started = compilation.started
         ops = body.get("graph_op_count") or 0
         yield FrameCompiled(
@@ -391,6 +414,9 @@ class Interpreter:
             if isinstance(f, dict) and {"filename", "line", "name"} <= f.keys()
         )
 
+    def _joined_stack(self, frames: Any) -> Stack:
+        return join_stacks((), self._structured_stack(frames))
+
     def _of_same_frame(self, compile_id: str) -> list[_Compilation]:
         frame = compile_id.rpartition("/")[0]
         return [c for name, c in self._compilations.items() if name.rpartition("/")[0] == frame]
@@ -444,6 +470,7 @@ def _first_line(text: str) -> str:
 
 _HANDLERS: Final[dict[str, Any]] = {
     **dict.fromkeys(CODE_RECORDS, Interpreter._code),
+    **dict.fromkeys(SHAPE_RECORDS, Interpreter._shape),
     PERFORMANCE_HINT: Interpreter._performance_hint,
     CUDAGRAPH_SKIP: Interpreter._cudagraph_skip,
     "recompile_reasons": Interpreter._recompile_reasons,

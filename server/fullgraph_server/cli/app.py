@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import functools
+import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
-from fullgraph_compiler.facts import Level
+from fullgraph_compiler.facts import Dynamic, Level
 
 from .. import __version__
 from ..workspace.targets import Target
 from .check import FAIL_ON, check_targets
-from .formats import FORMATS, RECIPES_FORMATS, STAGES_FORMATS, Format
+from .formats import FORMATS, RECIPES_FORMATS, RECOMPILES_FORMATS, STAGES_FORMATS, Format
 from .formats.kernels import write as write_kernels
 from .formats.times import write as write_times
 from .minify import free_name, minify_target
@@ -52,10 +54,67 @@ _MEMORY = click.option(
 )
 
 
-def _format(formats: Mapping[str, Format]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+_SWITCHES = (
+    click.option(
+        "--dynamic",
+        type=click.Choice(["on", "off", "automatic"]),
+        help="Make sizes dynamic, or static, or dynamic once they change, whatever the program says.",
+    ),
+    click.option(
+        "--recompile-limit",
+        type=click.IntRange(min=1),
+        help="Compile a function this often, whatever the program says.",
+        metavar="N",
+    ),
+    click.option("--only", help="Compile functions of these names alone.", metavar="REGEX"),
+    click.option("--cold-caches", is_flag=True, default=None, help="Take no kernel from an earlier run."),
+    click.option(
+        "--cpp-stacks", is_flag=True, default=None, help="Tell the C++ calls that add guards on sizes: slow."
+    ),
+)
+"""What a run does otherwise than the program says: the attributes of ``Switches``."""
+
+
+_Option: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
+
+
+def _format(formats: Mapping[str, Format]) -> _Option:
     return click.option(
         "--format", "output", type=click.Choice(list(formats)), default="text", show_default=True
     )
+
+
+def _switches(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the switches of its run."""
+
+    @functools.wraps(command)
+    def run(
+        dynamic: Dynamic | None,
+        recompile_limit: int | None,
+        only: str | None,
+        cold_caches: bool | None,
+        cpp_stacks: bool | None,
+        **own: Any,
+    ) -> None:
+        given = {
+            "dynamic": dynamic,
+            "recompile_limit": recompile_limit,
+            "only": _pattern(only),
+            "cold_caches": cold_caches,
+            "cpp_stacks": cpp_stacks,
+        }
+        command(switches={name: value for name, value in given.items() if value is not None}, **own)
+
+    for option in reversed(_SWITCHES):
+        run = option(run)
+    return run
+
+
+def _pattern(text: str | None) -> str | None:
+    try:
+        return text and re.compile(text).pattern
+    except re.error as error:
+        raise click.BadParameter(str(error), param_hint="--only") from error
 
 
 @main.command(no_args_is_help=True)
@@ -73,6 +132,7 @@ def _format(formats: Mapping[str, Format]) -> Callable[[Callable[..., None]], Ca
     show_default=True,
     help="The least finding that makes the exit code 1.",
 )
+@_switches
 def check(
     targets: tuple[str, ...],
     as_pytest: bool,
@@ -82,6 +142,7 @@ def check(
     memory: float | None,
     output: str,
     fail_on: str,
+    switches: Mapping[str, Any],
 ) -> None:
     """Run each TARGET and report what torch.compile did.
 
@@ -93,17 +154,18 @@ def check(
     not be started.
     """
     resolved = _resolved(targets, as_pytest, args)
-    sys.exit(check_targets(resolved, RunOptions(python, timeout, memory), FORMATS[output], fail_on))
+    options = RunOptions(python, timeout, memory, switches)
+    sys.exit(check_targets(resolved, options, FORMATS[output], fail_on))
 
 
-def _of_one_target(command: Callable[..., int]) -> Callable[..., None]:
+def _of_one_target(command: Callable[..., int], timeout: _Option = _PATIENCE) -> Callable[..., None]:
     """Give a command that compiles one target, step by step, its options; it returns the exit code."""
 
     @click.argument("target")
     @_PYTEST
     @_PYTHON
     @_ARGS
-    @_PATIENCE
+    @timeout
     @_MEMORY
     @functools.wraps(command)
     def run(
@@ -113,15 +175,17 @@ def _of_one_target(command: Callable[..., int]) -> Callable[..., None]:
         args: str | None,
         timeout: float | None,
         memory: float | None,
+        switches: Mapping[str, Any] | None = None,
         **own: Any,
     ) -> None:
         (resolved,) = _resolved((target,), as_pytest, args)
-        sys.exit(command(resolved, RunOptions(python, timeout, memory), **own))
+        sys.exit(command(resolved, RunOptions(python, timeout, memory, switches or {}), **own))
 
     return run
 
 
 @main.command(no_args_is_help=True)
+@_switches
 @_format(STAGES_FORMATS)
 @_of_one_target
 def stages(target: Target, options: RunOptions, output: str) -> int:
@@ -137,6 +201,7 @@ def stages(target: Target, options: RunOptions, output: str) -> int:
 
 
 @main.command(no_args_is_help=True)
+@_switches
 @click.option(
     "-o",
     "--output",
@@ -159,6 +224,7 @@ def kernels(target: Target, options: RunOptions, output: Path | None, build: boo
 
 
 @main.command(no_args_is_help=True)
+@_switches
 @_of_one_target
 def times(target: Target, options: RunOptions) -> int:
     """Show why compilation is slow, and what costs speed afterwards.
@@ -173,6 +239,47 @@ def times(target: Target, options: RunOptions) -> int:
 
 
 @main.command(no_args_is_help=True)
+@_switches
+@_format(FORMATS)
+@click.option(
+    "--warm-up",
+    type=click.IntRange(min=1),
+    help="How many calls of each compiled function may compile.  [default: 1]",
+    metavar="N",
+)
+@functools.partial(_of_one_target, timeout=_TIMEOUT)
+def frozen(target: Target, options: RunOptions, output: str, warm_up: int | None) -> int:
+    """Find the calls that would be compiled in production, after the warm-up.
+
+    TARGET, named as for check, runs with no compilation after the first calls of each compiled
+    function: what would be compiled later runs eagerly, and is told with its place and cause.
+
+    The exit code is 0 if there is no such call and nothing fails, else 1, and 2 if the target could
+    not be started.
+    """
+    if warm_up is not None:
+        options = replace(options, switches={**options.switches, "warm_up": warm_up})
+    return check_targets([target], options, FORMATS[output], depth="frozen")
+
+
+@main.command(no_args_is_help=True)
+@_switches
+@_format(RECOMPILES_FORMATS)
+@functools.partial(_of_one_target, timeout=_TIMEOUT)
+def recompiles(target: Target, options: RunOptions, output: str) -> int:
+    """Show why functions are compiled again, and from where.
+
+    TARGET, named as for check, runs with one compilation kept of each function, and no limit on how
+    often it may be compiled: the worst case, in which each change of a guarded value shows.
+
+    The exit code is 0 if nothing fails, 1 if something does, and 2 if the target could not be
+    started.
+    """
+    return check_targets([target], options, RECOMPILES_FORMATS[output], depth="recompiles")
+
+
+@main.command(no_args_is_help=True)
+@_switches
 @_format(RECIPES_FORMATS)
 @_of_one_target
 def recipes(target: Target, options: RunOptions, output: str) -> int:

@@ -6,10 +6,11 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from fullgraph_compiler.facts import Fact
 
@@ -27,11 +28,15 @@ NOT_STARTED, _SIGNALLED = 2, 128
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What the command line says of a run beside its target. ``timeout`` in seconds, ``memory`` in GiB."""
+    """What the command line says of a run beside its target. ``timeout`` in seconds, ``memory`` in GiB.
+
+    ``switches`` are the attributes of :class:`fullgraph_compiler.facts.Switches` that it names.
+    """
 
     python: str | None = None
     timeout: float | None = None
     memory: float | None = None
+    switches: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Session:
@@ -74,7 +79,9 @@ class Session:
     def _settings(self, target: Target, config: Config) -> RunSettings:
         python = _interpreter(self._options.python, config)
         memory = memory_limit(self._options.memory or config.memory)
-        settings = RunSettings(python, target.cwd, {**os.environ, **target.env}, memory=memory)
+        env, switches = {**os.environ, **target.env}, target.switches or config.switches
+        switches = replace(switches, **self._options.switches)
+        settings = RunSettings(python, target.cwd, env, memory=memory, switches=switches)
         return settings.within(self._options.timeout or target.timeout or config.timeout)
 
     async def _executed(self, run: Run, on_facts: Callable[[Sequence[Fact]], None]) -> None:

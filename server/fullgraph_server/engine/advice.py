@@ -10,23 +10,22 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 
-from fullgraph_compiler.facts import GuardFailure, GuardInstalled
-from fullgraph_compiler.trace.guards import state_change
+from fullgraph_compiler.facts import GuardFailure
+from fullgraph_compiler.trace.changes import TYPE, VALUES
 
 from .names import written_name
 
 _ONCE_EACH = "Each is a graph of its own, compiled once: call it with every one ahead of time."
+CALL_AHEAD = "Call it once with such arguments during the warm-up."
 _OPTIONAL = (
     "Pass a tensor as `{name}` in every call, in the place of `None` one that changes nothing: "
     "`torch.ones(...)` to multiply with, `torch.zeros(...)` to add."
 )
 _ITEM = re.compile(r"\['(\w+)'\]$")
-_VALUES = ("EQUALS_MATCH", "CONSTANT_MATCH")
-_TYPE = "type "
-_LENGTH = "length "
+SPECIALIZED = "SPECIALIZED"
+"""The kind of a guard on a size that the code made a number of, dynamic or not."""
 
 
 def recompile_hints(failure: GuardFailure) -> tuple[str, ...]:
@@ -38,35 +37,6 @@ def recompile_hints(failure: GuardFailure) -> tuple[str, ...]:
     if not isinstance(rule, str):
         return (rule(failure),)
     return (rule.format(name=name, expected=failure.expected),)
-
-
-def completed(
-    failure: GuardFailure, before: Sequence[GuardInstalled], after: Sequence[GuardInstalled]
-) -> GuardFailure:
-    """The failure with the actual value, where the guards of the next compilation tell it."""
-    if failure.kind == "GLOBAL_STATE":
-        codes = [next((g.code for g in part if g.kind == failure.kind), "") for part in (before, after)]
-        expected, actual = state_change(failure.changed, *codes)
-        return replace(failure, expected=expected, actual=actual)
-    if failure.actual or not failure.expected or not failure.source or failure.kind == "OBJECT_ALIASING":
-        return failure
-    guards = [guard for guard in after if guard.source == failure.source]
-    return replace(failure, actual=_actual(failure, guards))
-
-
-def _actual(failure: GuardFailure, guards: Sequence[GuardInstalled]) -> str:
-    told = {guard.kind: guard.expected for guard in guards}
-    if "TENSOR_MATCH" in told:
-        return "" if failure.changed else "a tensor"
-    if failure.changed == "length":
-        return told.get("LENGTH_CHECK", "").removeprefix(_LENGTH)
-    value = next((told[kind] for kind in told if kind in _SAYS_VALUE and told[kind] != failure.expected), "")
-    if not value and failure.kind in _VALUES and told.get("TYPE_MATCH") in ("type int", "type float"):
-        return f"any {told['TYPE_MATCH'].removeprefix(_TYPE)}"
-    return value.removeprefix("is ") or ("" if failure.kind in _VALUES else told.get("TYPE_MATCH", ""))
-
-
-_SAYS_VALUE = (*_VALUES, "NONE_MATCH", "TRUE_MATCH", "FALSE_MATCH", "BOOL_MATCH", "RANGE_ITERATOR_MATCH")
 
 
 # -- tensors -------------------------------------------------------------------------------------------
@@ -84,6 +54,11 @@ def _size(failure: GuardFailure) -> str:
         return (
             f"Call `torch._dynamo.decorators.mark_unbacked({name}, {dimension})` before the compiled call: "
             "a size of 0 or 1 is compiled apart, also where it is dynamic."
+        )
+    if failure.kind == SPECIALIZED:
+        return (
+            f"The code makes a number of `{name}.shape[{dimension}]`, so that each size is a graph of its "
+            "own (a loop over it is unrolled): use operations on the whole tensor, or pad to a few sizes."
         )
     if failure.kind != "TENSOR_MATCH":
         return f"The compiled code asks for this size: the two answers are two graphs. {_ONCE_EACH}"
@@ -210,7 +185,7 @@ def _member(failure: GuardFailure) -> str:
 
 def _class(failure: GuardFailure) -> str:
     name = written_name(failure.source)
-    expected = failure.expected.removeprefix(_TYPE)
+    expected = failure.expected.removeprefix(TYPE)
     if failure.actual == "None" and name.endswith("()"):
         return f"Keep what `{name.removesuffix('()')}` refers to alive between calls."
     short = expected.rpartition(".")[2]
@@ -264,7 +239,7 @@ _BY_CHANGE: dict[str, _Rule] = {
     "key": "Give `{name}` the same keys in the same order in every call, {expected} among them.",
 }
 _BY_KIND: dict[str, _Rule] = {
-    **dict.fromkeys(_VALUES, _value),
+    **dict.fromkeys(VALUES, _value),
     **dict.fromkeys(("TRUE_MATCH", "FALSE_MATCH", "BOOL_MATCH"), _flag),
     **dict.fromkeys(("ID_MATCH", "FUNCTION_MATCH", "CLASS_MATCH", "CLOSURE_MATCH"), _SAME_OBJECT),
     **dict.fromkeys(("SET_CONTAINS", "DICT_CONTAINS", "HASATTR", "NO_HASATTR"), _member),

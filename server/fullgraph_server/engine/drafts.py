@@ -15,12 +15,14 @@ class Draft:
     compile_ids: set[str] = field(default_factory=set)
     eager: str = ""
     """The function that runs eagerly because of it."""
+    calls: int = 0
+    """How many calls it was seen in, where those count rather than compilations."""
 
 
 def finished(draft: Draft) -> Finding:
     """The finding that a draft has become."""
     compile_ids = frozenset(draft.compile_ids)
-    finding = replace(draft.finding, count=max(len(compile_ids), 1), compile_ids=compile_ids)
+    finding = replace(draft.finding, count=max(len(compile_ids), draft.calls, 1), compile_ids=compile_ids)
     if draft.eager:
         finding = replace(
             finding, message=f"{finding.message.rstrip('.')}; the whole of `{draft.eager}` runs eagerly"

@@ -9,7 +9,6 @@ import itertools
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 
 from fullgraph_compiler.facts import (
     Artifact,
@@ -22,7 +21,6 @@ from fullgraph_compiler.facts import (
     FrameSkipped,
     GraphBreak,
     GraphCaptured,
-    GuardFailure,
     GuardInstalled,
     KernelCompiled,
     ModulesLoaded,
@@ -38,17 +36,31 @@ from fullgraph_compiler.facts import (
     TargetProblem,
     TimesMeasured,
 )
+from fullgraph_compiler.trace.changes import versions
 
 from ..workspace.ranges import definition_span
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
-from . import advice, wording
+from . import wording
 from .drafts import Draft, finished
 from .faults import add_faults, fault_message
+from .graph_lines import graph_lines
 from .kernels import codes_of
-from .names import compile_number
-from .places import Function, Place, Places
-from .report import Code, Finding, FindingKind, FrameReport, Graph, Guard, Report, Span, TensorName
+from .places import Function, Places
+from .recompiles import Recompilations
+from .report import (
+    Code,
+    Finding,
+    FindingKind,
+    FrameReport,
+    Graph,
+    GraphLines,
+    Guard,
+    Report,
+    Span,
+    TensorName,
+)
+from .sizes import size_conditions
 from .speed import compilations, speed_drafts
 from .tensors import tensor_names
 
@@ -70,20 +82,12 @@ def fold(
     return _Folding(workspace, place, tuple(facts)).report(target, generation, torch, depth)
 
 
-@dataclass(slots=True)
-class _Recompiles:
-    """The recompilations that one property of one guarded value caused, by compile id."""
-
-    place: Place
-    failures: dict[str, GuardFailure] = field(default_factory=dict)
-
-
 class _Folding:
     def __init__(self, workspace: Workspace, filename: str, facts: Sequence[Fact]) -> None:
         self._workspace = workspace
         self._facts = facts
         self._places = Places(workspace, filename)
-        self._guards: dict[str, list[GuardInstalled]] = defaultdict(list)
+        self._recompilations = Recompilations(facts, self._places, workspace)
         self._explained: set[str] = set()
         self._raised_at: set[tuple[str, int]] = set()
         for fact in facts:
@@ -99,6 +103,8 @@ class _Folding:
         built = (fact for fact in self._facts if isinstance(fact, KernelCompiled))
         codes = codes_of(written, built, self._places.own_span)
         tensors = tensor_names(self._facts, self._workspace)
+        seen = [fact for fact in self._facts if not self._is_passing_exception(fact)]
+        lines = graph_lines(seen, self._places, self._workspace)
         return Report(
             target=target,
             generation=generation,
@@ -113,20 +119,20 @@ class _Folding:
             phases=tuple(
                 phase for fact in self._facts if isinstance(fact, PhasesTimed) for phase in fact.phases
             ),
-            compilations=compilations(self._facts, self._places),
+            compilations=compilations(self._facts, self._places, self._recompilations),
             tensors=tensors,
             times=tuple(fact for fact in self._facts if isinstance(fact, TimesMeasured)),
             stages=tuple(fact for fact in self._facts if isinstance(fact, StageChecked)),
             recipes=tuple(fact for fact in self._facts if isinstance(fact, RecipeTried)),
-            files=self._files(_names(findings, frames, graphs, codes, tensors)),
+            files=self._files(_names(findings, frames, graphs, codes, tensors, lines)),
             depth=depth,
+            sizes=size_conditions(self._facts, self._places),
+            graph_lines=lines,
         )
 
     def _index(self, fact: Fact) -> None:
         self._places.index(fact)
-        if isinstance(fact, GuardInstalled):
-            self._guards[fact.compile_id].append(fact)
-        elif isinstance(fact, (GraphBreak, CompileFailure, RecompileLimit)):
+        if isinstance(fact, (GraphBreak, CompileFailure, RecompileLimit)):
             self._explained.add(fact.compile_id)
         elif isinstance(fact, ProgramRaised):
             self._raised_at.update((frame.filename, frame.row) for frame in fact.stack[-1:])
@@ -150,7 +156,8 @@ class _Folding:
             told.update(dict.fromkeys(lines, known))
             known.compile_ids |= draft.compile_ids
             known.eager = known.eager or draft.eager
-        found = [*drafts.values(), *self._recompiles(), *speed_drafts(self._facts, self._finding)]
+        found = [*drafts.values(), *self._recompilations.drafts(), *self._recompilations.missed()]
+        found += speed_drafts(self._facts, self._finding)
         return add_faults(found, self._facts, self._fault)
 
     def _is_passing_exception(self, fact: Fact) -> bool:
@@ -228,14 +235,15 @@ class _Folding:
         )
 
     def _recompile_limit(self, fact: RecompileLimit) -> Draft:
+        causes = self._recompilations.causes(fact)
         finding = self._finding(
             "recompile-limit",
             "error" if fact.fatal else "warning",
             wording.limit_message(fact.setting, fact.limit, fact.function, fact.fatal),
             (),
             fact.compile_id,
-            explanation=wording.limit_explanation(fact.failures),
-            hints=wording.limit_hints(fact.failures, fact.setting, fact.function),
+            explanation=wording.limit_explanation(causes) if causes else "",
+            hints=wording.limit_hints(causes, fact.setting, fact.function),
         )
         return Draft(finding, {fact.compile_id})
 
@@ -269,53 +277,6 @@ class _Folding:
             text=wording.without_own_calls(text),
         )
 
-    # -- recompilations ------------------------------------------------------------------------
-
-    def _recompiles(self) -> list[Draft]:
-        """One finding for each property of a value that changed, however often it did."""
-        groups: dict[tuple[object, ...], _Recompiles] = {}
-        for fact in self._facts:
-            if not isinstance(fact, Recompile):
-                continue
-            # Every earlier compilation has a failure: the last one tells what is new.
-            for failure in sorted(fact.failures, key=lambda failure: compile_number(failure.compile_id)):
-                place = self._recompile_place(fact.compile_id, failure)
-                guards = self._guards[failure.compile_id], self._guards[fact.compile_id]
-                failure = advice.completed(failure, *guards)
-                subject = failure.source or failure.reason.removesuffix(failure.expected)
-                key = (place.span, subject, failure.kind, failure.changed, failure.dimension)
-                groups.setdefault(key, _Recompiles(place)).failures[fact.compile_id] = failure
-        drafts = []
-        for group in groups.values():
-            failures = list(group.failures.values())
-            finding = Finding(
-                "recompile",
-                "recompile",
-                "information",
-                wording.recompile_message(failures),
-                group.place.span,
-                hints=advice.recompile_hints(failures[0]),
-                stack=group.place.calls,
-                text="\n".join(dict.fromkeys(failure.reason for failure in failures)),
-            )
-            drafts.append(Draft(finding, set(group.failures)))
-        return drafts
-
-    def _recompile_place(self, compile_id: str, failure: GuardFailure) -> Place:
-        """The guarded name where it was first needed; in the function's parameters if that is not known."""
-        stack = failure.stack or self._guard_stack(failure)
-        own = self._places.own_frame(compile_id)
-        contains = self._workspace.contains
-        if own and contains(own[0].filename) and not any(contains(frame.filename) for frame in stack):
-            stack = own  # a line of a library says less than the function that was compiled
-        place = self._places.place(stack, compile_id)
-        span = self._places.name_span(self._places.full_stack(stack, compile_id), failure.source)
-        return replace(place, span=span or place.span)
-
-    def _guard_stack(self, failure: GuardFailure) -> Stack:
-        guards = (guard for guard in self._guards[failure.compile_id] if guard.source == failure.source)
-        return next((guard.stack for guard in guards if guard.stack), ()) if failure.source else ()
-
     # -- frames --------------------------------------------------------------------------------
 
     def _frames(self, drafts: Sequence[Draft]) -> tuple[FrameReport, ...]:
@@ -332,6 +293,7 @@ class _Folding:
         frames = []
         for function, compile_ids in members.items():
             own, source = set(compile_ids), self._workspace.source(function.filename)
+            guards = self._recompilations.guards
             done = [compiled[compile_id] for compile_id in compile_ids if compile_id in compiled]
             again = [recompiles[compile_id] for compile_id in compile_ids if compile_id in recompiles]
             frames.append(
@@ -345,6 +307,7 @@ class _Folding:
                     breaks=sum(not own.isdisjoint(ids) for ids in breaks),
                     guards=self._frame_guards(compile_ids, again),
                     recompiles=len(again),
+                    versions=versions({fact.compile_id: guards[fact.compile_id] for fact in done}),
                     kernels=sum(launches[compile_id] for compile_id in compile_ids),
                     seconds=sum(fact.seconds for fact in done),
                 )
@@ -354,7 +317,7 @@ class _Folding:
     def _frame_guards(self, compile_ids: Sequence[str], recompiles: Sequence[Recompile]) -> tuple[Guard, ...]:
         installed: dict[tuple[str, str, str], list[GuardInstalled]] = {}
         for compile_id in compile_ids:
-            for guard in self._guards[compile_id]:
+            for guard in self._recompilations.guards[compile_id]:
                 installed.setdefault((guard.source, guard.kind, guard.code), []).append(guard)
         failed: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
         for fact in recompiles:
@@ -398,12 +361,14 @@ def _names(
     graphs: Iterable[Graph],
     codes: Iterable[Code],
     tensors: Iterable[TensorName],
+    lines: Iterable[GraphLines],
 ) -> set[str]:
     """The files that a report speaks of."""
     names = {finding.span.filename for finding in findings}
     names.update(call.filename for finding in findings for call in finding.stack)
     names.update(graph.span.filename for graph in graphs if graph.span)
     names.update(item.span.filename for item in tensors)
+    names.update(item.filename for item in lines)
     names.update(span.filename for item in codes for launch in item.launches for span in launch.spans)
     for frame in frames:
         names.add(frame.filename)

@@ -81,6 +81,12 @@ class Places:
             stack = started.stack + stack
         return stack
 
+    def traced_stack(self, stack: Stack, compile_id: str) -> Stack:
+        """Those calls of a fact's stack that were made in the frame, from the frame itself on."""
+        started = self._started.get(compile_id)
+        around = len(started.stack) if started and stack else 0
+        return self.full_stack(stack, compile_id)[around:] if stack else ()
+
     def own_frame(self, compile_id: str) -> Stack:
         """The compiled function as a frame that stands on its name."""
         function = self.functions.get(compile_id)

@@ -182,6 +182,27 @@ class Compilation:
     start: float
     seconds: float
     reason: str
+    caller: Span | None = None
+    """The user's call that made the frame compile, where the process told."""
+
+
+@dataclass(frozen=True, slots=True)
+class SizeCondition:
+    """What a compilation takes for granted of symbolic sizes, from the user's code at ``span`` on.
+
+    ``text`` has the sizes in it as they are written (``x.shape[0] > 4``), ``expression`` as torch has them
+    (``s77 > 4``). ``reason`` is torch's, where a size became a number; ``calls`` are those of torch that
+    added it, the innermost last, ``cpp_stack`` the text of the C++ ones.
+    """
+
+    compile_id: str
+    text: str
+    expression: str
+    symbols: tuple[Symbol, ...]
+    span: Span | None
+    reason: str = ""
+    calls: tuple[Call, ...] = ()
+    cpp_stack: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +238,8 @@ class FrameReport:
     seconds: float = 0.0
     kernels: int = 0
     """Launches of kernels and library functions in its code, if that was written."""
+    versions: int = 0
+    """How many compilations a cache would hold that drops none, of the frame that has most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +263,38 @@ class TensorName:
     statement: Span
     shown: tuple[NamedTensor, ...]
     held: tuple[HeldTensors, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedGraph:
+    """What a person takes for one graph: that of one frame, however often it was compiled.
+
+    ``number`` counts from 1, in the order of the program, to ``total``.
+    """
+
+    number: int
+    total: int
+    function: str
+    compile_ids: tuple[str, ...]
+    limited: bool = False
+    """Whether the frame was compiled too often: what no compilation fits runs eagerly from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphLines:
+    """Statements that follow each other, and ran in the same way: in graphs, or eagerly, or now so, now so.
+
+    ``spans`` are the whole statements, of compound ones the headers; ``reasons`` say why they ran eagerly.
+    """
+
+    spans: tuple[Span, ...]
+    graphs: tuple[NumberedGraph, ...]
+    reasons: tuple[str, ...]
+
+    @property
+    def filename(self) -> str:
+        """Their file."""
+        return self.spans[0].filename
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +333,10 @@ class Report:
 
     depth: Depth = "graph"
     """How far the run went."""
+    sizes: tuple[SizeCondition, ...] = ()
+    """What was taken for granted of symbolic sizes, in the order of the traces."""
+    graph_lines: tuple[GraphLines, ...] = ()
+    """The statements of graphs, and those that ran eagerly where that could be otherwise, by place."""
 
     @property
     def complete(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from fullgraph_compiler.facts import Depth, MinifyRequest, RunRequest
 
@@ -13,6 +13,12 @@ from .settings import RunSettings
 
 _DEEPER = 5.0
 """How much longer than one graph a run may take that goes deeper: it runs program and graphs often."""
+
+_QUICK: Final[tuple[Depth, ...]] = ("graph", "frozen")
+"""Depths of runs that take no longer than others."""
+
+_DYNAMO_ALONE: Final[tuple[Depth, ...]] = (*_QUICK, "recompiles")
+"""Depths at which no kernels come to be."""
 
 Request: TypeAlias = RunRequest | MinifyRequest
 
@@ -23,14 +29,15 @@ def with_limits(settings: RunSettings, request: Request, root: Path) -> tuple[Ru
     if isinstance(request, MinifyRequest):
         # However long it takes: its progress is seen, and what it has when it is stopped stays.
         return replace(settings, timeout=None), replace(request, cache=kernel_cache(root))
-    if request.depth == "graph":
-        return settings, request
-    request = replace(request, cache=kernel_cache(root), memory=settings.memory_of_a_try)
+    request = replace(request, switches=settings.switches)
+    if request.depth not in _DYNAMO_ALONE:
+        cache = "" if settings.switches.cold_caches else kernel_cache(root)
+        request = replace(request, cache=cache, memory=settings.memory_of_a_try)
     return settings_at(settings, request.depth), request
 
 
 def settings_at(settings: RunSettings, depth: Depth) -> RunSettings:
     """The settings of a run with the time that its depth needs."""
-    if depth == "graph" or settings.timeout is None:
+    if depth in _QUICK or settings.timeout is None:
         return settings
-    return replace(settings, timeout=settings.patience * _DEEPER)
+    return replace(settings, timeout=settings.patience * (1 if depth in _DYNAMO_ALONE else _DEEPER))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from fullgraph_compiler.facts import Switches
 
 _GIB = 1 << 30
 _CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
@@ -16,7 +18,8 @@ _CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 class RunSettings:
     """Interpreter, folder and environment of a run; its seconds and its bytes of memory.
 
-    ``patience`` is how many seconds one graph may take where each is compiled by itself.
+    ``patience`` is how many seconds one graph may take where each is compiled by itself; ``switches`` are
+    what the run does otherwise than the program says.
     """
 
     python: str
@@ -25,6 +28,7 @@ class RunSettings:
     timeout: float | None = None
     memory: int | None = None
     patience: float = 300.0
+    switches: Switches = field(default_factory=Switches)
 
     @property
     def memory_of_a_try(self) -> int | None:

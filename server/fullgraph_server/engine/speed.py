@@ -27,9 +27,9 @@ from fullgraph_compiler.facts import (
 
 from . import wording
 from .drafts import Draft
-from .names import compile_number
 from .phases import Part, seconds_of_parts, steps_of
 from .places import Places
+from .recompiles import Recompilations
 from .report import Compilation, Finding, FindingKind
 
 _FEW = 2
@@ -105,12 +105,12 @@ def speed_drafts(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Draft]
     yield from _compile_times(facts, finding)
 
 
-def compilations(facts: Sequence[Fact], places: Places) -> tuple[Compilation, ...]:
+def compilations(
+    facts: Sequence[Fact], places: Places, recompilations: Recompilations
+) -> tuple[Compilation, ...]:
     """All compilations of frames, in their order."""
     reasons = {
-        fact.compile_id: wording.change(
-            [max(fact.failures, key=lambda item: compile_number(item.compile_id))]
-        )
+        fact.compile_id: wording.change([*recompilations.completed(fact.failures, fact.compile_id)][-1:])
         for fact in facts
         if isinstance(fact, Recompile) and fact.failures
     }
@@ -128,6 +128,7 @@ def compilations(facts: Sequence[Fact], places: Places) -> tuple[Compilation, ..
             # One that failed is never told as compiled.
             seconds=seconds.get(compile_id) or (steps[compile_id].seconds if compile_id in steps else 0.0),
             reason=reasons.get(compile_id, ""),
+            caller=places.own_span(fact.stack),
         )
         for compile_id, fact in started.items()
     )

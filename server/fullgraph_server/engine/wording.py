@@ -38,6 +38,11 @@ def recompile_message(failures: Sequence[GuardFailure]) -> str:
     return f"{again}: {change(failures)}"
 
 
+def what_changed(message: str) -> str:
+    """The part of such a sentence that holds however often it was."""
+    return message.partition(": ")[2]
+
+
 def change(failures: Sequence[GuardFailure]) -> str:
     """What changed between compilations, as the end of a sentence."""
     first = failures[0]
@@ -59,6 +64,12 @@ def change(failures: Sequence[GuardFailure]) -> str:
     return f"{subject} was {expected[0]}, then {_listed(actual, 'and')}"
 
 
+def missed_message(function: str, failures: Sequence[GuardFailure]) -> str:
+    """A call would have been compiled after the warm-up."""
+    why = change(failures) if failures else "no call of it was part of the warm-up"
+    return f"`{function}` would be compiled here in production: {why}"
+
+
 def limit_message(setting: str, limit: int, function: str, fatal: bool) -> str:
     """A function was compiled too often; ``fatal`` where that stops the program."""
     outcome = (
@@ -68,15 +79,34 @@ def limit_message(setting: str, limit: int, function: str, fatal: bool) -> str:
 
 
 def limit_explanation(failures: Sequence[GuardFailure]) -> str:
-    """Which guards kept a function from settling on one compilation."""
-    changes = _distinct([change([failure]) for failure in failures])
-    return "\n".join(f"It was compiled again because {text}." for text in changes[:_MOST_VALUES])
+    """Which guards kept a function from settling on one compilation, the most frequent first."""
+    causes = by_cause(failures)
+    if len(causes) == 1:
+        return f"It was compiled again{_times(len(failures))} because {change(causes[0])}."
+    lines = [f"It was compiled again{_times(len(cause))} because {change(cause)}." for cause in causes]
+    return "\n".join(lines[:_MOST_VALUES])
 
 
 def limit_hints(failures: Sequence[GuardFailure], setting: str, function: str) -> tuple[str, ...]:
-    """What to do about a function that is compiled too often."""
-    hints = [hint for failure in failures for hint in recompile_hints(failure)]
-    return (*_distinct(hints), _LIMIT_HINT.format(setting=setting, function=function))
+    """What to do about a function that is compiled too often, what helps most first."""
+    causes = by_cause(failures)
+    hints = _distinct([hint for cause in causes for hint in recompile_hints(cause[0])])
+    if len(hints) > 1 and len(causes[0]) > 1:
+        hints[0] = f"First, for {len(causes[0])} of {len(failures)} recompilations: {hints[0]}"
+    return (*hints, _LIMIT_HINT.format(setting=setting, function=function))
+
+
+def by_cause(failures: Sequence[GuardFailure]) -> list[list[GuardFailure]]:
+    """The failures of each property of a guarded value, the most frequent first."""
+    causes: dict[tuple[object, ...], list[GuardFailure]] = {}
+    for failure in failures:
+        key = (failure.source or failure.reason, failure.kind, failure.changed, failure.dimension)
+        causes.setdefault(key, []).append(failure)
+    return sorted(causes.values(), key=len, reverse=True)
+
+
+def _times(number: int) -> str:
+    return "" if number == 1 else f" {number} times"
 
 
 def without_own_calls(text: str) -> str:
@@ -120,7 +150,8 @@ def _distinct(values: Sequence[str]) -> list[str]:
 
 def _listed(values: Sequence[str], word: str) -> str:
     if len(values) > _MOST_VALUES:
-        return f"{', '.join(values[:_MOST_VALUES])} and {len(values) - _MOST_VALUES} other values"
+        more = len(values) - _MOST_VALUES
+        return f"{', '.join(values[:_MOST_VALUES])} and {more} other {'value' if more == 1 else 'values'}"
     if len(values) == 1:
         return values[0]
     return f"{', '.join(values[:-1])} {word} {values[-1]}"

@@ -9,7 +9,7 @@ from pygls.lsp.server import LanguageServer
 
 from ..engine.report import Finding, FrameReport
 from ..engine.runs import Runs
-from ..protocol import RUN, SHOW_TARGET, STOP
+from ..protocol import RECOMPILES, RUN, SHOW_TARGET, STOP
 from ..workspace.source import SourceFile
 from ..workspace.targets import mentions_compile
 from .artifacts import is_artifact
@@ -68,6 +68,9 @@ def register(
             command = command or types.Command(title, "")
             place = documents.line_range(filename, row)
             yield types.CodeLens(place, command)
+            if function.frame.recompiles:
+                command = types.Command("Profile recompilations", RECOMPILES, arguments=[target])
+                yield types.CodeLens(place, command)
             if (failure := _failure(function)) is not None:
                 yield types.CodeLens(
                     place, minify_command(target, minify_options(failure), has_graph=failure.has_graph)

@@ -85,7 +85,9 @@ class Diagnostics(RunObserver):
 
     def _diagnostic(self, shown: ShownFinding) -> types.Diagnostic:
         finding = shown.finding
-        times = f" ({finding.count} times)" if finding.count > 1 and not shown.edited else ""
+        # A recompilation says by itself how often it was.
+        counts = finding.count > 1 and finding.kind != "recompile" and not shown.edited
+        times = f" ({finding.count} times)" if counts else ""
         return types.Diagnostic(
             range=self._documents.range(shown.span),
             message=shown.message + times,

@@ -80,7 +80,7 @@ def explain(report: Report, finding: Finding, documents: Documents) -> str:
 
 def _place(report: Report, finding: Finding, documents: Documents) -> str:
     filename, row = finding.span.filename, finding.span.row
-    link = _link(report, filename, row, documents)
+    link = place_link(report, filename, row, documents)
     times = f", seen by {finding.count} compilations" if finding.count > 1 else ""
     torch = f", torch {report.torch}" if report.torch else ""
     code = _code(report, filename, row, documents)
@@ -92,7 +92,7 @@ def _place(report: Report, finding: Finding, documents: Documents) -> str:
 def _call(report: Report, call: Call, documents: Documents) -> str:
     code = _code(report, call.filename, call.row, documents)
     shown = f": `{code}`" if code and "`" not in code else ""
-    return f"1. {_link(report, call.filename, call.row, documents)} in `{call.function}`{shown}"
+    return f"1. {place_link(report, call.filename, call.row, documents)} in `{call.function}`{shown}"
 
 
 def _code(report: Report, filename: str, row: int, documents: Documents) -> str:
@@ -101,7 +101,8 @@ def _code(report: Report, filename: str, row: int, documents: Documents) -> str:
     return (ran.line(row) if ran else documents.line(filename, row)).strip()
 
 
-def _link(report: Report, filename: str, row: int, documents: Documents) -> str:
+def place_link(report: Report, filename: str, row: int, documents: Documents) -> str:
+    """A link to a line of the run's, where it is now."""
     row, _ = documents.drift(report, filename).line(row)
     root = documents.workspace_of(filename).root
     path = Path(filename)

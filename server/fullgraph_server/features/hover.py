@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from ..engine.kernels import operators
-from ..engine.names import written_name
-from ..engine.report import Code, FrameReport, Guard, Launch, Span
+from ..engine.report import Code, Launch, Span
 from .artifacts import is_artifact
 from .documents import Documents
 from .explanation import explanation_link, explanation_uri
 from .findings import ShownFinding
+from .guard_text import NO_LINKS, Links, counted, function_text, guards_at, sizes_text
 from .kernels import Kernels
 from .markdown import escaped, paragraphs
-from .projection import Function, NamedGuards, Projections, View
+from .projection import Projections, View
 
-_PATH = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
-_MOST_GUARDS = 8
 _MOST_KERNELS = 8
-_LONGEST_CODE = 300
 
 
 def register(
@@ -31,8 +27,10 @@ def register(
 ) -> None:
     """Answer ``textDocument/hover``."""
 
-    def link(uri: str) -> str:
-        return explanation_link(server, uri)
+    def file(filename: str) -> str:
+        return documents.uri(filename) if _markup_kind(server) is types.MarkupKind.Markdown else ""
+
+    links = Links(lambda uri: explanation_link(server, uri), file)
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(params: types.HoverParams) -> types.Hover | None:
@@ -44,7 +42,7 @@ def register(
             return None
         row, column = documents.place(filename, params.position)
         line = documents.line(filename, row)
-        found = describe(projections.of(filename), line, row, column, link)
+        found = describe(projections.of(filename), line, row, column, links)
         if found is None:
             return None
         text, span = found
@@ -56,26 +54,23 @@ def describe(
     line: str,
     row: int,
     column: int,
-    link: Callable[[str], str] = lambda _uri: "",
+    links: Links = NO_LINKS,
 ) -> tuple[str, Span] | None:
-    """The hover text at a place, and the range that it is about.
-
-    ``link`` makes a link of the URI of a finding's full explanation, where the client can follow it.
-    """
-    sections: list[tuple[str, Span]] = [
-        (
-            f"{finding_text(shown)}\n\n{link(explanation_uri(shown.report.target, shown.finding))}".rstrip(),
-            shown.span,
-        )
-        for shown in view.findings_at(row, column)
-    ]
+    """The hover text at a place, and the range that it is about."""
+    sections: list[tuple[str, Span]] = []
+    for shown in view.findings_at(row, column):
+        explanation = links.explanation(explanation_uri(shown.report.target, shown.finding))
+        sections.append((f"{finding_text(shown)}\n\n{explanation}".rstrip(), shown.span))
     around = view.functions_at(row)
+    if (named := guards_at(view, around, line, row, column, links)) is not None:
+        sections.append(named)
     if around:
-        if (named := _named_guards(view, around, line, row, column)) is not None:
-            sections.append(named)
         function, earlier = around[0]
         if function.first_row <= earlier <= function.frame.row:
-            sections.append((function_text(function.frame), _line_span(view.filename, line, row)))
+            text = function_text(view, function, links)
+            sections.append((text, _line_span(view.filename, line, row)))
+    if (sizes := view.sizes_at(row)) is not None:
+        sections.append((sizes_text(*sizes), _line_span(view.filename, line, row)))
     if launches := view.launches_at(row):
         sections.append((kernels_text(launches), _line_span(view.filename, line, row)))
     if not sections:
@@ -83,87 +78,7 @@ def describe(
     return "\n\n---\n\n".join(text for text, _ in sections), sections[0][1]
 
 
-# -- names -------------------------------------------------------------------------------------
-
-
-def _named_guards(
-    view: View, around: Sequence[tuple[Function, int]], line: str, row: int, column: int
-) -> tuple[str, Span] | None:
-    """The guards on the name at a place; of an attribute without any, those of what it belongs to."""
-    at = column - 1
-    match = next((match for match in _PATH.finditer(line) if match.start() <= at <= match.end()), None)
-    if match is None:
-        return None
-    end = line.find(".", at, match.end())
-    path = line[match.start() : end if end >= 0 else match.end()]
-    end_column = match.start() + len(path) + 1
-    span = Span(view.filename, row, end_column - len(path.rpartition(".")[2]), row, end_column)
-    for function, _ in around:
-        name = path
-        while name:
-            if (guards := function.guards_on(name)).count:
-                return _guards_text(view, function, name, guards), span
-            name = name.rpartition(".")[0]
-    return None
-
-
-def _guards_text(view: View, function: Function, name: str, guards: NamedGuards) -> str:
-    """The guards on a name; then those on parts of its value."""
-    lines = [f"**`{name}`**: {_count(guards.count, 'guard')} in `{function.frame.function}`", ""]
-    lines += _guard_items(view, function, guards.own, named=False)
-    lines += _guard_items(view, function, guards.parts, named=True)
-    return "\n".join(lines)
-
-
-def _guard_items(view: View, function: Function, groups: Sequence[Sequence[Guard]], named: bool) -> list[str]:
-    """One item for each guard, or for those that say the same."""
-    lines = [line for group in groups[:_MOST_GUARDS] for line in _guard_item(view, function, group, named)]
-    left = sum(len(group) for group in groups[_MOST_GUARDS:])
-    return [*lines, f"- and {_count(left, 'more guard')}"] if left else lines
-
-
-def _guard_item(view: View, function: Function, group: Sequence[Guard], named: bool) -> list[str]:
-    first = group[0]
-    subject = f"`{written_name(first.source)}` " if named else ""
-    times = f" ×{len(group)}" if len(group) > 1 else ""
-    expected = f": {escaped(first.expected)}" if first.expected else ""
-    line = f"- {subject}`{first.kind}`{times}{expected}"
-    details = []
-    failures = sum(guard.failures for guard in group)
-    if failures:
-        details.append(f"**failed {_count(failures, 'time')}**")
-    if first.span is not None and (used := view.row(function.report, first.span)) is not None:
-        place = f"line {used}"
-        if first.span.filename != view.filename:
-            place += f" of {escaped(Path(first.span.filename).name)}"
-        details.append(f"first used at {place}")
-    details.append(f"compilation {first.compile_id}")
-    lines = [f"{line}\\", f"  {', '.join(details)}"]
-    if len(group) == 1 and first.code:
-        lines += ["  ```python", f"  {_shortened(first.code)}", "  ```"]
-    return lines
-
-
-# -- functions and findings --------------------------------------------------------------------
-
-
-def function_text(frame: FrameReport) -> str:
-    """What became of a function: in one line, then the guards that made it compile again."""
-    numbers = [
-        _count(frame.graphs, "graph"),
-        _count(frame.ops, "op"),
-        _count(frame.breaks, "graph break"),
-        _count(len(frame.guards), "guard"),
-        _count(frame.recompiles, "recompile"),
-        *([_count(frame.kernels, "kernel")] if frame.kernels else []),
-        f"{frame.seconds:.2f} s compile time",
-    ]
-    text = f"**`{frame.function}`**: {' · '.join(numbers)}"
-    failed = [guard for guard in frame.guards if guard.failures]
-    if failed:
-        names = dict.fromkeys(f"`{written_name(guard.source) or guard.code}`" for guard in failed)
-        text += f"\n\nRecompiled because of guards on {', '.join(list(names)[:_MOST_GUARDS])}"
-    return text
+# -- findings and kernels -----------------------------------------------------------------------
 
 
 def source_text(documents: Documents, kernels: Kernels, uri: str, row: int) -> str:
@@ -193,7 +108,7 @@ def finding_text(shown: ShownFinding) -> str:
     """A finding: what it is, why, and what to do about it."""
     finding = shown.finding
     code = f"[{finding.code}]({finding.url})" if finding.url else f"`{finding.code}`"
-    times = f", {_count(finding.count, 'time')}" if finding.count > 1 else ""
+    times = f", {counted(finding.count, 'time')}" if finding.count > 1 else ""
     parts = [f"**{escaped(shown.message)}** ({code}{times})", paragraphs(finding.explanation)]
     if finding.hints:
         parts.append("\n".join(f"- {escaped(hint)}" for hint in finding.hints))
@@ -207,15 +122,6 @@ def _line_span(filename: str, line: str, row: int) -> Span:
     """A line's text, without its indentation and trailing blanks."""
     start = len(line) - len(line.lstrip()) + 1
     return Span(filename, row, start, row, len(line.rstrip()) + 1)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def _shortened(code: str) -> str:
-    line = " ".join(code.split())
-    return line if len(line) <= _LONGEST_CODE else f"{line[:_LONGEST_CODE]}…"
 
 
 def _markup_kind(server: LanguageServer) -> types.MarkupKind:

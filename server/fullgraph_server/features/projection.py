@@ -6,17 +6,21 @@ It is of the text that ran. What is asked of the text as it is now is led back t
 from __future__ import annotations
 
 import itertools
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..engine.names import written_name
-from ..engine.report import Code, FrameReport, Guard, Launch, Report, Span, TensorName
+from ..engine.report import Code, FrameReport, Guard, Launch, Report, SizeCondition, Span, TensorName
 from ..engine.runs import Runs
 from ..workspace.drift import Drift
 from .documents import Documents
 from .findings import Drifts, ShownFinding, findings_at, newest_first, shown_findings
+
+_LAST = re.compile(r"^.*?(\w+)$")
+"""The end of a path; what ends otherwise stays as it is."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ class Function:
         if path not in self._found:
             names = (name for separator in ".[" for name in self._names_below(path + separator))
             parts = [guard for name in names for guard in self._guards[name]]
-            self._found[path] = NamedGuards(_grouped(self._guards.get(path, ())), _grouped(parts))
+            self._found[path] = NamedGuards(grouped(self._guards.get(path, ())), grouped(parts))
         return self._found[path]
 
     def _names_below(self, prefix: str) -> Iterator[str]:
@@ -84,6 +88,10 @@ class Projection:
     """By first row, outer before inner."""
     tensors: Mapping[int, Sequence[TensorName]]
     """By the row where the name ends."""
+    guards: Mapping[int, Sequence[tuple[FrameReport, Guard]]]
+    """By the row where the value is first needed; of a function that is inlined, they are another one's."""
+    sizes: Mapping[int, Sequence[SizeCondition]]
+    """By the row that brought them about."""
     _first_rows: Sequence[int]
 
     @cached_property
@@ -147,6 +155,26 @@ class View:
         """The findings at a place."""
         reports = (projection.report for projection, _ in self._seen)
         return list(findings_at(shown_findings(self.filename, reports, self._drifts), row, column))
+
+    def guards_used_at(self, row: int, path: str) -> tuple[Report, list[tuple[FrameReport, Guard]]] | None:
+        """The guards on what is needed first in a line that is as it ran, by the newest run that has any.
+
+        In a function that is inlined, ``self.scale`` is ``self.blocks[0].scale`` of the compiled one.
+        """
+        last = path.rpartition(".")[2]
+        for projection, drift in self._seen:
+            guards = projection.guards.get(drift.earlier(row) or 0, ())
+            found = [item for item in guards if _LAST.sub(r"\1", written_name(item[1].source)) == last]
+            if found:
+                return projection.report, found
+        return None
+
+    def sizes_at(self, row: int) -> tuple[Report, Sequence[SizeCondition]] | None:
+        """What a line that is as it ran brought about for sizes, by the newest run that knows of it."""
+        for projection, drift in self._seen:
+            if found := projection.sizes.get(drift.earlier(row) or 0):
+                return projection.report, found
+        return None
 
     def launches_at(self, row: int) -> list[tuple[Code, Launch]]:
         """What computes a line that is as it ran, by the newest run whose code was written."""
@@ -212,7 +240,17 @@ def project(report: Report, filename: str) -> Projection:
     for name in report.tensors:
         if name.span.filename == filename:
             tensors.setdefault(name.span.end_row, []).append(name)
-    return Projection(report, functions, tensors, [function.first_row for function in functions])
+    guards: dict[int, list[tuple[FrameReport, Guard]]] = {}
+    for frame in report.frames:
+        for guard in frame.guards:
+            if guard.span is not None and guard.span.filename == filename:
+                guards.setdefault(guard.span.row, []).append((frame, guard))
+    sizes: dict[int, list[SizeCondition]] = {}
+    for condition in report.sizes:
+        if condition.span is not None and condition.span.filename == filename:
+            sizes.setdefault(condition.span.row, []).append(condition)
+    first_rows = [function.first_row for function in functions]
+    return Projection(report, functions, tensors, guards, sizes, first_rows)
 
 
 def _defined_at(function: Function, drift: Drift) -> int | None:
@@ -227,7 +265,8 @@ def _is_as_it_ran(name: TensorName, drift: Drift) -> bool:
     return len(rows) == 1 or drift.span(name.statement).change == "same"
 
 
-def _grouped(guards: Iterable[Guard]) -> list[list[Guard]]:
+def grouped(guards: Iterable[Guard]) -> list[list[Guard]]:
+    """Guards of a kind that say the same of one value together; those that failed come first."""
     groups: dict[tuple[str, str, str], list[Guard]] = {}
     for guard in sorted(guards, key=_importance):
         groups.setdefault((guard.source, guard.kind, guard.expected), []).append(guard)

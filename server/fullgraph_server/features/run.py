@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+import attrs
 from fullgraph_compiler.facts import Depth
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -22,6 +23,7 @@ from ..protocol import (
     COMPILE_TIMES,
     KERNELS,
     RECIPES,
+    RECOMPILES,
     RUN,
     RUN_ON_SAVE,
     STAGES,
@@ -35,6 +37,7 @@ from .diagnostics import Diagnostics
 from .documents import Documents
 from .interpreter import choose_interpreter
 from .minify import Minifications
+from .profile import profile_uri
 from .targets import NoTarget, Targets
 
 _TIMEOUT = 60.0
@@ -66,6 +69,7 @@ def create_planner(targets: Targets, documents: Documents, configuration: Config
             cwd=target.cwd,
             env={**os.environ, **target.env},
             memory=memory_limit(settings.memory or config.memory),
+            switches=target.switches or config.switches,
         ).within(settings.timeout or target.timeout or config.timeout, _TIMEOUT)
         return Plan(target, run_settings, *documents.as_shown(workspace))
 
@@ -104,6 +108,15 @@ def register(
     async def compile_times(*args: Any) -> RunSummary:
         name = target_argument(targets, COMPILE_TIMES, args).id
         return summary(name, await runs.start(name, "times"))
+
+    @server.command(RECOMPILES)
+    async def recompiles(*args: Any) -> RunSummary:
+        name = target_argument(targets, RECOMPILES, args).id
+        report = await runs.start(name, "recompiles")
+        told = summary(name, report)
+        if report is None or report.depth != "recompiles" or told.status in _UNTOLD:
+            return told
+        return attrs.evolve(told, document=profile_uri(report))
 
     @server.command(STAGES)
     async def stages(*args: Any) -> RunSummary:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
+
+from fullgraph_compiler.facts import Dynamic, Switches
 
 from ..engine.report import Span
 from .problems import Problem
@@ -20,8 +22,10 @@ else:
 TargetKind: TypeAlias = Literal["script", "pytest", "example"]
 
 _KINDS: tuple[TargetKind, ...] = ("script", "pytest", "example")
-_TABLE_KEYS = ("targets", "python", "timeout", "memory")
-_TARGET_KEYS = ("name", *_KINDS, "args", "cwd", "env", "timeout")
+_DYNAMIC: Mapping[object, Dynamic] = {True: "on", False: "off", "automatic": "automatic"}
+_SWITCHES = ("dynamic", "recompile-limit", "only", "cold-caches", "cpp-stacks", "warm-up")
+_TABLE_KEYS = ("targets", "python", "timeout", "memory", *_SWITCHES)
+_TARGET_KEYS = ("name", *_KINDS, "args", "cwd", "env", "timeout", *_SWITCHES)
 _TABLE = re.compile(r"\s*\[tool\.fullgraph\]")
 _TARGETS_TABLE = re.compile(r"\s*\[\[tool\.fullgraph\.targets\]\]")
 _TARGET = re.compile(r"targets\[(\d+)\]")
@@ -41,6 +45,8 @@ class TargetConfig:
     env: tuple[tuple[str, str], ...] = ()
     timeout: float | None = None
     """Seconds."""
+    switches: Switches = field(default_factory=Switches)
+    """With those of the project where it has none of its own."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,8 @@ class Config:
     """Seconds that a run may take."""
     memory: float | None = None
     """GiB that a run may use."""
+    switches: Switches = field(default_factory=Switches)
+    """What runs do otherwise than their programs say."""
     problems: tuple[Problem, ...] = ()
 
 
@@ -92,9 +100,10 @@ class _Reader:
             self._wrong("", "a table", table)
             table = {}
         self._check_keys("", table, _TABLE_KEYS)
+        switches = self._switches("", table, Switches())
         targets: list[TargetConfig] = []
         for index, item in enumerate(self._list("targets", table.get("targets"))):
-            target = self._target(f"targets[{index}]", item)
+            target = self._target(f"targets[{index}]", item, switches)
             if target and any(target.name == other.name for other in targets):
                 self._tell(f"targets[{index}]", f"another target is called {target.name!r}")
             elif target:
@@ -102,9 +111,9 @@ class _Reader:
         python = self._string("python", table.get("python"))
         timeout = self._number("timeout", "seconds", table.get("timeout"))
         memory = self._number("memory", "GiB", table.get("memory"))
-        return Config(root, tuple(targets), python, timeout, memory, tuple(self._problems))
+        return Config(root, tuple(targets), python, timeout, memory, switches, tuple(self._problems))
 
-    def _target(self, key: str, item: Any) -> TargetConfig | None:
+    def _target(self, key: str, item: Any, switches: Switches) -> TargetConfig | None:
         if not isinstance(item, dict):
             self._wrong(key, "a table", item)
             return None
@@ -136,6 +145,30 @@ class _Reader:
             cwd=self._string(f"{key}.cwd", item.get("cwd")) or "",
             env=tuple((name, value) for name, value in variables if value is not None),
             timeout=self._number(f"{key}.timeout", "seconds", item.get("timeout")),
+            switches=self._switches(f"{key}.", item, switches),
+        )
+
+    def _switches(self, prefix: str, table: Mapping[str, Any], general: Switches) -> Switches:
+        """What a table says of its runs, and the general settings for the rest."""
+        dynamic = table.get("dynamic")
+        if dynamic is not None and not (isinstance(dynamic, (bool, str)) and dynamic in _DYNAMIC):
+            self._wrong(f"{prefix}dynamic", 'true, false or "automatic"', dynamic)
+            dynamic = None
+        only = self._string(f"{prefix}only", table.get("only"))
+        if only is not None:
+            try:
+                re.compile(only)
+            except re.error as error:
+                self._tell(f"{prefix}only", f"is no regular expression: {error}")
+                only = None
+        return Switches(
+            dynamic=_DYNAMIC[dynamic] if dynamic is not None else general.dynamic,
+            recompile_limit=self._whole(f"{prefix}recompile-limit", table.get("recompile-limit"))
+            or general.recompile_limit,
+            only=only or general.only,
+            cold_caches=self._flag(f"{prefix}cold-caches", table.get("cold-caches"), general.cold_caches),
+            cpp_stacks=self._flag(f"{prefix}cpp-stacks", table.get("cpp-stacks"), general.cpp_stacks),
+            warm_up=self._whole(f"{prefix}warm-up", table.get("warm-up")) or general.warm_up,
         )
 
     def _check_keys(self, key: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
@@ -156,6 +189,22 @@ class _Reader:
             return float(value)
         self._wrong(key, f"a number of {unit} above 0", value)
         return None
+
+    def _whole(self, key: str, value: Any) -> int | None:
+        if value is None:
+            return None
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+            return value
+        self._wrong(key, "a whole number above 0", value)
+        return None
+
+    def _flag(self, key: str, value: Any, general: bool) -> bool:
+        if value is None:
+            return general
+        if isinstance(value, bool):
+            return value
+        self._wrong(key, "true or false", value)
+        return general
 
     def _list(self, key: str, value: Any) -> list[Any]:
         if value is None:

@@ -70,6 +70,11 @@ class Drift:
             return Moved(Span(span.filename, first, 1, first, 1), "deleted")
         return Moved(line_span(self.after, left), "edited")
 
+    def shift(self, first: int, last: int) -> int | None:
+        """How far lines have moved together, none of which changed; ``None`` where that is not certain."""
+        one, other, length = self._same[max(bisect_right(self._rows, first) - 1, 0)]
+        return other - one if one <= first and last < one + length else None
+
     def earlier(self, row: int) -> int | None:
         """Where a line that is the same was before; ``None`` for one that is new or edited."""
         one, other, length = self._same[max(bisect_right(self._rows_now, row) - 1, 0)]

@@ -57,6 +57,22 @@ def row_span(source: SourceFile, row: int) -> Span:
     return header if header.row <= row <= header.end_row else line_span(source, row)
 
 
+def statement_span(source: SourceFile, row: int) -> Span:
+    """The whole statement at ``row``; of a compound one the header, or a row outside of that alone."""
+    return _statement_spans(source).get(row) or line_span(source, row)
+
+
+def body_spans(source: SourceFile, row: int, name: str) -> Iterator[Span]:
+    """The statements of the function ``name`` whose code begins at ``row``, each as :func:`statement_span`.
+
+    Those of what is defined in it are left out, as is its docstring.
+    """
+    for node in _definitions(source):
+        if node.name == name and _first_row(node) <= row <= node.lineno:
+            yield from _spans(source, node.body, inside=False)
+            return
+
+
 def line_span(source: SourceFile, row: int) -> Span:
     """The range of a line's text, without its indentation and trailing blanks."""
     line = source.line(row)
@@ -77,12 +93,17 @@ def definition_span(source: SourceFile | None, filename: str, row: int, name: st
 def name_span(source: SourceFile | None, row: int, name: str) -> Span | None:
     """Where a variable or attribute path (``a``, ``self.scale``) stands in the statement at ``row``.
 
-    A path that does not stand there is looked for by ever shorter prefixes, since a guard on
-    ``self.linear.weight`` comes from a call of ``self.linear``. ``None`` where nothing matches.
+    A path that does not stand there is looked for by its end, since an inlined method has another name for
+    ``self``, and by ever shorter prefixes, since a guard on ``self.linear.weight`` comes from a call of
+    ``self.linear``. ``None`` where nothing matches.
     """
     if source is None:
         return None
     names = _names_at(source, row)
+    _, dot, last = name.rpartition(".")
+    ending = [path for path in names if dot and path.startswith("self.") and path[4:] == f".{last}"]
+    if name not in names and ending:
+        return names[ending[0]]
     while name:
         if name in names:
             return names[name]
@@ -168,6 +189,36 @@ def header_span(source: SourceFile, node: ast.stmt) -> Span:
     return line_span(source, node.lineno)
 
 
+@lru_cache(maxsize=256)
+def _statement_spans(source: SourceFile) -> Mapping[int, Span]:
+    """By row, the first statement in it."""
+    rows: dict[int, Span] = {}
+    for span in _spans(source, source.tree.body if source.tree else ()):
+        for row in range(span.row, span.end_row + 1):
+            rows.setdefault(row, span)
+    return rows
+
+
+def _spans(source: SourceFile, body: Sequence[ast.stmt], *, inside: bool = True) -> Iterator[Span]:
+    """The ranges of statements, with those ``inside`` of what they define."""
+    for statement in body:
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+            continue  # a docstring, or what is written like one, does nothing
+        yield _own_span(source, statement)
+        if inside or not isinstance(statement, _Definition):
+            for suite in _suites(statement):
+                yield from _spans(source, suite, inside=inside)
+
+
+def _own_span(source: SourceFile, statement: ast.stmt) -> Span:
+    """The range of a statement, of a compound one from its keyword to the end of its header."""
+    if not _suites(statement):
+        return node_span(source, statement)
+    header = header_span(source, statement)
+    column = source.column(statement.lineno, statement.col_offset)
+    return Span(source.filename, statement.lineno, column, header.end_row, header.end_column)
+
+
 def _decorators(node: ast.AST) -> list[ast.expr]:
     return getattr(node, "decorator_list", [])
 
@@ -180,10 +231,10 @@ def _end(node: _Node) -> int:
     return node.end_lineno or node.lineno
 
 
-def _definitions(source: SourceFile) -> Iterator[_Definition]:
-    for node in ast.walk(source.tree) if source.tree else ():
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            yield node
+@lru_cache(maxsize=256)
+def _definitions(source: SourceFile) -> Sequence[_Definition]:
+    nodes = ast.walk(source.tree) if source.tree else ()
+    return [node for node in nodes if isinstance(node, _Definition)]
 
 
 # -- names -------------------------------------------------------------------------------------

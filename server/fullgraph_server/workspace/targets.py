@@ -9,7 +9,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fullgraph_compiler.facts import Examples, Program, PytestNode, Script, StackFrame, TargetProblem
+from fullgraph_compiler.facts import (
+    Examples,
+    Program,
+    PytestNode,
+    Script,
+    StackFrame,
+    Switches,
+    TargetProblem,
+)
 
 from ..engine.report import Span
 from .config import Config, TargetConfig, TargetKind
@@ -41,6 +49,8 @@ class Target:
     """Seconds that a run may take; ``None`` for the general setting."""
     problems: tuple[Problem, ...] = ()
     """Example calls that cannot be run as they are written."""
+    switches: Switches | None = None
+    """What its run does otherwise than the program says; ``None`` for the general setting."""
 
 
 def problem_facts(target: Target) -> tuple[TargetProblem, ...]:
@@ -175,7 +185,18 @@ def _configured(target: TargetConfig, root: Path) -> Target:
             message = f"no example calls of {qualname or 'anything'} in {path}"
             problems = (*problems, Problem(message, Span(filename, 1, 1, 1, 1)))
     name, env = target.name, dict(target.env)
-    return Target(name, name, target.kind, filename, program, cwd, env, target.timeout, problems)
+    return Target(
+        name,
+        name,
+        target.kind,
+        filename,
+        program,
+        cwd,
+        env,
+        target.timeout,
+        problems,
+        target.switches,
+    )
 
 
 # -- files -------------------------------------------------------------------------------------

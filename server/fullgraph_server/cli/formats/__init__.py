@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TextIO, TypeAlias
 
-from . import github, json, ladder, recipes, sarif, text
+from . import github, json, ladder, recipes, recompiles, sarif, text
 from .checked import Checked
 
 Format: TypeAlias = Callable[[Iterable[Checked], int, TextIO], None]
@@ -24,4 +24,7 @@ STAGES_FORMATS: Mapping[str, Format] = {"text": ladder.write, "json": json.write
 RECIPES_FORMATS: Mapping[str, Format] = {"text": recipes.write, "json": json.write}
 """Those in which it can be told what helps."""
 
-__all__ = ["FORMATS", "RECIPES_FORMATS", "STAGES_FORMATS", "Checked", "Format"]
+RECOMPILES_FORMATS: Mapping[str, Format] = {"text": recompiles.write, "json": json.write}
+"""Those in which recompilations can be told one by one."""
+
+__all__ = ["FORMATS", "RECIPES_FORMATS", "RECOMPILES_FORMATS", "STAGES_FORMATS", "Checked", "Format"]

@@ -9,7 +9,7 @@ from typing import Any, TextIO
 from fullgraph_compiler.facts import Failure, RecipeTried, StageChecked
 
 from ...engine.names import compile_number
-from ...engine.report import Call, Finding, FrameReport, Guard
+from ...engine.report import Call, Compilation, Finding, FrameReport, Guard
 from .checked import Checked
 
 VERSION = 1
@@ -34,6 +34,7 @@ def report_object(checked: Checked) -> dict[str, Any]:
         "seconds": round(report.seconds, 3),
         "findings": [_finding(finding) for finding in report.findings],
         "frames": [_frame(frame) for frame in report.frames],
+        "compilations": [_compilation(item) for item in report.compilations],
         "stages": [_stage(stage) for stage in report.stages],
         "recipes": [_recipe(recipe) for recipe in report.recipes],
     }
@@ -74,7 +75,21 @@ def _frame(frame: FrameReport) -> dict[str, Any]:
         "breaks": frame.breaks,
         "guards": [_guard(guard) for guard in frame.guards],
         "recompiles": frame.recompiles,
+        "versions": frame.versions,
         "seconds": round(frame.seconds, 3),
+    }
+
+
+def _compilation(item: Compilation) -> dict[str, Any]:
+    caller = item.caller
+    return {
+        "compile_id": item.compile_id,
+        "function": item.function,
+        "filename": item.span.filename,
+        "row": item.span.row,
+        "seconds": round(item.seconds, 3),
+        "reason": item.reason,
+        "caller": caller and {"filename": caller.filename, "row": caller.row},
     }
 
 

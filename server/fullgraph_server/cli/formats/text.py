@@ -74,7 +74,7 @@ def finding_lines(checked: Checked, finding: Finding, width: int | None) -> Iter
         " ",
         (finding.code, _COLOURS[finding.severity]),
         " ",
-        (_clean(finding.message), "bold"),
+        (clean(finding.message), "bold"),
     )
     source = checked.workspace.source(span.filename)
     gutter = len(str(span.end_row)) + 1
@@ -149,10 +149,11 @@ def _bar(gutter: int, row: str = "") -> Text:
 
 
 def _shown(code: str) -> str:
-    return _clean(code.replace("\t", "    "))
+    return clean(code.replace("\t", "    "))
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
+    """A program's text with its escape codes shown."""
     return text.translate(_CONTROL)
 
 
@@ -162,7 +163,7 @@ def _clean(text: str) -> str:
 def _note(kind: str, note: str, gutter: int, width: int | None) -> Iterator[Text]:
     label = f"{kind}: "
     indent = gutter + 3 + len(label)
-    lines = [part for line in _clean(note).splitlines() for part in _wrapped(line, indent, width)]
+    lines = [part for line in clean(note).splitlines() for part in _wrapped(line, indent, width)]
     for number, line in enumerate(lines):
         if number:
             yield Text(" " * indent + line)

@@ -1,0 +1,292 @@
+"""Profile recompilations: what is compiled again when no function keeps more than one compilation.
+
+The part of torch's ``CompileProfiler``, which was in ``torch/_dynamo/utils.py`` until 2.0::
+
+    prof = CompileProfiler()
+    compiled = torch.compile(f, backend=prof)
+    compiled(x)
+    print(prof.report())
+
+This is the worst case, whatever ``recompile_limit`` is: a guard fails each time that a guarded value is not
+what it was in the call before. So every change shows, also one that a cache hides, and no limit hides any.
+"""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import torch
+
+from .. import cache_compat, torch_compat
+from ..facts import (
+    Fact,
+    FrameCompiled,
+    FrameStarted,
+    GraphBreak,
+    GuardFailure,
+    GuardInstalled,
+    Recompile,
+    Stack,
+    StackFrame,
+)
+from ..trace.changes import completed, versions
+from ..trace.guards import strip_locals
+from .listening import ListeningBackend, operations
+
+_WIDEST = 60
+"""Characters of a cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recompilation:
+    """One recompilation: the guard that failed, and the user's call in which it did."""
+
+    compile_id: str
+    failure: GuardFailure
+    caller: StackFrame | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionProfile:
+    """What was compiled of one function, and of its parts after graph breaks.
+
+    ``versions`` is how many compilations a cache would hold that drops none.
+    """
+
+    function: str
+    filename: str
+    row: int
+    compilations: int
+    recompilations: tuple[Recompilation, ...]
+    versions: int
+
+    @property
+    def seconds(self) -> float:
+        """How long its recompilations took."""
+        return sum(recompilation.seconds for recompilation in self.recompilations)
+
+
+@dataclass(frozen=True, slots=True)
+class CountedBreak:
+    """A graph break, and in how many compilations Dynamo met it."""
+
+    code: str
+    reason: str
+    stack: Stack
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileMetrics:
+    """What was compiled, by function, and where graphs broke; that which costs most comes first."""
+
+    functions: tuple[FunctionProfile, ...]
+    graph_breaks: tuple[CountedBreak, ...]
+
+    @property
+    def recompilations(self) -> int:
+        """How many recompilations there were."""
+        return sum(len(function.recompilations) for function in self.functions)
+
+    @property
+    def recompile_limit(self) -> int:
+        """The least limit under which no function would run eagerly."""
+        return max((function.versions for function in self.functions), default=0)
+
+
+class CompileProfiler(ListeningBackend):
+    """A backend for ``torch.compile`` that tells why functions are compiled again. Graphs run as they are.
+
+    It listens until it is closed; use it in a ``with`` statement, or call :meth:`close`. As long as it does,
+    each function that is compiled with it keeps its newest compilation only, and has no recompile limit.
+    """
+
+    def __init__(self) -> None:
+        self.frame_count = 0
+        """How many graphs were compiled."""
+        self.op_count = 0
+        """How many operations they have."""
+        self._resets: list[list[Fact]] = []
+        self._compiled: set[str] = set()
+        super().__init__("eager")
+        self._stack.enter_context(cache_compat.keeping_one_entry(self))
+
+    def get_metrics(self) -> ProfileMetrics:
+        """What was compiled so far."""
+        histories = [*self._resets, self._facts]
+        return ProfileMetrics(tuple(_functions(histories)), tuple(_breaks(histories)))
+
+    def report(self) -> str:
+        """What was compiled so far, as tables for people."""
+        return "\n".join(_lines(self.get_metrics())) + "\n"
+
+    def _captured(self, compile_id: str, graph: torch.fx.GraphModule) -> None:  # noqa: ARG002
+        self.frame_count += 1
+        self.op_count += sum(1 for _ in operations(graph))
+
+    def _began(self, compile_id: str) -> None:
+        if compile_id in self._compiled:
+            # torch.compiler.reset() makes the ids start anew.
+            self._resets.append(self._facts)
+            self._facts, self._compiled = [], set()
+
+    def _keep(self, facts: Any) -> None:
+        super()._keep(facts)
+        self._compiled.update(fact.compile_id for fact in facts if isinstance(fact, FrameCompiled))
+
+
+# -- what the facts say ------------------------------------------------------------------------
+
+_Function: TypeAlias = tuple[str, str, int]
+
+
+def _functions(histories: Sequence[Sequence[Fact]]) -> list[FunctionProfile]:
+    """The profile of each function. Compile ids mean something within one history only."""
+    compilations: dict[_Function, int] = defaultdict(int)
+    found: dict[_Function, list[Recompilation]] = defaultdict(list)
+    most: dict[_Function, int] = defaultdict(int)
+    for facts in histories:
+        started = {fact.compile_id: fact for fact in facts if isinstance(fact, FrameStarted)}
+        seconds = {fact.compile_id: fact.seconds for fact in facts if isinstance(fact, FrameCompiled)}
+        guards: dict[str, list[GuardInstalled]] = defaultdict(list)
+        members: dict[_Function, list[str]] = defaultdict(list)
+        for fact in facts:
+            if isinstance(fact, GuardInstalled):
+                guards[fact.compile_id].append(fact)
+        for compile_id, frame in started.items():
+            members[_key(frame)].append(compile_id)
+        for fact in facts:
+            if isinstance(fact, Recompile):
+                frame = started[fact.compile_id]  # told right after it
+                failure = fact.failures[0]  # of the one compilation that was left
+                failure = completed(failure, guards[failure.compile_id], guards[fact.compile_id])
+                time = seconds.get(fact.compile_id, 0.0)
+                found[_key(frame)].append(Recompilation(fact.compile_id, failure, _caller(frame.stack), time))
+        for function, compile_ids in members.items():
+            compilations[function] += len(compile_ids)
+            done = {name: guards[name] for name in compile_ids if name in seconds}
+            most[function] = max(most[function], versions(done))
+    profiles = [
+        FunctionProfile(*function, count, tuple(found[function]), most[function])
+        for function, count in compilations.items()
+    ]
+    return sorted(profiles, key=lambda profile: -len(profile.recompilations))
+
+
+def _key(frame: FrameStarted) -> _Function:
+    return frame.function, frame.filename, frame.row
+
+
+def _caller(stack: Stack) -> StackFrame | None:
+    """The innermost call that is not torch's."""
+    own = [frame for frame in stack if not frame.filename.startswith(torch_compat.folder())]
+    return own[-1] if own else None
+
+
+def _breaks(histories: Sequence[Sequence[Fact]]) -> list[CountedBreak]:
+    first: dict[tuple[object, ...], GraphBreak] = {}
+    seen: dict[tuple[object, ...], set[tuple[int, str]]] = defaultdict(set)
+    for number, facts in enumerate(histories):
+        for fact in facts:
+            if isinstance(fact, GraphBreak):
+                key = (fact.code, fact.reason, *((frame.filename, frame.row) for frame in fact.stack[-1:]))
+                first.setdefault(key, fact)
+                seen[key].add((number, fact.compile_id))
+    counted = [CountedBreak(b.code, b.reason, b.stack, len(seen[key])) for key, b in first.items()]
+    return sorted(counted, key=lambda found: -found.count)
+
+
+# -- the report --------------------------------------------------------------------------------
+
+_BREAK_COLUMNS = ("Count", "Code", "Place", "Reason")
+_FUNCTION_COLUMNS = ("Function", "Place", "Recompiles", "Seconds", "Different compilations")
+_RECOMPILATION_COLUMNS = ("Compile id", "Guard", "Expected", "Actual", "First used", "Called from")
+
+
+def _lines(metrics: ProfileMetrics) -> Iterator[str]:
+    yield from _heading("Torchdynamo Profiler Report", "=")
+    yield ""
+    yield from _heading("Graph Breaks", "-")
+    if metrics.graph_breaks:
+        yield "A graph ends where Dynamo meets code that it cannot trace; fullgraph=True stops at the first."
+        yield ""
+        yield from _table([_BREAK_COLUMNS, *map(_break_row, metrics.graph_breaks)], ">")
+    else:
+        yield "There are none."
+    yield ""
+    yield from _heading("Recompilation", "-")
+    again = [function for function in metrics.functions if function.recompilations]
+    if not again:
+        yield "Nothing was compiled more than once."
+        return
+    yield "Functions kept their newest compilation only, and are compiled again when a guard of it fails."
+    yield ""
+    yield from _table([_FUNCTION_COLUMNS, *map(_function_row, again)], "<<>>>")
+    for function in again:
+        yield ""
+        yield f"{function.function} ({_place(function)})"
+        for line in _table([_RECOMPILATION_COLUMNS, *map(_recompilation_row, function.recompilations)]):
+            yield f"  {line}"
+    yield ""
+    limit = metrics.recompile_limit
+    yield f"Set torch._dynamo.config.recompile_limit to {limit} or more to avoid being cache limited."
+
+
+def _break_row(found: CountedBreak) -> tuple[str, ...]:
+    return str(found.count), found.code, _place(*found.stack[-1:]), found.reason.partition("\n")[0]
+
+
+def _function_row(profile: FunctionProfile) -> tuple[str, ...]:
+    count = len(profile.recompilations)
+    return profile.function, _place(profile), str(count), f"{profile.seconds:.2f}", str(profile.versions)
+
+
+def _recompilation_row(recompilation: Recompilation) -> tuple[str, ...]:
+    failure = recompilation.failure
+    return (
+        recompilation.compile_id,
+        _guard(failure),
+        failure.expected,
+        failure.actual,
+        _place(*failure.stack[-1:]),
+        _place(recompilation.caller) if recompilation.caller else "",
+    )
+
+
+def _guard(failure: GuardFailure) -> str:
+    """What is guarded; torch's words where it has no name."""
+    name = strip_locals(failure.source)
+    if not name:
+        return failure.changed if failure.kind == "GLOBAL_STATE" else failure.reason
+    if not failure.changed:
+        return name
+    place = "" if failure.dimension is None else f" at dimension {failure.dimension}"
+    return f"{failure.changed} of {name}{place}"
+
+
+def _place(at: StackFrame | FunctionProfile | None = None) -> str:
+    """``train.py:12``, from the current folder on if it lies there."""
+    if at is None:
+        return ""
+    folder = os.path.join(os.getcwd(), "")
+    return f"{at.filename.removeprefix(folder)}:{at.row}"
+
+
+def _heading(text: str, line: str) -> tuple[str, str]:
+    return text, line * len(text)
+
+
+def _table(rows: Sequence[Sequence[str]], alignment: str = "") -> Iterator[str]:
+    """A line for each row; ``alignment`` has ``<`` or ``>`` for the first columns, the others are ``<``."""
+    cells = [[textwrap.shorten(cell, _WIDEST, placeholder=" ...") or "-" for cell in row] for row in rows]
+    sides = alignment.ljust(len(cells[0]), "<")
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        line = (f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True))
+        yield "  ".join(line).rstrip()

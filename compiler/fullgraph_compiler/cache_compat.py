@@ -1,0 +1,126 @@
+"""The private names of torch behind Dynamo's cache: what has been compiled of a frame, and how much may be.
+
+As :mod:`.torch_compat`: each entry says where torch keeps it and in which of the supported versions (2.11 to
+2.15) it was read.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from types import FrameType, SimpleNamespace
+from typing import Any, TypeAlias
+
+from . import torch_compat
+
+_Counts: TypeAlias = Callable[[Any], bool]
+"""Whether compilations by a backend are among those of which one is kept."""
+
+_ENTRIES = ("cache_entries_for_reasons", "cache_entries", "cache_entry")
+"""Where ``_compile`` (``convert_frame.py``) holds the compilations that it asks the reasons of: the newest
+name first, the last one is that of 2.11."""
+_RETIRED = "Fullgraph keeps the newest compilation only"
+_kept: list[_Counts] = []
+
+
+def keep_one_entry() -> None:
+    """Have each frame keep its newest compilation only, for good, and no recompile limit be hit."""
+    _replace_cache_rules()
+    _kept.append(lambda _: True)
+
+
+@contextmanager
+def keeping_one_entry(backend: Callable[..., Any]) -> Iterator[None]:
+    """The same for a while, and for what is compiled with this backend: other backends keep theirs."""
+
+    def is_of_backend(found: Any) -> bool:
+        return torch_compat.is_backend(found, backend)
+
+    _replace_cache_rules()
+    _kept.append(is_of_backend)
+    try:
+        yield
+    finally:
+        _kept.remove(is_of_backend)
+
+
+def _replace_cache_rules() -> None:
+    """Stand between ``_compile`` and what it asks about the cache (``convert_frame.py``).
+
+    For each compilation it asks ``get_and_maybe_log_recompilation_reasons`` (``guards.py``) why the others do
+    not fit, if there are any, then ``exceeds_recompile_limit`` (``cache_size.py``) whether there may be one
+    more. The limits count frames that were compiled once more, which all kinds of them do: the setting, that
+    of ``torch.compile``, and the accumulated one. 2.11 to 2.15.
+    """
+    import torch._dynamo.convert_frame as convert_frame
+
+    if getattr(convert_frame.exceeds_recompile_limit, "__module__", "") == __name__:
+        return
+    reasons, exceeds = (
+        convert_frame.get_and_maybe_log_recompilation_reasons,
+        convert_frame.exceeds_recompile_limit,
+    )
+
+    def reasons_of_kept(entries: Any, frame: Any, *rest: Any, **options: Any) -> Any:
+        counts = _rule(sys._getframe(1))
+        if counts is not None:
+            kept = [entry for entry in _walk(entries) if _is_kept(entry) and counts(entry.backend)]
+            entries = kept if isinstance(entries, list) else _linked(kept)
+        return reasons(entries, frame, *rest, **options)
+
+    def exceeds_unless_one_is_kept(cache_size: Any, compile_id: Any) -> Any:
+        compiling = sys._getframe(1)
+        counts = _rule(compiling)
+        if counts is None:
+            return exceeds(cache_size, compile_id)
+        entries = next(compiling.f_locals[name] for name in _ENTRIES if name in compiling.f_locals)
+        for entry in list(_walk(entries)):
+            if _is_kept(entry) and counts(entry.backend):
+                _retire(entry)
+        return False, ""
+
+    convert_frame.get_and_maybe_log_recompilation_reasons = reasons_of_kept
+    convert_frame.exceeds_recompile_limit = exceeds_unless_one_is_kept
+
+
+def _rule(compiling: FrameType) -> _Counts | None:
+    backend = compiling.f_locals["compiler_fn"]
+    return next((counts for counts in _kept if counts(backend)), None)
+
+
+def _walk(entries: Any) -> Iterator[Any]:
+    """The compilations of a frame: a list, or in 2.11 the first one of a chain."""
+    if isinstance(entries, list):
+        yield from entries
+        return
+    while entries is not None:
+        yield entries
+        entries = entries.next
+
+
+def _linked(entries: Iterable[Any]) -> Any:
+    """A chain of what torch asks about the compilations of a frame."""
+    first = None
+    for entry in reversed(list(entries)):
+        first = SimpleNamespace(
+            guard_manager=entry.guard_manager, code=entry.code, compile_id=entry.compile_id, next=first
+        )
+    return first
+
+
+def _is_kept(entry: Any) -> bool:
+    return getattr(entry.guard_manager, "invalidation_reason", "") != _RETIRED
+
+
+def _retire(entry: Any) -> None:
+    """Let a compilation fit no call any more.
+
+    What ``CheckFunctionManager.invalidate`` (``guards.py``) does when an object that a guard names is gone:
+    2.11 to 2.15. ``reset_code`` would free what the compilation that is going on still holds.
+    """
+    from torch._dynamo.guards import DeletedGuardManagerWrapper
+
+    guards = entry.guard_manager
+    if guards.extra_state is not None:
+        guards.extra_state.invalidate(entry, DeletedGuardManagerWrapper(_RETIRED))

@@ -1,0 +1,106 @@
+"""The private names of torch that decide what becomes of a call of a compiled function.
+
+As :mod:`.torch_compat`: each entry says where torch keeps it and in which of the supported versions (2.11 to
+2.15) it was read.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from collections.abc import Callable, Sequence
+from types import CodeType
+from typing import Any, TypeAlias
+
+_Missed: TypeAlias = Callable[[Any, Sequence[str]], None]
+
+
+def freeze(warm_up: int, missed: _Missed) -> None:
+    """Let each compiled function compile in its first calls only; what it would compile later runs eagerly.
+
+    ``missed(frame, reasons)`` is called for that, with the frame and, by compilation, why it does not fit.
+    The stance ``fail_on_recompile`` does the same for a whole program, and raises: ``_callback_from_stance``
+    (``eval_frame.py``), which every call of a compiled function asks what to do with its frames: 2.11 to
+    2.15.
+    """
+    from torch._dynamo import eval_frame
+
+    choose = eval_frame._callback_from_stance
+    calls: Counter[Any] = Counter()
+
+    def choose_or_freeze(callback: Any) -> Any:
+        chosen = choose(callback)
+        if chosen is None or chosen is False:
+            return chosen
+        calls[callback] += 1
+        return chosen if calls[callback] <= warm_up else _frozen(chosen, missed)
+
+    eval_frame._callback_from_stance = choose_or_freeze
+    _allow_eager_calls()
+
+
+def compile_only(is_meant: Callable[[CodeType], bool]) -> None:
+    """Run the frames of all other functions eagerly, but not what they call.
+
+    What the variable ``TORCHDYNAMO_DEBUG_FUNCTION`` does for one name: ``ConvertFrameAssert.__call__``
+    (``convert_frame.py``), 2.11 to 2.15.
+    """
+    from torch._dynamo.convert_frame import ConvertFrameAssert
+    from torch._dynamo.types import ConvertFrameReturn
+
+    convert = ConvertFrameAssert.__call__
+
+    def convert_if_meant(self: Any, frame: Any, *arguments: Any, **options: Any) -> ConvertFrameReturn:
+        if not is_meant(frame.f_code):
+            return ConvertFrameReturn()
+        return convert(self, frame, *arguments, **options)
+
+    ConvertFrameAssert.__call__ = convert_if_meant
+    _allow_eager_calls()
+
+
+def _allow_eager_calls() -> None:
+    """Do not raise where a call under ``fullgraph=True`` runs nothing that was compiled.
+
+    ``compile_wrapper`` (``eval_frame.py``) counts that if it was not counted before, which a negative answer
+    says: 2.13 to 2.15.
+    """
+    from torch._dynamo import eval_frame
+
+    eval_frame.set_fullgraph_compiled_frame_count = lambda _: 0
+
+
+def _frozen(callback: Any, missed: _Missed) -> Any:
+    from torch._dynamo import convert_frame, trace_rules
+    from torch._dynamo.types import ConvertFrameReturn, FrameAction, FrameExecStrategy
+
+    def run_eagerly(frame: Any, *_: Any, **__: Any) -> ConvertFrameReturn:
+        if trace_rules.check(frame.f_code) or not convert_frame.has_tensor_in_frame(frame):
+            return ConvertFrameReturn()
+        missed(frame, _reasons(frame, callback))
+        # This time, and with all that it calls: those would be compiled as parts of it.
+        skip = FrameExecStrategy(FrameAction.SKIP, FrameAction.SKIP)
+        return ConvertFrameReturn(frame_exec_strategy=skip, apply_to_code=False)
+
+    # Otherwise what the function has compiled would be that of another backend.
+    run_eagerly._torchdynamo_orig_backend = callback  # type: ignore[attr-defined]
+    return run_eagerly
+
+
+def _reasons(frame: Any, callback: Any) -> Sequence[str]:
+    """Why no compilation of a frame fits: ``get_and_maybe_log_recompilation_reasons`` (``guards.py``).
+
+    It is given a list of them, in 2.11 the first one of a chain.
+    """
+    from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list
+    from torch._dynamo.eval_frame import innermost_backend
+    from torch._dynamo.guards import get_and_maybe_log_recompilation_reasons as reasons_of
+
+    entries = _debug_get_cache_entry_list(frame.f_code)
+    if not entries:
+        return ()
+    takes_list = "cache_entries" in inspect.signature(reasons_of).parameters
+    found: Sequence[str] = reasons_of(
+        entries if takes_list else entries[0], frame, innermost_backend(callback), skip_logging=True
+    )
+    return found

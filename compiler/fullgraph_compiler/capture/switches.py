@@ -1,0 +1,36 @@
+"""What a run does otherwise than the program says."""
+
+from __future__ import annotations
+
+import re
+from types import CodeType
+from typing import Any, Final
+
+from .. import call_compat, torch_compat
+from ..facts import Dynamic, Switches
+from ..trace.interpreter import original_function
+
+_DYNAMIC: Final[dict[Dynamic, dict[str, Any]]] = {
+    "on": {"automatic_dynamic_shapes": True, "assume_static_by_default": False},
+    "off": {"automatic_dynamic_shapes": False, "assume_static_by_default": True},
+    "automatic": {"automatic_dynamic_shapes": True, "assume_static_by_default": True},
+}
+"""What ``torch.compile(dynamic=...)`` sets (``OptimizeContext`` in ``torch/_dynamo/eval_frame.py``)."""
+
+
+def apply(switches: Switches) -> None:
+    """Set torch up for a run; what the program itself sets does not count then."""
+    settings: dict[str, Any] = dict(_DYNAMIC[switches.dynamic]) if switches.dynamic else {}
+    if switches.recompile_limit is not None:
+        settings["recompile_limit"] = switches.recompile_limit
+    torch_compat.force_dynamo_settings(settings)
+    if switches.only:
+        pattern = re.compile(switches.only)
+        call_compat.compile_only(lambda code: _is_meant(code, pattern))
+
+
+def _is_meant(code: CodeType, pattern: re.Pattern[str]) -> bool:
+    """Whether a function's name is wanted, alone or with its class; resume functions have that of theirs."""
+    qualname = getattr(code, "co_qualname", code.co_name)  # since Python 3.11
+    names = (original_function(code.co_name), qualname)
+    return any(pattern.fullmatch(name) for name in names)

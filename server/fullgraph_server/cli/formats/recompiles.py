@@ -1,0 +1,92 @@
+"""Text for people: each function that was compiled again, why, and from where; then what that comes to."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import TextIO
+
+from rich.text import Text
+
+from ...engine.profile import FunctionProfile, cost, profiles, sentence
+from ...engine.report import Span
+from ...engine.wording import what_changed
+from .checked import Checked, shown_path
+from .text import clean, plain_console, print_finding
+
+_MOST_CALLS = 8
+_NARROWEST = 40
+"""Columns below which nothing is wrapped."""
+
+
+def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
+    """Write each report as it comes."""
+    console = plain_console(out)
+    for checked in reports:
+        report = checked.report
+        for profile in profiles(report):
+            for line in _lines(checked, profile, console.width if console.is_terminal else None):
+                console.print(line)
+            console.print()
+        for finding in report.findings:
+            if finding.severity == "error" or finding.kind == "target-error":
+                print_finding(console, checked, finding)
+        torch = f" - torch {report.torch}" if report.torch else ""
+        console.print(Text(sentence(report).rstrip(".") + torch, "bold"))
+
+
+def _lines(checked: Checked, profile: FunctionProfile, width: int | None) -> Iterator[Text]:
+    frame = profile.frame
+    counts = [item.count for item in (*profile.causes, *profile.breaks)]
+    counts += [count for _, count in profile.callers]
+    digits = len(str(max(counts, default=0)))
+    indent = " " * (digits + 6)
+
+    yield Text.assemble((f"{shown_path(frame.filename)}:{frame.row} {frame.function}", "bold"))
+    yield Text(f"  {cost(profile)}")
+    yield Text("  causes", "bold")
+    told: set[str] = set()
+    for cause in profile.causes:
+        words = clean(what_changed(cause.finding.message))
+        yield Text.assemble(_times(cause.count, digits), (words, "bold blue"))
+        yield Text(indent + _code(checked, cause.finding.span))
+        for hint in dict.fromkeys(hint for hint in cause.finding.hints if hint not in told):
+            told.add(hint)
+            yield from (Text(line) for line in _wrapped(f"help: {hint}", indent, width))
+    if profile.callers:
+        yield Text("  called from", "bold")
+    for span, count in profile.callers[:_MOST_CALLS]:
+        yield Text(_times(count, digits) + _code(checked, span))
+    if (more := len(profile.callers) - _MOST_CALLS) > 0:
+        yield Text(f"{indent}and {more} more")
+    if profile.breaks:
+        yield Text("  graph breaks", "bold")
+    for found in profile.breaks:
+        words = f"{found.finding.code} {clean(found.finding.message)}"
+        yield Text.assemble(_times(found.count, digits), (words, "bold yellow"))
+        yield Text(indent + _code(checked, found.finding.span))
+
+
+def _times(count: int, digits: int) -> str:
+    return f"    {count:>{digits}}× "
+
+
+def _code(checked: Checked, span: Span) -> str:
+    """A place, with the line of code that is there."""
+    source = checked.workspace.source(span.filename)
+    code = clean(source.line(span.row).strip()) if source else ""
+    return f"{shown_path(span.filename)}:{span.row}  {code}".rstrip()
+
+
+def _wrapped(text: str, indent: str, width: int | None) -> list[str]:
+    if width is None or width < _NARROWEST:
+        return [indent + text]
+    deeper = indent + " " * len("help: ")
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=deeper,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,151 @@
+"""Which graphs each of the user's statements is in, and which ran eagerly: what a gutter shows."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from fullgraph_compiler.facts import Fact, FrameSkipped, GraphBreak, GraphCaptured, RecompileLimit, StackFrame
+
+from ..workspace.ranges import body_spans, statement_span
+from ..workspace.source import SourceFile
+from ..workspace.workspace import Workspace
+from .names import compile_number
+from .places import Function, Places
+from .report import GraphLines, NumberedGraph, Span
+from .wording import first_line
+
+
+def graph_lines(facts: Sequence[Fact], places: Places, workspace: Workspace) -> tuple[GraphLines, ...]:
+    """The statements of graphs, and those at graph breaks and in functions that were given up, by place."""
+    found = _Statements(workspace)
+    for graph, captured in _graphs(facts, places):
+        for each in captured:
+            for frame in itertools.chain((node.frame for node in each.nodes), each.calls):
+                found.in_graph(frame, graph)
+    for fact in facts:
+        if isinstance(fact, GraphBreak):
+            stack, why = places.traced_stack(fact.stack, fact.compile_id), first_line(fact.reason)
+            for frame in stack:
+                place = "here" if frame is stack[-1] else f"in `{stack[-1].function}`"
+                found.eager(frame, f"runs eagerly, since the graph breaks {place}: {why}")
+    for compile_id, reason in _given_up(facts).items():
+        if (function := places.functions.get(compile_id)) is not None:
+            found.eager_body(function, f"the whole of `{function.name}` runs eagerly: {first_line(reason)}")
+    return tuple(_joined(found.all()))
+
+
+def _graphs(facts: Iterable[Fact], places: Places) -> Iterator[tuple[NumberedGraph, list[GraphCaptured]]]:
+    """The graphs of each frame, as one, in the order of the program."""
+    # An attempt that torch tried again tells of a compilation twice: the last one counts.
+    captured = {fact.compile_id: fact for fact in facts if isinstance(fact, GraphCaptured)}
+    limited = {_frame(fact.compile_id) for fact in facts if isinstance(fact, RecompileLimit)}
+    frames: dict[str, list[str]] = {}
+    for compile_id in sorted(captured, key=compile_number):
+        frames.setdefault(_frame(compile_id), []).append(compile_id)
+    for number, (frame, compile_ids) in enumerate(frames.items(), 1):
+        function = places.functions.get(compile_ids[0])
+        name = function.name if function else ""
+        graph = NumberedGraph(number, len(frames), name, tuple(compile_ids), frame in limited)
+        yield graph, [captured[compile_id] for compile_id in compile_ids]
+
+
+def _frame(compile_id: str) -> str:
+    return compile_id.rpartition("/")[0]
+
+
+def _given_up(facts: Iterable[Fact]) -> dict[str, str]:
+    """The compilations of which nothing came, since the whole frame runs eagerly; and why."""
+    reasons: dict[str, str] = {}
+    for fact in facts:
+        if isinstance(fact, FrameSkipped) or (isinstance(fact, GraphBreak) and fact.skips_frame):
+            reasons.setdefault(fact.compile_id, fact.reason)
+    return reasons
+
+
+def _joined(statements: Iterable[GraphLines]) -> Iterator[GraphLines]:
+    """One for statements that follow each other and ran in the same way; they are sorted by place."""
+    last: list[GraphLines] = []
+    for each in statements:
+        if last and not _goes_on(last[-1], each):
+            yield _as_one(last)
+            last = []
+        last.append(each)
+    if last:
+        yield _as_one(last)
+
+
+def _goes_on(one: GraphLines, other: GraphLines) -> bool:
+    return (one.filename, one.spans[-1].end_row + 1, one.graphs, one.reasons) == (
+        other.filename,
+        other.spans[0].row,
+        other.graphs,
+        other.reasons,
+    )
+
+
+def _as_one(lines: Sequence[GraphLines]) -> GraphLines:
+    return replace(lines[0], spans=tuple(span for each in lines for span in each.spans))
+
+
+@dataclass(slots=True)
+class _Found:
+    """What is known of a statement: each graph and each reason once, in their order."""
+
+    graphs: dict[int, NumberedGraph] = field(default_factory=dict)
+    reasons: dict[str, None] = field(default_factory=dict)
+
+
+class _Statements:
+    """Gathers what ran where. Of thousands of operations, most are of a few rows: each is looked up once."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._rows: dict[tuple[str, int], _Found | None] = {}
+        self._found: dict[Span, _Found] = {}
+
+    def in_graph(self, frame: StackFrame, graph: NumberedGraph) -> None:
+        """An operation of a graph comes from a place."""
+        if (found := self._at(frame)) is not None:
+            found.graphs[graph.number] = graph
+
+    def eager(self, frame: StackFrame, reason: str) -> None:
+        """The statement at a place ran eagerly."""
+        if (found := self._at(frame)) is not None:
+            found.reasons[reason] = None
+
+    def eager_body(self, function: Function, reason: str) -> None:
+        """All statements of a function ran eagerly."""
+        source = self._source(function.filename)
+        for span in body_spans(source, function.row, function.name) if source else ():
+            self._of(span).reasons[reason] = None
+
+    def all(self) -> Iterator[GraphLines]:
+        """The statements, by place; those that share a line as one."""
+        found: dict[Span, _Found] = {}
+        last: Span | None = None
+        for span in sorted(self._found, key=lambda span: (span.filename, span.row, span.column)):
+            own = self._found[span]
+            if last and last.filename == span.filename and last.end_row >= span.row:
+                before = found.pop(last)
+                end = max((last.end_row, last.end_column), (span.end_row, span.end_column))
+                span = Span(span.filename, last.row, last.column, *end)
+                own = _Found({**before.graphs, **own.graphs}, {**before.reasons, **own.reasons})
+            found[span] = own
+            last = span
+        for span, own in found.items():
+            yield GraphLines((span,), tuple(own.graphs.values()), tuple(own.reasons))
+
+    def _at(self, frame: StackFrame) -> _Found | None:
+        key = (frame.filename, frame.row)
+        if key not in self._rows:
+            source = self._source(frame.filename)
+            self._rows[key] = self._of(statement_span(source, frame.row)) if source else None
+        return self._rows[key]
+
+    def _source(self, filename: str) -> SourceFile | None:
+        return self._workspace.source(filename) if self._workspace.contains(filename) else None
+
+    def _of(self, span: Span) -> _Found:
+        return self._found.setdefault(span, _Found())

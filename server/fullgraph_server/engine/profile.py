@@ -1,0 +1,89 @@
+"""The profile of recompilations: by function, how often, why, from where, and what they cost.
+
+Of a run in which each function kept its newest compilation only, so that each recompilation has one cause.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from .report import Compilation, Finding, FrameReport, Report, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A property of a value that changed, and how many recompilations of a function that caused."""
+
+    finding: Finding
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionProfile:
+    """A function that was compiled again; its causes, calls and breaks come with the most frequent first."""
+
+    frame: FrameReport
+    recompilations: tuple[Compilation, ...]
+    causes: tuple[Cause, ...]
+    callers: tuple[tuple[Span, int], ...]
+    """The user's calls in which it was compiled again, by line."""
+    breaks: tuple[Cause, ...]
+
+    @property
+    def seconds(self) -> float:
+        """How long its recompilations took."""
+        return sum(compilation.seconds for compilation in self.recompilations)
+
+
+def profiles(report: Report) -> tuple[FunctionProfile, ...]:
+    """The functions that were compiled again, the most frequent first."""
+    found = [_profile(report, frame) for frame in report.frames if frame.recompiles]
+    return tuple(sorted(found, key=lambda profile: -len(profile.recompilations)))
+
+
+def sentence(report: Report) -> str:
+    """What a profile comes to, in one sentence."""
+    found = profiles(report)
+    if not report.frames:
+        return "Nothing was compiled, so nothing was compiled again."
+    if not found and report.status != "finished":
+        return "Nothing was compiled again before the program stopped."
+    if not found:
+        return "Nothing was compiled again: every call found the compilation of the one before it."
+    count = sum(len(profile.recompilations) for profile in found)
+    seconds = sum(profile.seconds for profile in found)
+    functions = "1 function" if len(found) == 1 else f"{len(found)} functions"
+    times = "1 recompilation" if count == 1 else f"{count} recompilations"
+    return f"{times} of {functions} took {seconds:.1f} s, with one compilation kept of each."
+
+
+def cost(profile: FunctionProfile) -> str:
+    """How often a function was compiled again, how long that took, and how many compilations it needs."""
+    count, needed = len(profile.recompilations), profile.frame.versions
+    times = "1 recompilation" if count == 1 else f"{count} recompilations"
+    told = f"{times}, {profile.seconds:.1f} s"
+    return f"{told}; a recompile_limit of {needed} holds all different ones" if needed > 1 else told
+
+
+def _profile(report: Report, frame: FrameReport) -> FunctionProfile:
+    own = set(frame.compile_ids)
+    recompilations = tuple(item for item in report.compilations if item.reason and item.compile_id in own)
+    callers = Counter(item.caller for item in recompilations if item.caller is not None)
+    lines: dict[tuple[str, int], tuple[Span, int]] = {}
+    for span, count in callers.items():
+        first, before = lines.get((span.filename, span.row), (span, 0))
+        lines[span.filename, span.row] = (first, before + count)
+    return FunctionProfile(
+        frame,
+        recompilations,
+        _causes((item for item in report.findings if item.kind == "recompile"), own),
+        tuple(sorted(lines.values(), key=lambda item: -item[1])),
+        _causes((item for item in report.findings if item.kind == "graph-break"), own),
+    )
+
+
+def _causes(findings: Iterable[Finding], own: set[str]) -> tuple[Cause, ...]:
+    counted = [Cause(item, len(own & item.compile_ids)) for item in findings]
+    return tuple(sorted((item for item in counted if item.count), key=lambda item: -item.count))

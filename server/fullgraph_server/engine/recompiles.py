@@ -1,0 +1,161 @@
+"""Findings about compiling again: a guarded value that changed, and the limit on how often that may happen.
+
+One finding is made for each property of a value that changed, however often it did.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from fullgraph_compiler.facts import (
+    CallMissed,
+    Fact,
+    GuardFailure,
+    GuardInstalled,
+    Recompile,
+    RecompileLimit,
+    ShapeGuard,
+    Specialization,
+    Stack,
+    StackFrame,
+)
+from fullgraph_compiler.trace.changes import completed
+
+from ..workspace.workspace import Workspace
+from . import advice, wording
+from .drafts import Draft
+from .names import compile_number
+from .places import Place, Places
+from .report import Finding, Span
+from .sizes import condition_behind, specialization_behind
+
+_ONE_KIND = {"TRUE_MATCH": "BOOL_MATCH", "FALSE_MATCH": "BOOL_MATCH"}
+"""Kinds of guards on one property of a value, by which of its values was met first."""
+
+
+@dataclass(slots=True)
+class _Group:
+    """The recompilations that one property of one guarded value caused, by compile id."""
+
+    place: Place
+    failures: dict[str, GuardFailure] = field(default_factory=dict)
+
+
+class Recompilations:
+    """The guards of a run, and what came of those that failed."""
+
+    def __init__(self, facts: Sequence[Fact], places: Places, workspace: Workspace) -> None:
+        self._facts = facts
+        self._places = places
+        self._workspace = workspace
+        self.guards: dict[str, list[GuardInstalled]] = defaultdict(list)
+        self._conditions: dict[str, list[ShapeGuard]] = defaultdict(list)
+        self._constants: dict[str, list[Specialization]] = defaultdict(list)
+        for fact in facts:
+            if isinstance(fact, GuardInstalled):
+                self.guards[fact.compile_id].append(fact)
+            elif isinstance(fact, ShapeGuard):
+                self._conditions[fact.compile_id].append(fact)
+            elif isinstance(fact, Specialization):
+                self._constants[fact.compile_id].append(fact)
+
+    def drafts(self) -> Iterator[Draft]:
+        """A finding for each property of a value that changed."""
+        groups: dict[tuple[object, ...], _Group] = {}
+        for fact in self._facts:
+            if isinstance(fact, Recompile):
+                for failure in self.completed(fact.failures, fact.compile_id):
+                    place = self._place(fact.compile_id, failure)
+                    subject = failure.source or failure.reason.removesuffix(failure.expected)
+                    kind = _ONE_KIND.get(failure.kind, failure.kind)
+                    key = (place.span, subject, kind, failure.changed, failure.dimension)
+                    groups.setdefault(key, _Group(place)).failures[fact.compile_id] = failure
+        for group in groups.values():
+            failures = list(group.failures.values())
+            finding = Finding(
+                "recompile",
+                "recompile",
+                "information",
+                wording.recompile_message(failures),
+                group.place.span,
+                hints=advice.recompile_hints(failures[0]),
+                stack=group.place.calls,
+                text="\n".join(dict.fromkeys(failure.reason for failure in failures)),
+            )
+            yield Draft(finding, set(group.failures))
+
+    def missed(self) -> Iterator[Draft]:
+        """A finding for each call that would have been compiled after the warm-up, at the call."""
+        groups: dict[tuple[Span | None, str, object], list[tuple[CallMissed, GuardFailure | None]]] = {}
+        for fact in self._facts:
+            if isinstance(fact, CallMissed):
+                # Compilations that were made later come last, and are more like this call.
+                failure = next(reversed(list(self.completed(fact.failures, ""))), None)
+                span = self._places.own_span(fact.stack)
+                cause = (failure.source, failure.kind, failure.changed, failure.dimension) if failure else ""
+                groups.setdefault((span, fact.function, cause), []).append((fact, failure))
+        for group in groups.values():
+            fact = group[0][0]
+            failures = [failure for _, failure in group if failure is not None]
+            place = self._places.place((*fact.stack, StackFrame(fact.filename, fact.row, fact.function)), "")
+            calls = self._places.place(fact.stack, "") if fact.stack else place
+            yield Draft(
+                Finding(
+                    "recompile",
+                    "recompile",
+                    "error",
+                    wording.missed_message(fact.function, failures),
+                    calls.span,
+                    hints=advice.recompile_hints(failures[0]) if failures else (advice.CALL_AHEAD,),
+                    stack=place.calls,
+                    text="\n".join(dict.fromkeys(failure.reason for failure in failures)),
+                ),
+                set(),
+                calls=len(group),
+            )
+
+    def causes(self, limit: RecompileLimit) -> list[GuardFailure]:
+        """Why a frame was compiled so often: what each of its recompilations tells that is new."""
+        frame = limit.compile_id.rpartition("/")[0]
+        again = [
+            fact
+            for fact in self._facts
+            if isinstance(fact, Recompile) and fact.compile_id.rpartition("/")[0] == frame
+        ]
+        told = [(fact.failures, fact.compile_id) for fact in again]
+        told.append((limit.failures, limit.compile_id))
+        return [list(self.completed(*item))[-1] for item in told if item[0]]
+
+    def completed(self, failures: Iterable[GuardFailure], compile_id: str) -> Iterator[GuardFailure]:
+        """Why a frame was compiled as this one, with all that the guards around tell.
+
+        Every earlier compilation has a failure: the last one tells what is new.
+        """
+        for failure in sorted(failures, key=lambda failure: compile_number(failure.compile_id)):
+            before, after = self.guards[failure.compile_id], self.guards[compile_id]
+            found = completed(failure, before, after)
+            condition = condition_behind(found, self._conditions[failure.compile_id])
+            if condition is not None:
+                found = replace(found, stack=condition.stack)
+            # Torch tries a dynamic size the second time, which the code may turn into a number again.
+            constants = (*self._constants[failure.compile_id], *self._constants[compile_id])
+            if specialization_behind(found, constants) is not None:
+                found = replace(found, kind=advice.SPECIALIZED)
+            yield found
+
+    def _place(self, compile_id: str, failure: GuardFailure) -> Place:
+        """The guarded name where it was first needed; in the function's parameters if that is not known."""
+        stack = failure.stack or self._guard_stack(failure)
+        own = self._places.own_frame(compile_id)
+        contains = self._workspace.contains
+        if own and contains(own[0].filename) and not any(contains(frame.filename) for frame in stack):
+            stack = own  # a line of a library says less than the function that was compiled
+        place = self._places.place(stack, compile_id)
+        span = self._places.name_span(self._places.full_stack(stack, compile_id), failure.source)
+        return replace(place, span=span or place.span)
+
+    def _guard_stack(self, failure: GuardFailure) -> Stack:
+        guards = (guard for guard in self.guards[failure.compile_id] if guard.source == failure.source)
+        return next((guard.stack for guard in guards if guard.stack), ()) if failure.source else ()

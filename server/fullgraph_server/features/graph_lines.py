@@ -1,0 +1,90 @@
+"""The request ``fullgraph/graphLines``: which graph each line of a file is in, and which ran eagerly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from operator import itemgetter
+
+from pygls.lsp.server import LanguageServer
+
+from ..engine.report import GraphLines, NumberedGraph, Report, Span
+from ..engine.runs import Runs
+from ..protocol import GRAPH_LINES, GraphLinesItem, GraphLinesParams
+from ..workspace.drift import Drift
+from .documents import Documents
+from .findings import Drifts, newest_first
+
+_MOST_GRAPHS = 6
+_MOST_COMPILATIONS = 3
+
+_NO_DRIFT = Drift(None, None)
+
+
+def register(server: LanguageServer, documents: Documents, runs: Runs) -> None:
+    """Answer ``fullgraph/graphLines``."""
+
+    @server.feature(GRAPH_LINES)
+    async def graph_lines(params: GraphLinesParams) -> list[GraphLinesItem]:
+        filename = documents.filename(params.text_document.uri)
+        if filename is None:
+            return []
+        return shown_lines(filename, newest_first(runs.reports()), documents.drift)
+
+
+def shown_lines(filename: str, reports: Iterable[Report], drifts: Drifts) -> list[GraphLinesItem]:
+    """How the lines of a file as it is now ran, each as the first of the reports that knows it tells."""
+    known: set[int] = set()
+    shown: list[tuple[int, int, GraphLines]] = []
+    for report in reports:
+        here = [lines for lines in report.graph_lines if lines.filename == filename]
+        drift = drifts(report, filename) if here else _NO_DRIFT
+        found = [(*rows, lines) for lines in here for rows in _rows(lines.spans, drift, known)]
+        known.update(row for first, last, _ in found for row in range(first, last + 1))
+        shown += found
+    shown.sort(key=itemgetter(0))
+    return [_item(*lines) for lines in shown]
+
+
+def label(graphs: Iterable[NumberedGraph]) -> str:
+    """Graphs in words, a line each."""
+    lines = [_words(graph) for graph in graphs]
+    more = len(lines) - _MOST_GRAPHS
+    return "\n".join([*lines[:_MOST_GRAPHS], *([f"and {more} more"] if more > 0 else [])])
+
+
+def _rows(spans: Sequence[Span], drift: Drift, known: AbstractSet[int]) -> Iterator[tuple[int, int]]:
+    """The first and the last row, now, of statements that are as they ran, and that no newer run knows."""
+    first, last = spans[0].row, spans[-1].end_row
+    shift = drift.shift(first, last)
+    if shift is not None and known.isdisjoint(range(first + shift, last + shift + 1)):
+        yield first + shift, last + shift
+    elif len(spans) > 1:
+        # Edits are few: most of the statements are found together.
+        middle = len(spans) // 2
+        yield from _rows(spans[:middle], drift, known)
+        yield from _rows(spans[middle:], drift, known)
+    elif shift is None and (moved := drift.span(spans[0])).change == "same":
+        rows = moved.span.row, moved.span.end_row
+        if known.isdisjoint(range(rows[0], rows[1] + 1)):
+            yield rows
+
+
+def _item(first: int, last: int, lines: GraphLines) -> GraphLinesItem:
+    numbers = [graph.number for graph in lines.graphs]
+    eager, reason = bool(lines.reasons), "\n".join(lines.reasons)
+    return GraphLinesItem(first - 1, last - 1, numbers, label(lines.graphs), eager, reason)
+
+
+def _words(graph: NumberedGraph) -> str:
+    ids = graph.compile_ids
+    if len(ids) > _MOST_COMPILATIONS:
+        compilations = f"compilations {ids[0]} to {ids[-1]}"
+    else:
+        compilations = f"compilation{'s' if len(ids) > 1 else ''} {', '.join(ids)}"
+    parts = [f"graph {graph.number} of {graph.total}", compilations]
+    if graph.function:
+        parts.append(f"`{graph.function}`")
+    if graph.limited:
+        parts.append("past its recompile limit: what fits no compilation runs eagerly from now on")
+    return " · ".join(parts)

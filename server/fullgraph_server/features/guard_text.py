@@ -1,0 +1,235 @@
+"""What a hover says of guards: those on a name, what a line fixes of sizes, why a function was compiled."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from ..engine.names import written_name
+from ..engine.origins import is_ambient, origin_of
+from ..engine.report import Compilation, FrameReport, Guard, Report, SizeCondition, Span
+from ..engine.sizes import written_size
+from ..engine.wording import library_place
+from .markdown import escaped, fenced
+from .projection import Function, NamedGuards, View, grouped
+
+_PATH = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_MOST_GUARDS = 8
+_MOST_SIZES = 6
+_MOST_COMPILATIONS = 8
+_MOST_CPP_CALLS = 24
+_LONGEST_CODE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Makes a link to the explanation that has a URI, and the URI of a file, where the client can follow."""
+
+    explanation: Callable[[str], str] = lambda _uri: ""
+    file: Callable[[str], str] = lambda _filename: ""
+
+
+NO_LINKS = Links()
+
+
+def guards_at(
+    view: View, around: Sequence[tuple[Function, int]], line: str, row: int, column: int, links: Links
+) -> tuple[str, Span] | None:
+    """The guards on the name at a place, and its range; of one without any, those of what it belongs to."""
+    at = column - 1
+    match = next((match for match in _PATH.finditer(line) if match.start() <= at <= match.end()), None)
+    if match is None:
+        return None
+    end = line.find(".", at, match.end())
+    path = line[match.start() : end if end >= 0 else match.end()]
+    end_column = match.start() + len(path) + 1
+    span = Span(view.filename, row, end_column - len(path.rpartition(".")[2]), row, end_column)
+    for function, _ in around:
+        name = path
+        while name:
+            if (guards := function.guards_on(name)).count:
+                return _named(view, function, name, guards, links), span
+            name = name.rpartition(".")[0]
+    if not around and (used := view.guards_used_at(row, path)) is not None:
+        return _inlined(view, *used, path, links), span
+    return None
+
+
+def function_text(view: View, function: Function, links: Links) -> str:
+    """What became of a function: in one line, then why it was compiled each time, and under which state."""
+    frame, report = function.frame, function.report
+    numbers = [
+        counted(frame.graphs, "graph"),
+        counted(frame.ops, "op"),
+        counted(frame.breaks, "graph break"),
+        counted(len(frame.guards), "guard"),
+        counted(frame.recompiles, "recompile"),
+        *([counted(frame.kernels, "kernel")] if frame.kernels else []),
+        f"{frame.seconds:.2f} s compile time",
+    ]
+    parts = [f"**`{frame.function}`**: {' · '.join(numbers)}"]
+    own = set(frame.compile_ids)
+    history = [item for item in report.compilations if item.compile_id in own]
+    if frame.recompiles:
+        shown = [_compilation(view, report, item, links) for item in history[:_MOST_COMPILATIONS]]
+        left = len(history) - _MOST_COMPILATIONS
+        more = [f"- and {counted(left, 'more compilation')}"] if left > 0 else []
+        parts.append("\n".join(["**Compilations**", "", *shown, *more]))
+    ambient = dict.fromkeys(_state(guard) for guard in frame.guards if is_ambient(guard))
+    if any(ambient):
+        parts.append(f"Guarded state: {'; '.join(filter(None, ambient))}")
+    return "\n\n".join(parts)
+
+
+def sizes_text(report: Report, conditions: Sequence[SizeCondition]) -> str:
+    """What a line makes the compiler take for granted of sizes."""
+    return "\n".join(["**Sizes that this line fixes**", "", *_size_items(conditions, report)])
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+# -- names -------------------------------------------------------------------------------------
+
+
+def _named(view: View, function: Function, name: str, guards: NamedGuards, links: Links) -> str:
+    """The guards on a name; then those on parts of its value, and on its sizes."""
+    report, frame = function.report, function.frame
+    lines = [f"**`{name}`**: {counted(guards.count, 'guard')} in `{frame.function}`", ""]
+    if guards.own and (origin := _origin(view, report, frame, guards.own[0][0], links)):
+        lines += [origin, ""]
+    lines += _guard_items(view, report, guards.own, links, named=False)
+    lines += _guard_items(view, report, guards.parts, links, named=True)
+    own = set(frame.compile_ids)
+    sizes = [item for item in report.sizes if item.compile_id in own and _is_of(item, name)]
+    if sizes:
+        lines += ["", "**Its sizes**", "", *_size_items(sizes, report, view, links)]
+    return "\n".join(lines)
+
+
+def _inlined(
+    view: View, report: Report, used: Sequence[tuple[FrameReport, Guard]], path: str, links: Links
+) -> str:
+    """The guards on what a line of an inlined function needs, as the compiled function has it."""
+    lines = [f"**`{path}`**: {counted(len(used), 'guard')}", ""]
+    for (name, frame), group in groupby(used, lambda item: (written_name(item[1].source), item[0])):
+        guards = [guard for _, guard in group]
+        origin = _origin(view, report, frame, guards[0], links)
+        lines += [f"`{name}` in `{frame.function}`{f', {origin}' if origin else ''}", ""]
+        lines += [*_guard_items(view, report, grouped(guards), links, named=False), ""]
+        if len(lines) > 5 * _MOST_GUARDS:
+            break
+    return "\n".join(lines).rstrip()
+
+
+def _origin(view: View, report: Report, frame: FrameReport, guard: Guard, links: Links) -> str:
+    """What a value is, and where it comes from: ``attribute, set at line 12``."""
+    origin = origin_of(guard, frame, report.files)
+    if origin is None:
+        return ""
+    place = _place(view, report, origin.span, links) if origin.span else ""
+    return f"{origin.kind}, from {place}" if place else origin.kind
+
+
+def _guard_items(
+    view: View, report: Report, groups: Sequence[Sequence[Guard]], links: Links, *, named: bool
+) -> list[str]:
+    """One item for each guard, or for those that say the same."""
+    lines = [
+        line for group in groups[:_MOST_GUARDS] for line in _guard_item(view, report, group, links, named)
+    ]
+    left = sum(len(group) for group in groups[_MOST_GUARDS:])
+    return [*lines, f"- and {counted(left, 'more guard')}"] if left else lines
+
+
+def _guard_item(view: View, report: Report, group: Sequence[Guard], links: Links, named: bool) -> list[str]:
+    first = group[0]
+    subject = f"`{written_name(first.source)}` " if named else ""
+    times = f" ×{len(group)}" if len(group) > 1 else ""
+    expected = f": {escaped(first.expected)}" if first.expected else ""
+    line = f"- {subject}`{first.kind}`{times}{expected}"
+    details = []
+    failures = sum(guard.failures for guard in group)
+    if failures:
+        details.append(f"**failed {counted(failures, 'time')}**")
+    if first.span is not None and (place := _place(view, report, first.span, links)):
+        details.append(f"first used at {place}")
+    details.append(f"compilation {first.compile_id}")
+    lines = [f"{line}\\", f"  {', '.join(details)}"]
+    if len(group) == 1 and first.code:
+        lines += ["  ```python", f"  {_shortened(first.code)}", "  ```"]
+    return lines
+
+
+# -- sizes and compilations --------------------------------------------------------------------
+
+
+def _is_of(condition: SizeCondition, name: str) -> bool:
+    """Whether a condition is about a size of the value that has this name."""
+    sizes = (written_size(symbol.source) for symbol in condition.symbols)
+    return any(size == name or size.startswith((f"{name}.", f"{name}[")) for size in sizes)
+
+
+def _size_items(
+    conditions: Iterable[SizeCondition], report: Report, view: View | None = None, links: Links = NO_LINKS
+) -> list[str]:
+    """One item for each condition, what is said shortest first: the others mostly follow from that."""
+    texts: dict[str, list[SizeCondition]] = {}
+    for condition in conditions:
+        texts.setdefault(condition.text, []).append(condition)
+    items = []
+    for text in sorted(texts, key=len)[:_MOST_SIZES]:
+        same = texts[text]
+        number = next((item for item in same if item.reason), None)
+        details = [f"became a number ({number.reason.replace('_', ' ')})"] if number else []
+        given = dict.fromkeys(
+            f"{symbol.value} in the trace" for symbol in same[0].symbols if symbol.value is not None
+        )
+        details += list(given)[:1]
+        if view is not None and same[0].span and (place := _place(view, report, same[0].span, links)):
+            details.append(f"at {place}")
+        if same[0].calls:
+            details.append(f"added {library_place(same[0].calls[-1])}")
+        details.append(f"compilation {', '.join(dict.fromkeys(item.compile_id for item in same))}")
+        items += [f"- `{text}`\\", f"  {', '.join(details)}"]
+        if same[0].cpp_stack:
+            items += ["", fenced("text", "\n".join(same[0].cpp_stack.splitlines()[-_MOST_CPP_CALLS:])), ""]
+    left = len(texts) - _MOST_SIZES
+    return [*items, f"- and {counted(left, 'more condition')}"] if left > 0 else items
+
+
+def _compilation(view: View, report: Report, item: Compilation, links: Links) -> str:
+    called = _place(view, report, item.caller, links) if item.caller else ""
+    reason = f": {escaped(item.reason)}" if item.reason else ""
+    return f"- {item.compile_id}, {item.seconds:.2f} s{f', called from {called}' if called else ''}{reason}"
+
+
+def _state(guard: Guard) -> str:
+    if guard.kind == "GLOBAL_STATE":
+        return escaped(guard.expected)
+    if guard.kind == "DEFAULT_DEVICE" and guard.expected != "None":
+        return f"default device {escaped(guard.expected)}"
+    return ""
+
+
+# -- text --------------------------------------------------------------------------------------
+
+
+def _place(view: View, report: Report, span: Span, links: Links) -> str:
+    """Where a line of the report is now, as a link where the client can follow one; empty if it is gone."""
+    row = view.row(report, span)
+    if row is None:
+        return ""
+    uri = links.file(span.filename)
+    line = f"[line {row}]({uri}#L{row})" if uri else f"line {row}"
+    return line if span.filename == view.filename else f"{line} of {escaped(Path(span.filename).name)}"
+
+
+def _shortened(code: str) -> str:
+    line = " ".join(code.split())
+    return line if len(line) <= _LONGEST_CODE else f"{line[:_LONGEST_CODE]}…"

@@ -1,0 +1,101 @@
+"""The profile of recompilations: a Markdown document, for the run that was made for it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
+
+from ..engine.profile import Cause, FunctionProfile, cost, profiles, sentence
+from ..engine.report import Compilation, Report, Span
+from ..engine.runs import Runs
+from ..engine.wording import what_changed
+from ..protocol import PROFILE_SCHEME
+from .documents import Documents
+from .explanation import place_link
+from .markdown import escaped
+
+_GONE = "The last run of this target was no profile of recompilations: profile them again.\n"
+_MOST_ROWS = 200
+
+
+def profile_uri(report: Report) -> str:
+    """Where the profile of a run can be read: another place after each run, since editors keep texts."""
+    name = quote(f"Recompilations of {_short_name(report)}.md", safe="")
+    return f"{PROFILE_SCHEME}:/{name}?{quote(json.dumps([report.target, report.generation]))}"
+
+
+def read_profile(uri: str, documents: Documents, runs: Runs) -> str | None:
+    """The text of a profile; ``None`` if the URI is of none."""
+    try:
+        target, _ = json.loads(unquote(urlsplit(uri).query))
+    except ValueError:
+        return None
+    report = runs.report(target)
+    if report is None or report.depth != "recompiles":
+        return _GONE
+    return _Page(report, documents).text()
+
+
+class _Page:
+    def __init__(self, report: Report, documents: Documents) -> None:
+        self._report = report
+        self._documents = documents
+
+    def text(self) -> str:
+        report = self._report
+        torch = f" With torch {report.torch}." if report.torch else ""
+        parts = [f"# Recompilations of {escaped(_short_name(report))}", escaped(sentence(report) + torch)]
+        errors = [finding for finding in report.findings if finding.severity == "error"]
+        parts += [f"{self._place(item.span)}: {escaped(item.message)}" for item in errors]
+        for profile in profiles(report):
+            parts += self._function(profile)
+        return "\n\n".join(parts) + "\n"
+
+    def _function(self, profile: FunctionProfile) -> Iterator[str]:
+        frame = profile.frame
+        yield f"## `{frame.function}`, {place_link(self._report, frame.filename, frame.row, self._documents)}"
+        yield escaped(f"{cost(profile)}.")
+        rows = [(*self._cause(item), escaped(what_changed(item.finding.message))) for item in profile.causes]
+        yield _table(("Times", "First used", "What changed"), rows)
+        hints = dict.fromkeys(hint for item in profile.causes for hint in item.finding.hints)
+        if hints:
+            yield "### What to do"
+            yield "\n".join(f"- {escaped(hint)}" for hint in hints)
+        if profile.breaks:
+            yield "### Graph breaks"
+            rows = [
+                (*self._cause(item), escaped(f"{item.finding.code}: {item.finding.message}"))
+                for item in profile.breaks
+            ]
+            yield _table(("Times", "Where", "What stopped the graph"), rows)
+        yield "### Each recompilation"
+        again = profile.recompilations
+        instances = [self._recompilation(item) for item in again[:_MOST_ROWS]]
+        yield _table(("Compilation", "Called from", "What changed", "Seconds"), instances)
+        if len(again) > _MOST_ROWS:
+            yield f"And {len(again) - _MOST_ROWS} more."
+
+    def _cause(self, item: Cause) -> tuple[str, str]:
+        return str(item.count), self._place(item.finding.span)
+
+    def _recompilation(self, item: Compilation) -> tuple[str, ...]:
+        called = self._place(item.caller) if item.caller else ""
+        return item.compile_id, called, escaped(item.reason), f"{item.seconds:.2f}"
+
+    def _place(self, span: Span) -> str:
+        return place_link(self._report, span.filename, span.row, self._documents)
+
+
+def _short_name(report: Report) -> str:
+    """The target's id without folders: ``model.py::Block``."""
+    path, colons, name = report.target.removeprefix("pytest:").partition("::")
+    return f"{Path(path).name}{colons}{name}"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of GitHub's Markdown, in which a bar ends a cell, also within code."""
+    cells = [[cell.replace("\\|", "|").replace("|", "\\|") for cell in row] for row in rows]
+    lines = [head, ["---"] * len(head), *cells]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,0 +1,167 @@
+"""Where a source defines what its functions use: parameters, variables around them, attributes of classes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
+
+from ..engine.report import Span
+from .ranges import header_span, node_span
+from .source import SourceFile
+
+_Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_Scope: TypeAlias = _Function | ast.ClassDef | ast.Module
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_REGISTER = ("register_buffer", "register_parameter", "register_module", "add_module")
+"""Methods of ``torch.nn.Module`` that make an attribute of the name that they get."""
+
+
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """Where a name gets its value; ``value`` is what it gets, if that is written there."""
+
+    span: Span
+    value: ast.expr | None = None
+
+
+@lru_cache(maxsize=256)
+def definitions(source: SourceFile) -> Definitions:
+    """The scopes of a source."""
+    around: dict[_Scope, _Scope] = {}
+    if source.tree is not None:
+        _nest(source.tree, source.tree, around)
+    return Definitions(source, around)
+
+
+class Definitions:
+    """The scopes of one source, and the names that they define."""
+
+    def __init__(self, source: SourceFile, around: Mapping[_Scope, _Scope]) -> None:
+        self._source = source
+        self._around = around
+        self.classes = {scope.name: scope for scope in around if isinstance(scope, ast.ClassDef)}
+
+    def function(self, row: int, name: str) -> _Function | None:
+        """The function of this name whose ``def`` is at ``row``."""
+        for scope in self._around:
+            if isinstance(scope, _FUNCTIONS) and scope.lineno == row and _name(scope) == name:
+                return scope
+        return None
+
+    def function_at(self, row: int) -> _Function | None:
+        """The innermost function around a row."""
+        found = [
+            scope
+            for scope in self._around
+            if isinstance(scope, _FUNCTIONS) and scope.lineno <= row <= (scope.end_lineno or row)
+        ]
+        return max(found, key=lambda scope: scope.lineno, default=None)
+
+    def class_of(self, function: _Function) -> ast.ClassDef | None:
+        """The class whose method a function is."""
+        outer = self._around.get(function)
+        return outer if isinstance(outer, ast.ClassDef) else None
+
+    def parameter(self, function: _Function, name: str) -> Definition | None:
+        """A parameter of a function."""
+        found = next((node for node in _parameters(function.args) if node.arg == name), None)
+        return Definition(node_span(self._source, found)) if found else None
+
+    def outer_variable(self, function: _Function, name: str) -> Definition | None:
+        """A variable of a function around this one."""
+        scope = self._around.get(function)
+        while scope is not None and not isinstance(scope, ast.Module):
+            if isinstance(scope, _FUNCTIONS):
+                found = self.parameter(scope, name) or self._variable(scope, name)
+                if found is not None:
+                    return found
+            scope = self._around.get(scope)
+        return None
+
+    def global_variable(self, name: str) -> Definition | None:
+        """A name of the module."""
+        return self._variable(self._source.tree, name) if self._source.tree else None
+
+    def attribute(self, cls: ast.ClassDef, name: str) -> Definition | None:
+        """An attribute of objects of a class: set in a method, registered, or of the class itself."""
+        for node in _of_scope(cls, inner=True):
+            for target, value in _stores(node):
+                if isinstance(target, ast.Attribute) and target.attr == name and _is_of_self(target):
+                    return Definition(node_span(self._source, target), value)
+            if isinstance(node, ast.Call) and _registers(node, name):
+                return Definition(node_span(self._source, node), node.args[1] if node.args[1:] else None)
+        return self._variable(cls, name)
+
+    def _variable(self, scope: _Scope, name: str) -> Definition | None:
+        for node in _of_scope(scope):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.name == name:
+                return Definition(header_span(self._source, node))
+            for target, value in _stores(node):
+                if isinstance(target, ast.Name) and target.id == name:
+                    return Definition(node_span(self._source, target), value)
+        return None
+
+
+def _nest(node: ast.AST, scope: _Scope, around: dict[_Scope, _Scope]) -> None:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (*_FUNCTIONS, ast.ClassDef)):
+            around[child] = scope
+            _nest(child, child, around)
+        else:
+            _nest(child, scope, around)
+
+
+def _name(function: _Function) -> str:
+    return "<lambda>" if isinstance(function, ast.Lambda) else function.name
+
+
+def _parameters(arguments: ast.arguments) -> Iterator[ast.arg]:
+    yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    yield from (node for node in (arguments.vararg, arguments.kwarg) if node is not None)
+
+
+def _of_scope(node: ast.AST, inner: bool = False) -> Iterator[ast.AST]:
+    """The nodes of a scope in the order of the text; those of scopes within it only if they are wanted."""
+    for child in ast.iter_child_nodes(node):
+        yield child
+        if inner or not isinstance(child, (*_FUNCTIONS, ast.ClassDef)):
+            yield from _of_scope(child, inner)
+
+
+def _stores(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """What a statement or the like gives a value, and that."""
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            whole = not isinstance(target, (ast.Tuple, ast.List))
+            yield from ((part, node.value if whole else None) for part in _targets(target))
+    elif isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
+        yield node.target, node.value
+    elif isinstance(node, (ast.For, ast.AsyncFor)):
+        yield from ((part, None) for part in _targets(node.target))
+    elif isinstance(node, ast.withitem) and node.optional_vars:
+        yield from ((part, None) for part in _targets(node.optional_vars))
+
+
+def _targets(node: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(node, (ast.Tuple, ast.List)):
+        for item in node.elts:
+            yield from _targets(item)
+    else:
+        yield node
+
+
+def _is_of_self(node: ast.Attribute) -> bool:
+    return isinstance(node.value, ast.Name) and node.value.id == "self"
+
+
+def _registers(node: ast.Call, name: str) -> bool:
+    first = node.args[0] if node.args else None
+    return (
+        isinstance(node.func, ast.Attribute)
+        and node.func.attr in _REGISTER
+        and isinstance(first, ast.Constant)
+        and first.value == name
+    )
