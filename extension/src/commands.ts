@@ -7,6 +7,7 @@ import { copyEnvironment } from "./environment";
 import { showExplanation } from "./explanation";
 import {
   copyBugReport,
+  findLateCompilations,
   findStage,
   minify,
   type Named,
@@ -15,7 +16,7 @@ import {
   tryRecipes,
 } from "./failures";
 import { openKernels, showSource } from "./kernels";
-import type { ArtifactNode, FindingNode, TargetNode } from "./nodes";
+import type { ArtifactNode, FindingNode, GuardNode, TargetNode } from "./nodes";
 import { pickTarget } from "./pick";
 import {
   CLEAR,
@@ -72,6 +73,10 @@ export function registerCommands(
     "fullgraph.debugUncompiled": (named?: unknown) => debugTarget(server, nodeOf(named), true),
     "fullgraph.debugRepro": () => debugRepro(server),
     "fullgraph.copyBugReport": (named?: unknown) => copyBugReport(server, nodeOf(named)),
+    "fullgraph.goToOrigin": ({ guard }: GuardNode) =>
+      guard.originLocation && showSource(guard.originLocation),
+    "fullgraph.findLateCompilations": (named?: unknown) =>
+      findLateCompilations(server, nodeOf(named)),
     "fullgraph.showGraphMarks": () => showGraphMarks(true),
     "fullgraph.hideGraphMarks": () => showGraphMarks(false),
     "fullgraph.refreshTargets": () => {

@@ -4,6 +4,7 @@ import type { FindingNode, TargetNode } from "./nodes";
 import {
   BUG_REPORT,
   type BugReportItem,
+  FROZEN,
   MINIFY,
   type MinifyOptions,
   type MinifySummary,
@@ -37,6 +38,14 @@ export async function profileRecompilations(server: Server, named: Named): Promi
   const target = targetOf(named);
   if (target !== undefined) {
     await server.command(RECOMPILES, target);
+  }
+}
+
+/** Find the calls that would be compiled after the warm-up. The server tells how many there are. */
+export async function findLateCompilations(server: Server, named: Named): Promise<void> {
+  const target = targetOf(named);
+  if (target !== undefined) {
+    await server.command(FROZEN, target);
   }
 }
 

@@ -91,10 +91,26 @@ test("a function says what became of it", () => {
 });
 
 test("a guard says what it expects, and how often it failed", () => {
-  const guard = { name: "a", kind: "TENSOR_MATCH", expected: "size [10]", failures: 2 };
+  const guard = {
+    name: "a",
+    kind: "TENSOR_MATCH",
+    expected: "size [10]",
+    failures: 2,
+    ambient: false,
+    origin: "parameter of `f`",
+    originLocation: BREAK.location,
+  };
   const item = treeItem({ kind: "guard", id: "g", guard, count: 1 });
   expect(item.label).toBe("a");
   expect(item.description).toBe("failed 2 times · TENSOR_MATCH · size [10]");
+  expect(item.tooltip).toContain("parameter of `f`, from toy.py:3");
+  expect(item.contextValue).toBe("guard.origin");
+});
+
+test("guards on the state of the process have a node of their own", () => {
+  const item = treeItem({ kind: "ambient", id: "g/ambient", guards: [] });
+  expect(item).toMatchObject({ label: "State of the Process", description: "0" });
+  expect(item.collapsibleState).toBe(TreeItemCollapsibleState.Collapsed);
 });
 
 test("a document opens beside the source, and can be compared if it has changed", () => {

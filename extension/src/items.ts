@@ -12,6 +12,7 @@ import {
 } from "vscode";
 import type { Location } from "vscode-languageclient";
 import type {
+  AmbientNode,
   FolderNode,
   FrameNode,
   GraphNode,
@@ -68,6 +69,8 @@ function itemOf(node: Node): TreeItem {
       return findingItem(node.finding);
     case "guard":
       return guardItem(node);
+    case "ambient":
+      return ambientItem(node);
   }
 }
 
@@ -213,8 +216,15 @@ function findingIcon(kind: FindingItem["kind"], severity: FindingItem["severity"
   }
 }
 
+function ambientItem({ guards }: AmbientNode): TreeItem {
+  const item = new TreeItem(l10n.t("State of the Process"), Collapsed);
+  item.iconPath = new ThemeIcon("globe");
+  item.description = guards.length.toLocaleString("en-US");
+  return item;
+}
+
 function guardItem({ guard, count }: GuardNode): TreeItem {
-  const { name, kind, expected, failures, location } = guard;
+  const { name, kind, expected, failures, origin, location, originLocation } = guard;
   const label = name === "" ? kind : name;
   const item = new TreeItem(label);
   item.iconPath = failures > 0 ? new ThemeIcon("shield", WARNING) : new ThemeIcon("shield");
@@ -224,10 +234,19 @@ function guardItem({ guard, count }: GuardNode): TreeItem {
     expected,
     times(count),
   ]);
-  item.tooltip = joined([label, item.description, location && place(location)], "\n");
+  item.tooltip = joined(
+    [
+      label,
+      item.description,
+      originLocation ? l10n.t("{0}, from {1}", origin, place(originLocation)) : origin,
+      location && l10n.t("first used at {0}", place(location)),
+    ],
+    "\n",
+  );
   if (location) {
     item.command = openLocation(location);
   }
+  item.contextValue = originLocation ? "guard.origin" : "guard";
   return item;
 }
 

@@ -9,6 +9,7 @@ import {
   window,
   workspace,
 } from "vscode";
+import type { Location as ServerLocation } from "vscode-languageclient";
 import { ran } from "./analyze";
 import { openBeside } from "./artifacts";
 import { type Named, targetOf } from "./failures";
@@ -69,7 +70,7 @@ export function kernelPicks(
 }
 
 /** Show a line of the user's, beside the code that it became. */
-export async function showSource({ uri, range }: Location): Promise<void> {
+export async function showSource({ uri, range }: Location | ServerLocation): Promise<void> {
   const { start, end } = range;
   await window.showTextDocument(Uri.parse(uri.toString()), {
     viewColumn: ViewColumn.One,

@@ -95,7 +95,14 @@ test("every node of a report has an id of its own, a finding of two functions to
 });
 
 test("guards that say the same are told once, and those that failed are told apart", () => {
-  const guard: GuardItem = { name: "a", kind: "SHAPE", expected: "[10]", failures: 0 };
+  const guard: GuardItem = {
+    name: "a",
+    kind: "SHAPE",
+    expected: "[10]",
+    failures: 0,
+    ambient: false,
+    origin: "",
+  };
   const guards = [{ ...guard, failures: 2 }, guard, guard, { ...guard, name: "b" }];
   const of = childrenOfTarget(told({ frames: [frame()] }))[0] as FrameNode;
   const nodes = guardNodes({ kind: "guards", id: "guards", of }, guards);
@@ -103,6 +110,20 @@ test("guards that say the same are told once, and those that failed are told apa
     { guard: { name: "a", failures: 2 }, count: 1 },
     { guard: { name: "a", failures: 0 }, count: 2 },
     { guard: { name: "b" }, count: 1 },
+  ]);
+});
+
+test("guards on the state of the process are told apart", () => {
+  const guard = { kind: "TYPE", expected: "", failures: 0, origin: "" };
+  const guards: GuardItem[] = [
+    { ...guard, name: "", ambient: true },
+    { ...guard, name: "a", ambient: false },
+  ];
+  const of = childrenOfTarget(told({ frames: [frame()] }))[0] as FrameNode;
+  const nodes = guardNodes({ kind: "guards", id: "guards", of }, guards);
+  expect(nodes).toMatchObject([
+    { kind: "guard", guard: { name: "a" } },
+    { kind: "ambient", guards: [{ guard: { ambient: true } }] },
   ]);
 });
 

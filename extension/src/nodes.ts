@@ -18,7 +18,8 @@ export type Node =
   | PhaseNode
   | ArtifactNode
   | FindingNode
-  | GuardNode;
+  | GuardNode
+  | AmbientNode;
 
 export interface FolderNode {
   kind: "folder";
@@ -57,6 +58,13 @@ export interface GuardNode {
   id: string;
   guard: GuardItem;
   count: number;
+}
+
+/** The guards of a function that are on the state of the process. */
+export interface AmbientNode {
+  kind: "ambient";
+  id: string;
+  guards: GuardNode[];
 }
 
 export interface GraphNode {
@@ -174,7 +182,10 @@ export function artifactNodes(parent: string, artifacts: readonly ArtifactItem[]
   }));
 }
 
-/** Guards in the order of the server. Those that say the same, one for each dimension or so, are told once. */
+/**
+ * Guards in the order of the server, those on the state of the process apart. Those that say the same, one for
+ * each dimension or so, are told once.
+ */
 export function guardNodes({ id }: GroupNode, guards: readonly GuardItem[]): Node[] {
   const groups = new Map<string, GuardNode>();
   for (const guard of guards) {
@@ -186,7 +197,12 @@ export function guardNodes({ id }: GroupNode, guards: readonly GuardItem[]): Nod
       groups.set(key, { kind: "guard", id: `${id}/${groups.size}`, guard, count: 1 });
     }
   }
-  return [...groups.values()];
+  const nodes = [...groups.values()];
+  const ambient = nodes.filter(({ guard }) => guard.ambient);
+  const others: Node[] = nodes.filter(({ guard }) => !guard.ambient);
+  return ambient.length === 0
+    ? others
+    : [...others, { kind: "ambient", id: `${id}/ambient`, guards: ambient }];
 }
 
 function findingNodes(parent: string, report: ReportItem, indices: readonly number[]): Node[] {

@@ -17,6 +17,7 @@ export const RUN = "fullgraph.run";
 export const STAGES = "fullgraph.stages";
 export const RECIPES = "fullgraph.recipes";
 export const RECOMPILES = "fullgraph.recompiles";
+export const FROZEN = "fullgraph.frozen";
 export const KERNELS = "fullgraph.kernels";
 export const ASSEMBLY = "fullgraph.assembly";
 export const COMPILE_TIMES = "fullgraph.compileTimes";
@@ -243,7 +244,10 @@ export interface GuardItem {
   kind: string;
   expected: string;
   failures: number;
+  ambient: boolean;
+  origin: string;
   location?: Location;
+  originLocation?: Location;
 }
 
 /** Asks about the Python that runs the targets of a file or folder. */

@@ -145,6 +145,8 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
         return childrenOfGraph(node);
       case "phase":
         return artifactNodes(node.id, node.artifacts);
+      case "ambient":
+        return node.guards;
       case "artifact":
       case "finding":
       case "guard":

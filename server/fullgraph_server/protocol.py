@@ -22,6 +22,7 @@ Commands (``workspace/executeCommand``):
     ``fullgraph.recipes [target]`` -> ``RunSummary``: the same, with one part of it off after the other.
     ``fullgraph.recompiles [target]`` -> ``RunSummary``: the same, with one compilation kept of each function;
     its ``document`` tells what was compiled again.
+    ``fullgraph.frozen [target]`` -> ``RunSummary``: the same, without a compilation after the warm-up.
     ``fullgraph.kernels [target]`` -> ``RunSummary``: the same, until TorchInductor has written its code.
     ``fullgraph.assembly [target]`` -> ``RunSummary``: the same, and all kernels are built.
     ``fullgraph.compileTimes [target]`` -> ``RunSummary``: the same, with cold and then with warm caches.
@@ -69,6 +70,7 @@ RUN = "fullgraph.run"
 STAGES = "fullgraph.stages"
 RECIPES = "fullgraph.recipes"
 RECOMPILES = "fullgraph.recompiles"
+FROZEN = "fullgraph.frozen"
 KERNELS = "fullgraph.kernels"
 ASSEMBLY = "fullgraph.assembly"
 COMPILE_TIMES = "fullgraph.compileTimes"
@@ -391,8 +393,14 @@ class GuardItem:
     kind: str
     expected: str
     failures: int
+    ambient: bool
+    """Whether it is on the state of the process, such as the grad mode, rather than on a value."""
+    origin: str = ""
+    """What the value is: a parameter, a buffer, a global; empty if that is not known."""
     location: types.Location | None = None
     """Where the value was first needed."""
+    origin_location: types.Location | None = None
+    """Where it comes from: the parameter, the assignment of the attribute."""
 
 
 @attrs.frozen

@@ -5,11 +5,13 @@ from __future__ import annotations
 import linecache
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 from forked import observe
+from fullgraph_compiler import cache_compat
 from fullgraph_compiler.backends.profiler import CompileProfiler, Recompilation
 from fullgraph_compiler.facts import FrameCompiled, FrameStarted, Recompile, RecompileLimit, Script
 from in_child import in_child
@@ -223,3 +225,48 @@ def test_a_run_that_profiles_keeps_one_compilation_of_each_frame(tmp_path: Path)
     assert sum(isinstance(fact, FrameCompiled) for fact in facts) == 12
     callers = {fact.stack[-1].function for fact in facts if isinstance(fact, FrameStarted)}
     assert callers == {"call"}, "also of the part after the break"
+
+
+def test_torch_2_11_has_compilations_in_a_chain() -> None:
+    def compile_twice() -> list[Any]:
+        import torch._dynamo.convert_frame as convert_frame
+
+        told: list[list[str]] = []
+        retired: list[str] = []
+
+        class State:
+            def invalidate(self, entry: Any, guards: Any) -> None:
+                retired.append(entry.compile_id)
+                entry.guard_manager = guards
+
+        def entry(compile_id: str, backend: Any, following: Any) -> Any:
+            guards = SimpleNamespace(extra_state=State())
+            return SimpleNamespace(
+                guard_manager=guards, backend=backend, code=None, compile_id=compile_id, next=following
+            )
+
+        def reasons(first: Any, _frame: Any, _backend: Any) -> None:
+            ids = []
+            while first is not None:
+                ids.append(first.compile_id)
+                first = first.next
+            told.append(ids)
+
+        def ours(graph: Any, _: Any) -> Any:
+            return graph.forward
+
+        def compile_like_torch_2_11(compiler_fn: Any, cache_entry: Any) -> Any:
+            convert_frame.get_and_maybe_log_recompilation_reasons(cache_entry, None, compiler_fn)
+            return convert_frame.exceeds_recompile_limit("size", "id")
+
+        convert_frame.get_and_maybe_log_recompilation_reasons = reasons
+        convert_frame.exceeds_recompile_limit = lambda *_: (True, "limit")
+        cache = entry("0/1", ours, entry("0/0", reasons, None))
+        with cache_compat.keeping_one_entry(ours):
+            answers = [compile_like_torch_2_11(backend, cache) for backend in (ours, ours, reasons)]
+        return [told, retired, answers]
+
+    told, retired, answers = in_child(compile_twice)
+    assert told == [["0/1"], [], ["0/1", "0/0"]]
+    assert retired == ["0/1"], "once, and not that of another backend"
+    assert answers == [[False, ""], [False, ""], [True, "limit"]]

@@ -28,7 +28,7 @@ from . import advice, wording
 from .drafts import Draft
 from .names import compile_number
 from .places import Place, Places
-from .report import Finding, Span
+from .report import Finding, Report, Span
 from .sizes import condition_behind, specialization_behind
 
 _ONE_KIND = {"TRUE_MATCH": "BOOL_MATCH", "FALSE_MATCH": "BOOL_MATCH"}
@@ -41,6 +41,17 @@ class _Group:
 
     place: Place
     failures: dict[str, GuardFailure] = field(default_factory=dict)
+
+
+def frozen_verdict(report: Report) -> str:
+    """What a run that was frozen after its warm-up came to."""
+    missed = [finding for finding in report.findings if finding.kind == "recompile"]
+    calls, places = sum(finding.count for finding in missed), len({finding.span for finding in missed})
+    if not missed:
+        return "No call would be compiled after the warm-up."
+    which = "1 call" if calls == 1 else f"{calls} calls"
+    where = "" if places == calls else f", from {places} {'place' if places == 1 else 'places'}"
+    return f"{which} would be compiled after the warm-up{where}."
 
 
 class Recompilations:

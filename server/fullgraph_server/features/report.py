@@ -7,6 +7,7 @@ from pygls.lsp.server import LanguageServer
 
 from ..engine.kernels import operators, spans_of
 from ..engine.names import written_name
+from ..engine.origins import is_ambient, origin_of
 from ..engine.report import Finding, FrameReport, Guard, Report, Span
 from ..engine.runs import Runs
 from ..protocol import (
@@ -41,8 +42,8 @@ def register(server: LanguageServer, runs: Runs, items: ReportItems) -> None:
         found = runs.report(params.target)
         if found is None or found.generation != params.generation or params.frame >= len(found.frames):
             return []
-        guards = sorted(found.frames[params.frame].guards, key=_importance)
-        return [items.guard(found, guard) for guard in guards]
+        frame = found.frames[params.frame]
+        return [items.guard(found, frame, guard) for guard in sorted(frame.guards, key=_importance)]
 
 
 def _importance(guard: Guard) -> tuple[int, bool, bool]:
@@ -99,9 +100,18 @@ class ReportItems:
         spans = spans_of(shown.document.launches)
         return [self._documents.location(shown.report, span) for span in spans]
 
-    def guard(self, report: Report, guard: Guard) -> GuardItem:
-        location = self._location(report, guard.span)
-        return GuardItem(written_name(guard.source), guard.kind, guard.expected, guard.failures, location)
+    def guard(self, report: Report, frame: FrameReport, guard: Guard) -> GuardItem:
+        origin = origin_of(guard, frame, report.files)
+        return GuardItem(
+            name=written_name(guard.source),
+            kind=guard.kind,
+            expected=guard.expected,
+            failures=guard.failures,
+            ambient=is_ambient(guard),
+            origin=origin.kind if origin else "",
+            location=self._location(report, guard.span),
+            origin_location=self._location(report, origin.span if origin else None),
+        )
 
     def _frame(self, report: Report, frame: FrameReport) -> FrameItem:
         own = set(frame.compile_ids)

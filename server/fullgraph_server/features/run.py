@@ -14,6 +14,7 @@ from pygls.lsp.server import LanguageServer
 
 from ..engine import faults
 from ..engine.recipes import what_helps
+from ..engine.recompiles import frozen_verdict
 from ..engine.report import Report
 from ..engine.runs import Plan, Planner, Runs
 from ..engine.settings import RunSettings, memory_limit
@@ -21,6 +22,7 @@ from ..protocol import (
     ASSEMBLY,
     CLEAR,
     COMPILE_TIMES,
+    FROZEN,
     KERNELS,
     RECIPES,
     RECOMPILES,
@@ -121,6 +123,10 @@ def register(
     @server.command(STAGES)
     async def stages(*args: Any) -> RunSummary:
         return await judge(target_argument(targets, STAGES, args).id, "stages", faults.verdict)
+
+    @server.command(FROZEN)
+    async def frozen(*args: Any) -> RunSummary:
+        return await judge(target_argument(targets, FROZEN, args).id, "frozen", frozen_verdict)
 
     @server.command(RECIPES)
     async def recipes(*args: Any) -> RunSummary:
