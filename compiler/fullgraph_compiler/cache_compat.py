@@ -50,8 +50,8 @@ def _replace_cache_rules() -> None:
 
     For each compilation it asks ``get_and_maybe_log_recompilation_reasons`` (``guards.py``) why the others do
     not fit, if there are any, then ``exceeds_recompile_limit`` (``cache_size.py``) whether there may be one
-    more. The limits count frames that were compiled once more, which all kinds of them do: the setting, that
-    of ``torch.compile``, and the accumulated one. 2.11 to 2.15.
+    more, which looks at all limits: the setting, that of ``torch.compile``, and the accumulated one. 2.11 to
+    2.15. What the others were needed for is over by then, so that they can go.
     """
     import torch._dynamo.convert_frame as convert_frame
 
