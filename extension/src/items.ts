@@ -218,8 +218,12 @@ function findingIcon(kind: FindingItem["kind"], severity: FindingItem["severity"
 
 function ambientItem({ guards }: AmbientNode): TreeItem {
   const item = new TreeItem(l10n.t("State of the Process"), Collapsed);
-  item.iconPath = new ThemeIcon("globe");
-  item.description = guards.length.toLocaleString("en-US");
+  const failures = guards.reduce((sum, { guard }) => sum + guard.failures, 0);
+  item.iconPath = new ThemeIcon("globe", failures > 0 ? WARNING : undefined);
+  item.description = joined([
+    guards.length.toLocaleString("en-US"),
+    failures > 0 ? failed(failures) : "",
+  ]);
   return item;
 }
 

@@ -122,8 +122,8 @@ test("guards on the state of the process are told apart", () => {
   const of = childrenOfTarget(told({ frames: [frame()] }))[0] as FrameNode;
   const nodes = guardNodes({ kind: "guards", id: "guards", of }, guards);
   expect(nodes).toMatchObject([
-    { kind: "guard", guard: { name: "a" } },
     { kind: "ambient", guards: [{ guard: { ambient: true } }] },
+    { kind: "guard", guard: { name: "a" } },
   ]);
 });
 

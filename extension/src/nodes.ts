@@ -202,7 +202,7 @@ export function guardNodes({ id }: GroupNode, guards: readonly GuardItem[]): Nod
   const others: Node[] = nodes.filter(({ guard }) => !guard.ambient);
   return ambient.length === 0
     ? others
-    : [...others, { kind: "ambient", id: `${id}/ambient`, guards: ambient }];
+    : [{ kind: "ambient", id: `${id}/ambient`, guards: ambient }, ...others];
 }
 
 function findingNodes(parent: string, report: ReportItem, indices: readonly number[]): Node[] {

@@ -13,8 +13,9 @@ from fullgraph_compiler.facts import (
     StackFrame,
     Symbol,
 )
+from fullgraph_server.engine.relations import written_condition, written_size
 from fullgraph_server.engine.report import Report
-from fullgraph_server.engine.sizes import condition_behind, written_condition, written_size
+from fullgraph_server.engine.sizes import condition_behind
 from test_fold import FILE, MODULE, folded
 
 ROWS = Symbol("s77", "L['x'].size()[0]", 8)

@@ -324,6 +324,8 @@ def _expected(code: str) -> str:
         return ", ".join(word for word in words if word)
     if code.startswith("___check_global_state") and (state := _state(code)):
         return _described_state(state)
+    if "saved_tensors_hooks" in code:
+        return "no hooks on saved tensors" if code.endswith("None") else "the same hooks on saved tensors"
     length = _LENGTH.match(code) if code.startswith("len(") else None
     if length:
         return f"length {length['value']}"

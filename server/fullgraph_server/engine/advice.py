@@ -19,6 +19,7 @@ from .names import written_name
 
 _ONCE_EACH = "Each is a graph of its own, compiled once: call it with every one ahead of time."
 CALL_AHEAD = "Call it once with such arguments during the warm-up."
+_ASKED = f"The compiled code asks for this size: the two answers are two graphs. {_ONCE_EACH}"
 _OPTIONAL = (
     "Pass a tensor as `{name}` in every call, in the place of `None` one that changes nothing: "
     "`torch.ones(...)` to multiply with, `torch.zeros(...)` to add."
@@ -26,6 +27,8 @@ _OPTIONAL = (
 _ITEM = re.compile(r"\['(\w+)'\]$")
 SPECIALIZED = "SPECIALIZED"
 """The kind of a guard on a size that the code made a number of, dynamic or not."""
+RELATION = "RELATION"
+"""The kind of a guard on a condition that the code makes of sizes."""
 
 
 def recompile_hints(failure: GuardFailure) -> tuple[str, ...]:
@@ -61,7 +64,7 @@ def _size(failure: GuardFailure) -> str:
             "own (a loop over it is unrolled): use operations on the whole tensor, or pad to a few sizes."
         )
     if failure.kind != "TENSOR_MATCH":
-        return f"The compiled code asks for this size: the two answers are two graphs. {_ONCE_EACH}"
+        return _ASKED
     if _is_array(failure):
         return "Compile with `dynamic=True`: an array cannot be marked as dynamic."
     return (
@@ -217,7 +220,14 @@ _SETTINGS = {
 """Flags of ``GlobalStateGuard`` in ``torch/csrc/dynamo/guards.cpp``; ``allow_tf32`` until torch 2.14."""
 
 
-_WITHOUT_NAME = ("GLOBAL_STATE", "TORCH_FUNCTION_MODE_STACK", "DEFAULT_DEVICE", "BACKEND_MATCH", "DUCK_SIZE")
+_WITHOUT_NAME = (
+    "GLOBAL_STATE",
+    "TORCH_FUNCTION_MODE_STACK",
+    "DEFAULT_DEVICE",
+    "BACKEND_MATCH",
+    "DUCK_SIZE",
+    RELATION,
+)
 _Rule = str | Callable[[GuardFailure], str]
 _SAME_OBJECT = (
     f"Make it once, before the first call (`{{name}} = ...`), and pass that in every call. {_ONCE_EACH}"
@@ -247,6 +257,7 @@ _BY_KIND: dict[str, _Rule] = {
     **dict.fromkeys(("TORCH_FUNCTION_MODE_STACK", "DEFAULT_DEVICE"), _SAME_MODES),
     "TYPE_MATCH": _class,
     "NONE_MATCH": _OPTIONAL,
+    RELATION: _ASKED,
     "GLOBAL_STATE": _state,
     # A number that is dynamic as such, but that a trace needed to know.
     "LAMBDA_GUARD": f"The compiled code needs `{{name}}` for a loop, a branch or a shape. {_ONCE_EACH}",

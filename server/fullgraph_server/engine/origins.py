@@ -53,13 +53,18 @@ def is_ambient(guard: Guard) -> bool:
     return not guard.source and (guard.kind in _AMBIENT or "saved_tensors_hooks" in guard.code)
 
 
+def is_of_library(guard: Guard) -> bool:
+    """Whether a guard is on something of an imported module's, that an inlined function of it uses."""
+    return "G['__import_" in guard.source
+
+
 def origin_of(guard: Guard, frame: FrameReport, files: Mapping[str, SourceFile | None]) -> Origin | None:
     """Where the value comes from that a guard of a compiled function is on; ``None`` for ambient state."""
     name = written_name(guard.source)
     root = _ROOT.match(name)
     if root is None or is_ambient(guard):
         return None
-    if "G['__import_" in guard.source:
+    if is_of_library(guard):
         return Origin("part of a library", None)
     source = files.get(frame.filename)
     known = definitions(source) if source else None

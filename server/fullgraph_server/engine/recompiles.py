@@ -149,7 +149,8 @@ class Recompilations:
             found = completed(failure, before, after)
             condition = condition_behind(found, self._conditions[failure.compile_id])
             if condition is not None:
-                found = replace(found, stack=condition.stack)
+                kind = found.kind if found.source else advice.RELATION
+                found = replace(found, stack=condition.stack, kind=kind)
             # Torch tries a dynamic size the second time, which the code may turn into a number again.
             constants = (*self._constants[failure.compile_id], *self._constants[compile_id])
             if specialization_behind(found, constants) is not None:

@@ -11,6 +11,7 @@ from fullgraph_compiler.facts import GuardFailure
 from .advice import recompile_hints
 from .names import written_name
 from .process import worker_folder
+from .relations import written_relation
 from .report import Call
 
 _LIBRARY_FOLDER = re.compile(r".*[/\\](?:site-packages|dist-packages|python\d\.\d+)[/\\]", re.DOTALL)
@@ -51,6 +52,7 @@ def change(failures: Sequence[GuardFailure]) -> str:
         return _WHOLE[first.kind].format(name=written_name(first.source), other=other)
     subject, reason = _subject(first), written_name(first_line(first.reason))
     if not subject:
+        reason = written_relation(reason)
         held = f"`{reason}` no longer holds" if first.expected else reason
         return held or "none of the earlier compilations fits"
     if not first.expected:

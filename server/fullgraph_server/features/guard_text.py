@@ -10,8 +10,8 @@ from pathlib import Path
 
 from ..engine.names import written_name
 from ..engine.origins import is_ambient, origin_of
+from ..engine.relations import written_size
 from ..engine.report import Compilation, FrameReport, Guard, Report, SizeCondition, Span
-from ..engine.sizes import written_size
 from ..engine.wording import library_place
 from .markdown import escaped, fenced
 from .projection import Function, NamedGuards, View, grouped

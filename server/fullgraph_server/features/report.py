@@ -7,7 +7,7 @@ from pygls.lsp.server import LanguageServer
 
 from ..engine.kernels import operators, spans_of
 from ..engine.names import written_name
-from ..engine.origins import is_ambient, origin_of
+from ..engine.origins import is_ambient, is_of_library, origin_of
 from ..engine.report import Finding, FrameReport, Guard, Report, Span
 from ..engine.runs import Runs
 from ..protocol import (
@@ -46,9 +46,9 @@ def register(server: LanguageServer, runs: Runs, items: ReportItems) -> None:
         return [items.guard(found, frame, guard) for guard in sorted(frame.guards, key=_importance)]
 
 
-def _importance(guard: Guard) -> tuple[int, bool, bool]:
-    """Those that failed first, then those of values that have a name."""
-    return -guard.failures, not written_name(guard.source), not guard.expected
+def _importance(guard: Guard) -> tuple[int, bool, bool, bool]:
+    """Those that failed first, then those of the user's values that have a name."""
+    return -guard.failures, not written_name(guard.source), is_of_library(guard), not guard.expected
 
 
 def _is_code(shown: ShownDocument) -> bool:
