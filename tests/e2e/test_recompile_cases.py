@@ -113,4 +113,4 @@ def test_recompile(path: Path, score: Score, tmp_path: Path) -> None:
 def test_nearly_all_causes_can_be_fixed() -> None:
     unfixed = [path for path in PROGRAMS if _NO_FIX.search(path.read_text())]
     assert len(PROGRAMS) >= 40
-    assert len(unfixed) < 6
+    assert len(unfixed) <= 6

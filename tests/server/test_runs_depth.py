@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from fullgraph_compiler.facts import Script
+from fullgraph_compiler.facts import Depth, Script
 from fullgraph_server.engine import fork_server, process
 from fullgraph_server.engine.report import Report
 from fullgraph_server.engine.requests import settings_at
@@ -91,6 +91,18 @@ async def test_requests_that_share_a_run_get_the_deeper_one(runs: Runs, program:
     run, same = runs.start("target", first), runs.start("target", second)  # type: ignore[arg-type]
     await go_on(program)
     assert await depth_of(run) == await depth_of(same) == "stages"
+
+
+async def test_kernels_that_were_asked_for_are_shown_by_later_runs(runs: Runs, program: Path) -> None:
+    async def run(depth: Depth | None = None) -> str:
+        begun = runs.start("target", depth)
+        await go_on(program)
+        return await depth_of(begun)
+
+    assert [await run(), await run("kernels"), await run()] == ["graph", "kernels", "kernels"]
+    # What looks for something else changes nothing of that.
+    assert [await run("recompiles"), await run("stages"), await run()] == ["recompiles", "stages", "kernels"]
+    assert [await run("graph"), await run()] == ["graph", "graph"]
 
 
 async def test_a_save_ends_a_run_but_who_asked_for_the_stages_gets_them(

@@ -333,7 +333,10 @@ class _Folding:
                 if failed_kind in ("", kind)
             }
             span = self._places.name_span(first.stack, source)
-            guards.append(Guard(source, kind, first.expected, code, first.compile_id, span, len(causes)))
+            callers = self._places.callers(first.stack)
+            guards.append(
+                Guard(source, kind, first.expected, code, first.compile_id, span, len(causes), callers)
+            )
         return tuple(guards)
 
     def _graph(self, fact: GraphCaptured) -> Graph:

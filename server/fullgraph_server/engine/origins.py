@@ -139,16 +139,11 @@ def _attribute(
         attribute = owner.attribute(cls, step) if owner is not None and cls is not None else None
         if attribute is None:
             break
-        found, cls = attribute, _class_of(attribute.value, every)
+        found, cls = attribute, _class_of(attribute, every)
     return found
 
 
-def _class_of(value: ast.expr | None, every: Iterable[Definitions]) -> ast.ClassDef | None:
-    """The user's class that an expression makes objects of, if it is one only."""
-    called = {
-        node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        for node in (ast.walk(value) if value else ())
-        if isinstance(node, ast.Call)
-    }
-    found = [cls for known in every for name, cls in known.classes.items() if name in called]
-    return found[0] if len(found) == 1 else None
+def _class_of(found: Definition, every: Iterable[Definitions]) -> ast.ClassDef | None:
+    """The user's class of a value, if it is one only that is called to make it."""
+    classes = [known.classes[name] for known in every for name in found.called if name in known.classes]
+    return classes[0] if len(classes) == 1 else None

@@ -47,6 +47,7 @@ class Places:
         self._filename = filename
         self._started: dict[str, FrameStarted] = {}
         self._spans: dict[tuple[StackFrame, str], Span] = {}
+        self._callers: dict[Stack, tuple[Span, ...]] = {}
         self.functions: dict[str, Function] = {}
 
     def index(self, fact: Fact) -> None:
@@ -126,6 +127,14 @@ class Places:
         """The innermost code of a stack that is the user's own."""
         frame = self._innermost_own(stack)
         return self.span(frame) if frame else None
+
+    def callers(self, stack: Stack) -> tuple[Span, ...]:
+        """The calls of a stack that are in the user's own code, but for the innermost one, from there on."""
+        known = self._callers.get(stack)
+        if known is None:
+            own = [frame for frame in stack if self._workspace.contains(frame.filename)]
+            known = self._callers[stack] = tuple(self.span(frame) for frame in reversed(own[:-1]))
+        return known
 
     def _innermost_own(self, stack: Stack) -> StackFrame | None:
         return next((frame for frame in reversed(stack) if self._workspace.contains(frame.filename)), None)

@@ -217,6 +217,8 @@ class Guard:
     span: Span | None
     failures: int = 0
     """How often this guard's failure caused a recompilation."""
+    callers: tuple[Span, ...] = ()
+    """The user's calls that led there within the frame, the innermost first: of functions that it inlines."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,9 @@ _AT_ONCE = max(2, (os.cpu_count() or 2) // 4)
 _PAUSE_SHARE, _LEAST_PAUSE, _LONGEST_PAUSE = 0.5, 0.15, 2.0
 """How long an author's pause is before a run: a part of what the last run took, and its limits in seconds."""
 
+_USUAL: tuple[Depth, ...] = ("graph", "kernels", "whole")
+"""Depths that say whether kernels are to be shown from now on; the others look for something else."""
+
 _MOST_OUTPUT = 1_000_000
 """Characters of a program's output that are passed on."""
 
@@ -273,6 +276,8 @@ class Runs:
             slot.latest = report
             if report.status is not None:
                 slot.report = report
+                if report.depth in _USUAL:
+                    slot.usual_depth = "kernels" if report.codes else "graph"
             for observer in self._observers:
                 observer.reported(report)
             if report.status is not None:
@@ -301,6 +306,8 @@ class _Slot:
         self.waiting: asyncio.Future[Report | None] | None = None
         self.depth: Depth = "graph"
         """How deep the run that waits will go."""
+        self.usual_depth: Depth = "graph"
+        """How deep a run goes of which nobody has said more."""
         self.state = TargetState()
         self.report: Report | None = None
         """Of the last run that is over."""
@@ -314,11 +321,6 @@ class _Slot:
         """Cleared since the last run began: what it still tells is of no interest."""
         self.superseded = False
         """Another run has taken the place of the one that is on."""
-
-    @property
-    def usual_depth(self) -> Depth:
-        """How deep a run goes of which nobody has said more."""
-        return "kernels" if self.report is not None and self.report.codes else "graph"
 
     def take(self) -> asyncio.Future[Report | None] | None:
         """The request that waits; from now on there is none."""
@@ -342,6 +344,7 @@ class _Slot:
         self.stop()
         self.forgotten = True
         self.report = self.latest = None
+        self.usual_depth = "graph"
         self.files = frozenset()
         self.libraries = ()
 

@@ -158,7 +158,8 @@ def _guard_item(view: View, report: Report, group: Sequence[Guard], links: Links
     if failures:
         details.append(f"**failed {counted(failures, 'time')}**")
     if first.span is not None and (place := _place(view, report, first.span, links)):
-        details.append(f"first used at {place}")
+        called = [_place(view, report, span, links) for span in first.callers]
+        details.append(", called from ".join([f"first used at {place}", *filter(None, called)]))
     details.append(f"compilation {first.compile_id}")
     lines = [f"{line}\\", f"  {', '.join(details)}"]
     if len(group) == 1 and first.code:

@@ -21,10 +21,10 @@ _REGISTER = ("register_buffer", "register_parameter", "register_module", "add_mo
 
 @dataclass(frozen=True, eq=False)
 class Definition:
-    """Where a name gets its value; ``value`` is what it gets, if that is written there."""
+    """Where a name gets its value, and the names of what is called for it: perhaps its class."""
 
     span: Span
-    value: ast.expr | None = None
+    called: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=256)
@@ -42,21 +42,21 @@ class Definitions:
     def __init__(self, source: SourceFile, around: Mapping[_Scope, _Scope]) -> None:
         self._source = source
         self._around = around
+        self._functions = {
+            (scope.lineno, _name(scope)): scope for scope in around if isinstance(scope, _FUNCTIONS)
+        }
+        self._known: dict[tuple[_Scope, str], Definition | None] = {}
+        """What was asked for already: thousands of guards are on the same values."""
         self.classes = {scope.name: scope for scope in around if isinstance(scope, ast.ClassDef)}
 
     def function(self, row: int, name: str) -> _Function | None:
         """The function of this name whose ``def`` is at ``row``."""
-        for scope in self._around:
-            if isinstance(scope, _FUNCTIONS) and scope.lineno == row and _name(scope) == name:
-                return scope
-        return None
+        return self._functions.get((row, name))
 
     def function_at(self, row: int) -> _Function | None:
         """The innermost function around a row."""
         found = [
-            scope
-            for scope in self._around
-            if isinstance(scope, _FUNCTIONS) and scope.lineno <= row <= (scope.end_lineno or row)
+            scope for scope in self._functions.values() if scope.lineno <= row <= (scope.end_lineno or row)
         ]
         return max(found, key=lambda scope: scope.lineno, default=None)
 
@@ -87,21 +87,31 @@ class Definitions:
 
     def attribute(self, cls: ast.ClassDef, name: str) -> Definition | None:
         """An attribute of objects of a class: set in a method, registered, or of the class itself."""
+        if (cls, name) not in self._known:
+            self._known[cls, name] = self._attribute(cls, name)
+        return self._known[cls, name]
+
+    def _attribute(self, cls: ast.ClassDef, name: str) -> Definition | None:
         for node in _of_scope(cls, inner=True):
             for target, value in _stores(node):
                 if isinstance(target, ast.Attribute) and target.attr == name and _is_of_self(target):
-                    return Definition(node_span(self._source, target), value)
+                    return Definition(node_span(self._source, target), _called(value))
             if isinstance(node, ast.Call) and _registers(node, name):
-                return Definition(node_span(self._source, node), node.args[1] if node.args[1:] else None)
-        return self._variable(cls, name)
+                return Definition(node_span(self._source, node), _called(node))
+        return self._stored(cls, name)
 
-    def _variable(self, scope: _Scope, name: str) -> Definition | None:
+    def _variable(self, scope: _Function | ast.Module, name: str) -> Definition | None:
+        if (scope, name) not in self._known:
+            self._known[scope, name] = self._stored(scope, name)
+        return self._known[scope, name]
+
+    def _stored(self, scope: _Scope, name: str) -> Definition | None:
         for node in _of_scope(scope):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.name == name:
                 return Definition(header_span(self._source, node))
             for target, value in _stores(node):
                 if isinstance(target, ast.Name) and target.id == name:
-                    return Definition(node_span(self._source, target), value)
+                    return Definition(node_span(self._source, target), _called(value))
         return None
 
 
@@ -155,6 +165,13 @@ def _targets(node: ast.expr) -> Iterator[ast.expr]:
 
 def _is_of_self(node: ast.Attribute) -> bool:
     return isinstance(node.value, ast.Name) and node.value.id == "self"
+
+
+def _called(value: ast.expr | None) -> frozenset[str]:
+    calls = (node.func for node in (ast.walk(value) if value else ()) if isinstance(node, ast.Call))
+    return frozenset(
+        func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "") for func in calls
+    )
 
 
 def _registers(node: ast.Call, name: str) -> bool:
