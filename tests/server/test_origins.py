@@ -74,6 +74,8 @@ def origin(source: str, frame: FrameReport = FORWARD, span: Span | None = None) 
         ("G['SCALE']", "global", "4: SCALE"),
         ("G['CONFIG']['a']", "item of a global", "5: CONFIG"),
         ("G['outer']", "global", "28: outer"),
+        ("G['torch']", "global", "1: import torch"),
+        ("G['pi']", "global", "2: from math import pi"),
         ("G['nowhere']", "global", ""),
         ("L['self']._modules['blocks']", "module", "23: self.blocks"),
         ("L['self']._modules['last']", "module", "24: self.last"),

@@ -109,6 +109,8 @@ class Definitions:
         for node in _of_scope(scope):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.name == name:
                 return Definition(header_span(self._source, node))
+            if isinstance(node, (ast.Import, ast.ImportFrom)) and name in map(_bound, node.names):
+                return Definition(node_span(self._source, node))
             for target, value in _stores(node):
                 if isinstance(target, ast.Name) and target.id == name:
                     return Definition(node_span(self._source, target), _called(value))
@@ -139,6 +141,11 @@ def _of_scope(node: ast.AST, inner: bool = False) -> Iterator[ast.AST]:
         yield child
         if inner or not isinstance(child, (*_FUNCTIONS, ast.ClassDef)):
             yield from _of_scope(child, inner)
+
+
+def _bound(alias: ast.alias) -> str:
+    """The name that an import gives a value."""
+    return alias.asname or alias.name.partition(".")[0]
 
 
 def _stores(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
