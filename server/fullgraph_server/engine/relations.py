@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 
 from fullgraph_compiler.facts import Symbol
 
@@ -35,7 +36,8 @@ def written_size(source: str) -> str:
     return name[: found.start()] + part
 
 
-def written_condition(expression: str, symbols: Iterable[Symbol]) -> str:
+@lru_cache(maxsize=16384)
+def written_condition(expression: str, symbols: tuple[Symbol, ...]) -> str:
     """A condition with what its symbols stand for: ``x.shape[0] % 2 == 0`` for ``Eq(Mod(s77, 2), 0)``."""
     try:
         tree = ast.parse(expression, mode="eval")
@@ -45,6 +47,7 @@ def written_condition(expression: str, symbols: Iterable[Symbol]) -> str:
     return ast.unparse(_Writer(sizes).visit(tree))
 
 
+@lru_cache(maxsize=16384)
 def relation_of(text: str) -> ast.Compare | None:
     """A comparison of sizes, as torch or :func:`written_condition` writes it."""
     written = re.sub(r"\.size\(\)\[(\d+)\]", r".shape[\1]", text.partition(" # ")[0].strip())
