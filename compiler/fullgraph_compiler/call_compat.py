@@ -6,22 +6,26 @@ As :mod:`.torch_compat`: each entry says where torch keeps it and in which of th
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any, TypeAlias
 
-_Missed: TypeAlias = Callable[[Any, Sequence[str]], None]
+import torch
+
+_Missed: TypeAlias = Callable[[Any, Callable[[], Sequence[str]]], None]
 
 
 def freeze(warm_up: int, missed: _Missed) -> None:
     """Let each compiled function compile in its first calls only; what it would compile later runs eagerly.
 
-    ``missed(frame, reasons)`` is called for that, with the frame and, by compilation, why it does not fit.
-    The stance ``fail_on_recompile`` does the same for a whole program, and raises: ``_callback_from_stance``
-    (``eval_frame.py``), which every call of a compiled function asks what to do with its frames: 2.11 to
-    2.15.
+    ``missed(frame, reasons)`` is called for that, and must not raise: ``reasons()`` tells for each
+    compilation why it does not fit. The stance ``fail_on_recompile`` does the same for a whole program, and
+    raises: ``_callback_from_stance`` (``eval_frame.py``), which every call of a compiled function asks what
+    to do with its frames; 2.11 to 2.15.
     """
     from torch._dynamo import eval_frame
 
@@ -32,11 +36,39 @@ def freeze(warm_up: int, missed: _Missed) -> None:
         chosen = choose(callback)
         if chosen is None or chosen is False:
             return chosen
-        calls[callback] += 1
-        return chosen if calls[callback] <= warm_up else _frozen(chosen, missed)
+        function = getattr(callback, _FUNCTION, callback)
+        calls[function] += 1
+        return chosen if calls[function] <= warm_up else _frozen(chosen, missed)
 
     eval_frame._callback_from_stance = choose_or_freeze
+    _mark_callbacks()
     _allow_eager_calls()
+
+
+_FUNCTION = "_fullgraph_function"
+"""The attribute in which a callback keeps what it compiles."""
+
+
+def _mark_callbacks() -> None:
+    """Note what each ``torch.compile`` is of: a function that is compiled anew in each call is one function.
+
+    ``OptimizeContext.__call__`` (``eval_frame.py``) gets it, ``callback`` is what its calls ask: 2.11 to
+    2.15. A module counts by itself, as torch compiles it.
+    """
+    from torch._dynamo.eval_frame import OptimizeContext, innermost_fn
+
+    call = OptimizeContext.__call__
+
+    def call_and_mark(self: Any, function: Any) -> Any:
+        inner = innermost_fn(function)
+        owner = getattr(inner, "__self__", inner)
+        known = weakref.ref(owner) if isinstance(owner, torch.nn.Module) else getattr(owner, "__code__", None)
+        if known is not None and not hasattr(self.callback, _FUNCTION):
+            with contextlib.suppress(AttributeError):  # None, where compiling is off
+                setattr(self.callback, _FUNCTION, known)
+        return call(self, function)
+
+    OptimizeContext.__call__ = call_and_mark
 
 
 def compile_only(is_meant: Callable[[CodeType], bool]) -> None:
@@ -77,7 +109,7 @@ def _frozen(callback: Any, missed: _Missed) -> Any:
     def run_eagerly(frame: Any, *_: Any, **__: Any) -> ConvertFrameReturn:
         if trace_rules.check(frame.f_code) or not convert_frame.has_tensor_in_frame(frame):
             return ConvertFrameReturn()
-        missed(frame, _reasons(frame, callback))
+        missed(frame, lambda: _reasons(frame, callback))
         # This time, and with all that it calls: those would be compiled as parts of it.
         skip = FrameExecStrategy(FrameAction.SKIP, FrameAction.SKIP)
         return ConvertFrameReturn(frame_exec_strategy=skip, apply_to_code=False)

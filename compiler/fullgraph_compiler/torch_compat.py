@@ -411,6 +411,14 @@ def is_compiled_by(frame: FrameType | None, backend: Callable[..., Any]) -> bool
     return is_backend(_local_of_compilation(frame, "compiler_fn", backend), backend)
 
 
+def compiled_filename(frame: FrameType | None) -> str:
+    """The file of the code that is being compiled: ``code`` in ``_compile`` (``convert_frame.py``).
+
+    2.11 to 2.15. A process writes each file's name into the trace once, before some began to listen.
+    """
+    return str(getattr(_local_of_compilation(frame, "code", None), "co_filename", ""))
+
+
 def is_backend(found: Any, backend: Callable[..., Any]) -> bool:
     """Whether what torch holds as a backend is this one, behind those wrappers."""
     while found is not None and found is not backend:

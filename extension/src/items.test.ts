@@ -37,6 +37,15 @@ test.each([
     "error",
     "used too much memory · 1 break · 0.4 s",
   ],
+  [
+    "frozen",
+    node(
+      { state: "finished" },
+      { findings: [finding({ kind: "late-compile", severity: "error" })] },
+    ),
+    "error",
+    "1 late call · 0.4 s",
+  ],
   ["stopped", node({ state: "cancelled" }), "circle-slash", "stopped"],
   [
     "stale",

@@ -86,7 +86,7 @@ export interface MinifyOptions {
 
 /** What a person should look at. */
 export interface FindingItem {
-  kind: "graph-break" | "recompile" | "recompile-limit" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "cudagraph-skip" | "perf-hint" | "target-error";
+  kind: "graph-break" | "recompile" | "recompile-limit" | "late-compile" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "cudagraph-skip" | "perf-hint" | "target-error";
   code: string;
   severity: "error" | "warning" | "information";
   message: string;
@@ -337,7 +337,7 @@ export interface DebugItem {
 export interface FindingData {
   target: string;
   generation: number;
-  kind: "graph-break" | "recompile" | "recompile-limit" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "cudagraph-skip" | "perf-hint" | "target-error";
+  kind: "graph-break" | "recompile" | "recompile-limit" | "late-compile" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "cudagraph-skip" | "perf-hint" | "target-error";
   count: number;
   rendered: string;
   explanation: string;

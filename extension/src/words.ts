@@ -22,6 +22,7 @@ export function reportSummary({ frames, findings, seconds }: ReportItem): string
     breaks(ofKind("graph-break")),
     limits(ofKind("recompile-limit", "skipped-frame")),
     recompiles(ofKind("recompile")),
+    lateCalls(ofKind("late-compile")),
   ]);
   const nothing = frames.length === 0 ? l10n.t("nothing was compiled") : l10n.t("no graph breaks");
   return joined([found === "" ? nothing : found, inSeconds(seconds)]);
@@ -96,6 +97,14 @@ function breaks(number: number): string {
     : number === 1
       ? l10n.t("1 break")
       : l10n.t("{0} breaks", grouped(number));
+}
+
+function lateCalls(number: number): string {
+  return number === 0
+    ? ""
+    : number === 1
+      ? l10n.t("1 late call")
+      : l10n.t("{0} late calls", grouped(number));
 }
 
 function recompiles(number: number): string {

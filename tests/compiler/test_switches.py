@@ -140,6 +140,33 @@ def test_after_the_warm_up_nothing_is_compiled(tmp_path: Path) -> None:
     assert failure.stack[-1].row == 6
 
 
+def test_a_function_that_is_compiled_anew_in_each_call_is_one(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+        def f(x):
+            return x + 1
+
+        for size in (2, 3, 2):
+            torch.compile(f, backend="eager")(torch.ones(size))
+        """
+    facts = run(text, tmp_path, depth="frozen")
+    assert compiled(facts) == ["f"]
+    assert [name for name, _, _ in missed(facts)] == ["f"]
+
+
+def test_models_of_one_class_warm_up_by_themselves(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+        for size in (2, 3):
+            torch.compile(torch.nn.Linear(size, size), backend="eager")(torch.ones(size))
+        """
+    facts = run(text, tmp_path, depth="frozen")
+    assert missed(facts) == []
+    assert len(compiled(facts)) == 2
+
+
 def test_a_longer_warm_up(tmp_path: Path) -> None:
     facts = run(WARM, tmp_path, f.Switches(warm_up=3), depth="frozen")
     assert [name for name, _, _ in missed(facts)] == ["whole"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fullgraph_server.engine.origins import is_ambient, origin_of
+from fullgraph_server.engine.origins import Origin, is_ambient, origin_of
 from fullgraph_server.engine.report import FrameReport, Guard, Span
 from fullgraph_server.workspace.source import SourceFile
 
@@ -84,7 +84,7 @@ def origin(source: str, frame: FrameReport = FORWARD, span: Span | None = None) 
         (f"{BLOCK}._modules['linear']._parameters['weight']", "parameter of a module", "16: self.linear"),
         (f"{BLOCK}.config.width", "attribute", "10: self.width"),
         (f"{BLOCK}.config.depth", "attribute", "8: depth"),
-        ("L['x'].shape", "attribute", "25: x"),
+        ("L['x'].shape", "attribute", ""),
         ("G['__builtins_dict__']['iter']", "built-in", ""),
         ("G['__import_torch_dot_nn'].functional", "part of a library", ""),
     ],
@@ -108,11 +108,61 @@ def test_values_that_a_closure_uses(source: str, kind: str, place: str) -> None:
 
 def test_the_class_whose_method_uses_an_attribute_tells_where_it_is_set() -> None:
     # Nothing says of which class the items of a parameter are.
-    assert origin("L['rest'][0].scale") == ("attribute", "25: rest")
+    assert origin("L['rest'][0].scale") == ("attribute", "")
     line = TEXT.splitlines()[18]
     column = line.index("self.scale") + 1
     used = Span(FILE, 19, column, 19, column + len("self.scale"))
     assert origin("L['rest'][0].scale", span=used) == ("attribute", "14: self.scale")
+
+
+ODD = """\
+class Base:
+    def __init__(this):
+        this.shared = 1
+
+class Derived(Base):
+    class Inner:
+        def __init__(self):
+            self.own = 0
+
+    def __init__(this):
+        super().__init__()
+        this.own = 2
+
+    def forward(this, x):
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        ("L['this'].own", "12: this.own"),
+        ("L['this'].shared", "3: this.shared"),
+        ("L['this'].training", ""),
+    ],
+)
+def test_attributes_of_classes_that_are_written_otherwise(source: str, place: str) -> None:
+    file = SourceFile(FILE, ODD)
+    found = origin_of(guard(source), FrameReport("forward", FILE, 14), {FILE: file})
+    assert found is not None
+    span = found.span
+    text = f"{span.row}: {file.line(span.row)[span.column - 1 : span.end_column - 1]}" if span else ""
+    assert (found.kind, text) == ("attribute", place)
+
+
+def test_globals_of_another_one_of_the_users_modules() -> None:
+    other = "/project/tools/helpers.py"
+    files = {FILE: SourceFile(FILE, TEXT), other: SourceFile(other, "import math\nSCALE = 2\n")}
+
+    def found(source: str) -> Origin | None:
+        return origin_of(guard(source), FORWARD, files)
+
+    own = "G['__import_tools_dot_helpers']"
+    assert found(f"{own}.SCALE") == Origin("global", Span(other, 2, 1, 2, 6))
+    assert found(f"{own}.math.pi") == Origin("attribute", None)
+    assert found(own) == Origin("module", None)
+    assert found("G['__import_torch_dot_nn'].functional") == Origin("part of a library", None)
 
 
 def test_ambient_state_has_no_origin() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from fullgraph_compiler.facts import (
     FrameStarted,
@@ -39,10 +41,16 @@ def shape(expression: str, compile_id: str = "0/0", *symbols: Symbol) -> ShapeGu
         ("Max(1, s77) < 5", "Max(1, x.shape[0]) < 5"),
         ("u0 >= 0", "u0 >= 0"),
         ("s77 >", "s77 >"),
+        (" + ".join(["s77"] * 3000), " + ".join(["s77"] * 3000)),
     ],
 )
 def test_a_condition_is_told_in_the_words_of_the_code(expression: str, written: str) -> None:
     assert written_condition(expression, (ROWS, OTHER)) == written
+
+
+def test_a_size_that_torch_alone_has_a_name_for_keeps_its_symbol() -> None:
+    unnamed = Symbol("s1", "L['x'].<ephemeral: tensor_visitor_fn>._offsets.size()[0]", 3)
+    assert written_condition("Eq(s77, s1)", (ROWS, unnamed)) == "x.shape[0] == s1"
 
 
 @pytest.mark.parametrize(
@@ -92,6 +100,11 @@ def test_a_size_that_became_a_number_is_not_advised_to_be_dynamic() -> None:
     report = recompiled(became)
     assert "makes a number of `a.shape[0]`" in report.findings[0].hints[0]
     assert [(item.text, item.reason) for item in report.sizes] == [("a.shape[0] == 6", "range_refined")]
+    # A comparison leaves the other sizes dynamic.
+    asked = replace(
+        became, torch_stack=(StackFrame("s.py", 960, "inner"), StackFrame("t.py", 26, "evaluate_expr"))
+    )
+    assert recompiled(asked).findings[0].hints == plain.hints
     other = Specialization("0/1", "s77", ("L['a'].size()[1]",), "6", "range_refined", (CONDITION,))
     assert recompiled(other).findings[0].hints == plain.hints
 

@@ -57,12 +57,12 @@ class TraceListener(logging.Handler):
         except Exception as error:
             self._report(error)
 
-    def missed(self, frame: Any, reasons: Sequence[str]) -> None:
+    def missed(self, frame: Any, reasons: Callable[[], Sequence[str]]) -> None:
         """Tell of a call that would be compiled, and is not. Never raises into the user's program."""
         try:
             code = frame.f_code
             place = StackFrame(code.co_filename, code.co_firstlineno, code.co_name)
-            self._send([self._interpreter.missed(place, calling_stack(sys._getframe()), reasons)])
+            self._send([self._interpreter.missed(place, calling_stack(sys._getframe()), reasons())])
         except Exception as error:
             self._report(error)
 
@@ -118,7 +118,7 @@ def _is_known(metadata: Mapping[str, Any]) -> bool:
 
 def _look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
     if "dynamo_start" in metadata:
-        return {"stack": calling_stack(frame)}
+        return {"stack": calling_stack(frame), "filename": torch_compat.compiled_filename(frame)}
     if "dynamo_cpp_guards_str" in metadata:
         return {"guard_stacks": _guard_stacks(torch_compat.pending_guards(frame))}
     if "dynamo_output_graph" in metadata:

@@ -18,11 +18,16 @@ _DYNAMIC: Final[dict[Dynamic, dict[str, Any]]] = {
 """What ``torch.compile(dynamic=...)`` sets (``OptimizeContext`` in ``torch/_dynamo/eval_frame.py``)."""
 
 
+_ACCUMULATED: Final = 256
+"""Torch's own limit for a function with all its graph breaks."""
+
+
 def apply(switches: Switches) -> None:
     """Set torch up for a run; what the program itself sets does not count then."""
     settings: dict[str, Any] = dict(_DYNAMIC[switches.dynamic]) if switches.dynamic else {}
     if switches.recompile_limit is not None:
         settings["recompile_limit"] = switches.recompile_limit
+        settings["accumulated_recompile_limit"] = max(switches.recompile_limit, _ACCUMULATED)
     torch_compat.force_dynamo_settings(settings)
     if switches.only:
         pattern = re.compile(switches.only)

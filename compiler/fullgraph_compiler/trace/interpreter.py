@@ -49,6 +49,8 @@ _SOFT = ("Unsupported", "UserError")
 PERFORMANCE_HINT: Final = "perf_hint"
 CUDAGRAPH_SKIP: Final = "cudagraph_skip"
 """Records of ours: torch writes both to logs only (:mod:`..kernel_compat`)."""
+_UNKNOWN = "?"
+"""The name of a file that the trace names by a number which it has not explained."""
 _NOTHING_TO_COMPILE = "SkipFrame"
 """How Dynamo passes over a frame without operations."""
 _RESUME = re.compile(r"^torch_dynamo_resume_in_(?P<function>.+)_at_\d+$")
@@ -141,6 +143,8 @@ class Interpreter:
         if not frames:
             return
         frame = frames[-1]
+        if frame.filename == _UNKNOWN:
+            frame = replace(frame, filename=record.seen.get("filename") or _UNKNOWN)
         *stack, joined = join_stacks(record.seen.get("stack", frames[:-1]), (frame,))
         row = self._first_row(joined, resumes=joined.function != frame.function)
         started = FrameStarted(record.compile_id, joined.function, joined.filename, row, tuple(stack))
@@ -409,7 +413,7 @@ class Interpreter:
         if not isinstance(frames, list):
             return ()
         return tuple(
-            StackFrame(self._strings.get(f["filename"], "?"), f["line"] or 1, f["name"])
+            StackFrame(self._strings.get(f["filename"], _UNKNOWN), f["line"] or 1, f["name"])
             for f in frames
             if isinstance(f, dict) and {"filename", "line", "name"} <= f.keys()
         )

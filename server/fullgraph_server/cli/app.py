@@ -66,7 +66,7 @@ _SWITCHES = (
         help="Compile a function this often, whatever the program says.",
         metavar="N",
     ),
-    click.option("--only", help="Compile functions of these names alone.", metavar="REGEX"),
+    click.option("--only", help="Compile functions alone whose whole name fits.", metavar="REGEX"),
     click.option("--cold-caches", is_flag=True, default=None, help="Take no kernel from an earlier run."),
     click.option(
         "--cpp-stacks", is_flag=True, default=None, help="Tell the C++ calls that add guards on sizes: slow."

@@ -18,7 +18,9 @@ from fullgraph_compiler.trace.changes import TYPE, VALUES
 from .names import written_name
 
 _ONCE_EACH = "Each is a graph of its own, compiled once: call it with every one ahead of time."
-CALL_AHEAD = "Call it once with such arguments during the warm-up."
+CALL_AHEAD = (
+    "Call it in the warm-up, where it must not fail; what `torch.compiler.reset()` has thrown away is gone."
+)
 _ASKED = f"The compiled code asks for this size: the two answers are two graphs. {_ONCE_EACH}"
 _OPTIONAL = (
     "Pass a tensor as `{name}` in every call, in the place of `None` one that changes nothing: "
@@ -119,7 +121,7 @@ def _same_tensor(failure: GuardFailure) -> str:
 
 def _value(failure: GuardFailure) -> str:
     name = written_name(failure.source)
-    value, is_attribute = _literal(failure.expected), "." in name
+    value, is_attribute = _literal(failure.expected), "." in name and failure.source.startswith("L[")
     if isinstance(value, bool):
         return _flag(failure)
     if isinstance(value, int):

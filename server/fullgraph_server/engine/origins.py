@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
-from ..workspace.definitions import Definition, Definitions, definitions
+from ..workspace.definitions import Definition, Definitions, definitions, self_name
 from ..workspace.source import SourceFile
 from .names import written_name
 from .report import FrameReport, Guard, Span
@@ -22,6 +22,7 @@ _KINDS: Final = {"_buffers": "buffer", "_parameters": "parameter of a module", "
 _MEMBER: Final = re.compile(r"\.(_buffers|_parameters|_modules)\['\w+'\]$")
 _STEP: Final = re.compile(r"\.(\w+)|\[[^\]]*\]")
 _ROOT: Final = re.compile(r"[^\W\d]\w*")
+_IMPORT: Final = re.compile(r"G\['__import_(\w+)'\]")
 _CELL: Final = re.compile(r"__closure__|cell_contents")
 _AMBIENT: Final = frozenset(
     {
@@ -39,6 +40,10 @@ _AMBIENT: Final = frozenset(
 """The kinds of guards on the state of the process (``GuardBuilder`` in ``torch/_dynamo/guards.py``)."""
 
 
+_Owned: TypeAlias = tuple[Definitions, ast.ClassDef]
+"""A class, and the source that it is in."""
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """What a guarded value is, in words, and where it gets its value, if that is in the user's code."""
@@ -53,9 +58,19 @@ def is_ambient(guard: Guard) -> bool:
     return not guard.source and (guard.kind in _AMBIENT or "saved_tensors_hooks" in guard.code)
 
 
-def is_of_library(guard: Guard) -> bool:
-    """Whether a guard is on something of an imported module's, that an inlined function of it uses."""
-    return "G['__import_" in guard.source
+def is_of_library(guard: Guard, files: Iterable[str]) -> bool:
+    """Whether a guard is on something of a module that is not the user's, which an inlined function uses."""
+    return _IMPORT.search(guard.source) is not None and _own_module(guard, files) is None
+
+
+def _own_module(guard: Guard, files: Iterable[str]) -> str | None:
+    """The user's file whose global a guard is on, where that was imported."""
+    found = _IMPORT.search(guard.source)
+    if found is None:
+        return None
+    path = "/" + found[1].replace("_dot_", "/")
+    ends = (f"{path}.py", f"{path}/__init__.py")
+    return next((name for name in files if name.replace("\\", "/").endswith(ends)), None)
 
 
 def origin_of(guard: Guard, frame: FrameReport, files: Mapping[str, SourceFile | None]) -> Origin | None:
@@ -64,12 +79,14 @@ def origin_of(guard: Guard, frame: FrameReport, files: Mapping[str, SourceFile |
     root = _ROOT.match(name)
     if root is None or is_ambient(guard):
         return None
-    if is_of_library(guard):
+    if is_of_library(guard, files):
         return Origin("part of a library", None)
+    steps = [step[1] or "" for step in _STEP.finditer(name, root.end())]
+    if module := _own_module(guard, files):
+        return _of_module(guard, module, files)
     source = files.get(frame.filename)
     known = definitions(source) if source else None
     kind, found = _root(guard.source, root[0], frame, known)
-    steps = [step[1] or "" for step in _STEP.finditer(name, root.end())]
     if not steps:
         return Origin(kind, found.span if found else None)
     if member := _MEMBER.search(guard.source):
@@ -78,8 +95,22 @@ def origin_of(guard: Guard, frame: FrameReport, files: Mapping[str, SourceFile |
         kind = f"item of a {kind}" if len(steps) == 1 else "item"
     elif kind != "built-in":
         kind = "attribute"
-    place = _attribute_used(guard, steps, files) or _attribute(root[0], steps, frame, known, files) or found
+    place = _attribute_used(guard, steps, files) or _attribute(root[0], steps, frame, known, files)
+    if place is None and not any(steps):
+        place = found  # an item stands where what holds it is made
     return Origin(kind, place.span if place else None)
+
+
+def _of_module(guard: Guard, module: str, files: Mapping[str, SourceFile | None]) -> Origin:
+    """What the global of another one of the user's modules is."""
+    names = _IMPORT.split(guard.source)[-1]
+    first = _STEP.search(names)
+    if first is None or not first[1]:
+        return Origin("module", None)
+    source = files.get(module)
+    found = definitions(source).global_variable(first[1]) if source else None
+    kind = "global" if first.end() == len(names) else "attribute"
+    return Origin(kind, found.span if found and kind == "global" else None)
 
 
 def _root(
@@ -111,9 +142,10 @@ def _attribute_used(
     known = definitions(source)
     function = known.function_at(guard.span.row)
     cls = known.class_of(function) if function else None
-    if cls is None or not text.startswith("self."):
+    own = self_name(function) if function else ""
+    if cls is None or not own or not text.startswith(f"{own}."):
         return None
-    first = _STEP.match(text, len("self"))
+    first = _STEP.match(text, len(own))
     # It is the same value only where the path ends the same way.
     same = text.count(".") == 1 and first is not None and steps[-1] == first[1]
     return known.attribute(cls, steps[-1]) if same else None
@@ -128,22 +160,36 @@ def _attribute(
 ) -> Definition | None:
     """The definition that a path from ``self`` leads to, as far as its classes are the user's own."""
     function = known.function(frame.row, frame.function) if known else None
-    if root != "self" or known is None or function is None:
+    cls = known.class_of(function) if known and function else None
+    if known is None or function is None or cls is None or root != self_name(function):
         return None
     every = [definitions(source) for source in files.values() if source is not None]
-    cls, found = known.class_of(function), None
+    owned: _Owned | None = (known, cls)
+    found = None
     for step in steps:
         if not step:
             continue  # an item is of the class that the list is made with
-        owner = next((item for item in every if cls is not None and item.classes.get(cls.name) is cls), None)
-        attribute = owner.attribute(cls, step) if owner is not None and cls is not None else None
+        attribute = _inherited(owned, step, every)
         if attribute is None:
-            break
-        found, cls = attribute, _class_of(attribute, every)
+            # What a library adds to a module is where the module is; nothing is known of other values.
+            return found if owned is None else None
+        found, owned = attribute, _class_of(attribute.called, every)
     return found
 
 
-def _class_of(found: Definition, every: Iterable[Definitions]) -> ast.ClassDef | None:
-    """The user's class of a value, if it is one only that is called to make it."""
-    classes = [known.classes[name] for known in every for name in found.called if name in known.classes]
+def _inherited(owned: _Owned | None, name: str, every: Sequence[Definitions]) -> Definition | None:
+    """An attribute of a class, or of those that it is derived from."""
+    seen: list[ast.ClassDef] = []
+    while owned is not None and owned[1] not in seen:
+        known, cls = owned
+        if found := known.attribute(cls, name):
+            return found
+        seen.append(cls)
+        owned = _class_of(frozenset(ast.unparse(base).rpartition(".")[2] for base in cls.bases), every)
+    return None
+
+
+def _class_of(names: frozenset[str], every: Iterable[Definitions]) -> _Owned | None:
+    """The user's class that has one of these names, if it is one only, and where it is defined."""
+    classes = [(known, known.classes[name]) for known in every for name in names if name in known.classes]
     return classes[0] if len(classes) == 1 else None

@@ -133,7 +133,8 @@ class Places:
         known = self._callers.get(stack)
         if known is None:
             own = [frame for frame in stack if self._workspace.contains(frame.filename)]
-            known = self._callers[stack] = tuple(self.span(frame) for frame in reversed(own[:-1]))
+            rows = ((frame.filename, frame.row) for frame in reversed(own[:-1]))
+            known = self._callers[stack] = tuple(Span(name, row, 1, row, 1) for name, row in rows)
         return known
 
     def _innermost_own(self, stack: Stack) -> StackFrame | None:

@@ -51,7 +51,7 @@ def sentence(report: Report) -> str:
     if not found and report.status != "finished":
         return "Nothing was compiled again before the program stopped."
     if not found:
-        return "Nothing was compiled again: every call found the compilation of the one before it."
+        return "Nothing was compiled again."
     count = sum(len(profile.recompilations) for profile in found)
     seconds = sum(profile.seconds for profile in found)
     functions = "1 function" if len(found) == 1 else f"{len(found)} functions"

@@ -31,7 +31,7 @@ from .places import Place, Places
 from .report import Finding, Report, Span
 from .sizes import condition_behind, specialization_behind
 
-_ONE_KIND = {"TRUE_MATCH": "BOOL_MATCH", "FALSE_MATCH": "BOOL_MATCH"}
+_ONE_KIND = {advice.SPECIALIZED: "TENSOR_MATCH", "TRUE_MATCH": "BOOL_MATCH", "FALSE_MATCH": "BOOL_MATCH"}
 """Kinds of guards on one property of a value, by which of its values was met first."""
 
 
@@ -45,7 +45,7 @@ class _Group:
 
 def frozen_verdict(report: Report) -> str:
     """What a run that was frozen after its warm-up came to."""
-    missed = [finding for finding in report.findings if finding.kind == "recompile"]
+    missed = [finding for finding in report.findings if finding.kind == "late-compile"]
     calls, places = sum(finding.count for finding in missed), len({finding.span for finding in missed})
     if not missed:
         return "No call would be compiled after the warm-up."
@@ -64,6 +64,7 @@ class Recompilations:
         self.guards: dict[str, list[GuardInstalled]] = defaultdict(list)
         self._conditions: dict[str, list[ShapeGuard]] = defaultdict(list)
         self._constants: dict[str, list[Specialization]] = defaultdict(list)
+        self._completed: dict[tuple[str, tuple[GuardFailure, ...]], Sequence[GuardFailure]] = {}
         for fact in facts:
             if isinstance(fact, GuardInstalled):
                 self.guards[fact.compile_id].append(fact)
@@ -103,7 +104,7 @@ class Recompilations:
         for fact in self._facts:
             if isinstance(fact, CallMissed):
                 # Compilations that were made later come last, and are more like this call.
-                failure = next(reversed(list(self.completed(fact.failures, ""))), None)
+                failure = next(reversed(self.completed(fact.failures, "")), None)
                 span = self._places.own_span(fact.stack)
                 cause = (failure.source, failure.kind, failure.changed, failure.dimension) if failure else ""
                 groups.setdefault((span, fact.function, cause), []).append((fact, failure))
@@ -114,8 +115,8 @@ class Recompilations:
             calls = self._places.place(fact.stack, "") if fact.stack else place
             yield Draft(
                 Finding(
-                    "recompile",
-                    "recompile",
+                    "late-compile",
+                    "late-compile",
                     "error",
                     wording.missed_message(fact.function, failures),
                     calls.span,
@@ -137,13 +138,19 @@ class Recompilations:
         ]
         told = [(fact.failures, fact.compile_id) for fact in again]
         told.append((limit.failures, limit.compile_id))
-        return [list(self.completed(*item))[-1] for item in told if item[0]]
+        return [self.completed(*item)[-1] for item in told if item[0]]
 
-    def completed(self, failures: Iterable[GuardFailure], compile_id: str) -> Iterator[GuardFailure]:
+    def completed(self, failures: tuple[GuardFailure, ...], compile_id: str) -> Sequence[GuardFailure]:
         """Why a frame was compiled as this one, with all that the guards around tell.
 
         Every earlier compilation has a failure: the last one tells what is new.
         """
+        key = (compile_id, failures)
+        if key not in self._completed:
+            self._completed[key] = list(self._complete(failures, compile_id))
+        return self._completed[key]
+
+    def _complete(self, failures: Iterable[GuardFailure], compile_id: str) -> Iterator[GuardFailure]:
         for failure in sorted(failures, key=lambda failure: compile_number(failure.compile_id)):
             before, after = self.guards[failure.compile_id], self.guards[compile_id]
             found = completed(failure, before, after)

@@ -24,6 +24,8 @@ _OPERATORS: Mapping[str, ast.operator] = {
     "CleanDiv": ast.FloorDiv(),
 }
 """``torch/utils/_sympy/functions.py``."""
+_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""What a text raises that is no expression, or one of hundreds of sizes."""
 
 
 def written_size(source: str) -> str:
@@ -39,12 +41,11 @@ def written_size(source: str) -> str:
 @lru_cache(maxsize=16384)
 def written_condition(expression: str, symbols: tuple[Symbol, ...]) -> str:
     """A condition with what its symbols stand for: ``x.shape[0] % 2 == 0`` for ``Eq(Mod(s77, 2), 0)``."""
-    try:
-        tree = ast.parse(expression, mode="eval")
-    except SyntaxError:
-        return expression
     sizes = {symbol.name: size for symbol in symbols if (size := written_size(symbol.source))}
-    return ast.unparse(_Writer(sizes).visit(tree))
+    try:
+        return ast.unparse(_Writer(sizes).visit(ast.parse(expression, mode="eval")))
+    except _UNREADABLE:
+        return expression
 
 
 @lru_cache(maxsize=16384)
@@ -53,7 +54,7 @@ def relation_of(text: str) -> ast.Compare | None:
     written = re.sub(r"\.size\(\)\[(\d+)\]", r".shape[\1]", text.partition(" # ")[0].strip())
     try:
         tree = ast.parse(written, mode="eval").body
-    except SyntaxError:
+    except _UNREADABLE:
         return None
     return tree if isinstance(tree, ast.Compare) and ".shape[" in written else None
 
@@ -61,9 +62,13 @@ def relation_of(text: str) -> ast.Compare | None:
 def written_relation(text: str) -> str:
     """A comparison of sizes that torch has written, in the words of the code; other text as it is."""
     relation = relation_of(text)
-    return text if relation is None else ast.unparse(relation)
+    try:
+        return text if relation is None else ast.unparse(relation)
+    except RecursionError:
+        return text
 
 
+@lru_cache(maxsize=16384)
 def sides_of(relation: ast.Compare) -> tuple[str, ...]:
     """A comparison in one form, whichever way round it is written."""
     if len(relation.ops) > 1:
@@ -77,6 +82,7 @@ def sides_of(relation: ast.Compare) -> tuple[str, ...]:
     return operator.__name__, left, right
 
 
+@lru_cache(maxsize=16384)
 def parts_of(relation: ast.Compare) -> tuple[set[str], set[int]]:
     """The sizes and the numbers that a comparison is of."""
     sides = (relation.left, *relation.comparators)
@@ -89,8 +95,10 @@ class _Writer(ast.NodeTransformer):
         self._sizes = sizes
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        size = self._sizes.get(node.id)
-        return node if size is None else ast.parse(size, mode="eval").body
+        try:
+            return ast.parse(self._sizes[node.id], mode="eval").body
+        except (KeyError, SyntaxError):  # torch has names of its own for values that have none
+            return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         arguments = [self.visit(argument) for argument in node.args]

@@ -34,6 +34,7 @@ FindingKind: TypeAlias = Literal[
     "graph-break",
     "recompile",
     "recompile-limit",
+    "late-compile",
     "compile-error",
     "capture-error",
     "accuracy",

@@ -46,7 +46,13 @@ def specialization_behind(
     if failure.changed != "size":
         return None
     source = f"{failure.source}.size()[{failure.dimension}]"
-    return next((constant for constant in constants if source in constant.sources), None)
+    found = (constant for constant in constants if source in constant.sources)
+    return next((constant for constant in found if not _is_compared(constant)), None)
+
+
+def _is_compared(constant: Specialization) -> bool:
+    """Whether the code only asked if a size is this number: a jump does so (``symbolic_convert.py``)."""
+    return [frame.function for frame in constant.torch_stack[-2:]] == ["inner", "evaluate_expr"]
 
 
 def _conditions(facts: Iterable[Fact], places: Places) -> Iterator[SizeCondition]:

@@ -68,7 +68,7 @@ def change(failures: Sequence[GuardFailure]) -> str:
 
 def missed_message(function: str, failures: Sequence[GuardFailure]) -> str:
     """A call would have been compiled after the warm-up."""
-    why = change(failures) if failures else "no call of it was part of the warm-up"
+    why = change(failures) if failures else "there is no compilation of it"
     return f"`{function}` would be compiled here in production: {why}"
 
 

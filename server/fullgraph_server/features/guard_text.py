@@ -53,7 +53,7 @@ def guards_at(
             if (guards := function.guards_on(name)).count:
                 return _named(view, function, name, guards, links), span
             name = name.rpartition(".")[0]
-    if not around and (used := view.guards_used_at(row, path)) is not None:
+    if not around and (used := view.guards_used_at(row, column, path)) is not None:
         return _inlined(view, *used, path, links), span
     return None
 

@@ -88,8 +88,9 @@ class Projection:
     """By first row, outer before inner."""
     tensors: Mapping[int, Sequence[TensorName]]
     """By the row where the name ends."""
-    guards: Mapping[int, Sequence[tuple[FrameReport, Guard]]]
-    """By the row where the value is first needed; of a function that is inlined, they are another one's."""
+    guards: Mapping[tuple[int, str], Sequence[tuple[FrameReport, Guard]]]
+    """By the row where the value is first needed, and its last name; in a function that is inlined, those of
+    the one that was compiled."""
     sizes: Mapping[int, Sequence[SizeCondition]]
     """By the row that brought them about."""
     _first_rows: Sequence[int]
@@ -156,17 +157,18 @@ class View:
         reports = (projection.report for projection, _ in self._seen)
         return list(findings_at(shown_findings(self.filename, reports, self._drifts), row, column))
 
-    def guards_used_at(self, row: int, path: str) -> tuple[Report, list[tuple[FrameReport, Guard]]] | None:
+    def guards_used_at(
+        self, row: int, column: int, path: str
+    ) -> tuple[Report, Sequence[tuple[FrameReport, Guard]]] | None:
         """The guards on what is needed first in a line that is as it ran, by the newest run that has any.
 
         In a function that is inlined, ``self.scale`` is ``self.blocks[0].scale`` of the compiled one.
         """
-        last = path.rpartition(".")[2]
         for projection, drift in self._seen:
-            guards = projection.guards.get(drift.earlier(row) or 0, ())
-            found = [item for item in guards if _LAST.sub(r"\1", written_name(item[1].source)) == last]
+            found = projection.guards.get((drift.earlier(row) or 0, path.rpartition(".")[2]), ())
+            there = [item for item in found if item[1].span and _holds(item[1].span, column)]
             if found:
-                return projection.report, found
+                return projection.report, there or found
         return None
 
     def sizes_at(self, row: int) -> tuple[Report, Sequence[SizeCondition]] | None:
@@ -240,11 +242,12 @@ def project(report: Report, filename: str) -> Projection:
     for name in report.tensors:
         if name.span.filename == filename:
             tensors.setdefault(name.span.end_row, []).append(name)
-    guards: dict[int, list[tuple[FrameReport, Guard]]] = {}
+    guards: dict[tuple[int, str], list[tuple[FrameReport, Guard]]] = {}
     for frame in report.frames:
         for guard in frame.guards:
             if guard.span is not None and guard.span.filename == filename:
-                guards.setdefault(guard.span.row, []).append((frame, guard))
+                last = _LAST.sub(r"\1", written_name(guard.source))
+                guards.setdefault((guard.span.row, last), []).append((frame, guard))
     sizes: dict[int, list[SizeCondition]] = {}
     for condition in report.sizes:
         if condition.span is not None and condition.span.filename == filename:
@@ -257,6 +260,10 @@ def _defined_at(function: Function, drift: Drift) -> int | None:
     """The row of a function's ``def`` as it is now, if it is still there."""
     row, change = drift.line(function.frame.row)
     return None if change == "deleted" else row
+
+
+def _holds(span: Span, column: int) -> bool:
+    return span.row < span.end_row or span.column <= column <= span.end_column
 
 
 def _is_as_it_ran(name: TensorName, drift: Drift) -> bool:

@@ -27,7 +27,7 @@ class Definition:
     called: frozenset[str] = frozenset()
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def definitions(source: SourceFile) -> Definitions:
     """The scopes of a source."""
     around: dict[_Scope, _Scope] = {}
@@ -92,12 +92,14 @@ class Definitions:
         return self._known[cls, name]
 
     def _attribute(self, cls: ast.ClassDef, name: str) -> Definition | None:
-        for node in _of_scope(cls, inner=True):
-            for target, value in _stores(node):
-                if isinstance(target, ast.Attribute) and target.attr == name and _is_of_self(target):
-                    return Definition(node_span(self._source, target), _called(value))
-            if isinstance(node, ast.Call) and _registers(node, name):
-                return Definition(node_span(self._source, node), _called(node))
+        for method in cls.body:
+            own = self_name(method)
+            for node in _of_scope(method, functions=True) if own else ():
+                for target, value in _stores(node):
+                    if _is_attribute(target, own, name):
+                        return Definition(node_span(self._source, target), _called(value))
+                if isinstance(node, ast.Call) and _registers(node, name):
+                    return Definition(node_span(self._source, node), _called(node))
         return self._stored(cls, name)
 
     def _variable(self, scope: _Function | ast.Module, name: str) -> Definition | None:
@@ -135,12 +137,20 @@ def _parameters(arguments: ast.arguments) -> Iterator[ast.arg]:
     yield from (node for node in (arguments.vararg, arguments.kwarg) if node is not None)
 
 
-def _of_scope(node: ast.AST, inner: bool = False) -> Iterator[ast.AST]:
-    """The nodes of a scope in the order of the text; those of scopes within it only if they are wanted."""
+def self_name(method: ast.AST) -> str:
+    """What a method calls the object that it is of; empty for what is no method."""
+    arguments = method.args if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+    first = [*arguments.posonlyargs, *arguments.args][:1] if arguments else []
+    return first[0].arg if first else ""
+
+
+def _of_scope(node: ast.AST, *, functions: bool = False) -> Iterator[ast.AST]:
+    """The nodes of a scope in the order of the text; those of functions within it only if they are wanted."""
     for child in ast.iter_child_nodes(node):
         yield child
-        if inner or not isinstance(child, (*_FUNCTIONS, ast.ClassDef)):
-            yield from _of_scope(child, inner)
+        inner = isinstance(child, (*_FUNCTIONS, ast.ClassDef))
+        if not inner or (functions and not isinstance(child, ast.ClassDef)):
+            yield from _of_scope(child, functions=functions)
 
 
 def _bound(alias: ast.alias) -> str:
@@ -170,8 +180,13 @@ def _targets(node: ast.expr) -> Iterator[ast.expr]:
         yield node
 
 
-def _is_of_self(node: ast.Attribute) -> bool:
-    return isinstance(node.value, ast.Name) and node.value.id == "self"
+def _is_attribute(node: ast.expr, owner: str, name: str) -> bool:
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr == name
+        and isinstance(node.value, ast.Name)
+        and node.value.id == owner
+    )
 
 
 def _called(value: ast.expr | None) -> frozenset[str]:

@@ -25,6 +25,7 @@ _CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), 127) if chr(code) no
 _NAMES = {
     "graph-break": ("graph break", "graph breaks"),
     "recompile": ("recompilation", "recompilations"),
+    "late-compile": ("call that would be compiled", "calls that would be compiled"),
     "recompile-limit": ("recompile limit hit", "recompile limits hit"),
     "compile-error": ("compile error", "compile errors"),
     "capture-error": ("capture error", "capture errors"),
@@ -94,7 +95,9 @@ def finding_lines(checked: Checked, finding: Finding, width: int | None) -> Iter
 
 def summary(report: Report) -> str:
     """``2 graph breaks, 1 recompilation in 1 function (3 graphs, 0.6 s) - torch 2.13.0``."""
-    counts: Counter[str] = Counter(finding.kind for finding in report.findings)
+    counts: Counter[str] = Counter()
+    for finding in report.findings:
+        counts[finding.kind] += finding.count if finding.kind == "late-compile" else 1
     parts = [plural(counts[kind], *names) for kind, names in _NAMES.items() if counts[kind]]
     graphs = sum(frame.graphs for frame in report.frames)
     if report.frames:
@@ -140,7 +143,8 @@ def _underline(source: SourceFile, span: Span, row: int) -> str:
 
 def _label(finding: Finding) -> str:
     kind = finding.kind.replace("-", " ") if finding.code != finding.kind else ""
-    times = f"in {finding.count} compilations" if finding.count > 1 and finding.kind != "recompile" else ""
+    what = "calls" if finding.kind == "late-compile" else "compilations"
+    times = f"in {finding.count} {what}" if finding.count > 1 and finding.kind != "recompile" else ""
     return " ".join(part for part in (kind, times) if part)
 
 
