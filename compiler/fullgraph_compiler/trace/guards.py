@@ -42,7 +42,7 @@ _REASONS = (
     # which type was expected.
     re.compile(
         r"^tensor '(?P<name>.+?)' (?P<changed>.+?) mismatch(?: at index (?P<dimension>\d+))?\.?"
-        r" expected (?P<expected>.+?), actual (?P<actual>.+)$"
+        r" expected (?P<expected>.+?), actual (?P<actual>.+?)(?:\. Guard failed on a parameter.*)?$"
     ),
     re.compile(
         r"^tensor '(?P<name>.+?)' (?P<changed>requires_grad) mismatch\. "

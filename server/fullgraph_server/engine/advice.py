@@ -69,6 +69,11 @@ def _size(failure: GuardFailure) -> str:
         return _ASKED
     if _is_array(failure):
         return "Compile with `dynamic=True`: an array cannot be marked as dynamic."
+    if "force_parameter_static_shapes" in failure.reason:
+        return (
+            "Set `torch._dynamo.config.force_parameter_static_shapes = False`, since parameters are static "
+            f"otherwise, and call `torch._dynamo.mark_dynamic({name}, {dimension})` before the compiled call."
+        )
     return (
         f"Call `torch._dynamo.mark_dynamic({name}, {dimension})` before the compiled call, "
         "or compile with `dynamic=True`, to keep one graph for every size."

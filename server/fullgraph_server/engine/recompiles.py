@@ -80,7 +80,7 @@ class Recompilations:
             if isinstance(fact, Recompile):
                 for failure in self.completed(fact.failures, fact.compile_id):
                     place = self._place(fact.compile_id, failure)
-                    subject = failure.source or failure.reason.removesuffix(failure.expected)
+                    subject = wording.cause_of(failure)
                     kind = _ONE_KIND.get(failure.kind, failure.kind)
                     key = (place.span, subject, kind, failure.changed, failure.dimension)
                     groups.setdefault(key, _Group(place)).failures[fact.compile_id] = failure

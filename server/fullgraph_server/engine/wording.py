@@ -102,9 +102,16 @@ def by_cause(failures: Sequence[GuardFailure]) -> list[list[GuardFailure]]:
     """The failures of each property of a guarded value, the most frequent first."""
     causes: dict[tuple[object, ...], list[GuardFailure]] = {}
     for failure in failures:
-        key = (failure.source or failure.reason, failure.kind, failure.changed, failure.dimension)
+        key = (cause_of(failure), failure.kind, failure.changed, failure.dimension)
         causes.setdefault(key, []).append(failure)
     return sorted(causes.values(), key=len, reverse=True)
+
+
+def cause_of(failure: GuardFailure) -> str:
+    """What a failure is about: torch names other objects each time that a backend is another one."""
+    if failure.kind in _WHOLE and not failure.source:
+        return failure.kind
+    return failure.source or failure.reason.removesuffix(failure.expected)
 
 
 def _times(number: int) -> str:
