@@ -44,6 +44,7 @@ def program(tmp_path: Path) -> dict[str, Any]:
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)
     linecache.checkcache(str(path))
+    torch._dynamo.reset()  # compile ids begin anew, whatever other tests have compiled
     namespace: dict[str, Any] = {"path": str(path)}
     exec(compile(PROGRAM, str(path), "exec"), namespace)
     return namespace
