@@ -119,6 +119,9 @@ export class Window {
 
   /** Puts the cursor into a text of the editor. */
   async clickText(text: string): Promise<void> {
+    // A hover that is open may cover it, and goes once the mouse is elsewhere.
+    await this.page.mouse.move(0, 0);
+    await this.page.locator(".monaco-hover:visible").first().waitFor({ state: "hidden" });
     await this.at(text, async ({ x, y }) => {
       await this.page.mouse.click(x, y);
     });
