@@ -17,37 +17,25 @@ import type { Server } from "./server";
 /** What a menu of the view hands over; nothing, from the palette. */
 export type Named = TargetNode | FindingNode | undefined;
 
-/** Find the stage of the compiler that is at fault. The server tells which it is. */
-export async function findStage(server: Server, named: Named): Promise<void> {
+async function runOn(server: Server, command: string, named: Named): Promise<void> {
   const target = targetOf(named);
   if (target !== undefined) {
-    await server.command(STAGES, target);
+    await server.command(command, target);
   }
 }
+
+/** Find the stage of the compiler that is at fault. The server tells which it is. */
+export const findStage = (server: Server, named: Named) => runOn(server, STAGES, named);
 
 /** Try what helps against crashes and for want of memory. The server tells what does. */
-export async function tryRecipes(server: Server, named: Named): Promise<void> {
-  const target = targetOf(named);
-  if (target !== undefined) {
-    await server.command(RECIPES, target);
-  }
-}
+export const tryRecipes = (server: Server, named: Named) => runOn(server, RECIPES, named);
 
 /** Profile the recompilations of a target. What comes of it opens by itself. */
-export async function profileRecompilations(server: Server, named: Named): Promise<void> {
-  const target = targetOf(named);
-  if (target !== undefined) {
-    await server.command(RECOMPILES, target);
-  }
-}
+export const profileRecompilations = (server: Server, named: Named) =>
+  runOn(server, RECOMPILES, named);
 
 /** Find the calls that would be compiled after the warm-up. The server tells how many there are. */
-export async function findLateCompilations(server: Server, named: Named): Promise<void> {
-  const target = targetOf(named);
-  if (target !== undefined) {
-    await server.command(FROZEN, target);
-  }
-}
+export const findLateCompilations = (server: Server, named: Named) => runOn(server, FROZEN, named);
 
 /** Shrink a failure to a repro: the one that is named, else the first one of the target. */
 export async function minify(server: Server, named: Named): Promise<void> {

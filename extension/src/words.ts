@@ -82,53 +82,44 @@ export function shortVersion(version: string): string {
 }
 
 function graphs(number: number): string {
-  return number === 1 ? l10n.t("1 graph") : l10n.t("{0} graphs", grouped(number));
+  return counted(number, l10n.t("1 graph"), l10n.t("{0} graphs", grouped(number)));
 }
 
 function guards(number: number): string {
-  return number === 1 ? l10n.t("1 guard") : l10n.t("{0} guards", grouped(number));
+  return counted(number, l10n.t("1 guard"), l10n.t("{0} guards", grouped(number)));
 }
 
-// What people look for is told only where there is any.
+function counted(number: number, one: string, many: string): string {
+  return number === 1 ? one : many;
+}
+
+/** What people look for is told only where there is any. */
+function some(number: number, one: string, many: string): string {
+  return number === 0 ? "" : counted(number, one, many);
+}
 
 function breaks(number: number): string {
-  return number === 0
-    ? ""
-    : number === 1
-      ? l10n.t("1 break")
-      : l10n.t("{0} breaks", grouped(number));
+  return some(number, l10n.t("1 break"), l10n.t("{0} breaks", grouped(number)));
 }
 
 function lateCalls(number: number): string {
-  return number === 0
-    ? ""
-    : number === 1
-      ? l10n.t("1 late call")
-      : l10n.t("{0} late calls", grouped(number));
+  return some(number, l10n.t("1 late call"), l10n.t("{0} late calls", grouped(number)));
 }
 
 function recompiles(number: number): string {
-  return number === 0
-    ? ""
-    : number === 1
-      ? l10n.t("1 recompile")
-      : l10n.t("{0} recompiles", grouped(number));
+  return some(number, l10n.t("1 recompile"), l10n.t("{0} recompiles", grouped(number)));
 }
 
 function failures(number: number): string {
-  return number === 0
-    ? ""
-    : number === 1
-      ? l10n.t("1 failure")
-      : l10n.t("{0} failures", grouped(number));
+  return some(number, l10n.t("1 failure"), l10n.t("{0} failures", grouped(number)));
 }
 
 function limits(number: number): string {
-  return number === 0
-    ? ""
-    : number === 1
-      ? l10n.t("1 function given up")
-      : l10n.t("{0} functions given up", grouped(number));
+  return some(
+    number,
+    l10n.t("1 function given up"),
+    l10n.t("{0} functions given up", grouped(number)),
+  );
 }
 
 function inSeconds(seconds: number): string {

@@ -125,11 +125,16 @@ class Editor(LanguageClient):
 
     async def analyze_step(self, file: Path, text: str) -> None:
         """Open a folder with one file, and run the example calls of its function ``step``."""
+        await self.open_program(file, text)
+        self.target = f"{file}::step"
+        await self.command("fullgraph.run", self.target)
+
+    async def open_program(self, file: Path, text: str) -> None:
+        """Open a folder with one file, which this interpreter runs."""
         await asyncio.to_thread(file.write_text, text)
         self.set_configuration({"fullgraph": {"activeInterpreter": sys.executable}})
         await self.open_folder(file.parent)
-        self.file, self.uri, self.target = file, self.open(file), f"{file}::step"
-        await self.command("fullgraph.run", self.target)
+        self.file, self.uri = file, self.open(file)
 
     def edit(self, uri: str, text: str) -> int:
         """Replace the text of an open file; returns its new version."""

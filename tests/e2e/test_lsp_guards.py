@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -51,11 +50,8 @@ if __name__ == "__main__":
 
 @pytest_lsp.fixture(config=CONFIG, scope="module")
 async def editor(lsp_client: Editor, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[None]:
-    file = tmp_path_factory.mktemp("guards") / "model.py"
-    file.write_text(MODEL)
-    lsp_client.set_configuration({"fullgraph": {"activeInterpreter": sys.executable}})
-    await lsp_client.open_folder(file.parent)
-    lsp_client.uri, lsp_client.target = lsp_client.open(file), str(file)
+    await lsp_client.open_program(tmp_path_factory.mktemp("guards") / "model.py", MODEL)
+    lsp_client.target = str(lsp_client.file)
     await lsp_client.command("fullgraph.run", lsp_client.target)
     yield
     await lsp_client.shutdown_session()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import sys
 from collections.abc import AsyncIterator
 
 import pytest
@@ -31,11 +30,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @pytest_lsp.fixture(config=CONFIG, scope="module")
 async def session(lsp_client: Editor, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[None]:
-    file = tmp_path_factory.mktemp("kernels") / "model.py"
-    file.write_text(PROGRAM)
-    lsp_client.set_configuration({"fullgraph": {"activeInterpreter": sys.executable}})
-    await lsp_client.open_folder(file.parent)
-    lsp_client.file, lsp_client.uri, lsp_client.target = file, lsp_client.open(file), f"{file}::step"
+    await lsp_client.open_program(tmp_path_factory.mktemp("kernels") / "model.py", PROGRAM)
+    lsp_client.target = f"{lsp_client.file}::step"
     await asyncio.wait_for(lsp_client.begin("fullgraph.kernels", lsp_client.target), COMPILE_SECONDS)
     yield
     await lsp_client.shutdown_session()

@@ -51,6 +51,14 @@ class FakeRun:
         self._cancelled.set()
 
 
+def enter_project(monkeypatch: pytest.MonkeyPatch, folder: Path, program: str) -> Path:
+    """Make a folder a project with a program ``a.py``, and the current folder."""
+    (folder / "pyproject.toml").write_text("[project]\nname = 'a'\n")
+    (folder / "a.py").write_text(program)
+    monkeypatch.chdir(folder)
+    return folder
+
+
 def fake_runs(monkeypatch: pytest.MonkeyPatch) -> type[FakeRun]:
     """Put fake runs in the place of real ones; they begin with nothing to tell."""
     monkeypatch.setattr(session_module, "Run", FakeRun)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from faked_run import FakeRun, fake_runs, fullgraph
+from faked_run import FakeRun, enter_project, fake_runs, fullgraph
 from fullgraph_compiler.facts import (
     Artifact,
     CodeGenerated,
@@ -29,10 +29,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakeRun]:
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'a'\n")
-    (tmp_path / "a.py").write_text("def f(x, w):\n    y = x @ w\n    return y.relu()\n")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    return enter_project(monkeypatch, tmp_path, "def f(x, w):\n    y = x @ w\n    return y.relu()\n")
 
 
 def written(folder: Path) -> tuple[Fact, ...]:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from faked_run import FakeRun, fake_runs, fullgraph
+from faked_run import FakeRun, enter_project, fake_runs, fullgraph
 from fullgraph_compiler.facts import (
     CompileFailure,
     Fact,
@@ -44,10 +44,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakeRun]:
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'a'\n")
-    (tmp_path / "a.py").write_text(PROGRAM)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    return enter_project(monkeypatch, tmp_path, PROGRAM)
 
 
 def stack(folder: Path, *rows: int) -> Stack:

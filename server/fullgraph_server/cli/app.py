@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
-from fullgraph_compiler.facts import Dynamic, Level
+from fullgraph_compiler.facts import Level
 
 from .. import __version__
 from ..workspace.targets import Target
@@ -54,28 +54,29 @@ _MEMORY = click.option(
 )
 
 
-_SWITCHES = (
-    click.option(
+_Option: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
+
+_SWITCHES: Mapping[str, _Option] = {
+    "dynamic": click.option(
         "--dynamic",
         type=click.Choice(["on", "off", "automatic"]),
         help="Make sizes dynamic, or static, or dynamic once they change, whatever the program says.",
     ),
-    click.option(
+    "recompile_limit": click.option(
         "--recompile-limit",
         type=click.IntRange(min=1),
         help="Compile a function this often, whatever the program says.",
         metavar="N",
     ),
-    click.option("--only", help="Compile functions alone whose whole name fits.", metavar="REGEX"),
-    click.option("--cold-caches", is_flag=True, default=None, help="Take no kernel from an earlier run."),
-    click.option(
+    "only": click.option("--only", help="Compile functions alone whose whole name fits.", metavar="REGEX"),
+    "cold_caches": click.option(
+        "--cold-caches", is_flag=True, default=None, help="Take no kernel from an earlier run."
+    ),
+    "cpp_stacks": click.option(
         "--cpp-stacks", is_flag=True, default=None, help="Tell the C++ calls that add guards on sizes: slow."
     ),
-)
+}
 """What a run does otherwise than the program says: the attributes of ``Switches``."""
-
-
-_Option: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 
 
 def _format(formats: Mapping[str, Format]) -> _Option:
@@ -88,31 +89,20 @@ def _switches(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the switches of its run."""
 
     @functools.wraps(command)
-    def run(
-        dynamic: Dynamic | None,
-        recompile_limit: int | None,
-        only: str | None,
-        cold_caches: bool | None,
-        cpp_stacks: bool | None,
-        **own: Any,
-    ) -> None:
-        given = {
-            "dynamic": dynamic,
-            "recompile_limit": recompile_limit,
-            "only": _pattern(only),
-            "cold_caches": cold_caches,
-            "cpp_stacks": cpp_stacks,
-        }
+    def run(**own: Any) -> None:
+        given = {name: own.pop(name) for name in _SWITCHES}
+        _check_pattern(given["only"])
         command(switches={name: value for name, value in given.items() if value is not None}, **own)
 
-    for option in reversed(_SWITCHES):
-        run = option(run)
-    return run
+    optioned: Callable[..., None] = run
+    for option in reversed([*_SWITCHES.values()]):
+        optioned = option(optioned)
+    return optioned
 
 
-def _pattern(text: str | None) -> str | None:
+def _check_pattern(text: str | None) -> None:
     try:
-        return text and re.compile(text).pattern
+        re.compile(text or "")
     except re.error as error:
         raise click.BadParameter(str(error), param_hint="--only") from error
 

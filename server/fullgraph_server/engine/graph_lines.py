@@ -11,7 +11,7 @@ from fullgraph_compiler.facts import Fact, FrameSkipped, GraphBreak, GraphCaptur
 from ..workspace.ranges import body_spans, statement_span
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
-from .names import compile_number
+from .names import compile_number, frame_of
 from .places import Function, Places
 from .report import GraphLines, NumberedGraph, Span
 from .wording import first_line
@@ -40,19 +40,15 @@ def _graphs(facts: Iterable[Fact], places: Places) -> Iterator[tuple[NumberedGra
     """The graphs of each frame, as one, in the order of the program."""
     # An attempt that torch tried again tells of a compilation twice: the last one counts.
     captured = {fact.compile_id: fact for fact in facts if isinstance(fact, GraphCaptured)}
-    limited = {_frame(fact.compile_id) for fact in facts if isinstance(fact, RecompileLimit)}
+    limited = {frame_of(fact.compile_id) for fact in facts if isinstance(fact, RecompileLimit)}
     frames: dict[str, list[str]] = {}
     for compile_id in sorted(captured, key=compile_number):
-        frames.setdefault(_frame(compile_id), []).append(compile_id)
+        frames.setdefault(frame_of(compile_id), []).append(compile_id)
     for number, (frame, compile_ids) in enumerate(frames.items(), 1):
         function = places.functions.get(compile_ids[0])
         name = function.name if function else ""
         graph = NumberedGraph(number, len(frames), name, tuple(compile_ids), frame in limited)
         yield graph, [captured[compile_id] for compile_id in compile_ids]
-
-
-def _frame(compile_id: str) -> str:
-    return compile_id.rpartition("/")[0]
 
 
 def _given_up(facts: Iterable[Fact]) -> dict[str, str]:

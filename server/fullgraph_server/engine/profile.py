@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .report import Compilation, Finding, FrameReport, Report, Span
+from .wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +55,14 @@ def sentence(report: Report) -> str:
         return "Nothing was compiled again."
     count = sum(len(profile.recompilations) for profile in found)
     seconds = sum(profile.seconds for profile in found)
-    functions = "1 function" if len(found) == 1 else f"{len(found)} functions"
-    times = "1 recompilation" if count == 1 else f"{count} recompilations"
+    times, functions = counted(count, "recompilation"), counted(len(found), "function")
     return f"{times} of {functions} took {seconds:.1f} s, with one compilation kept of each."
 
 
 def cost(profile: FunctionProfile) -> str:
     """How often a function was compiled again, how long that took, and how many compilations it needs."""
     count, needed = len(profile.recompilations), profile.frame.versions
-    times = "1 recompilation" if count == 1 else f"{count} recompilations"
-    told = f"{times}, {profile.seconds:.1f} s"
+    told = f"{counted(count, 'recompilation')}, {profile.seconds:.1f} s"
     return f"{told}; a recompile_limit of {needed} holds all different ones" if needed > 1 else told
 
 

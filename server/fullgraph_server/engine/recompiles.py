@@ -26,7 +26,7 @@ from fullgraph_compiler.trace.changes import completed
 from ..workspace.workspace import Workspace
 from . import advice, wording
 from .drafts import Draft
-from .names import compile_number
+from .names import compile_number, frame_of
 from .places import Place, Places
 from .report import Finding, Report, Span
 from .sizes import condition_behind, specialization_behind
@@ -49,9 +49,8 @@ def frozen_verdict(report: Report) -> str:
     calls, places = sum(finding.count for finding in missed), len({finding.span for finding in missed})
     if not missed:
         return "No call would be compiled after the warm-up."
-    which = "1 call" if calls == 1 else f"{calls} calls"
-    where = "" if places == calls else f", from {places} {'place' if places == 1 else 'places'}"
-    return f"{which} would be compiled after the warm-up{where}."
+    where = "" if places == calls else f", from {wording.counted(places, 'place')}"
+    return f"{wording.counted(calls, 'call')} would be compiled after the warm-up{where}."
 
 
 class Recompilations:
@@ -130,11 +129,9 @@ class Recompilations:
 
     def causes(self, limit: RecompileLimit) -> list[GuardFailure]:
         """Why a frame was compiled so often: what each of its recompilations tells that is new."""
-        frame = limit.compile_id.rpartition("/")[0]
+        frame = frame_of(limit.compile_id)
         again = [
-            fact
-            for fact in self._facts
-            if isinstance(fact, Recompile) and fact.compile_id.rpartition("/")[0] == frame
+            fact for fact in self._facts if isinstance(fact, Recompile) and frame_of(fact.compile_id) == frame
         ]
         told = [(fact.failures, fact.compile_id) for fact in again]
         told.append((limit.failures, limit.compile_id))

@@ -110,7 +110,7 @@ def compilations(
 ) -> tuple[Compilation, ...]:
     """All compilations of frames, in their order."""
     reasons = {
-        fact.compile_id: wording.change([*recompilations.completed(fact.failures, fact.compile_id)][-1:])
+        fact.compile_id: wording.change(recompilations.completed(fact.failures, fact.compile_id)[-1:])
         for fact in facts
         if isinstance(fact, Recompile) and fact.failures
     }

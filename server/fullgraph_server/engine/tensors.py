@@ -9,7 +9,7 @@ from fullgraph_compiler.facts import Fact, NamedTensor, StackFrame, TensorsNamed
 
 from ..workspace.names import Target, name_targets
 from ..workspace.workspace import Workspace
-from .names import compile_number
+from .names import compile_number, frame_of
 from .report import HeldTensors, TensorName
 
 
@@ -52,7 +52,7 @@ def _target(tensor: NamedTensor, workspace: Workspace) -> Target | None:
 def _name(place: _Place, named: Mapping[str, TensorsNamed]) -> TensorName | None:
     """What to show of a place: nothing, where it also got something that is no tensor."""
     # A recompilation takes the place of those before it; other frames run the same code beside each other.
-    newest = {compile_id.rpartition("/")[0]: compile_id for compile_id in place.held}
+    newest = {frame_of(compile_id): compile_id for compile_id in place.held}
     held = {
         compile_id: HeldTensors(compile_id, tuple(tensors), named[compile_id].symbols)
         for compile_id, tensors in place.held.items()

@@ -114,6 +114,11 @@ def cause_of(failure: GuardFailure) -> str:
     return failure.source or failure.reason.removesuffix(failure.expected)
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def _times(number: int) -> str:
     return "" if number == 1 else f" {number} times"
 
@@ -160,7 +165,7 @@ def _distinct(values: Sequence[str]) -> list[str]:
 def _listed(values: Sequence[str], word: str) -> str:
     if len(values) > _MOST_VALUES:
         more = len(values) - _MOST_VALUES
-        return f"{', '.join(values[:_MOST_VALUES])} and {more} other {'value' if more == 1 else 'values'}"
+        return f"{', '.join(values[:_MOST_VALUES])} and {counted(more, 'other value')}"
     if len(values) == 1:
         return values[0]
     return f"{', '.join(values[:-1])} {word} {values[-1]}"

@@ -12,7 +12,7 @@ from ..engine.names import written_name
 from ..engine.origins import is_ambient, origin_of
 from ..engine.relations import written_size
 from ..engine.report import Compilation, FrameReport, Guard, Report, SizeCondition, Span
-from ..engine.wording import library_place
+from ..engine.wording import counted, library_place
 from .markdown import escaped, fenced
 from .projection import Function, NamedGuards, View, grouped
 
@@ -87,11 +87,6 @@ def function_text(view: View, function: Function, links: Links) -> str:
 def sizes_text(report: Report, conditions: Sequence[SizeCondition]) -> str:
     """What a line makes the compiler take for granted of sizes."""
     return "\n".join(["**Sizes that this line fixes**", "", *_size_items(conditions, report)])
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 # -- names -------------------------------------------------------------------------------------

@@ -10,11 +10,12 @@ from pygls.lsp.server import LanguageServer
 
 from ..engine.kernels import operators
 from ..engine.report import Code, Launch, Span
+from ..engine.wording import counted
 from .artifacts import is_artifact
 from .documents import Documents
 from .explanation import explanation_link, explanation_uri
 from .findings import ShownFinding
-from .guard_text import NO_LINKS, Links, counted, function_text, guards_at, sizes_text
+from .guard_text import NO_LINKS, Links, function_text, guards_at, sizes_text
 from .kernels import Kernels
 from .markdown import escaped, paragraphs
 from .projection import Projections, View

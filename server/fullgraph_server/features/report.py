@@ -43,14 +43,13 @@ def register(server: LanguageServer, runs: Runs, items: ReportItems) -> None:
         if found is None or found.generation != params.generation or params.frame >= len(found.frames):
             return []
         frame = found.frames[params.frame]
-        libraries = {guard for guard in frame.guards if is_of_library(guard, found.files)}
-        guards = sorted(frame.guards, key=lambda guard: (*_importance(guard), guard in libraries))
+        guards = sorted(frame.guards, key=lambda guard: _importance(found, guard))
         return [items.guard(found, frame, guard) for guard in guards]
 
 
-def _importance(guard: Guard) -> tuple[int, bool]:
-    """Those that failed first, then those of values that have a name."""
-    return -guard.failures, not written_name(guard.source)
+def _importance(report: Report, guard: Guard) -> tuple[int, bool, bool]:
+    """Those that failed first, then those of the user's values that have a name."""
+    return -guard.failures, not written_name(guard.source), is_of_library(guard, report.files)
 
 
 def _is_code(shown: ShownDocument) -> bool:

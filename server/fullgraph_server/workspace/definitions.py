@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from ..engine.report import Span
+from .names import stored
 from .ranges import header_span, node_span
 from .source import SourceFile
 
@@ -95,9 +96,9 @@ class Definitions:
         for method in cls.body:
             own = self_name(method)
             for node in _of_scope(method, functions=True) if own else ():
-                for target, value in _stores(node):
-                    if _is_attribute(target, own, name):
-                        return Definition(node_span(self._source, target), _called(value))
+                for target, written, _ in stored(node) if isinstance(node, ast.stmt) else ():
+                    if written == name and _is_attribute_of(target, own):
+                        return Definition(node_span(self._source, target), _called(_value(node, target)))
                 if isinstance(node, ast.Call) and _registers(node, name):
                     return Definition(node_span(self._source, node), _called(node))
         return self._stored(cls, name)
@@ -113,9 +114,9 @@ class Definitions:
                 return Definition(header_span(self._source, node))
             if isinstance(node, (ast.Import, ast.ImportFrom)) and name in map(_bound, node.names):
                 return Definition(node_span(self._source, node))
-            for target, value in _stores(node):
-                if isinstance(target, ast.Name) and target.id == name:
-                    return Definition(node_span(self._source, target), _called(value))
+            for target, written, _ in stored(node) if isinstance(node, ast.stmt) else ():
+                if written == name and isinstance(target, ast.Name):
+                    return Definition(node_span(self._source, target), _called(_value(node, target)))
         return None
 
 
@@ -158,35 +159,16 @@ def _bound(alias: ast.alias) -> str:
     return alias.asname or alias.name.partition(".")[0]
 
 
-def _stores(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
-    """What a statement or the like gives a value, and that."""
-    if isinstance(node, ast.Assign):
-        for target in node.targets:
-            whole = not isinstance(target, (ast.Tuple, ast.List))
-            yield from ((part, node.value if whole else None) for part in _targets(target))
-    elif isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
-        yield node.target, node.value
-    elif isinstance(node, (ast.For, ast.AsyncFor)):
-        yield from ((part, None) for part in _targets(node.target))
-    elif isinstance(node, ast.withitem) and node.optional_vars:
-        yield from ((part, None) for part in _targets(node.optional_vars))
+def _value(statement: ast.AST, target: ast.expr) -> ast.expr | None:
+    """What a statement gives to a target as a whole."""
+    if isinstance(statement, ast.Assign):
+        return statement.value if target in statement.targets else None
+    return statement.value if isinstance(statement, (ast.AnnAssign, ast.AugAssign)) else None
 
 
-def _targets(node: ast.expr) -> Iterator[ast.expr]:
-    if isinstance(node, (ast.Tuple, ast.List)):
-        for item in node.elts:
-            yield from _targets(item)
-    else:
-        yield node
-
-
-def _is_attribute(node: ast.expr, owner: str, name: str) -> bool:
-    return (
-        isinstance(node, ast.Attribute)
-        and node.attr == name
-        and isinstance(node.value, ast.Name)
-        and node.value.id == owner
-    )
+def _is_attribute_of(node: ast.expr, owner: str) -> bool:
+    holder = node.value if isinstance(node, ast.Attribute) else None
+    return isinstance(holder, ast.Name) and holder.id == owner
 
 
 def _called(value: ast.expr | None) -> frozenset[str]:

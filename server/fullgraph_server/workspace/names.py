@@ -48,25 +48,25 @@ class Targets:
 @lru_cache(maxsize=256)
 def name_targets(source: SourceFile) -> Targets:
     """Find the targets of a source."""
-    stored: dict[tuple[int, str], dict[int, Target]] = {}
+    targets: dict[tuple[int, str], dict[int, Target]] = {}
     parameters: dict[tuple[int, str, str], Target] = {}
     for node in ast.walk(source.tree) if source.tree else ():
         if isinstance(node, ast.stmt):
-            for target, name, annotation in _targets(node):
+            for target, name, annotation in stored(node):
                 found = Target(
                     node_span(source, target, annotation), annotation is not None, _extent(source, node)
                 )
-                stored.setdefault((target.lineno, name), {})[target.col_offset] = found
+                targets.setdefault((target.lineno, name), {})[target.col_offset] = found
         if isinstance(node, _Function):
             row = min((item.lineno for item in node.decorator_list), default=node.lineno)
             for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
                 span = node_span(source, parameter)
                 annotated = parameter.annotation is not None
                 parameters[row, node.name, parameter.arg] = Target(span, annotated, span)
-    return Targets(stored, parameters)
+    return Targets(targets, parameters)
 
 
-def _targets(statement: ast.stmt) -> Iterator[tuple[ast.expr, str, ast.expr | None]]:
+def stored(statement: ast.stmt) -> Iterator[tuple[ast.expr, str, ast.expr | None]]:
     """What a statement stores to, its blocks left out; with the annotation."""
     annotated = statement if isinstance(statement, ast.AnnAssign) else None
     for node in _own(statement):

@@ -101,9 +101,9 @@ def name_span(source: SourceFile | None, row: int, name: str) -> Span | None:
         return None
     names = _names_at(source, row)
     _, dot, last = name.rpartition(".")
-    ending = [path for path in names if dot and path.startswith("self.") and path[4:] == f".{last}"]
-    if name not in names and ending:
-        return names[ending[0]]
+    inlined = f"self.{last}"
+    if dot and name not in names and inlined in names:
+        return names[inlined]
     while name:
         if name in names:
             return names[name]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
@@ -12,11 +11,10 @@ from ...engine.profile import FunctionProfile, cost, profiles, sentence
 from ...engine.report import Span
 from ...engine.wording import what_changed
 from .checked import Checked, shown_path
-from .text import clean, plain_console, print_finding
+from .text import clean, plain_console, print_finding, wrapped
 
 _MOST_CALLS = 8
-_NARROWEST = 40
-"""Columns below which nothing is wrapped."""
+_HELP = "help: "
 
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
@@ -52,7 +50,9 @@ def _lines(checked: Checked, profile: FunctionProfile, width: int | None) -> Ite
         yield Text(indent + _code(checked, cause.finding.span))
         for hint in dict.fromkeys(hint for hint in cause.finding.hints if hint not in told):
             told.add(hint)
-            yield from (Text(line) for line in _wrapped(f"help: {hint}", indent, width))
+            first, *others = wrapped(clean(hint), len(indent + _HELP), width)
+            yield Text(indent + _HELP + first)
+            yield from (Text(" " * len(indent + _HELP) + line) for line in others)
     if profile.callers:
         yield Text("  called from", "bold")
     for span, count in profile.callers[:_MOST_CALLS]:
@@ -76,17 +76,3 @@ def _code(checked: Checked, span: Span) -> str:
     source = checked.workspace.source(span.filename)
     code = clean(source.line(span.row).strip()) if source else ""
     return f"{shown_path(span.filename)}:{span.row}  {code}".rstrip()
-
-
-def _wrapped(text: str, indent: str, width: int | None) -> list[str]:
-    if width is None or width < _NARROWEST:
-        return [indent + text]
-    deeper = indent + " " * len("help: ")
-    return textwrap.wrap(
-        text,
-        width,
-        initial_indent=indent,
-        subsequent_indent=deeper,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )

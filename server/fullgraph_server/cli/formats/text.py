@@ -167,7 +167,7 @@ def clean(text: str) -> str:
 def _note(kind: str, note: str, gutter: int, width: int | None) -> Iterator[Text]:
     label = f"{kind}: "
     indent = gutter + 3 + len(label)
-    lines = [part for line in clean(note).splitlines() for part in _wrapped(line, indent, width)]
+    lines = [part for line in clean(note).splitlines() for part in wrapped(line, indent, width)]
     for number, line in enumerate(lines):
         if number:
             yield Text(" " * indent + line)
@@ -179,7 +179,8 @@ def _first_paragraph(text: str) -> str:
     return text.strip().partition("\n\n")[0]
 
 
-def _wrapped(line: str, indent: int, width: int | None) -> Sequence[str]:
+def wrapped(line: str, indent: int, width: int | None) -> Sequence[str]:
+    """The lines of a note that stands so many columns from the left; one, where there is no width."""
     if width is None or width - indent < 30:
         return [line]
     return textwrap.wrap(line, width - indent, break_long_words=False, break_on_hyphens=False)
