@@ -21,6 +21,8 @@ export const FROZEN = "fullgraph.frozen";
 export const KERNELS = "fullgraph.kernels";
 export const ASSEMBLY = "fullgraph.assembly";
 export const COMPILE_TIMES = "fullgraph.compileTimes";
+export const READ_TRACE = "fullgraph.readTrace";
+export const TRACE_DIFF = "fullgraph.traceDiff";
 export const MINIFY = "fullgraph.minify";
 export const STOP = "fullgraph.stop";
 export const CLEAR = "fullgraph.clear";
@@ -31,6 +33,7 @@ export const SHOW_SOURCE = "fullgraph.showSource";
 export const OPEN_REPRO = "fullgraph.openRepro";
 export const EXPLANATION_SCHEME = "fullgraph-explanation";
 export const PROFILE_SCHEME = "fullgraph-profile";
+export const COMPARISON_SCHEME = "fullgraph-comparison";
 export const KERNEL_SCHEME = "fullgraph-kernel";
 
 /** Asks for the targets of the open folders, or of one document. */
@@ -42,7 +45,7 @@ export interface TargetsParams {
 export interface TargetItem {
   id: string;
   label: string;
-  kind: "script" | "pytest" | "example";
+  kind: "script" | "pytest" | "example" | "torchrun" | "trace";
   uri: string;
   folder: string;
   configured: boolean;
@@ -86,7 +89,7 @@ export interface MinifyOptions {
 
 /** What a person should look at. */
 export interface FindingItem {
-  kind: "graph-break" | "recompile" | "recompile-limit" | "late-compile" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "cudagraph-skip" | "perf-hint" | "target-error";
+  kind: "graph-break" | "recompile" | "recompile-limit" | "late-compile" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "cudagraph-skip" | "perf-hint" | "rank-difference" | "target-error";
   code: string;
   severity: "error" | "warning" | "information";
   message: string;
@@ -116,6 +119,17 @@ export interface ArtifactItem {
   previous?: string;
 }
 
+/** One of several ranks that a report is of. */
+export interface RankItem {
+  rank: number;
+  compilations: number;
+  graphs: number;
+  breaks: number;
+  recompiles: number;
+  seconds: number;
+  differs: boolean;
+}
+
 /** What the last run of a target told, so far if it is still on. */
 export interface ReportItem {
   target: string;
@@ -126,6 +140,7 @@ export interface ReportItem {
   findings: FindingItem[];
   kernels: KernelItem[];
   artifacts: ArtifactItem[];
+  ranks: RankItem[];
 }
 
 /** Asks which places of other documents belong to a place in a source file, or in generated code. */
@@ -337,7 +352,7 @@ export interface DebugItem {
 export interface FindingData {
   target: string;
   generation: number;
-  kind: "graph-break" | "recompile" | "recompile-limit" | "late-compile" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "cudagraph-skip" | "perf-hint" | "target-error";
+  kind: "graph-break" | "recompile" | "recompile-limit" | "late-compile" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "cudagraph-skip" | "perf-hint" | "rank-difference" | "target-error";
   count: number;
   rendered: string;
   explanation: string;

@@ -11,9 +11,9 @@ Requests:
     ``fullgraph/environment`` ``InterpreterParams`` -> ``string``: that Python and torch, for a bug report.
     ``fullgraph/bugReport`` ``TargetParams`` -> ``BugReportItem``: a failure, for PyTorch's issues.
     ``fullgraph/debugConfiguration`` ``DebugParams`` -> ``DebugItem``: how debugpy starts it.
-    ``workspace/textDocumentContent`` (LSP 3.18) for URIs of the schemes ``fullgraph-explanation`` and
-    ``fullgraph-profile``: Markdown, and ``fullgraph-kernel``: generated code and what it came from, in the
-    language that its name tells.
+    ``workspace/textDocumentContent`` (LSP 3.18) for URIs of the schemes ``fullgraph-explanation``,
+    ``fullgraph-profile`` and ``fullgraph-comparison``: Markdown, and ``fullgraph-kernel``: generated code and
+    what it came from, in the language that its name tells.
 Notifications of the server, to a client with the capability ``experimental.fullgraphStatus``:
     ``fullgraph/status`` ``StatusParams``: the state of a target has changed.
 Commands (``workspace/executeCommand``):
@@ -26,6 +26,9 @@ Commands (``workspace/executeCommand``):
     ``fullgraph.kernels [target]`` -> ``RunSummary``: the same, until TorchInductor has written its code.
     ``fullgraph.assembly [target]`` -> ``RunSummary``: the same, and all kernels are built.
     ``fullgraph.compileTimes [target]`` -> ``RunSummary``: the same, with cold and then with warm caches.
+    ``fullgraph.readTrace [path or URI, rank?]`` -> ``RunSummary``: a trace, or one of its ranks, is a target
+    from now on; it is read again by itself when it grows.
+    ``fullgraph.traceDiff [target, target]`` -> ``string``: the URI of a document that compares two traces.
     ``fullgraph.minify [target, MinifyOptions?]`` -> ``MinifySummary``, once it is over.
     ``fullgraph.stop [target?]``, ``fullgraph.clear [target?]`` -> ``null``; of all targets without one.
     ``fullgraph.runOnSave [target, boolean]`` -> ``null``: whether a target runs again when a file is saved.
@@ -74,6 +77,8 @@ FROZEN = "fullgraph.frozen"
 KERNELS = "fullgraph.kernels"
 ASSEMBLY = "fullgraph.assembly"
 COMPILE_TIMES = "fullgraph.compileTimes"
+READ_TRACE = "fullgraph.readTrace"
+TRACE_DIFF = "fullgraph.traceDiff"
 MINIFY = "fullgraph.minify"
 STOP = "fullgraph.stop"
 CLEAR = "fullgraph.clear"
@@ -86,6 +91,7 @@ OPEN_REPRO = "fullgraph.openRepro"
 
 EXPLANATION_SCHEME = "fullgraph-explanation"
 PROFILE_SCHEME = "fullgraph-profile"
+COMPARISON_SCHEME = "fullgraph-comparison"
 KERNEL_SCHEME = "fullgraph-kernel"
 
 
@@ -212,6 +218,20 @@ class ArtifactItem:
 
 
 @attrs.frozen
+class RankItem:
+    """One of several ranks that a report is of."""
+
+    rank: int
+    compilations: int
+    graphs: int
+    breaks: int
+    recompiles: int
+    seconds: float
+    differs: bool
+    """Whether most others are not like it."""
+
+
+@attrs.frozen
 class ReportItem:
     """What the last run of a target told, so far if it is still on."""
 
@@ -224,6 +244,8 @@ class ReportItem:
     kernels: list[KernelItem]
     artifacts: list[ArtifactItem]
     """In the order in which each graph becomes code; kernels and their compiled forms come last."""
+    ranks: list[RankItem]
+    """Empty for a program of one process."""
 
 
 @attrs.frozen

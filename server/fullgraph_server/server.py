@@ -35,12 +35,15 @@ from .features import (
     report,
     run,
     targets,
+    traces,
 )
 from .features.configuration import Configuration
 from .features.documents import Documents
 from .features.progress import Progress, StatusNotifications
 from .features.projection import Projections
+from .features.seen_calls import SeenCalls
 from .protocol import (
+    COMPARISON_SCHEME,
     EXPLANATION_SCHEME,
     KERNEL_SCHEME,
     PROFILE_SCHEME,
@@ -96,15 +99,17 @@ def create_server() -> FullgraphServer:
     graph_lines.register(server, documents, runs)
     code_lens.register(server, documents, found_targets, runs, projections, kernel_places)
     kernels.register(server, documents, kernel_places)
-    code_action.register(server, runs)
+    code_action.register(server, runs, SeenCalls(documents, runs.reports))
     content.register(
         server,
         {
             EXPLANATION_SCHEME: lambda uri: explanation.read_explanation(uri, documents, runs),
+            COMPARISON_SCHEME: lambda uri: traces.read_comparison(uri, documents, runs),
             PROFILE_SCHEME: lambda uri: profile.read_profile(uri, documents, runs),
             KERNEL_SCHEME: artifact_documents.text,
         },
     )
+    traces.register(server, found_targets, documents, runs)
     bug_report.register(server, documents, configuration, found_targets, runs, minifications)
     debug.register(server, documents, configuration, found_targets)
     _register_lifetime(server, runs, minifications, configuration)

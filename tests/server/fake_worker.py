@@ -200,6 +200,16 @@ def play(params, request):
         hoard = []
         while True:
             hoard.append(bytearray(10_000_000))
+    elif scenario == "ranks":
+        # Each of the other words is the scenario of one rank.
+        variables = dict(params["variables"])
+        os.write(2, f"one\nfrom {variables['RANK']}".encode())
+        about = [variables[name] for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_PORT")]
+        facts(generation, seen(" ".join([*about, os.environ["OMP_NUM_THREADS"], str(os.getppid())])))
+        play({**params, "program": {"args": [details[int(variables["RANK"])]]}}, request)
+    elif scenario == "raised":
+        about = {"error": "ValueError", "message": "boom", "stack": [], "text": "Traceback"}
+        facts(generation, {"type": "ProgramRaised", **about}, {**finished("raised"), "exit_code": 1})
     elif scenario == "forget":
         pass
 

@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from fullgraph_compiler.facts import Fact, MinifyRequest, RunFinished, RunRequest
 from fullgraph_server.cli import main
 from fullgraph_server.cli import session as session_module
+from fullgraph_server.engine import torchrun, work
 from fullgraph_server.engine.settings import RunSettings
 from fullgraph_server.engine.workers import Workers
 
@@ -31,7 +32,9 @@ class FakeRun:
     asked: ClassVar[list[tuple[RunSettings, Any]]] = []
     on_execute: ClassVar[Callable[[], None] | None] = None
 
-    def __init__(self, _: Workers, settings: RunSettings, request: RunRequest | MinifyRequest) -> None:
+    def __init__(
+        self, _: Workers, settings: RunSettings, request: RunRequest | MinifyRequest, *_rest: object
+    ) -> None:
         self.torch = "2.13.0"
         self.asked.append((settings, request))
         if isinstance(request, MinifyRequest) and self.writes:
@@ -39,7 +42,8 @@ class FakeRun:
         self._cancelled = asyncio.Event()
 
     async def execute(self, on_facts: Callable[[Sequence[Fact]], None]) -> None:
-        on_facts(self.facts)
+        if self.facts:
+            on_facts(self.facts)
         status = self.status
         if type(self).on_execute:
             type(self).on_execute()  # type: ignore[misc]
@@ -61,7 +65,8 @@ def enter_project(monkeypatch: pytest.MonkeyPatch, folder: Path, program: str) -
 
 def fake_runs(monkeypatch: pytest.MonkeyPatch) -> type[FakeRun]:
     """Put fake runs in the place of real ones; they begin with nothing to tell."""
-    monkeypatch.setattr(session_module, "Run", FakeRun)
+    for module in (session_module, torchrun, work):
+        monkeypatch.setattr(module, "Run", FakeRun)
     for name, value in {
         "facts": (),
         "writes": "",

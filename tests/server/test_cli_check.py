@@ -99,6 +99,8 @@ def test_a_target_that_could_not_be_started_gives_2_even_where_nothing_fails(fak
         ((".",), ". is a folder: name a target in it\n\n  fullgraph check ex.py::f\n"),
         (("--pytest", "no.py::test"), "no.py does not exist"),
         (("ex.py", "--args", "x"), "--args is for scripts, and ex.py runs as example"),
+        (("ex.py", "--ranks", "2"), "--ranks is for scripts, and ex.py runs as example"),
+        (("a.py", "--ranks", "0"), "Invalid value for '--ranks'"),
         (("a.py", "--args", "'"), "No closing quotation"),
         (("a.py", "--timeout", "0"), "Invalid value for '--timeout'"),
         (("a.py", "--only", "("), "Invalid value for --only: missing ), unterminated subpattern"),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from fullgraph_server.cli.formats import FORMATS, Checked
+from fullgraph_server.cli.formats.checked import Known
 from fullgraph_server.engine.report import Call, Finding, FrameReport, Guard, Report, Span
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.targets import script_target
@@ -185,6 +187,8 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
                 "count": 1,
                 "compile_ids": [],
                 "fault": 0,
+                "ranks": [],
+                "baseline": False,
             }
         ],
         "frames": [
@@ -224,6 +228,7 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
         "compilations": [],
         "stages": [],
         "recipes": [],
+        "ranks": [],
     }
 
 
@@ -286,3 +291,46 @@ def test_sarif_is_valid(folder: Path) -> None:
     assert len(model.Sarif.model_validate_json(text).runs[0].results) == 1
     assert '"file:///lib/a%20b.py"' in text
     assert '"%C3%BC.py"' in text
+
+
+@pytest.fixture
+def half_known(folder: Path) -> Checked:
+    """A report with a finding that is in the baseline, and one that is not."""
+    known, new = graph_break(folder), graph_break(folder, code="GB0059", hints=(), url="")
+    report = checked(folder, known, new, frames=(frame(folder),))
+    return replace(report, known=Known("ci/known.json", frozenset({known})))
+
+
+def test_text_counts_what_is_in_the_baseline_and_shows_what_is_new(half_known: Checked) -> None:
+    text = written("text", half_known)
+    assert "GB0059" in text
+    assert "GB0170" not in text
+    assert text.endswith(
+        "1 finding is in the baseline ci/known.json\n"
+        "2 graph breaks in 1 function (1 graph, 0.6 s) - torch 2.13.0\n"
+    )
+
+
+def test_text_of_several_targets_says_whose_findings_are_in_the_baseline(half_known: Checked) -> None:
+    assert "\ntoy.py: 1 finding is in the baseline" in written("text", half_known, half_known)
+
+
+def test_json_marks_what_is_in_the_baseline(half_known: Checked) -> None:
+    findings = json.loads(written("json", half_known))["findings"]
+    assert [(item["code"], item["baseline"]) for item in findings] == [("GB0170", True), ("GB0059", False)]
+
+
+def test_github_annotates_what_is_new(half_known: Checked) -> None:
+    (line,) = written("github", half_known).splitlines()
+    assert "title=fullgraph GB0059" in line
+
+
+def test_sarif_tells_the_state_against_the_baseline(half_known: Checked, folder: Path) -> None:
+    import sarif_pydantic as model
+
+    text = written("sarif", half_known)
+    results = json.loads(text)["runs"][0]["results"]
+    assert [item["baselineState"] for item in results] == ["unchanged", "new"]
+    assert len(model.Sarif.model_validate_json(text).runs[0].results or ()) == 2
+    without = json.loads(written("sarif", checked(folder, graph_break(folder))))["runs"][0]["results"]
+    assert "baselineState" not in without[0]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
+from collections.abc import Sequence
 
 import pytest
-from fullgraph_compiler.facts import FrameStarted, RunFinished, Status, TargetProblem
-from fullgraph_server.engine import reporting as module
+from fullgraph_compiler.facts import Fact, FrameStarted, RunFinished, Status, TargetProblem
+from fullgraph_server.engine.fold import fold
 from fullgraph_server.engine.report import Report
-from fullgraph_server.engine.reporting import Reporting
-from fullgraph_server.workspace.targets import script_target
+from fullgraph_server.engine.reporting import Reporting, tells
 from fullgraph_server.workspace.workspace import Workspace
 
 FRAME = FrameStarted("0/0", "f", "/w/model.py", 1)
@@ -18,44 +17,53 @@ PROBLEM = TargetProblem("warning", "a finding")
 
 
 class Told:
-    """What was reported, and a way to wait for it."""
+    """Facts, what was reported of them, and a way to wait for it."""
 
-    def __init__(self) -> None:
+    def __init__(self, workspace: Workspace, facts: Sequence[Fact] = ()) -> None:
+        self.facts = list(facts)
         self.reports: list[Report] = []
         self.event = asyncio.Event()
-        target, workspace = script_target("/w/model.py", Path("/w")), Workspace(Path("/w"))
-        self.reporting = Reporting(target, 1, "graph", workspace, lambda: "2.13", self.take)
+        self.reporting = Reporting(self.fold, self.take)
+        self._workspace = workspace
+
+    def fold(self) -> Report:
+        return fold("/w/model.py", 1, "2.13", tuple(self.facts), self._workspace)
 
     def take(self, report: Report) -> None:
         self.reports.append(report)
         self.event.set()
 
 
-async def test_a_finding_is_reported_before_the_end_and_nothing_without_one() -> None:
-    told = Told()
-    told.reporting.take([FRAME])
-    told.reporting.take([PROBLEM])
+@pytest.fixture
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    return Workspace(tmp_path_factory.mktemp("w"))
+
+
+async def test_a_finding_is_reported_before_the_end_and_nothing_without_one(workspace: Workspace) -> None:
+    told = Told(workspace)
+    for fact in (FRAME, PROBLEM):
+        told.facts.append(fact)
+        told.reporting.more()
     await asyncio.wait_for(told.event.wait(), 30)
     (report,) = told.reports
     assert (report.status, len(report.findings)) == (None, 1)
-    told.reporting.take([RunFinished("finished", 1.0, 0)])
+    told.facts.append(RunFinished("finished", 1.0, 0))
+    told.reporting.end()
     assert (await told.reporting.finish()).status == "finished"
     assert told.reports[-1].status == "finished"
 
 
-async def test_facts_that_come_while_a_report_is_made_are_in_the_next(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    told = Told()
-    fold = module.fold
+async def test_facts_that_come_while_a_report_is_made_are_in_the_next(workspace: Workspace) -> None:
+    class Late(Told):
+        def fold(self) -> Report:
+            report = super().fold()
+            if len(self.facts) == 1:
+                self.facts.append(TargetProblem("warning", "another"))
+                self.reporting.more()
+            return report
 
-    def fold_and_tell_more(*arguments: object) -> Report:
-        if len(told.reporting.facts) == 1:
-            told.reporting.facts.append(TargetProblem("warning", "another"))
-        return fold(*arguments)
-
-    monkeypatch.setattr(module, "fold", fold_and_tell_more)
-    told.reporting.take([PROBLEM])
+    told = Late(workspace, [PROBLEM])
+    told.reporting.more()
     while len(told.reports) < 2:
         await asyncio.wait_for(told.event.wait(), 30)
         told.event.clear()
@@ -63,14 +71,28 @@ async def test_facts_that_come_while_a_report_is_made_are_in_the_next(
     told.reporting.close()
 
 
+async def test_where_nobody_wants_unfinished_reports_only_the_last_is_made() -> None:
+    folded = []
+
+    def make() -> Report:
+        folded.append(1)
+        return Report("target", 1, status="finished")
+
+    reporting = Reporting(make, None)
+    reporting.more()
+    reporting.end()
+    assert (await reporting.finish()).status == "finished"
+    assert len(folded) == 1
+
+
 @pytest.mark.parametrize(
     ("status", "findings", "reported"),
     [("finished", False, True), ("cancelled", False, False), ("cancelled", True, True)],
 )
 async def test_a_run_that_was_cancelled_before_it_found_anything_leaves_the_earlier_report(
-    status: Status, findings: bool, reported: bool
+    workspace: Workspace, status: Status, findings: bool, reported: bool
 ) -> None:
-    told = Told()
-    told.reporting.take([FRAME, *([PROBLEM] if findings else []), RunFinished(status, 1.0)])
-    await told.reporting.finish()
-    assert bool(told.reports) == told.reporting.told == reported
+    told = Told(workspace, [FRAME, *([PROBLEM] if findings else []), RunFinished(status, 1.0)])
+    told.reporting.end()
+    report = await told.reporting.finish()
+    assert bool(told.reports) == tells(report) == reported

@@ -8,7 +8,13 @@ import pytest
 from fullgraph_compiler.facts import Examples, PytestNode, Script, Switches
 from fullgraph_server.workspace.config import Config, read_config
 from fullgraph_server.workspace.source import SourceFile
-from fullgraph_server.workspace.targets import configured_targets, file_target, file_targets, find_targets
+from fullgraph_server.workspace.targets import (
+    Torchrun,
+    configured_targets,
+    file_target,
+    file_targets,
+    find_targets,
+)
 
 EXAMPLE = "# fullgraph: f(f32[2])\ndef f(x): ...\n# fullgraph: g(f32[2])\ndef g(x): ...\n"
 GUARD = "if __name__ == '__main__':\n    main()\n"
@@ -136,6 +142,29 @@ warm-up = 2
     assert [target.switches for target in configured_targets(config)] == [general, own]
 
 
+def test_a_script_runs_on_several_ranks(tmp_path: Path) -> None:
+    write(
+        tmp_path / "pyproject.toml",
+        """
+[[tool.fullgraph.targets]]
+torchrun = "train.py"
+
+[[tool.fullgraph.targets]]
+name = "many"
+torchrun = "train.py"
+ranks = 4
+args = ["--steps", "3"]
+""",
+    )
+    config = read_config(tmp_path)
+    assert config.problems == ()
+    two, many = configured_targets(config)
+    filename = str(tmp_path / "train.py")
+    assert (two.id, two.kind, two.filename) == ("train.py", "torchrun", filename)
+    assert two.program == Torchrun(Script(filename), 2)
+    assert many.program == Torchrun(Script(filename, ("--steps", "3")), 4)
+
+
 def test_a_project_without_configuration_has_none(tmp_path: Path) -> None:
     assert read_config(tmp_path) == Config(tmp_path)
     write(tmp_path / "pyproject.toml", "[tool.other]\n")
@@ -151,7 +180,7 @@ def test_a_project_without_configuration_has_none(tmp_path: Path) -> None:
         ("timeout = true", "tool.fullgraph.timeout: must be a number of seconds above 0, not True"),
         (
             "colour = 1",
-            "tool.fullgraph.colour: unknown key; known are targets, python, timeout, memory, dynamic",
+            "tool.fullgraph.colour: unknown key; known are targets, python, timeout, memory, paths, dynamic",
         ),
         ("dynamic = 'maybe'", "tool.fullgraph.dynamic: must be true, false or \"automatic\", not 'maybe'"),
         ("dynamic = 1", 'tool.fullgraph.dynamic: must be true, false or "automatic", not 1'),
@@ -162,7 +191,7 @@ def test_a_project_without_configuration_has_none(tmp_path: Path) -> None:
         ("targets = ['a.py']", "tool.fullgraph.targets[0]: must be a table, not 'a.py'"),
         (
             "targets = [{name = 'x'}]",
-            "tool.fullgraph.targets[0]: needs exactly one of script, pytest and example",
+            "tool.fullgraph.targets[0]: needs exactly one of script, pytest, example and torchrun",
         ),
         (
             "targets = [{script = 1}]",
@@ -174,6 +203,14 @@ def test_a_project_without_configuration_has_none(tmp_path: Path) -> None:
         (
             "targets = [{pytest = 'a', args = ['x']}]",
             "tool.fullgraph.targets[0].args: only a script has arguments",
+        ),
+        (
+            "targets = [{script = 'a', ranks = 2}]",
+            "tool.fullgraph.targets[0].ranks: only torchrun has ranks",
+        ),
+        (
+            "targets = [{torchrun = 'a', ranks = 0}]",
+            "tool.fullgraph.targets[0].ranks: must be a whole number above 0, not 0",
         ),
         (
             "targets = [{script = 'a'}, {script = 'a'}]",

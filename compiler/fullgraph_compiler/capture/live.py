@@ -21,9 +21,10 @@ from .. import kernel_compat, names_compat, torch_compat
 from ..facts import Fact, Stack, StackFrame, TargetProblem
 from ..trace import KNOWN_RECORDS, Interpreter, from_metadata
 from ..trace.code import KERNEL_STACKS
-from ..trace.interpreter import PERFORMANCE_HINT, join_stacks
+from ..trace.interpreter import PERFORMANCE_HINT
 from ..trace.messages import parse_frames
 from ..trace.shapes import SHAPE_RECORDS
+from ..trace.stacks import join_stacks
 from .names import take_names
 
 Sink = Callable[[list[Fact]], None]

@@ -17,7 +17,7 @@ import torch
 
 from .. import names_compat, torch_compat
 from ..facts import NamedTensor, StackFrame, Symbol
-from ..trace.interpreter import original_function
+from ..trace.stacks import original_function
 from .tensors import short_name
 
 _NOTES = "_fullgraph_names"

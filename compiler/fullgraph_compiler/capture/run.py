@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import time
 from collections.abc import Callable
 from types import ModuleType
@@ -50,6 +51,7 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     if not torch_compat.is_supported():
         sink([_unsupported_torch()])
     registry.register()
+    os.environ.update(request.variables)
     switches.apply(request.switches)
     loaded = _go_as_deep(request)
     torch_compat.place_frames()

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from .. import call_compat, torch_compat
 from ..facts import Dynamic, Switches
-from ..trace.interpreter import original_function
+from ..trace.stacks import original_function
 
 _DYNAMIC: Final[dict[Dynamic, dict[str, Any]]] = {
     "on": {"automatic_dynamic_shapes": True, "assume_static_by_default": False},

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from .capture import (
     CallMissed,
+    CollectivesTraced,
     CompileFailure,
     FrameCompiled,
     FrameSkipped,
@@ -18,6 +19,7 @@ from .capture import (
     GraphBreak,
     GraphCaptured,
     GraphNode,
+    GraphPart,
     GuardFailure,
     GuardInstalled,
     NamedTensor,
@@ -66,6 +68,7 @@ __all__ = [
     "ArtifactKind",
     "CallMissed",
     "CodeGenerated",
+    "CollectivesTraced",
     "CompileFailure",
     "CompilePhase",
     "Cost",
@@ -84,6 +87,7 @@ __all__ = [
     "GraphBreak",
     "GraphCaptured",
     "GraphNode",
+    "GraphPart",
     "GuardFailure",
     "GuardInstalled",
     "Kernel",
@@ -130,6 +134,8 @@ Fact: TypeAlias = (
     | FrameCompiled
     | FrameSkipped
     | GraphCaptured
+    | GraphPart
+    | CollectivesTraced
     | TensorsNamed
     | Artifact
     | CodeGenerated

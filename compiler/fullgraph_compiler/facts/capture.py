@@ -25,7 +25,11 @@ class FrameStarted:
 
 @dataclass(frozen=True, slots=True)
 class FrameCompiled:
-    """Dynamo finished with a frame. ``graphs`` is 1 when a graph was compiled, 0 when none was."""
+    """Dynamo finished with a frame. ``graphs`` is 1 when a graph was compiled, 0 when none was.
+
+    ``outline`` differs between graphs of other operations or other sizes, whatever their device; empty where
+    there is no graph.
+    """
 
     compile_id: str
     function: str
@@ -35,6 +39,7 @@ class FrameCompiled:
     ops: int
     guards: int
     seconds: float
+    outline: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,22 @@ class GraphCaptured:
     nodes: tuple[GraphNode, ...]
     text: str = ""
     calls: Stack = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GraphPart:
+    """``DistributedDataParallel`` has cut a part off a graph, at the bounds of a bucket of gradients."""
+
+    compile_id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CollectivesTraced:
+    """The collective operations of a graph (``all_reduce``), in their order: that of every rank."""
+
+    compile_id: str
+    operations: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

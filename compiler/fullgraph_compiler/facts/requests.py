@@ -100,7 +100,8 @@ class RunRequest:
 
     A run that goes further than ``graph`` keeps compiled kernels in the folder ``cache``, if one is named,
     and gives up on a graph that takes longer than ``patience`` seconds. Of ``recipes``, a try that uses more
-    than ``memory`` bytes has failed.
+    than ``memory`` bytes has failed. ``variables`` are added to the environment before the program runs: what
+    differs between the processes of one program, which start from the same warm state.
     """
 
     generation: int
@@ -111,6 +112,7 @@ class RunRequest:
     patience: float = 300.0
     memory: int | None = None
     switches: Switches = field(default_factory=Switches)
+    variables: tuple[tuple[str, str], ...] = ()
 
 
 Level: TypeAlias = Literal["dynamo", "aot"]

@@ -4,8 +4,19 @@ Standard library only. :class:`Interpreter` is the one place that knows what a r
 live run and for a log, for every supported torch.
 """
 
-from .interpreter import KNOWN_RECORDS, Interpreter
-from .log import read_log, read_records
+from .interpreter import FINDING_RECORDS, GRAPH_RECORDS, KNOWN_RECORDS, Interpreter
+from .log import LogHead, TraceLog, read_head, read_log
 from .record import TraceRecord, from_metadata
 
-__all__ = ["KNOWN_RECORDS", "Interpreter", "TraceRecord", "from_metadata", "read_log", "read_records"]
+__all__ = [
+    "FINDING_RECORDS",
+    "GRAPH_RECORDS",
+    "KNOWN_RECORDS",
+    "Interpreter",
+    "LogHead",
+    "TraceLog",
+    "TraceRecord",
+    "from_metadata",
+    "read_head",
+    "read_log",
+]

@@ -7,14 +7,18 @@ each operation reads ``name: "f32[8, 16][16, 1]cpu" = ...``.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from ..facts import GraphNode, KernelNode, StackFrame
 
 _PLACE = re.compile(
     r"^\s*# (?:Backward of forward node: )?File: (?P<file>.+):(?P<row>\d+) in (?P<function>\S+), code: "
 )
+_COLLECTIVE = re.compile(r" = (torch\.ops\._?c10d_functional\.\w+)\(")
 _NO_PLACE = re.compile(r"^\s*# No stacktrace found")
 _NODE = re.compile(
     r"""^\s*(?P<name>\w+)(?:: "(?P<tensor>[^"]*)")? = """
@@ -25,6 +29,23 @@ _NAME = re.compile(r"\b[a-zA-Z_]\w*\b(?!\s*[=.(])")
 _SIGNATURE = re.compile(r"def forward\(self, (.*)\):")
 _PARAMETER = re.compile(r"(\w+)(?:: \"[^\"]*\")?(?:, |$)")
 _STRIDE_AND_DEVICE = re.compile(r"^(\w+\[[^\]]*\])(?:\[[^\]]*\])?(\w*(?::\d+)?)$")
+
+
+def parse_collectives(text: str) -> tuple[str, ...]:
+    """The collective operations that a printed graph calls, in order."""
+    return collectives(_COLLECTIVE.findall(text))
+
+
+def collectives(operators: Iterable[str]) -> tuple[str, ...]:
+    """``torch.ops._c10d_functional.all_reduce_.default`` as ``all_reduce``; what only waits is none."""
+    names = (operator.partition("c10d_functional.")[2].partition(".")[0] for operator in operators)
+    return tuple(name.removesuffix("_") for name in names if name and name != "wait_tensor")
+
+
+def outline(sizes: Mapping[str, Any]) -> str:
+    """What tells graphs apart: the names of their operations and the sizes of what these make."""
+    text = json.dumps(sizes, sort_keys=False, default=str)
+    return f"{zlib.crc32(text.encode()):08x}"
 
 
 def parse_nodes(text: str) -> Iterator[GraphNode]:

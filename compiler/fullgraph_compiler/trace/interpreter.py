@@ -9,13 +9,17 @@ the same from torch 2.11 to 2.15. A record that is not known here is passed over
 
 from __future__ import annotations
 
+import json
 import re
+import sys
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from ..facts import (
     CallMissed,
+    CollectivesTraced,
     CompileFailure,
     CudagraphSkip,
     Fact,
@@ -24,6 +28,7 @@ from ..facts import (
     FrameStarted,
     GraphBreak,
     GraphCaptured,
+    GraphPart,
     GuardFailure,
     GuardInstalled,
     PerformanceHint,
@@ -33,13 +38,16 @@ from ..facts import (
     StackFrame,
     TensorsNamed,
 )
+from .causes import guard_behind, guard_on, stack_around
 from .code import CODE_RECORDS, CodeReader
-from .graphs import parse_nodes
-from .guards import Place, Reason, parse_reasons, parse_tree, strip_locals
+from .compilation import Compilation
+from .graphs import collectives, outline, parse_collectives, parse_nodes
+from .guards import Place, Reason, parse_reasons, parse_tree
 from .messages import Source, no_source, parse_frames, parse_message, parse_user_stack
 from .phases import PHASE, PhaseReader
 from .record import TraceRecord
 from .shapes import SHAPE_RECORDS, ShapeReader
+from .stacks import join_stacks, original_function
 
 _RECOMPILE_LIMIT_CODE = "GB0039"
 """torch's id of "Dynamo recompile limit exceeded", in every supported version."""
@@ -51,36 +59,27 @@ CUDAGRAPH_SKIP: Final = "cudagraph_skip"
 """Records of ours: torch writes both to logs only (:mod:`..kernel_compat`)."""
 _UNKNOWN = "?"
 """The name of a file that the trace names by a number which it has not explained."""
+_MOST_READ = 16
+"""Compilations whose guards are kept that can be read again."""
+_WAITS = "wait_tensor"
+"""The operation behind each collective one in a graph."""
 _NOTHING_TO_COMPILE = "SkipFrame"
 """How Dynamo passes over a frame without operations."""
-_RESUME = re.compile(r"^torch_dynamo_resume_in_(?P<function>.+)_at_\d+$")
-
-
-@dataclass
-class _Compilation:
-    """What is known of one compile id so far."""
-
-    started: FrameStarted
-    code: CodeReader
-    shapes: ShapeReader
-    graph: GraphCaptured | None = None
-    pending_break: GraphBreak | None = None
-    broke: bool = False
-    error: TraceRecord | None = None
-    skips_cudagraph: bool = False
-    guards: list[GuardInstalled] = field(default_factory=list)
 
 
 class Interpreter:
     """Feeds on records in their order and gives the facts that each one completes.
 
-    ``source`` gives the text of a line of the user's, where it is at hand: some columns need it.
+    ``source`` gives the text of a line of the user's, where it is at hand: some columns need it. With
+    ``findings_only``, graphs are not told, and of guards only those on what made a frame compile again.
     """
 
-    def __init__(self, source: Source = no_source) -> None:
+    def __init__(self, source: Source = no_source, *, findings_only: bool = False) -> None:
         self._source = source
+        self._findings_only = findings_only
         self._strings: dict[int, str] = {}
-        self._compilations: dict[str, _Compilation] = {}
+        self._compilations: dict[str, Compilation] = {}
+        self._frames: defaultdict[str, dict[str, Compilation]] = defaultdict(dict)
         self._failures: dict[str, tuple[GuardFailure, ...]] = {}
         self._first_rows: dict[tuple[str, str], set[int]] = {}
         # A failure of the soft kind is fatal under fullgraph=True only; a graph break that torch
@@ -88,6 +87,8 @@ class Interpreter:
         self._undecided: CompileFailure | None = None
         self._undecided_is_fatal = True
         self._phases = PhaseReader()
+        self._read: dict[str, list[GuardInstalled]] = {}
+        self._long_names: dict[tuple[str, str], str] = {}
 
     def feed(self, record: TraceRecord) -> Iterator[Fact]:
         """The facts that ``record`` makes known."""
@@ -103,8 +104,8 @@ class Interpreter:
         if compilation and compilation.pending_break:
             pending, compilation.pending_break = compilation.pending_break, None
             yield replace(pending, skips_frame=record.name == "dynamo_error")
-        if compilation and record.name not in CODE_RECORDS:
-            yield from compilation.code.finish(compilation.graph)
+        if compilation and record.name not in CODE_RECORDS and not self._findings_only:
+            yield from compilation.code.finish(_graph_of(compilation))
         yield from _HANDLERS[record.name](self, record)
 
     def finish(self) -> Iterator[Fact]:
@@ -113,7 +114,7 @@ class Interpreter:
             if compilation.pending_break:
                 yield compilation.pending_break
                 compilation.pending_break = None
-            yield from compilation.code.finish(compilation.graph)
+            yield from compilation.code.finish(_graph_of(compilation))
         yield from self._decide()
 
     def missed(self, frame: StackFrame, stack: Stack, reasons: Iterable[str]) -> CallMissed:
@@ -148,11 +149,12 @@ class Interpreter:
         *stack, joined = join_stacks(record.seen.get("stack", frames[:-1]), (frame,))
         row = self._first_row(joined, resumes=joined.function != frame.function)
         started = FrameStarted(record.compile_id, joined.function, joined.filename, row, tuple(stack))
-        self._compilations[record.compile_id] = _Compilation(
-            started, CodeReader(self._source), ShapeReader(self._joined_stack)
-        )
+        compilation = Compilation(started, CodeReader(self._source), ShapeReader(self._joined_stack))
+        self._compilations[record.compile_id] = compilation
+        self._frames[_frame(record.compile_id)][record.compile_id] = compilation
         failures = self._failures.pop(record.compile_id, ())
         if failures:
+            yield from self._ask(failures, record.compile_id)
             yield Recompile(record.compile_id, failures)
         yield started
 
@@ -166,7 +168,7 @@ class Interpreter:
             yield _as_break(undecided)
             return
         yield from self._decide()
-        stack = self._full_stack(record, parse_user_stack(record.payload))
+        stack = self._full_stack(record, parse_user_stack(record.payload, self._source))
         found = GraphBreak(
             compile_id=record.compile_id,
             code=message.code,
@@ -188,18 +190,27 @@ class Interpreter:
 
     def _output_graph(self, record: TraceRecord) -> Iterator[Fact]:
         compilation = self._compilations.get(record.compile_id)
-        nodes = tuple(parse_nodes(record.payload))
-        graph = GraphCaptured(record.compile_id, nodes, record.payload, record.seen.get("calls", ()))
+        sizes: Mapping[str, Any] = record.body.get("sizes") or {}
+        graph = record if self._findings_only else _graph(record)
         if compilation:
-            compilation.graph = graph
-        yield graph
+            compilation.graph, compilation.outline = graph, outline(sizes)
+        if any(name.startswith(_WAITS) for name in sizes):
+            yield CollectivesTraced(record.compile_id, parse_collectives(record.payload))
+        if isinstance(graph, GraphCaptured):
+            yield graph
         if names := record.seen.get("names"):
             yield TensorsNamed(record.compile_id, *names)
+
+    def _bucket(self, record: TraceRecord) -> Iterator[Fact]:
+        yield GraphPart(record.compile_id, record.body["name"])
+
+    def _collectives(self, record: TraceRecord) -> Iterator[Fact]:
+        yield CollectivesTraced(record.compile_id, collectives(json.loads(record.payload)))
 
     def _code(self, record: TraceRecord) -> Iterator[Fact]:
         compilation = self._compilations.get(record.compile_id)
         if compilation:
-            yield from compilation.code.feed(record, compilation.graph)
+            yield from compilation.code.feed(record, _graph_of(compilation))
 
     def _performance_hint(self, record: TraceRecord) -> Iterator[Fact]:
         yield PerformanceHint(record.compile_id, record.payload, self._place_of_graph(record))
@@ -219,23 +230,56 @@ class Interpreter:
     def _place_of_graph(self, record: TraceRecord) -> Stack:
         """Where an operation is that the process knows, else the graph's first one."""
         compilation = self._compilations.get(record.compile_id)
-        nodes = compilation.graph.nodes if compilation and compilation.graph else ()
+        graph = _graph_of(compilation)
+        nodes = graph.nodes if graph else ()
         return record.seen.get("stack") or tuple(node.frame for node in nodes[:1])
 
     def _guards(self, record: TraceRecord) -> Iterator[Fact]:
         compilation = self._compilations.get(record.compile_id)
+        # A later attempt replaces what an earlier one installed.
+        self._read.pop(record.compile_id, None)
+        if compilation is None:
+            yield from self._read_guards(record, None)
+        elif self._findings_only:
+            compilation.guards = record
+            yield from self._asked(compilation)
+        else:
+            compilation.guards = self._read_guards(record, compilation)
+            yield from compilation.shapes.take()
+            yield from compilation.guards
+
+    def _ask(self, failures: Iterable[GuardFailure], compile_id: str) -> Iterator[Fact]:
+        """Where findings alone are wanted, the guards of a frame on what has failed; those to come, too."""
+        for compilation in self._of_same_frame(compile_id) if self._findings_only else ():
+            compilation.asked.update(failure.source for failure in failures)
+            yield from self._asked(compilation)
+
+    def _asked(self, compilation: Compilation) -> Iterator[Fact]:
+        wanted = compilation.asked - compilation.told
+        if wanted and compilation.guards:
+            compilation.told |= wanted
+            yield from (guard for guard in self._guards_of(compilation) if guard.source in wanted)
+
+    def _guards_of(self, compilation: Compilation | None) -> list[GuardInstalled]:
+        """What was installed. What a log tells is read again if nobody has asked for long."""
+        guards = compilation.guards if compilation else []
+        if not isinstance(guards, TraceRecord):
+            return guards
+        found = self._read.pop(guards.compile_id, None) or self._read_guards(guards, compilation)
+        self._read[guards.compile_id] = found
+        if len(self._read) > _MOST_READ:
+            del self._read[next(iter(self._read))]
+        return found
+
+    def _read_guards(self, record: TraceRecord, compilation: Compilation | None) -> list[GuardInstalled]:
         stacks: Mapping[str, Stack] = record.seen.get("guard_stacks", {})
         guards = []
         for leaf in parse_tree(record.payload):
             stack = stacks.get(leaf.source, ()) or self._stack_of(leaf.place, compilation)
-            guards.append(
-                GuardInstalled(record.compile_id, leaf.source, leaf.kind, leaf.expected, leaf.code, stack)
-            )
-        if compilation:
-            # A later attempt replaces what an earlier one installed.
-            compilation.guards = guards
-            yield from compilation.shapes.take()
-        yield from guards
+            # Most guards of a recompilation are those of the compilation before.
+            source, kind, expected, code = map(sys.intern, (leaf.source, leaf.kind, leaf.expected, leaf.code))
+            guards.append(GuardInstalled(record.compile_id, source, kind, expected, code, stack))
+        return guards
 
     def _shape(self, record: TraceRecord) -> Iterator[Fact]:
         if compilation := self._compilations.get(record.compile_id):
@@ -271,6 +315,7 @@ class Interpreter:
             ops=ops,
             guards=body.get("guard_count") or 0,
             seconds=body.get("entire_frame_compile_time_s") or 0.0,
+            outline=compilation.outline if ops else "",
         )
 
     # -- failures --------------------------------------------------------------------------------
@@ -312,19 +357,21 @@ class Interpreter:
             yield failure
 
     def _failure_stack(
-        self, record: TraceRecord, error: TraceRecord | None, compilation: _Compilation
+        self, record: TraceRecord, error: TraceRecord | None, compilation: Compilation
     ) -> Stack:
         seen: Stack = error.seen.get("stack", ()) if error else ()
-        stack = seen or (parse_user_stack(error.payload) if error else ())
+        stack = seen or (parse_user_stack(error.payload, self._source) if error else ())
         filename, row = record.body.get("fail_user_frame_filename"), record.body.get("fail_user_frame_lineno")
         if not stack and filename and row:
             stack = (StackFrame(filename, row, compilation.started.function),)
-        if not stack and compilation.graph and compilation.graph.nodes:
+        if not stack and (graph := _graph_of(compilation)) and graph.nodes:
             # A backend's failure names no line of the user's: the graph's first one is the best known.
-            stack = (compilation.graph.nodes[0].frame,)
+            stack = (graph.nodes[0].frame,)
         return join_stacks(compilation.started.stack, stack) if stack else ()
 
     def _limit(self, compile_id: str, reason: str, *, fatal: bool) -> Iterator[Fact]:
+        failures = self._failures.pop(compile_id, ())
+        yield from self._ask(failures, compile_id)
         frame = next((c.started for c in self._of_same_frame(compile_id)), None)
         found = _LIMIT.search(reason)
         yield RecompileLimit(
@@ -335,7 +382,7 @@ class Interpreter:
             limit=int(found["limit"]) if found else len(self._of_same_frame(compile_id)),
             setting=found["setting"] if found else "recompile_limit",
             fatal=fatal,
-            failures=self._failures.pop(compile_id, ()),
+            failures=failures,
         )
 
     def _decide(self) -> Iterator[Fact]:
@@ -347,9 +394,10 @@ class Interpreter:
 
     def _failure(self, reason: Reason) -> GuardFailure:
         compilation = self._compilations.get(reason.compile_id)
-        guard = self._guard_behind(reason, compilation)
-        named = self._guard_on(reason.name, compilation) or guard
-        stack = guard.stack if guard else self._stack_around(reason.name, compilation)
+        guards = self._guards_of(compilation)
+        guard = guard_behind(reason, guards)
+        named = guard_on(reason.name, guards) or guard
+        stack = guard.stack if guard else stack_around(reason.name, guards)
         return GuardFailure(
             compile_id=reason.compile_id,
             source=named.source if named else reason.name,
@@ -361,25 +409,6 @@ class Interpreter:
             dimension=reason.dimension,
             stack=stack or reason.stack or self._stack_of(reason.place, compilation),
         )
-
-    def _guard_behind(self, reason: Reason, compilation: _Compilation | None) -> GuardInstalled | None:
-        guards: Iterable[GuardInstalled] = compilation.guards if compilation else ()
-        same = (g for g in guards if reason.text in (g.code, strip_locals(g.code)))
-        return next(same, None) or self._guard_on(reason.name, compilation, kind="TENSOR_MATCH")
-
-    def _guard_on(self, name: str, compilation: _Compilation | None, kind: str = "") -> GuardInstalled | None:
-        """The first guard on an expression that a reason names as torch shortens it."""
-        guards: Iterable[GuardInstalled] = compilation.guards if compilation and name else ()
-        return next((g for g in guards if strip_locals(g.source) == name and kind in ("", g.kind)), None)
-
-    def _stack_around(self, name: str, compilation: _Compilation | None) -> Stack:
-        """Where a value without a guard was first needed: what holds it, or one of its parts."""
-        guards: Iterable[GuardInstalled] = compilation.guards if compilation and name else ()
-        stacks = {strip_locals(guard.source): guard.stack for guard in guards if guard.stack}
-        holders = [s for s in stacks if not s.isidentifier() and name.startswith((f"{s}.", f"{s}["))]
-        parts = [source for source in stacks if name in source]
-        found = max(holders, key=len, default="") or next(iter(parts), "")
-        return stacks.get(found, ())
 
     # -- stacks ----------------------------------------------------------------------------------
 
@@ -398,16 +427,23 @@ class Interpreter:
             return join_stacks(compilation.started.stack, seen)
         return join_stacks((), written)
 
-    def _stack_of(self, place: Place | None, compilation: _Compilation | None) -> Stack:
+    def _stack_of(self, place: Place | None, compilation: Compilation | None) -> Stack:
         """Find the file whose shortened name a guard carries."""
         if place is None:
             return ()
-        names = [compilation.started.filename] if compilation else []
-        if compilation and compilation.graph:
-            names += [node.frame.filename for node in compilation.graph.nodes]
-        names += self._strings.values()
-        filename = next((name for name in names if name.endswith(place.file)), place.file)
-        return (StackFrame(filename, place.row, original_function(place.function)),)
+        key = (compilation.started.filename if compilation else "", place.file)
+        if key not in self._long_names:
+            names = self._filenames(compilation)
+            self._long_names[key] = next((name for name in names if name.endswith(place.file)), place.file)
+        return (StackFrame(self._long_names[key], place.row, original_function(place.function)),)
+
+    def _filenames(self, compilation: Compilation | None) -> Iterator[str]:
+        """All that are known, those that a compilation speaks of first."""
+        if compilation:
+            yield compilation.started.filename
+        if graph := _graph_of(compilation):
+            yield from (node.frame.filename for node in graph.nodes)
+        yield from self._strings.values()
 
     def _structured_stack(self, frames: Any) -> Stack:
         if not isinstance(frames, list):
@@ -421,31 +457,22 @@ class Interpreter:
     def _joined_stack(self, frames: Any) -> Stack:
         return join_stacks((), self._structured_stack(frames))
 
-    def _of_same_frame(self, compile_id: str) -> list[_Compilation]:
-        frame = compile_id.rpartition("/")[0]
-        return [c for name, c in self._compilations.items() if name.rpartition("/")[0] == frame]
+    def _of_same_frame(self, compile_id: str) -> list[Compilation]:
+        return [*self._frames[_frame(compile_id)].values()]
 
 
-def original_function(name: str) -> str:
-    """The function that a resume function continues; ``name`` itself when it is none."""
-    found = _RESUME.match(name)
-    return original_function(found["function"]) if found else name
+def _frame(compile_id: str) -> str:
+    return compile_id.rpartition("/")[0]
 
 
-def join_stacks(outer: Stack, inner: Stack) -> Stack:
-    """One stack of the calls that led to a frame and those inside it.
+def _graph_of(compilation: Compilation | None) -> GraphCaptured | None:
+    graph = compilation.graph if compilation else None
+    return _graph(graph) if isinstance(graph, TraceRecord) else graph
 
-    A resume function is called by the function that it continues: the two are one call to a person.
-    """
-    joined: list[StackFrame] = []
-    for frame in (*outer, *inner):
-        function = original_function(frame.function)
-        if function != frame.function:
-            frame = replace(frame, function=function)
-            if joined and (joined[-1].function, joined[-1].filename) == (function, frame.filename):
-                joined.pop()
-        joined.append(frame)
-    return tuple(joined)
+
+def _graph(record: TraceRecord) -> GraphCaptured:
+    text = record.payload
+    return GraphCaptured(record.compile_id, tuple(parse_nodes(text)), text, record.seen.get("calls", ()))
 
 
 def _as_break(failure: CompileFailure) -> GraphBreak:
@@ -477,6 +504,8 @@ _HANDLERS: Final[dict[str, Any]] = {
     **dict.fromkeys(SHAPE_RECORDS, Interpreter._shape),
     PERFORMANCE_HINT: Interpreter._performance_hint,
     CUDAGRAPH_SKIP: Interpreter._cudagraph_skip,
+    "optimize_ddp_split_child": Interpreter._bucket,
+    "inductor_collective_schedule": Interpreter._collectives,
     "recompile_reasons": Interpreter._recompile_reasons,
     "dynamo_start": Interpreter._dynamo_start,
     "dynamo_graph_break_reason": Interpreter._graph_break,
@@ -488,3 +517,9 @@ _HANDLERS: Final[dict[str, Any]] = {
 
 KNOWN_RECORDS = frozenset((*_HANDLERS, PHASE, "str"))
 """The records that mean something here; all others can be left out."""
+
+GRAPH_RECORDS = KNOWN_RECORDS - CODE_RECORDS - {PHASE}
+"""Those that tell of Dynamo alone: without what AOTAutograd and TorchInductor make of a graph."""
+
+FINDING_RECORDS = GRAPH_RECORDS - SHAPE_RECORDS
+"""Those that findings are made of."""

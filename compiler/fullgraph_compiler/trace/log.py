@@ -1,44 +1,187 @@
-"""Read a TORCH_TRACE log, plain or gzip, one record at a time."""
+"""Read TORCH_TRACE logs: one pass finds where each record is, and a record is decoded when it is wanted.
+
+A log can be larger than memory, cut off anywhere, still being written, or not a log at all: what can be
+read is read, and nothing raises but the file itself.
+"""
 
 from __future__ import annotations
 
-import gzip
-import itertools
-from collections.abc import Iterable, Iterator, Mapping
+import io
+import re
+import tempfile
+import threading
+import zlib
+from array import array
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Final
 
 from .record import TraceRecord, from_metadata, parse_header
 
+_CHUNK: Final = 1 << 20
+_HEAD: Final = 2048
+"""Bytes within which a record has named itself."""
+_NAME: Final = re.compile(rb'V\d{4} [^\n]*?\] \{"(\w+)": (?:\{"name": "([^"\\]*)")?')
+_LINES: Final = re.compile(rb"^V\d{4} [^\n]*", re.MULTILINE)
+_END: Final = re.compile(rb"\n(?!\t)")
+_RANK: Final = re.compile(rb'^V\d{4} [^\n]*\] \{[^\n]*"rank": (\d+)', re.MULTILINE)
+_PEEK: Final = 1 << 18
+_GZIP: Final = b"\x1f\x8b"
+_WITH_HEADER: Final = zlib.MAX_WBITS | 16
 
-def read_log(path: Path) -> Iterator[TraceRecord]:
-    """The records of a log file, in order. Lines that are not torch's are passed over.
+
+class TraceLog:
+    """A log file whose records are known by their places. Close it.
 
     Raises ``OSError`` when the file cannot be read.
     """
-    with _open(path) as stream:
-        yield from read_records(stream)
+
+    def __init__(self, path: Path) -> None:
+        self._stream = _opened(path)
+        self._lock = threading.Lock()
+        self._starts = array("Q")
+        self._names = array("I")
+        self._numbers: dict[str, int] = {}
+        self._unread: set[int] = set()
+        self.size = self._find()
+        """Bytes, unpacked."""
+
+    def __enter__(self) -> TraceLog:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stream.close()
+
+    def count(self, name: str) -> int:
+        """How many records bear a name."""
+        return self._names.count(self._numbers[name]) if name in self._numbers else 0
+
+    def records(self, names: Container[str] | None = None) -> Iterator[TraceRecord]:
+        """The records of some names, or all, in their order. A payload is read when it is asked for."""
+        wanted = {number for name, number in self._numbers.items() if names is None or name in names}
+        for index, number in enumerate(self._names):
+            if number not in wanted:
+                continue
+            if (record := self._record(index)) is not None:
+                yield record
+            elif index + 1 < len(self._names):  # the last one may not be written to its end yet
+                self._unread.add(index)
+
+    @property
+    def unread(self) -> int:
+        """How many of the records that were asked for could not be read."""
+        return len(self._unread)
+
+    def _record(self, index: int) -> TraceRecord | None:
+        start = self._starts[index]
+        end = self._starts[index + 1] if index + 1 < len(self._starts) else self.size
+        header = self._line(start, end)
+        metadata = parse_header(header.decode("utf-8", "replace"))
+        if metadata is None:
+            return None
+        return from_metadata(metadata, partial(self._payload, start + len(header), end))
+
+    def _line(self, start: int, end: int) -> bytes:
+        """The first line between two places, with its end."""
+        length = _HEAD
+        while True:
+            part = self._read(start, min(start + length, end))
+            stop = part.find(b"\n") + 1
+            if stop or length >= end - start:
+                return part[:stop] if stop else part
+            length *= 8
+
+    def _payload(self, start: int, end: int) -> str:
+        """The lines that begin with a tab, without it."""
+        part = self._read(start, end)
+        if not part.startswith(b"\t"):
+            return ""
+        stop = _END.search(part)
+        text = part[1 : stop.start() if stop else len(part)]
+        return text.replace(b"\n\t", b"\n").decode("utf-8", "replace")
+
+    def _read(self, start: int, end: int) -> bytes:
+        with self._lock:
+            self._stream.seek(start)
+            return self._stream.read(end - start)
+
+    def _find(self) -> int:
+        """Note where records begin; returns the size of the log."""
+        position, data = 0, b"\n"  # as if another line came before
+        self._stream.seek(0)
+        while chunk := self._stream.read(_CHUNK):
+            data += chunk
+            position += len(chunk)
+            data = data[self._note(data, position - len(data), len(data) - _HEAD) :]
+        self._note(data, position - len(data), len(data))
+        return position
+
+    def _note(self, data: bytes, offset: int, stop: int) -> int:
+        """Note the records that begin before ``stop``; returns from where on to look again."""
+        place = data.find(b"\nV", 0, max(stop, 0))
+        while place >= 0:
+            if found := _NAME.match(data, place + 1, place + 1 + _HEAD):
+                name = found[2] if found[1] == b"artifact" and found[2] else found[1]
+                self._starts.append(offset + place + 1)
+                self._names.append(self._number(name.decode("utf-8", "replace")))
+            place = data.find(b"\nV", place + 1, stop)
+        return max(stop - 1, 0)
+
+    def _number(self, name: str) -> int:
+        return self._numbers.setdefault(name, len(self._numbers))
 
 
-def read_records(lines: Iterable[str]) -> Iterator[TraceRecord]:
-    """The records of a log's lines."""
-    metadata: Mapping[str, Any] | None = None
-    payload: list[str] = []
-    # What is not a payload line ends the record before it, and so does the end of the log.
-    for line in itertools.chain(lines, [""]):
-        if line.startswith("\t"):
-            payload.append(line[1:])
-            continue
-        record = from_metadata(metadata, "".join(payload).removesuffix("\n")) if metadata else None
-        if record is not None:
-            yield record
-        metadata = parse_header(line)
-        payload.clear()
+def read_log(path: Path) -> Iterator[TraceRecord]:
+    """All records of a log file, in order. Lines that are not torch's are passed over.
+
+    Raises ``OSError`` when the file cannot be read.
+    """
+    with TraceLog(path) as log:
+        yield from log.records()
 
 
-def _open(path: Path) -> IO[str]:
+@dataclass(frozen=True, slots=True)
+class LogHead:
+    """What a log begins with; ``rank`` is that of its process, where there are several."""
+
+    rank: int | None
+
+
+def read_head(path: Path) -> LogHead | None:
+    """Look into the first part of a file; ``None`` for one that is no log. Raises ``OSError``."""
     with path.open("rb") as stream:
-        packed = stream.read(2) == b"\x1f\x8b"
-    if packed:
-        return gzip.open(path, "rt", encoding="utf-8", errors="replace", newline="\n")
-    return path.open(encoding="utf-8", errors="replace", newline="\n")
+        head = stream.read(_PEEK)
+    if head.startswith(_GZIP):
+        head = b"".join(_unpacked(io.BytesIO(head)))[:_PEEK]
+    if not any(map(_NAME.match, _LINES.findall(head))):
+        return None
+    rank = _RANK.search(head)
+    return LogHead(int(rank[1]) if rank else None)
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """The bytes of a log; a packed one is unpacked to a file without a name, as far as it is whole."""
+    stream = path.open("rb")
+    if stream.read(len(_GZIP)) != _GZIP:
+        return stream
+    with stream:
+        stream.seek(0)
+        unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - the log closes it
+        for part in _unpacked(stream):
+            unpacked.write(part)
+        return unpacked
+
+
+def _unpacked(stream: IO[bytes]) -> Iterator[bytes]:
+    """Not ``gzip.open``, which gives nothing of what it cannot check to the end."""
+    packed = stream.read(_CHUNK)
+    while packed:
+        engine = zlib.decompressobj(_WITH_HEADER)
+        while packed and not engine.eof:
+            try:
+                yield engine.decompress(packed)
+            except zlib.error:
+                return
+            packed = engine.unused_data or stream.read(_CHUNK)

@@ -107,11 +107,11 @@ def parse_message(text: str) -> Message:
     )
 
 
-def parse_user_stack(text: str) -> Stack:
+def parse_user_stack(text: str, source: Source = no_source) -> Stack:
     """The stack under "User code traceback:" or "from user code:"; empty where there is none."""
     lines = text.splitlines()
     start = next((index for index, line in enumerate(lines) if _USER_CODE.match(line)), None)
-    return () if start is None else parse_frames(lines[start + 1 :])
+    return () if start is None else parse_frames(lines[start + 1 :], source)
 
 
 def parse_frames(lines: list[str], source: Source = no_source) -> Stack:

@@ -7,7 +7,7 @@ is ``V<MMDD> <time> <thread> <file>:<line>] {json}``; a payload follows on lines
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,20 +32,25 @@ class TraceRecord:
     """An event: ``name`` is its key, or the artifact's name; ``body`` what stands under it.
 
     ``compile_id`` is written as torch prints it (``0/1``; empty outside of any compilation).
-    ``seen`` holds what only a listener inside the process knows (:mod:`..capture.live`); a record
-    from a log has none.
+    ``text`` is the payload, or reads it from a log. ``seen`` holds what only a listener inside the process
+    knows (:mod:`..capture.live`); a record from a log has none.
     """
 
     name: str
     body: Any
     compile_id: str
     attempt: int
-    payload: str
+    text: str | Callable[[], str]
     seen: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def payload(self) -> str:
+        """What follows the event's own keys, often at length; empty where nothing does."""
+        return self.text if isinstance(self.text, str) else self.text()
 
 
 def from_metadata(
-    metadata: Mapping[str, Any], payload: str, seen: Mapping[str, Any] | None = None
+    metadata: Mapping[str, Any], payload: str | Callable[[], str], seen: Mapping[str, Any] | None = None
 ) -> TraceRecord | None:
     """Make a record of torch's metadata dict; ``None`` when it names no event."""
     name = next((key for key in metadata if key not in _ENVELOPE), None)
@@ -59,7 +64,7 @@ def from_metadata(
         body=body,
         compile_id=_compile_id(metadata),
         attempt=_integer(metadata.get("attempt")),
-        payload=payload,
+        text=payload,
         seen=seen or {},
     )
 

@@ -6,23 +6,24 @@ import functools
 import re
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
-from fullgraph_compiler.facts import Level
+from fullgraph_compiler.facts import Depth, Level
 
 from .. import __version__
+from ..traces.reading import Detail
 from ..workspace.targets import Target
-from .check import FAIL_ON, check_targets
-from .formats import FORMATS, RECIPES_FORMATS, RECOMPILES_FORMATS, STAGES_FORMATS, Format
+from .formats import COMPARISON_FORMATS, FORMATS, RECIPES_FORMATS, RECOMPILES_FORMATS, STAGES_FORMATS, Format
 from .formats.kernels import write as write_kernels
 from .formats.times import write as write_times
-from .minify import free_name, minify_target
+from .known import KnownFindings
+from .options import FAIL_ON, RunOptions
 from .resolve import resolve_targets
-from .session import RunOptions
+from .trace import TraceOptions, compare_traces, show_examples, show_trace
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -34,6 +35,12 @@ def main() -> None:
 _PYTEST = click.option("--pytest", "as_pytest", is_flag=True, help="Each TARGET is a pytest node.")
 _PYTHON = click.option("--python", help="The interpreter that has torch.", metavar="PATH")
 _ARGS = click.option("--args", help="Arguments of the script, in one quoted string.", metavar="STRING")
+_RANKS = click.option(
+    "--ranks",
+    type=click.IntRange(min=1),
+    help="Run the script in so many processes, as torchrun does.",
+    metavar="N",
+)
 _TIMEOUT = click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
@@ -107,31 +114,57 @@ def _check_pattern(text: str | None) -> None:
         raise click.BadParameter(str(error), param_hint="--only") from error
 
 
+def _judged(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command what says which findings make it fail."""
+
+    @click.option(
+        "--fail-on",
+        type=click.Choice(list(FAIL_ON)),
+        help="The least finding that makes the exit code 1.  [default: failure; with --baseline, break]",
+    )
+    @click.option(
+        "--baseline",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="A file of known findings, which do not count: only new ones are told.",
+    )
+    @click.option(
+        "--update-baseline",
+        is_flag=True,
+        help="Write what is found into --baseline; the exit code is 0 then.",
+    )
+    @functools.wraps(command)
+    def run(fail_on: str | None, baseline: Path | None, update_baseline: bool, **own: Any) -> None:
+        if update_baseline and baseline is None:
+            raise click.UsageError("--update-baseline needs --baseline FILE, the file to write")
+        known = KnownFindings(baseline, update=update_baseline) if baseline else None
+        fail_on = "never" if update_baseline else fail_on or ("break" if known else "failure")
+        command(fail_on=fail_on, known=known, **own)
+
+    return run
+
+
 @main.command(no_args_is_help=True)
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
 @_PYTEST
 @_PYTHON
 @_ARGS
+@_RANKS
 @_TIMEOUT
 @_MEMORY
 @_format(FORMATS)
-@click.option(
-    "--fail-on",
-    type=click.Choice(list(FAIL_ON)),
-    default="failure",
-    show_default=True,
-    help="The least finding that makes the exit code 1.",
-)
+@_judged
 @_switches
 def check(
     targets: tuple[str, ...],
     as_pytest: bool,
     python: str | None,
     args: str | None,
+    ranks: int | None,
     timeout: float | None,
     memory: float | None,
     output: str,
     fail_on: str,
+    known: KnownFindings | None,
     switches: Mapping[str, Any],
 ) -> None:
     """Run each TARGET and report what torch.compile did.
@@ -141,11 +174,11 @@ def check(
     calls if it has some and no main guard.
 
     The exit code is 0 if nothing reaches --fail-on, 1 if something does, and 2 if a target could
-    not be started.
+    not be started. What is in the --baseline does not count.
     """
-    resolved = _resolved(targets, as_pytest, args)
+    resolved = _resolved(targets, as_pytest, args, ranks)
     options = RunOptions(python, timeout, memory, switches)
-    sys.exit(check_targets(resolved, options, FORMATS[output], fail_on))
+    sys.exit(_check(resolved, options, FORMATS[output], fail_on, known=known))
 
 
 def _of_one_target(command: Callable[..., int], timeout: _Option = _PATIENCE) -> Callable[..., None]:
@@ -165,10 +198,11 @@ def _of_one_target(command: Callable[..., int], timeout: _Option = _PATIENCE) ->
         args: str | None,
         timeout: float | None,
         memory: float | None,
+        ranks: int | None = None,
         switches: Mapping[str, Any] | None = None,
         **own: Any,
     ) -> None:
-        (resolved,) = _resolved((target,), as_pytest, args)
+        (resolved,) = _resolved((target,), as_pytest, args, ranks)
         sys.exit(command(resolved, RunOptions(python, timeout, memory, switches or {}), **own))
 
     return run
@@ -187,7 +221,7 @@ def stages(target: Target, options: RunOptions, output: str) -> int:
     The exit code is 0 if nothing is at fault, 1 if something is, and 2 if the target could not be
     started.
     """
-    return check_targets([target], options, STAGES_FORMATS[output], depth="stages")
+    return _check([target], options, STAGES_FORMATS[output], depth="stages")
 
 
 @main.command(no_args_is_help=True)
@@ -199,6 +233,7 @@ def stages(target: Target, options: RunOptions, output: str) -> int:
     help="A folder for each form of each graph, its code and kernels, and an index.",
 )
 @click.option("--build", is_flag=True, help="Build the kernels, too, for their assembly.")
+@_RANKS
 @_of_one_target
 def kernels(target: Target, options: RunOptions, output: Path | None, build: bool) -> int:
     """Show the kernels that TorchInductor writes, and the lines they come from.
@@ -210,7 +245,7 @@ def kernels(target: Target, options: RunOptions, output: Path | None, build: boo
     started.
     """
     write = functools.partial(write_kernels, folder=output)
-    return check_targets([target], options, write, depth="whole" if build else "kernels")
+    return _check([target], options, write, depth="whole" if build else "kernels")
 
 
 @main.command(no_args_is_help=True)
@@ -225,7 +260,7 @@ def times(target: Target, options: RunOptions) -> int:
     The exit code is 0 if nothing fails, 1 if something does, and 2 if the target could not be
     started.
     """
-    return check_targets([target], options, write_times, depth="times")
+    return _check([target], options, write_times, depth="times")
 
 
 @main.command(no_args_is_help=True)
@@ -237,6 +272,7 @@ def times(target: Target, options: RunOptions) -> int:
     help="How many calls of each compiled function may compile.  [default: 1]",
     metavar="N",
 )
+@_RANKS
 @functools.partial(_of_one_target, timeout=_TIMEOUT)
 def frozen(target: Target, options: RunOptions, output: str, warm_up: int | None) -> int:
     """Find the calls that would be compiled in production, after the warm-up.
@@ -249,12 +285,13 @@ def frozen(target: Target, options: RunOptions, output: str, warm_up: int | None
     """
     if warm_up is not None:
         options = replace(options, switches={**options.switches, "warm_up": warm_up})
-    return check_targets([target], options, FORMATS[output], depth="frozen")
+    return _check([target], options, FORMATS[output], depth="frozen")
 
 
 @main.command(no_args_is_help=True)
 @_switches
 @_format(RECOMPILES_FORMATS)
+@_RANKS
 @functools.partial(_of_one_target, timeout=_TIMEOUT)
 def recompiles(target: Target, options: RunOptions, output: str) -> int:
     """Show why functions are compiled again, and from where.
@@ -265,7 +302,7 @@ def recompiles(target: Target, options: RunOptions, output: str) -> int:
     The exit code is 0 if nothing fails, 1 if something does, and 2 if the target could not be
     started.
     """
-    return check_targets([target], options, RECOMPILES_FORMATS[output], depth="recompiles")
+    return _check([target], options, RECOMPILES_FORMATS[output], depth="recompiles")
 
 
 @main.command(no_args_is_help=True)
@@ -281,7 +318,7 @@ def recipes(target: Target, options: RunOptions, output: str) -> int:
 
     The exit code is 0 if it gets through as it is, 1 if not, and 2 if it could not be started.
     """
-    return check_targets([target], options, RECIPES_FORMATS[output], depth="recipes")
+    return _check([target], options, RECIPES_FORMATS[output], depth="recipes")
 
 
 @main.command(no_args_is_help=True)
@@ -320,8 +357,100 @@ def minify(
     The exit code is 0 if a repro was written, 1 if nothing fails, and 2 if the target could not be
     run.
     """
+    from .minify import free_name, minify_target
+
     output = output or free_name(Path("repro.py"))
     return minify_target(target, options, output.absolute(), failure or 0, level)
+
+
+class _TraceGroup(click.Group):
+    """``trace PATH`` shows a trace; what else can be done with traces has a name."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        named = bool(args) and args[0] in self.commands
+        return super().parse_args(ctx, args if named else ["show", *args])
+
+
+@main.group(cls=_TraceGroup)
+def trace() -> None:
+    """Show what a program told elsewhere, run with TORCH_TRACE."""
+
+
+def _of_traces(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that reads traces its options."""
+
+    @click.option(
+        "--map",
+        "folders",
+        type=(str, str),
+        multiple=True,
+        help="A folder of the other machine, and the one here that it is.",
+        metavar="THERE HERE",
+    )
+    @_PYTHON
+    @functools.wraps(command)
+    def run(folders: tuple[tuple[str, str], ...], python: str | None, **own: Any) -> None:
+        command(options=TraceOptions(folders=folders, python=python), **own)
+
+    return run
+
+
+_PATH = click.Path(path_type=Path)
+
+
+@trace.command(no_args_is_help=True)
+@click.argument("path", type=_PATH)
+@click.option("--rank", type=click.IntRange(min=0), help="Show one rank alone.", metavar="N")
+@_of_traces
+@_format(FORMATS)
+@_judged
+def show(
+    path: Path,
+    rank: int | None,
+    options: TraceOptions,
+    output: str,
+    fail_on: str,
+    known: KnownFindings | None,
+) -> None:
+    """Show the trace at PATH on the files of the current project.
+
+    PATH is a log that `TORCH_TRACE=FOLDER python PROGRAM` has written, or a folder with one of each
+    rank; packed with gzip or not, still being written or not. Files of the other machine are found
+    in the project by their names and their text. `fullgraph trace diff A B` compares two traces.
+
+    The exit code is 0 if nothing reaches --fail-on, else 1. What is in the --baseline does not
+    count.
+    """
+    detail: Detail = "graphs" if output == "json" else "findings"
+    sys.exit(show_trace(path, replace(options, rank=rank, detail=detail), FORMATS[output], fail_on, known))
+
+
+@trace.command(no_args_is_help=True)
+@click.argument("before", type=_PATH)
+@click.argument("after", type=_PATH)
+@_of_traces
+@click.option(
+    "--format", "output", type=click.Choice(list(COMPARISON_FORMATS)), default="text", show_default=True
+)
+def diff(before: Path, after: Path, options: TraceOptions, output: str) -> None:
+    """Compare two traces: before and after a change, or of two versions of torch.
+
+    The exit code is 1 if AFTER has a break, a recompilation or a failure that BEFORE has not, else 0.
+    """
+    sys.exit(compare_traces(before, after, replace(options, detail="code"), COMPARISON_FORMATS[output]))
+
+
+@trace.command(no_args_is_help=True)
+@click.argument("path", type=_PATH)
+@click.option("--rank", type=click.IntRange(min=0), help="Take one rank alone.", metavar="N")
+@_of_traces
+def examples(path: Path, rank: int | None, options: TraceOptions) -> None:
+    """Write example calls of the functions that were compiled, with the inputs that the trace tells.
+
+    Put above its function, such a comment makes it a target that runs here: the next edit can be
+    checked without the machine that the trace is from. The exit code is 1 if there are none.
+    """
+    sys.exit(show_examples(path, replace(options, rank=rank, detail="graphs")))
 
 
 @main.command()
@@ -332,9 +461,23 @@ def lsp() -> None:
     serve()
 
 
-def _resolved(targets: tuple[str, ...], as_pytest: bool, args: str | None) -> list[Target]:
+def _check(
+    targets: Sequence[Target],
+    options: RunOptions,
+    write: Format,
+    fail_on: str = "failure",
+    depth: Depth = "graph",
+    known: KnownFindings | None = None,
+) -> int:
+    # What speaks to workers takes long to import, and memory: traces are read without it.
+    from .check import check_targets
+
+    return check_targets(targets, options, write, fail_on, depth, known)
+
+
+def _resolved(targets: tuple[str, ...], as_pytest: bool, args: str | None, ranks: int | None) -> list[Target]:
     try:
         arguments = None if args is None else tuple(shlex.split(args))
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--args") from error
-    return resolve_targets(targets, Path.cwd(), as_pytest, arguments)
+    return resolve_targets(targets, Path.cwd(), as_pytest, arguments, ranks)

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from fullgraph_compiler.facts import Depth, Fact, RunRequest, Severity
+import click
+from fullgraph_compiler.facts import Depth, Severity
 
-from ..engine.fold import fold
-from ..workspace.targets import Target, problem_facts
+from ..engine.torchrun import unsuited
+from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
 from .formats import Checked, Format
-from .session import NOT_STARTED, RunOptions, Session, workspace_root
-
-FAIL_ON: Mapping[str, frozenset[Severity]] = {
-    "break": frozenset({"error", "warning"}),
-    "recompile": frozenset({"error", "warning", "information"}),
-    "failure": frozenset({"error"}),
-    "never": frozenset(),
-}
-"""Which severities make the exit code 1."""
+from .known import KnownFindings
+from .options import FAIL_ON, RunOptions
+from .session import NOT_STARTED, Session, workspace_root
 
 _FOUND = 1
 
@@ -30,23 +25,38 @@ def check_targets(
     write: Format,
     fail_on: str = "failure",
     depth: Depth = "graph",
+    baseline: KnownFindings | None = None,
 ) -> int:
     """Run the targets, write their reports to stdout, and return the exit code."""
-    check = _Check(Session(options), FAIL_ON[fail_on], depth)
+    for target in targets:
+        if problem := unsuited(target, depth):
+            raise click.UsageError(problem)
+    check = _Check(Session(options), FAIL_ON[fail_on], depth, baseline)
     try:
         write(check.reports(targets), len(targets), sys.stdout)
     finally:
         check.session.close()
+    told = baseline.end(complete=check.ran_all) if baseline else ""
+    if told:
+        print(told, file=sys.stderr)  # noqa: T201
     return check.exit_code
 
 
 class _Check:
-    def __init__(self, session: Session, failing: frozenset[Severity], depth: Depth) -> None:
+    def __init__(
+        self, session: Session, failing: frozenset[Severity], depth: Depth, baseline: KnownFindings | None
+    ) -> None:
         self.session = session
         self._failing = failing
         self._depth = depth
+        self._baseline = baseline
         self._not_started = False
         self._found = False
+
+    @property
+    def ran_all(self) -> bool:
+        """Whether every target could be started, and no signal came."""
+        return not (self._not_started or self.session.signalled)
 
     @property
     def exit_code(self) -> int:
@@ -57,15 +67,13 @@ class _Check:
         for target in targets:
             checked = self._check(target)
             self._not_started |= checked.report.status == "not-started"
-            self._found |= any(finding.severity in self._failing for finding in checked.report.findings)
+            self._found |= any(finding.severity in self._failing for finding in checked.new_findings)
             yield checked
             if self.session.signalled:
                 return
 
     def _check(self, target: Target) -> Checked:
-        facts: list[Fact] = list(problem_facts(target))
         workspace = Workspace(workspace_root(target))
-        request = RunRequest(1, target.program, self._depth)
-        torch = self.session.execute(target, request, facts.extend)
-        report = fold(target.id, 1, torch, facts, workspace, target.filename, self._depth)
-        return Checked(target, report, workspace)
+        report = self.session.report(target, workspace, self._depth)
+        known = self._baseline.of(report, workspace.root) if self._baseline else None
+        return Checked(target, report, workspace, known)

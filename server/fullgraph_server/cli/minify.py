@@ -9,12 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from fullgraph_compiler.facts import Fact, Level, MinifyRequest
+from fullgraph_compiler.facts import Fact, Level, MinifyRequest, Program
 from rich.console import Console
 
 from ..engine.minification import Minified
+from ..engine.torchrun import unsuited
 from ..workspace.targets import Target
-from .session import NOT_STARTED, RunOptions, Session
+from .options import RunOptions
+from .session import NOT_STARTED, Session
 
 _NOTHING_FAILS = 1
 
@@ -25,6 +27,9 @@ def minify_target(
     """Write a repro to ``output``, say what became of it, and return the exit code."""
     if not output.parent.is_dir():
         raise click.UsageError(f"the folder {output.parent} does not exist: make it, or name another with -o")
+    if problem := unsuited(target, "minify"):
+        raise click.UsageError(problem)
+    assert isinstance(target.program, Program), "others are refused"
     minified = Minified(output)
     request = MinifyRequest(
         generation=1,
@@ -41,7 +46,7 @@ def minify_target(
                 minified.take(facts)
                 show(minified.progress_message)
 
-            session.execute(target, request, take)
+            session.minify(target, request, take)
     finally:
         session.close()
     repro = minified.size is not None

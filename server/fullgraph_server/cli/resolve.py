@@ -15,6 +15,7 @@ from ..workspace.config import read_config
 from ..workspace.source import read_source
 from ..workspace.targets import (
     Target,
+    Torchrun,
     configured_targets,
     example_targets,
     file_target,
@@ -29,12 +30,18 @@ _MOST_SUGGESTIONS = 8
 
 
 def resolve_targets(
-    names: Sequence[str], cwd: Path, as_pytest: bool, args: tuple[str, ...] | None
+    names: Sequence[str],
+    cwd: Path,
+    as_pytest: bool,
+    args: tuple[str, ...] | None,
+    ranks: int | None,
 ) -> list[Target]:
     """The target of each name. Raises ``click.UsageError`` for one that does not exist."""
     resolve = _pytest_node if as_pytest else _target
     targets = [resolve(name, cwd) for name in names]
-    return targets if args is None else [_with_args(target, args) for target in targets]
+    if args is not None:
+        targets = [_with_args(target, args) for target in targets]
+    return targets if ranks is None else [_with_ranks(target, ranks) for target in targets]
 
 
 def _target(name: str, cwd: Path) -> Target:
@@ -76,9 +83,20 @@ def _configured(name: str, cwd: Path) -> Target:
 
 
 def _with_args(target: Target, args: tuple[str, ...]) -> Target:
-    if not isinstance(target.program, Script):
+    program = target.program
+    if isinstance(program, Torchrun):
+        return replace(target, program=replace(program, script=replace(program.script, args=args)))
+    if not isinstance(program, Script):
         raise click.UsageError(f"--args is for scripts, and {target.label} runs as {target.kind}")
-    return replace(target, program=replace(target.program, args=args))
+    return replace(target, program=replace(program, args=args))
+
+
+def _with_ranks(target: Target, ranks: int) -> Target:
+    program = target.program
+    script = program.script if isinstance(program, Torchrun) else program
+    if not isinstance(script, Script):
+        raise click.UsageError(f"--ranks is for scripts, and {target.label} runs as {target.kind}")
+    return replace(target, kind="torchrun", program=Torchrun(script, ranks))
 
 
 def _suggestions(targets: Sequence[Target]) -> str:

@@ -6,37 +6,29 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
-from fullgraph_compiler.facts import Fact
+from fullgraph_compiler.facts import Depth, Fact, MinifyRequest
 
-from ..engine.interpreter import find_interpreter, named_interpreter
-from ..engine.requests import Request, with_limits
+from ..engine.plan import Job, Plan
+from ..engine.report import Report
+from ..engine.requests import with_limits
 from ..engine.run import Run
 from ..engine.settings import RunSettings, memory_limit
+from ..engine.work import work_of
 from ..engine.workers import Workers
-from ..workspace.config import Config, read_config
+from ..workspace.config import read_config
 from ..workspace.targets import Target
-from ..workspace.workspace import project_root
+from ..workspace.workspace import Workspace, project_root
+from .options import RunOptions, interpreter
 
 NOT_STARTED, _SIGNALLED = 2, 128
 
-
-@dataclass(frozen=True)
-class RunOptions:
-    """What the command line says of a run beside its target. ``timeout`` in seconds, ``memory`` in GiB.
-
-    ``switches`` are the attributes of :class:`fullgraph_compiler.facts.Switches` that it names.
-    """
-
-    python: str | None = None
-    timeout: float | None = None
-    memory: float | None = None
-    switches: Mapping[str, Any] = field(default_factory=dict)
+_T = TypeVar("_T")
 
 
 class Session:
@@ -58,53 +50,48 @@ class Session:
         self._loop.run_until_complete(self._workers.close())
         self._loop.close()
 
-    def execute(
-        self,
-        target: Target,
-        request: Request,
-        on_facts: Callable[[Sequence[Fact]], None],
-    ) -> str:
-        """Do what is asked for; returns the version of the target's torch."""
+    def report(self, target: Target, workspace: Workspace, depth: Depth) -> Report:
+        """What a target tells when it runs."""
+        plan = Plan(target, self._settings(target, workspace.root), workspace)
+        work = work_of(Job(plan, 1, depth, self._workers))
+        return self._until_signalled(work.execute(), work.cancel)
+
+    def minify(
+        self, target: Target, request: MinifyRequest, on_facts: Callable[[Sequence[Fact]], None]
+    ) -> None:
+        """Shrink a failure of a target."""
         root = workspace_root(target)
+        run = Run(self._workers, *with_limits(self._settings(target, root), request, root))
+        self._until_signalled(run.execute(on_facts), run.cancel)
+
+    def _settings(self, target: Target, root: Path) -> RunSettings:
         config = read_config(root)
         for problem in config.problems:
             print(f"{problem.span.filename}:{problem.span.row}: {problem.message}", file=sys.stderr)  # noqa: T201
-        settings, request = with_limits(self._settings(target, config), request, root)
+        python = interpreter(self._options.python, config)
         if sys.stderr.isatty():
-            print(f"Running {target.label} with {settings.python}", file=sys.stderr)  # noqa: T201
-        run = Run(self._workers, settings, request)
-        self._loop.run_until_complete(self._executed(run, on_facts))
-        return run.torch
-
-    def _settings(self, target: Target, config: Config) -> RunSettings:
-        python = _interpreter(self._options.python, config)
+            print(f"Running {target.label} with {python}", file=sys.stderr)  # noqa: T201
         memory = memory_limit(self._options.memory or config.memory)
         env, switches = {**os.environ, **target.env}, target.switches or config.switches
         switches = replace(switches, **self._options.switches)
         settings = RunSettings(python, target.cwd, env, memory=memory, switches=switches)
         return settings.within(self._options.timeout or target.timeout or config.timeout)
 
-    async def _executed(self, run: Run, on_facts: Callable[[Sequence[Fact]], None]) -> None:
-        def cancel(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    def _until_signalled(self, execution: Coroutine[Any, Any, _T], cancel: Callable[[], None]) -> _T:
+        """Wait for an execution; a signal cancels it, a second one ends everything at once."""
+
+        def take(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
             if self._signal:
                 raise KeyboardInterrupt
             self._signal = number
-            self._loop.call_soon_threadsafe(run.cancel)
+            self._loop.call_soon_threadsafe(cancel)
 
-        before = {number: signal.signal(number, cancel) for number in (signal.SIGINT, signal.SIGTERM)}
+        before = {number: signal.signal(number, take) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
-            await run.execute(on_facts)
+            return self._loop.run_until_complete(execution)
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-
-
-def _interpreter(option: str | None, config: Config) -> str:
-    if option:
-        return named_interpreter(option, Path.cwd())
-    return (
-        named_interpreter(config.python, config.root) if config.python else find_interpreter(config.root).path
-    )
 
 
 def workspace_root(target: Target) -> Path:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from fullgraph_compiler.facts import (
     Artifact,
     CodeGenerated,
+    CollectivesTraced,
     CompileFailure,
     Depth,
     Fact,
@@ -63,6 +64,7 @@ from .report import (
 from .sizes import size_conditions
 from .speed import compilations, speed_drafts
 from .tensors import tensor_names
+from .wrappers import bucket_drafts, wrapper_of
 
 
 def fold(
@@ -158,6 +160,7 @@ class _Folding:
             known.eager = known.eager or draft.eager
         found = [*drafts.values(), *self._recompilations.drafts(), *self._recompilations.missed()]
         found += speed_drafts(self._facts, self._finding)
+        found += bucket_drafts(self._facts, self._finding)
         return add_faults(found, self._facts, self._fault)
 
     def _is_passing_exception(self, fact: Fact) -> bool:
@@ -193,15 +196,17 @@ class _Folding:
         return None
 
     def _graph_break(self, fact: GraphBreak) -> Draft:
+        wrapper = wrapper_of(fact.stack, self._workspace.contains)
+        reason = wording.first_line(fact.reason) or "graph break"
         finding = self._finding(
             "graph-break",
-            "warning",
-            wording.first_line(fact.reason) or "graph break",
+            "information" if wrapper and not fact.skips_frame else "warning",
+            f"{wrapper.name} breaks the graph by itself: {reason}" if wrapper else reason,
             fact.stack,
             fact.compile_id,
             code=fact.code,
-            explanation=fact.explanation,
-            hints=fact.hints,
+            explanation=wrapper.explanation if wrapper else fact.explanation,
+            hints=wrapper.hints if wrapper else fact.hints,
             url=fact.url,
             text=fact.text,
         )
@@ -287,9 +292,12 @@ class _Folding:
         recompiles = {fact.compile_id: fact for fact in self._facts if isinstance(fact, Recompile)}
         breaks = [draft.compile_ids for draft in drafts if draft.finding.kind == "graph-break"]
         launches: Counter[str] = Counter()
+        collectives: dict[str, tuple[str, ...]] = {}
         for fact in self._facts:
             if isinstance(fact, CodeGenerated):
                 launches[fact.compile_id] += len(fact.kernels)
+            elif isinstance(fact, CollectivesTraced):
+                collectives[fact.compile_id] = fact.operations
         frames = []
         for function, compile_ids in members.items():
             own, source = set(compile_ids), self._workspace.source(function.filename)
@@ -310,6 +318,10 @@ class _Folding:
                     versions=versions({fact.compile_id: guards[fact.compile_id] for fact in done}),
                     kernels=sum(launches[compile_id] for compile_id in compile_ids),
                     seconds=sum(fact.seconds for fact in done),
+                    outlines=tuple(fact.outline for fact in done if fact.outline),
+                    collectives=tuple(
+                        itertools.chain.from_iterable(collectives.get(name, ()) for name in compile_ids)
+                    ),
                 )
             )
         return tuple(sorted(frames, key=lambda frame: (frame.filename, frame.row, frame.function)))

@@ -11,6 +11,7 @@ from fullgraph_compiler.facts import (
     Fact,
     MinifyProgress,
     MinifyRequest,
+    Program,
     ReproWritten,
     RunFinished,
     StageChecked,
@@ -19,7 +20,8 @@ from fullgraph_compiler.facts import (
 )
 
 from ..workspace.own_folder import own_folder
-from .runs import Plan, Runs
+from .plan import Plan
+from .runs import Runs
 
 NOTHING_FAILS = "Nothing fails: there is no failure to minify."
 
@@ -89,11 +91,13 @@ class Minification:
     """The minification of one failure of a target. Execute it once."""
 
     def __init__(self, runs: Runs, plan: Plan, failing: Failing, generation: int) -> None:
+        program = plan.target.program
+        assert isinstance(program, Program), "others are refused"
         self.target = plan.target
         self._minified = Minified(new_repro(plan.workspace.root, plan.target.filename))
         request = MinifyRequest(
             generation=generation,
-            program=plan.target.program,
+            program=program,
             output=str(self._minified.output),
             failure=failing.fault,
             compile_id=failing.compile_id,

@@ -41,6 +41,7 @@ FindingKind: TypeAlias = Literal[
     "skipped-frame",
     "cudagraph-skip",
     "perf-hint",
+    "rank-difference",
     "target-error",
 ]
 
@@ -89,6 +90,8 @@ class Finding:
     """The compilations that saw it."""
     fault: int = 0
     """The number of the fault that it tells of, if the ladder of stages has located it."""
+    ranks: tuple[int, ...] = ()
+    """The ranks that saw it, where others did not."""
 
     @property
     def compile_id(self) -> str:
@@ -243,6 +246,10 @@ class FrameReport:
     """Launches of kernels and library functions in its code, if that was written."""
     versions: int = 0
     """How many compilations a cache would hold that drops none, of the frame that has most."""
+    outlines: tuple[str, ...] = ()
+    """What tells its graphs apart, in the order of their compilations."""
+    collectives: tuple[str, ...] = ()
+    """The collective operations of its graphs, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +308,35 @@ class GraphLines:
 
 
 @dataclass(frozen=True, slots=True)
+class RankSummary:
+    """One of several ranks: how its run ended, what came of it, and whether most others are not like it."""
+
+    rank: int
+    status: Status | None
+    seconds: float
+    compilations: int
+    graphs: int
+    breaks: int
+    recompiles: int
+    differs: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SeenCall:
+    """A call that a trace saw compiled, as an example call: ``text`` stands above a definition.
+
+    ``function`` is the definition's qualified name, of a compiled ``forward`` that of the class; ``row`` is
+    that of its ``def`` or ``class``. What nobody knows is ``...`` in a text that is not ``complete``.
+    """
+
+    function: str
+    filename: str
+    row: int
+    text: str
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """Everything that one run of one target told."""
 
@@ -340,6 +376,11 @@ class Report:
     """What was taken for granted of symbolic sizes, in the order of the traces."""
     graph_lines: tuple[GraphLines, ...] = ()
     """The statements of graphs, and those that ran eagerly where that could be otherwise, by place."""
+    calls: tuple[SeenCall, ...] = ()
+    """The calls of its functions that a trace saw compiled, in their order."""
+
+    ranks: tuple[RankSummary, ...] = ()
+    """The ranks that it is of, if there are several."""
 
     @property
     def complete(self) -> bool:

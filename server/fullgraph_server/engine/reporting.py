@@ -1,16 +1,11 @@
-"""Reports of a run that is on, made of the facts that have come so far."""
+"""Reports of a run that is on, made of what it has told so far."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from fullgraph_compiler.facts import Depth, Fact, RunFinished
-
-from ..workspace.targets import Target, problem_facts
-from ..workspace.workspace import Workspace
-from .fold import fold
 from .report import Report
 
 _REFRESH_SECONDS = 0.1
@@ -20,74 +15,52 @@ _FOLDING_SHARE = 0.1
 
 
 class Reporting:
-    """Folds facts as they come in, not too often, and beside the event loop, which has requests to answer."""
+    """Makes reports as facts come in, not too often, and beside the event loop, which has requests to answer.
 
-    def __init__(
-        self,
-        target: Target,
-        generation: int,
-        depth: Depth,
-        workspace: Workspace,
-        torch: Callable[[], str],
-        on_report: Callable[[Report], None],
-    ) -> None:
-        self.facts: list[Fact] = []
-        self._target = target
-        self._generation = generation
-        self._depth = depth
-        self._workspace = workspace
-        self._torch = torch
+    ``make`` makes the report of all that is known when it is called, in a thread. ``on_report`` gets those
+    that tell something; without it only the last one is made.
+    """
+
+    def __init__(self, make: Callable[[], Report], on_report: Callable[[Report], None] | None) -> None:
+        self._make = make
         self._on_report = on_report
-        self._problems = problem_facts(target)
-        self._refreshing: asyncio.Task[None] | None = None
-        self._report = Report(target.id, generation)
+        self._news = False
+        self._refreshing: asyncio.Task[Report] | None = None
 
-    def take(self, facts: Sequence[Fact]) -> None:
-        """Take the newest facts; nothing follows the end of the run."""
-        self.facts += facts
-        if isinstance(facts[-1], RunFinished):
-            self.close()
-            self._refreshing = asyncio.create_task(self._refresh(0))
-        elif self._refreshing is None:
+    def more(self) -> None:
+        """Take note that there is more to report."""
+        self._news = True
+        if self._on_report is not None and (self._refreshing is None or self._refreshing.done()):
             self._refreshing = asyncio.create_task(self._refresh(_REFRESH_SECONDS))
 
+    def end(self) -> None:
+        """Make the last report now: nothing more comes."""
+        self.close()
+        self._news = True
+        self._refreshing = asyncio.create_task(self._refresh(0))
+
     async def finish(self) -> Report:
-        """The report of the whole run, once it has been made."""
-        if self._refreshing is not None:
-            await self._refreshing
-        return self._report
+        """The last report, once it has been made."""
+        assert self._refreshing is not None, "the end was not noted"
+        return await self._refreshing
 
     def close(self) -> None:
         """Make no more reports."""
         if self._refreshing is not None:
             self._refreshing.cancel()
 
-    @property
-    def told(self) -> bool:
-        """Whether the report may take the earlier one's place: one without a finding waits for its end."""
-        if self._report.status in (None, "cancelled"):
-            return bool(self._report.findings)
-        return True
-
-    async def _refresh(self, delay: float) -> None:
-        folded = 0
-        while folded < len(self.facts):
+    async def _refresh(self, delay: float) -> Report:
+        while True:
             await asyncio.sleep(delay)
-            begun, folded = time.monotonic(), len(self.facts)
-            self._report = await self._fold()
+            begun, self._news = time.monotonic(), False
+            report = await asyncio.to_thread(self._make)
             delay = max(_REFRESH_SECONDS, (time.monotonic() - begun) / _FOLDING_SHARE)
-            if self.told:
-                self._on_report(self._report)
-        self._refreshing = None
+            if self._on_report is not None and tells(report):
+                self._on_report(report)
+            if not self._news:
+                return report
 
-    async def _fold(self) -> Report:
-        return await asyncio.to_thread(
-            fold,
-            self._target.id,
-            self._generation,
-            self._torch(),
-            (*self._problems, *self.facts),
-            self._workspace,
-            self._target.filename,
-            self._depth,
-        )
+
+def tells(report: Report) -> bool:
+    """Whether a report may take the earlier one's place: one without a finding waits for its end."""
+    return bool(report.findings) or report.status not in (None, "cancelled")

@@ -82,7 +82,7 @@ class Run:
         self._settings = settings
         self._request = request
         self._libraries = libraries
-        self._on_output = on_output or _to_stderr
+        self._on_output = on_output or to_stderr
         self._step: asyncio.Future[Any] | None = None
         self._cancelled = False
 
@@ -244,7 +244,8 @@ class _Delivery:
         self._on_facts(facts)
 
 
-def _to_stderr(text: str) -> None:
+def to_stderr(text: str) -> None:
+    """Pass a program's output on as it is."""
     sys.stderr.write(text)
 
 

@@ -6,20 +6,19 @@ import asyncio
 import itertools
 import logging
 import os
-import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from fullgraph_compiler.facts import Depth, Fact, MinifyRequest, ModulesLoaded, RunRequest, SourceText, Status
+from fullgraph_compiler.facts import Depth, Fact, MinifyRequest, ModulesLoaded, Status
 
 from ..workspace.targets import Target
-from ..workspace.workspace import Workspace
+from .plan import Job, Plan
 from .report import Report
-from .reporting import Reporting
+from .reporting import tells
 from .requests import with_limits
-from .run import Run
-from .settings import RunSettings
+from .run import Run, to_stderr
+from .work import Work, work_of
 from .workers import Workers
 
 _log = logging.getLogger(__name__)
@@ -37,18 +36,6 @@ _MOST_OUTPUT = 1_000_000
 """Characters of a program's output that are passed on."""
 
 RunState: TypeAlias = Literal["queued", "running"] | Status
-
-
-@dataclass(frozen=True)
-class Plan:
-    """All that a run needs. Made when it starts, so that it is of the newest text."""
-
-    target: Target
-    settings: RunSettings
-    workspace: Workspace
-    """Its files are as the run sees them."""
-    texts: tuple[SourceText, ...] = ()
-    """The files that differ from those on disk."""
 
 
 @dataclass(frozen=True)
@@ -239,31 +226,28 @@ class Runs:
         slot.files |= {target.filename}
         slot.superseded = False
         self._change(name, slot, run="running", generation=generation, stale=False)
-        asked = RunRequest(generation, target.program, depth, plan.texts)
-        settings, request = with_limits(plan.settings, asked, plan.workspace.root)
-        run = slot.run = Run(self._workers, settings, request, slot.libraries, _Output().write)
-        slot.running = depth
-        for observer in self._observers:
-            observer.started(target, generation, run.cancel)
-        reporting = Reporting(
-            target,
+        job = Job(
+            plan,
             generation,
             depth,
-            plan.workspace,
-            lambda: run.torch,
+            self._workers,
+            slot.libraries,
             lambda report: self._report(name, slot, report),
+            _Output().write,
         )
+        work = slot.work = work_of(job)
+        slot.running = depth
+        for observer in self._observers:
+            observer.started(target, generation, work.cancel)
         try:
-            await run.execute(reporting.take)
-            report = await reporting.finish()
+            report = await work.execute()
         finally:
-            slot.run = slot.running = None
-            reporting.close()
-        status, told = report.status or "crashed", reporting.told and not slot.superseded
+            slot.work = slot.running = None
+        status, told = report.status or "crashed", tells(report) and not slot.superseded
         if not slot.forgotten:
-            slot.finish(report, reporting.facts, told)
+            slot.finish(report, work.facts, work.depends_on(report) if told else None)
             if status != "not-started":
-                self._workers.expect(plan.settings, slot.libraries)
+                work.prepare(slot.libraries)
             stale = slot.state.stale or (was_stale and not told)
             follows = slot.superseded and slot.waiting is not None
             self._change(name, slot, run="queued" if follows else status, stale=stale)
@@ -300,7 +284,7 @@ class _Slot:
 
     def __init__(self) -> None:
         self.task: asyncio.Task[None] | None = None
-        self.run: Run | None = None
+        self.work: Work | None = None
         self.running: Depth | None = None
         """How deep the run that is on goes."""
         self.waiting: asyncio.Future[Report | None] | None = None
@@ -328,17 +312,17 @@ class _Slot:
         return waiting
 
     def supersede(self) -> None:
-        if self.run is not None:
+        if self.work is not None:
             self.superseded = True
-            self.run.cancel()
+            self.work.cancel()
 
     def stop(self) -> None:
         self.superseded = False
         if self.waiting is not None and self.task is not None:
             self.waiting.set_result(None)
             self.waiting = None
-        if self.run is not None:
-            self.run.cancel()
+        if self.work is not None:
+            self.work.cancel()
 
     def forget(self) -> None:
         self.stop()
@@ -348,12 +332,12 @@ class _Slot:
         self.files = frozenset()
         self.libraries = ()
 
-    def finish(self, report: Report, facts: Iterable[Fact], told: bool) -> None:
-        """Keep what a run has told."""
-        if told:
+    def finish(self, report: Report, facts: Iterable[Fact], files: frozenset[str] | None) -> None:
+        """Keep what a run has told; ``files`` are those that it depends on, if it told something."""
+        if files is not None:
             # A run that fails early names few of the files that it depends on: earlier ones stay.
             earlier = frozenset() if report.status == "finished" else self.files
-            self.files = earlier | frozenset(report.files)
+            self.files = earlier | files
         loaded = [fact for fact in facts if isinstance(fact, ModulesLoaded)]
         names = (name for fact in loaded for name in fact.libraries)
         self.libraries = tuple(dict.fromkeys((*self.libraries, *names)))
@@ -371,7 +355,7 @@ class _Output:
     def write(self, text: str) -> None:
         if self._left <= 0:
             return
-        sys.stderr.write(text[: self._left])
+        to_stderr(text[: self._left])
         self._left -= len(text)
         if self._left <= 0:
             _log.warning("the program prints too much: the rest of its output is left out")

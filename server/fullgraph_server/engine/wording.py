@@ -27,6 +27,27 @@ _LIMIT_HINT = (
     "Raise `torch._dynamo.config.{setting}` if this many versions of `{function}` are meant to exist."
 )
 
+KIND_NAMES = {
+    "graph-break": ("graph break", "graph breaks"),
+    "recompile": ("recompilation", "recompilations"),
+    "late-compile": ("call that would be compiled", "calls that would be compiled"),
+    "recompile-limit": ("recompile limit hit", "recompile limits hit"),
+    "compile-error": ("compile error", "compile errors"),
+    "capture-error": ("capture error", "capture errors"),
+    "accuracy": ("wrong result", "wrong results"),
+    "skipped-frame": ("skipped frame", "skipped frames"),
+    "rank-difference": ("difference between ranks", "differences between ranks"),
+    "cudagraph-skip": ("skipped CUDA graph", "skipped CUDA graphs"),
+    "perf-hint": ("performance hint", "performance hints"),
+    "target-error": ("problem", "problems"),
+}
+"""The kinds of findings that are summed up, one and many."""
+
+
+def plural(count: int, one: str, many: str) -> str:
+    """A number with its noun."""
+    return f"{count} {one if count == 1 else many}"
+
 
 def first_line(text: str) -> str:
     """The first line of a message that says something."""

@@ -10,6 +10,7 @@ from pygls.lsp.server import LanguageServer
 
 from ..engine.environment import environment_report
 from ..engine.interpreter import Interpreter
+from ..engine.markdown import fenced
 from ..engine.program_output import output_of
 from ..engine.report import Report
 from ..engine.runs import Runs
@@ -19,7 +20,6 @@ from ..workspace.source import SourceFile
 from .configuration import Configuration
 from .documents import Documents
 from .interpreter import interpreter_of
-from .markdown import fenced
 from .minify import Minifications
 from .targets import NoTarget, Targets
 

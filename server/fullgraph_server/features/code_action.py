@@ -1,4 +1,4 @@
-"""Quick fixes on findings."""
+"""Quick fixes on findings, and what a trace offers for the functions that it saw compiled."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pygls.lsp.server import LanguageServer
 from ..engine.runs import Runs
 from ..protocol import MINIFY, RECIPES, SHOW_EXPLANATION, STAGES
 from .capabilities import client_command, member
+from .seen_calls import SeenCalls
 
 _MINIFY = "Minify this failure"
 _WRITE_REPRO = "Write a repro of this failure"
@@ -28,13 +29,14 @@ _EXHAUSTED = ("crashed", "memory")
 _OUT_OF_MEMORY = re.compile(r"\b(OutOfMemoryError|MemoryError|can't allocate memory)\b")
 
 
-def register(server: LanguageServer, runs: Runs) -> None:
+def register(server: LanguageServer, runs: Runs, seen_calls: SeenCalls) -> None:
     """Answer ``textDocument/codeAction``."""
-    options = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
+    kinds = [types.CodeActionKind.QuickFix, types.CodeActionKind.Refactor]
+    options = types.CodeActionOptions(code_action_kinds=kinds)
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
-        return [
+        fixes = [
             types.CodeAction(
                 command.title, types.CodeActionKind.QuickFix, diagnostics=[diagnostic], command=command
             )
@@ -42,6 +44,7 @@ def register(server: LanguageServer, runs: Runs) -> None:
             if diagnostic.source == "fullgraph"
             for command in _commands(diagnostic)
         ]
+        return [*fixes, *seen_calls.actions(params)]
 
     def _commands(diagnostic: types.Diagnostic) -> Iterator[types.Command]:
         data = diagnostic.data

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from lsprotocol import types
@@ -33,6 +33,8 @@ class Settings:
     """GiB that a run may use."""
     run_on: RunOn = "save"
     """When targets that have run do so again by themselves."""
+    trace_paths: Mapping[str, str] = field(default_factory=dict)
+    """Folders of other machines that traces speak of, and the folders here that they are."""
 
 
 class Configuration:
@@ -86,6 +88,7 @@ class Configuration:
             self._number("timeout", "seconds", section.get("timeout")),
             self._number("memory", "GiB", section.get("memory")),
             self._run_on(section.get("runOn")),
+            self._paths(section.get("tracePaths")),
         )
 
     def _interpreter(self, key: str, value: Any) -> str | None:
@@ -112,6 +115,13 @@ class Configuration:
         if value is not None:
             self._wrong("runOn", "manual, save or type", value)
         return "save"
+
+    def _paths(self, value: Any) -> dict[str, str]:
+        if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):
+            return value
+        if value is not None:
+            self._wrong("tracePaths", "an object of folders", value)
+        return {}
 
     def _wrong(self, key: str, wanted: str, value: Any) -> None:
         name = f"{_SECTION}.{key}" if key else _SECTION

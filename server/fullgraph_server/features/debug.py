@@ -9,6 +9,7 @@ from fullgraph_compiler.facts import PytestNode, Script, to_json
 from pygls.lsp.server import LanguageServer
 
 from ..engine.process import worker_script
+from ..engine.torchrun import unsuited
 from ..protocol import DEBUG_CONFIGURATION, DebugConfiguration, DebugItem, DebugParams
 from ..workspace.own_folder import is_repro, own_folder
 from ..workspace.targets import Target
@@ -28,6 +29,8 @@ def register(
         target = targets.find(params.target)
         if isinstance(target, NoTarget):
             return DebugItem(problem=target.message)
+        if problem := unsuited(target, "debug"):
+            return DebugItem(problem=problem)
         python, root = await interpreter_of(documents.uri(target.filename), documents, configuration)
         try:
             folder = own_folder(root)

@@ -12,13 +12,13 @@ from urllib.parse import quote, unquote, urlsplit
 
 from pygls.lsp.server import LanguageServer
 
+from ..engine.markdown import escaped, fenced, paragraphs
 from ..engine.recipes import recipe_table, what_helps
 from ..engine.report import Call, Finding, Report
 from ..engine.runs import Runs
 from ..protocol import EXPLANATION_SCHEME, SHOW_EXPLANATION
 from .capabilities import client_command
 from .documents import Documents
-from .markdown import escaped, fenced, paragraphs
 
 _GONE = "The last run did not find this any more.\n"
 

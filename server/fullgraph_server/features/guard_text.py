@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+from ..engine.markdown import escaped, fenced
 from ..engine.names import written_name
 from ..engine.origins import is_ambient, origin_of
 from ..engine.relations import written_size
 from ..engine.report import Compilation, FrameReport, Guard, Report, SizeCondition, Span
 from ..engine.wording import counted, library_place
-from .markdown import escaped, fenced
 from .projection import Function, NamedGuards, View, grouped
 
 _PATH = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")

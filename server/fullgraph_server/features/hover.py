@@ -9,6 +9,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from ..engine.kernels import operators
+from ..engine.markdown import escaped, paragraphs
 from ..engine.report import Code, Launch, Span
 from ..engine.wording import counted
 from .artifacts import is_artifact
@@ -17,7 +18,6 @@ from .explanation import explanation_link, explanation_uri
 from .findings import ShownFinding
 from .guard_text import NO_LINKS, Links, function_text, guards_at, sizes_text
 from .kernels import Kernels
-from .markdown import escaped, paragraphs
 from .projection import Projections, View
 
 _MOST_KERNELS = 8

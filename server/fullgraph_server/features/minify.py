@@ -13,7 +13,9 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from ..engine.minification import Failing, Minification, Minified
-from ..engine.runs import Plan, Planner, Runs
+from ..engine.plan import Plan
+from ..engine.runs import Planner, Runs
+from ..engine.torchrun import unsuited
 from ..protocol import MINIFY, OPEN_REPRO, MinifySummary
 from .arguments import named_target, refusal
 from .capabilities import client_command, member
@@ -64,6 +66,8 @@ class Minifications:
             plan = await self._plan(target)
             if plan is None:
                 raise refusal(f"There is no target {target} any more.")
+            if problem := unsuited(plan.target, "minify"):
+                raise refusal(problem)
             try:
                 minified = await self._execute(plan, failing)
             except OSError as error:

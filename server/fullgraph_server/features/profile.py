@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
+from ..engine.markdown import escaped
 from ..engine.profile import Cause, FunctionProfile, cost, profiles, sentence
 from ..engine.report import Compilation, Report, Span
 from ..engine.runs import Runs
@@ -14,7 +15,6 @@ from ..engine.wording import what_changed
 from ..protocol import PROFILE_SCHEME
 from .documents import Documents
 from .explanation import place_link
-from .markdown import escaped
 
 _GONE = "The last run of this target was no profile of recompilations: profile them again.\n"
 _MOST_ROWS = 200

@@ -8,7 +8,7 @@ from pygls.lsp.server import LanguageServer
 from ..engine.kernels import operators, spans_of
 from ..engine.names import written_name
 from ..engine.origins import is_ambient, is_of_library, origin_of
-from ..engine.report import Finding, FrameReport, Guard, Report, Span
+from ..engine.report import Finding, FrameReport, Guard, RankSummary, Report, Span
 from ..engine.runs import Runs
 from ..protocol import (
     GUARDS,
@@ -20,6 +20,7 @@ from ..protocol import (
     GuardItem,
     GuardsParams,
     KernelItem,
+    RankItem,
     ReportItem,
     ReportParams,
 )
@@ -56,6 +57,18 @@ def _is_code(shown: ShownDocument) -> bool:
     return shown.document.code is not None and not shown.document.built
 
 
+def _rank(rank: RankSummary) -> RankItem:
+    return RankItem(
+        rank.rank,
+        rank.compilations,
+        rank.graphs,
+        rank.breaks,
+        rank.recompiles,
+        rank.seconds,
+        rank.differs,
+    )
+
+
 class ReportItems:
     """Parts of a report as items of the protocol."""
 
@@ -73,6 +86,7 @@ class ReportItems:
             findings=[self.finding(report, finding) for finding in report.findings],
             kernels=[self._kernel(shown) for shown in self._artifacts.of_report(report) if _is_code(shown)],
             artifacts=[self._artifact(shown) for shown in self._artifacts.of_report(report)],
+            ranks=[_rank(rank) for rank in report.ranks],
         )
 
     def _kernel(self, shown: ShownDocument) -> KernelItem:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import attrs
@@ -13,11 +14,13 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from ..engine import faults
+from ..engine.plan import Plan
 from ..engine.recipes import what_helps
 from ..engine.recompiles import frozen_verdict
 from ..engine.report import Report
-from ..engine.runs import Plan, Planner, Runs
+from ..engine.runs import Planner, Runs
 from ..engine.settings import RunSettings, memory_limit
+from ..engine.torchrun import unsuited
 from ..protocol import (
     ASSEMBLY,
     CLEAR,
@@ -33,6 +36,7 @@ from ..protocol import (
     RunSummary,
 )
 from ..workspace.config import read_config
+from ..workspace.targets import Trace
 from .arguments import refusal, target_argument
 from .configuration import Configuration, RunOn
 from .diagnostics import Diagnostics
@@ -56,7 +60,8 @@ def create_planner(targets: Targets, documents: Documents, configuration: Config
         target = targets.find(name)
         if isinstance(target, NoTarget):
             return None
-        workspace = documents.workspace_of(target.filename)
+        is_trace = isinstance(target.program, Trace)
+        workspace = documents.workspace_of(str(target.cwd) if is_trace else target.filename)
         root = workspace.root
         settings = await configuration.settings(documents.uri(target.filename))
         # The text may have changed while the client gave its settings.
@@ -73,6 +78,9 @@ def create_planner(targets: Targets, documents: Documents, configuration: Config
             memory=memory_limit(settings.memory or config.memory),
             switches=target.switches or config.switches,
         ).within(settings.timeout or target.timeout or config.timeout, _TIMEOUT)
+        if isinstance(target.program, Trace):
+            folders = {**config.paths, **settings.trace_paths}
+            target = replace(target, program=replace(target.program, folders=tuple(folders.items())))
         return Plan(target, run_settings, *documents.as_shown(workspace))
 
     return plan
@@ -108,7 +116,7 @@ def register(
 
     @server.command(COMPILE_TIMES)
     async def compile_times(*args: Any) -> RunSummary:
-        name = target_argument(targets, COMPILE_TIMES, args).id
+        name = of_one_process(COMPILE_TIMES, args, "times")
         return summary(name, await runs.start(name, "times"))
 
     @server.command(RECOMPILES)
@@ -122,7 +130,7 @@ def register(
 
     @server.command(STAGES)
     async def stages(*args: Any) -> RunSummary:
-        return await judge(target_argument(targets, STAGES, args).id, "stages", faults.verdict)
+        return await judge(of_one_process(STAGES, args, "stages"), "stages", faults.verdict)
 
     @server.command(FROZEN)
     async def frozen(*args: Any) -> RunSummary:
@@ -130,7 +138,14 @@ def register(
 
     @server.command(RECIPES)
     async def recipes(*args: Any) -> RunSummary:
-        return await judge(target_argument(targets, RECIPES, args).id, "recipes", what_helps)
+        return await judge(of_one_process(RECIPES, args, "recipes"), "recipes", what_helps)
+
+    def of_one_process(command: str, args: tuple[Any, ...], depth: Depth) -> str:
+        """The target that a command names, if it can run at this depth."""
+        target = target_argument(targets, command, args)
+        if problem := unsuited(target, depth):
+            raise refusal(problem)
+        return target.id
 
     async def judge(name: str, depth: Depth, verdict: Callable[[Report], str]) -> RunSummary:
         """Run a target, and say in one sentence what came of it."""

@@ -21,7 +21,11 @@ from ..workspace.config import read_config
 from ..workspace.ranges import header_span, line_span, node_span
 from ..workspace.source import SourceFile, SourceReader
 from ..workspace.targets import (
+    RANK,
+    TRACE,
     Target,
+    Torchrun,
+    Trace,
     configured_targets,
     example_targets,
     file_target,
@@ -29,6 +33,7 @@ from ..workspace.targets import (
     find_targets,
     main_guard,
     pytest_target,
+    trace_target,
 )
 from .documents import Documents
 
@@ -61,6 +66,8 @@ class Targets:
         configured = (target for _, target in _configured(roots) if target.id == name)
         if (target := next(configured, None)) is not None:
             return target
+        if name.startswith(TRACE):
+            return self._trace(name.removeprefix(TRACE))
         if name.startswith(_PYTEST):
             return self._pytest(name.removeprefix(_PYTEST))
         path, _, qualname = name.partition("::")
@@ -80,6 +87,8 @@ class Targets:
 
     def place(self, target: Target) -> Found:
         """A target that was not searched for, with its place in the text that the client shows."""
+        if isinstance(target.program, Trace):
+            return Found(target, target.cwd, False, None)
         place = target_place(target, self._documents.source(target.filename))
         return Found(target, self._root(target.filename), False, place)
 
@@ -87,6 +96,16 @@ class Targets:
         """What can be run in one file as the client shows it, tests of all kinds included."""
         source = self._documents.source(filename)
         return file_targets(source, self._root(filename)) if source else ()
+
+    def _trace(self, name: str) -> Target | NoTarget:
+        path, _, rank = name.partition(RANK)
+        roots = [workspace.root for workspace in self._documents.workspaces()]
+        if not roots:
+            return NoTarget("A trace is shown on the files of a folder: open that first.")
+        if not os.path.exists(path):
+            return NoTarget(f"There is no trace {path}.")
+        around = (root for root in roots if Path(path).is_relative_to(root))
+        return trace_target(Path(path), next(around, roots[0]), int(rank) if rank.isdigit() else None)
 
     def _pytest(self, node: str) -> Target | NoTarget:
         path = node.partition("::")[0]
@@ -175,7 +194,7 @@ def target_place(target: Target, source: SourceFile | None) -> Place | None:
     """The place of a function, class, test or main guard; of a file as a whole there is none."""
     if source is None or source.tree is None:
         return None
-    if isinstance(target.program, Script):
+    if isinstance(target.program, (Script, Torchrun)):
         guard = main_guard(source)
         return Place(node_span(source, guard), line_span(source, guard.lineno)) if guard else None
     body: Iterable[ast.AST] = source.tree.body

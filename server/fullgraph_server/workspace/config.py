@@ -19,13 +19,14 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-TargetKind: TypeAlias = Literal["script", "pytest", "example"]
+TargetKind: TypeAlias = Literal["script", "pytest", "example", "torchrun", "trace"]
 
-_KINDS: tuple[TargetKind, ...] = ("script", "pytest", "example")
+_KINDS: tuple[TargetKind, ...] = ("script", "pytest", "example", "torchrun")
+_WITH_ARGS: tuple[TargetKind, ...] = ("script", "torchrun")
 _DYNAMIC: Mapping[object, Dynamic] = {True: "on", False: "off", "automatic": "automatic"}
 _SWITCHES = ("dynamic", "recompile-limit", "only", "cold-caches", "cpp-stacks", "warm-up")
-_TABLE_KEYS = ("targets", "python", "timeout", "memory", *_SWITCHES)
-_TARGET_KEYS = ("name", *_KINDS, "args", "cwd", "env", "timeout", *_SWITCHES)
+_TABLE_KEYS = ("targets", "python", "timeout", "memory", "paths", *_SWITCHES)
+_TARGET_KEYS = ("name", *_KINDS, "args", "ranks", "cwd", "env", "timeout", *_SWITCHES)
 _TABLE = re.compile(r"\s*\[tool\.fullgraph\]")
 _TARGETS_TABLE = re.compile(r"\s*\[\[tool\.fullgraph\.targets\]\]")
 _TARGET = re.compile(r"targets\[(\d+)\]")
@@ -41,6 +42,8 @@ class TargetConfig:
     program: str
     """A script's path, a pytest node, or ``path::qualname`` of a thing with example calls."""
     args: tuple[str, ...] = ()
+    ranks: int = 2
+    """How many processes a torchrun target has."""
     cwd: str = ""
     env: tuple[tuple[str, str], ...] = ()
     timeout: float | None = None
@@ -62,6 +65,8 @@ class Config:
     """GiB that a run may use."""
     switches: Switches = field(default_factory=Switches)
     """What runs do otherwise than their programs say."""
+    paths: Mapping[str, str] = field(default_factory=dict)
+    """Folders of other machines that traces speak of, and the folders of the project that they are."""
     problems: tuple[Problem, ...] = ()
 
 
@@ -111,7 +116,9 @@ class _Reader:
         python = self._string("python", table.get("python"))
         timeout = self._number("timeout", "seconds", table.get("timeout"))
         memory = self._number("memory", "GiB", table.get("memory"))
-        return Config(root, tuple(targets), python, timeout, memory, switches, tuple(self._problems))
+        paths = self._strings("paths", table.get("paths", {}))
+        problems = tuple(self._problems)
+        return Config(root, tuple(targets), python, timeout, memory, switches, dict(paths), problems)
 
     def _target(self, key: str, item: Any, switches: Switches) -> TargetConfig | None:
         if not isinstance(item, dict):
@@ -120,20 +127,18 @@ class _Reader:
         self._check_keys(key, item, _TARGET_KEYS)
         kinds = [kind for kind in _KINDS if kind in item]
         if len(kinds) != 1:
-            self._tell(key, "needs exactly one of script, pytest and example")
+            self._tell(key, "needs exactly one of script, pytest, example and torchrun")
             return None
         program = self._string(f"{key}.{kinds[0]}", item[kinds[0]])
         args = [
             self._string(f"{key}.args[{index}]", arg)
             for index, arg in enumerate(self._list(f"{key}.args", item.get("args")))
         ]
-        if args and kinds[0] != "script":
+        if args and kinds[0] not in _WITH_ARGS:
             self._tell(f"{key}.args", "only a script has arguments")
-        env = item.get("env", {})
-        if not isinstance(env, dict):
-            self._wrong(f"{key}.env", "a table", env)
-            env = {}
-        variables = [(name, self._string(f"{key}.env.{name}", value)) for name, value in env.items()]
+        if "ranks" in item and kinds[0] != "torchrun":
+            self._tell(f"{key}.ranks", "only torchrun has ranks")
+        env = self._strings(f"{key}.env", item.get("env", {}))
         name = self._string(f"{key}.name", item.get("name", program))
         if program is None or name is None:
             return None
@@ -142,8 +147,9 @@ class _Reader:
             kind=kinds[0],
             program=program,
             args=tuple(arg for arg in args if arg is not None),
+            ranks=self._whole(f"{key}.ranks", item.get("ranks")) or TargetConfig.ranks,
             cwd=self._string(f"{key}.cwd", item.get("cwd")) or "",
-            env=tuple((name, value) for name, value in variables if value is not None),
+            env=tuple(env),
             timeout=self._number(f"{key}.timeout", "seconds", item.get("timeout")),
             switches=self._switches(f"{key}.", item, switches),
         )
@@ -175,6 +181,14 @@ class _Reader:
         for name in table:
             if name not in known:
                 self._tell(f"{key}.{name}" if key else name, f"unknown key; known are {', '.join(known)}")
+
+    def _strings(self, key: str, table: Any) -> list[tuple[str, str]]:
+        """The entries of a table whose values are strings."""
+        if not isinstance(table, dict):
+            self._wrong(key, "a table", table)
+            return []
+        found = ((name, self._string(f"{key}.{name}", value)) for name, value in table.items())
+        return [(name, value) for name, value in found if value is not None]
 
     def _string(self, key: str, value: Any) -> str | None:
         if value is None or (isinstance(value, str) and value):

@@ -145,7 +145,7 @@ def _blocks(old: Sequence[str], new: Sequence[str]) -> list[_Block]:
         tail = _common(_part(old, olds)[::-1], _part(new, news)[::-1])
         olds, news = olds[: len(olds) - tail], news[: len(news) - tail]
         blocks.append((olds.stop, news.stop, tail))
-        if runs := _runs(old, new, _in_order(_once(old, olds), _once(new, news))):
+        if runs := _runs(old, new, in_order(_once(old, olds), _once(new, news))):
             blocks += runs
             stretches += (gap for gap in _gaps(runs, olds, news) if all(gap))
     return sorted(block for block in blocks if block[2])
@@ -171,7 +171,7 @@ def _once(lines: Sequence[str], indices: range) -> Mapping[str, int]:
     return {line: index for line, index in zip(part, indices, strict=True) if times[line] == 1}
 
 
-def _in_order(olds: Mapping[str, int], news: Mapping[str, int]) -> list[_Pair]:
+def in_order(olds: Mapping[str, int], news: Mapping[str, int]) -> list[_Pair]:
     """The lines that both have, as many as there are in the same order: the longest increasing run."""
     pairs = [(index, news[line]) for line, index in olds.items() if line in news]
     others = [other for _, other in pairs]

@@ -24,7 +24,7 @@ from ..engine.report import Span
 from .problems import Problem
 from .source import SourceFile
 
-_Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+NamedDefinition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 _COMMENT = re.compile(r"#\s*fullgraph:\s*")
 _PROMPT = ">>> "
@@ -54,7 +54,7 @@ def find_examples(source: SourceFile) -> FoundExamples:
     comments = _comments(source) if "fullgraph:" in source.text else {}
     examples, problems = [], []
     used: set[int] = set()
-    for qualname, node in _definitions(source.tree, ""):
+    for qualname, node in named_definitions(source):
         own = [comment for comment in _above(node, comments) if _COMMENT.match(comment.text)]
         used.update(comment.row for comment in own)
         calls = []
@@ -82,23 +82,35 @@ def find_examples(source: SourceFile) -> FoundExamples:
     return FoundExamples(tuple(examples), tuple(sorted(problems, key=lambda problem: problem.span.row)))
 
 
-def _definitions(node: ast.Module | ast.ClassDef, prefix: str) -> Iterator[tuple[str, _Definition]]:
+def named_definitions(source: SourceFile) -> Iterator[tuple[str, NamedDefinition]]:
     """Everything that can be reached from the module by name, also where it is defined in an ``if``."""
-    for child in _statements(node.body):
+    if source.tree is not None:
+        yield from _definitions(source.tree, "")
+
+
+def _definitions(node: ast.Module | ast.ClassDef, prefix: str) -> Iterator[tuple[str, NamedDefinition]]:
+    for child in statements(node.body):
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield prefix + child.name, child
             if isinstance(child, ast.ClassDef):
                 yield from _definitions(child, f"{prefix}{child.name}.")
 
 
-def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements that run when they are imported, those in an ``if`` or ``try`` included."""
     for statement in body:
         yield statement
-        if isinstance(statement, (ast.If, ast.Try)):
-            yield from _statements(statement.body)
+        if isinstance(statement, (ast.If, ast.Try)) and not _is_main(statement):
+            yield from statements(statement.body)
             for handler in getattr(statement, "handlers", ()):
-                yield from _statements(handler.body)
-            yield from _statements(statement.orelse)
+                yield from statements(handler.body)
+            yield from statements(statement.orelse)
+
+
+def _is_main(statement: ast.stmt) -> bool:
+    """Whether it is the ``if __name__ == "__main__"`` of a program."""
+    names = ast.walk(statement.test) if isinstance(statement, ast.If) else ()
+    return any(isinstance(node, ast.Name) and node.id == "__name__" for node in names)
 
 
 # -- comments ----------------------------------------------------------------------------------
@@ -116,10 +128,14 @@ def _comments(source: SourceFile) -> dict[int, _Comment]:
     return comments
 
 
-def _above(node: _Definition, comments: dict[int, _Comment]) -> Iterator[_Comment]:
+def first_row(node: NamedDefinition) -> int:
+    """The row of a definition's first decorator, else its own."""
+    return min((decorator.lineno for decorator in node.decorator_list), default=node.lineno)
+
+
+def _above(node: NamedDefinition, comments: dict[int, _Comment]) -> Iterator[_Comment]:
     """The comments directly above a definition and between its decorators, from top to bottom."""
-    first = min((decorator.lineno for decorator in node.decorator_list), default=node.lineno)
-    top = first
+    top = first_row(node)
     while top - 1 in comments:
         top -= 1
     for row in range(top, node.lineno):
@@ -148,7 +164,7 @@ def _problem(source: SourceFile, comment: _Comment, message: str) -> Problem:
 # -- docstrings --------------------------------------------------------------------------------
 
 
-def _docstring_calls(source: SourceFile, node: _Definition) -> list[ExampleCall] | Problem:
+def _docstring_calls(source: SourceFile, node: NamedDefinition) -> list[ExampleCall] | Problem:
     docstring = ast.get_docstring(node, clean=False)
     if docstring is None or ">>>" not in docstring:
         return []

@@ -19,6 +19,10 @@ class SourceFile:
     filename: str
     text: str
 
+    def __reduce__(self) -> tuple[type[SourceFile], tuple[str, str]]:
+        """What another process needs of it: the rest can be made anew."""
+        return SourceFile, (self.filename, self.text)
+
     @cached_property
     def lines(self) -> tuple[str, ...]:
         """The lines as Python's tokenizer counts them, without their ends."""

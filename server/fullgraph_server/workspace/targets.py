@@ -26,6 +26,10 @@ from .problems import Problem
 from .source import SourceFile, read_source
 from .workspace import is_library_folder
 
+TRACE = "trace:"
+"""How the ids of traces begin."""
+RANK = "#rank="
+"""What stands before the rank in the id of one rank of a trace."""
 _MENTIONS = re.compile(r"torch\.compile\b|#\s*fullgraph:")
 _MENTIONS_IN_BYTES = re.compile(_MENTIONS.pattern.encode())
 _TEST_FILE = re.compile(r"^(?:test_.*|.*_test)\.py$")
@@ -33,15 +37,35 @@ _SKIPPED_FOLDERS = frozenset({"__pycache__", "build", "dist"})
 
 
 @dataclass(frozen=True)
+class Torchrun:
+    """A script that runs as so many processes of one distributed program on this machine."""
+
+    script: Script
+    ranks: int
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The logs of a program that ran elsewhere: a file, or a folder with one of each rank; or one rank.
+
+    ``folders`` are folders of the other machine, and what they are here.
+    """
+
+    path: Path
+    rank: int | None = None
+    folders: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
 class Target:
     """Something that can be run, and the folder and environment that it runs in."""
 
     id: str
-    """A script's path, ``path::qualname`` of an example, ``pytest:node``, or a configured name."""
+    """A script's path, ``path::qualname`` of an example, ``pytest:node``, ``trace:path``, or a name."""
     label: str
     kind: TargetKind
     filename: str
-    program: Program
+    program: Program | Torchrun | Trace
     cwd: Path
     env: Mapping[str, str] = field(default_factory=dict)
     """What is added to the environment of the run."""
@@ -68,6 +92,13 @@ def problem_facts(target: Target) -> tuple[TargetProblem, ...]:
 def script_target(filename: str, cwd: Path, args: tuple[str, ...] = ()) -> Target:
     """A file that runs as ``__main__``."""
     return Target(filename, _relative(filename, cwd), "script", filename, Script(filename, args), cwd)
+
+
+def trace_target(path: Path, root: Path, rank: int | None = None) -> Target:
+    """A trace that speaks of the files below a folder."""
+    name = f"{path}{RANK}{rank}" if rank is not None else str(path)
+    label = path.name if rank is None else f"{path.name}, rank {rank}"
+    return Target(f"{TRACE}{name}", label, "trace", str(path), Trace(path, rank), root)
 
 
 def pytest_target(node: str, cwd: Path) -> Target:
@@ -120,7 +151,7 @@ def configured_targets(config: Config) -> tuple[Target, ...]:
 def find_targets(root: Path) -> tuple[Target, ...]:
     """The targets of all files below a folder that mention torch.compile or an example call."""
     targets: list[Target] = []
-    for filename in _python_files(str(root)):
+    for filename in python_files(str(root)):
         if _mentions(filename):
             source = read_source(filename)
             if source is not None:
@@ -170,10 +201,12 @@ def _configured(target: TargetConfig, root: Path) -> Target:
     cwd = Path(os.path.normpath(root / target.cwd))
     path, _, qualname = target.program.partition("::")
     filename = os.path.normpath(root / path)
-    program: Program
+    program: Program | Torchrun
     problems: tuple[Problem, ...] = ()
     if target.kind == "script":
         program = Script(filename, target.args)
+    elif target.kind == "torchrun":
+        program = Torchrun(Script(filename, target.args), target.ranks)
     elif target.kind == "pytest":
         program = PytestNode(os.path.join(root, target.program))
     else:
@@ -202,7 +235,7 @@ def _configured(target: TargetConfig, root: Path) -> Target:
 # -- files -------------------------------------------------------------------------------------
 
 
-def _python_files(folder: str) -> Iterator[str]:
+def python_files(folder: str) -> Iterator[str]:
     """The Python files below a folder in the order of their names, without environments."""
     for path, folders, names in os.walk(folder):
         folders[:] = sorted(

@@ -58,9 +58,12 @@ def is_library_folder(folder: str) -> bool:
 def _contains(root: str, filename: str) -> bool:
     if not os.path.isabs(filename):
         return False
-    return _below(os.path.abspath(root), os.path.abspath(filename)) or _below(
-        os.path.realpath(root), os.path.realpath(filename)
-    )
+    try:
+        return _below(os.path.abspath(root), os.path.abspath(filename)) or _below(
+            os.path.realpath(root), os.path.realpath(filename)
+        )
+    except ValueError:
+        return False  # no name that a file can have
 
 
 def _below(root: str, filename: str) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TextIO, TypeAlias
 
-from . import github, json, ladder, recipes, recompiles, sarif, text
+from ...engine.comparison import Comparison
+from . import comparison, github, json, ladder, recipes, recompiles, sarif, text
 from .checked import Checked
 
 Format: TypeAlias = Callable[[Iterable[Checked], int, TextIO], None]
@@ -27,4 +28,23 @@ RECIPES_FORMATS: Mapping[str, Format] = {"text": recipes.write, "json": json.wri
 RECOMPILES_FORMATS: Mapping[str, Format] = {"text": recompiles.write, "json": json.write}
 """Those in which recompilations can be told one by one."""
 
-__all__ = ["FORMATS", "RECIPES_FORMATS", "RECOMPILES_FORMATS", "STAGES_FORMATS", "Checked", "Format"]
+ComparisonFormat: TypeAlias = Callable[[Comparison, Checked, TextIO], None]
+"""Writes a comparison to a stream; the newer of the two reports is at hand for its code."""
+
+COMPARISON_FORMATS: Mapping[str, ComparisonFormat] = {
+    "text": comparison.write,
+    "json": comparison.write_json,
+    "markdown": comparison.write_markdown,
+}
+"""Those in which two reports can be compared."""
+
+__all__ = [
+    "COMPARISON_FORMATS",
+    "FORMATS",
+    "RECIPES_FORMATS",
+    "RECOMPILES_FORMATS",
+    "STAGES_FORMATS",
+    "Checked",
+    "ComparisonFormat",
+    "Format",
+]

@@ -11,12 +11,31 @@ from ...workspace.workspace import Workspace
 
 
 @dataclass(frozen=True)
+class Known:
+    """The findings of a report that are in the baseline, and that file as it was typed."""
+
+    baseline: str
+    findings: frozenset[Finding]
+
+
+@dataclass(frozen=True)
 class Checked:
     """The report of one target's run, and the workspace that its files are in."""
 
     target: Target
     report: Report
     workspace: Workspace
+    known: Known | None = None
+    """What of it is in the baseline, if there is one."""
+
+    def is_known(self, finding: Finding) -> bool:
+        """Whether a finding is in the baseline."""
+        return self.known is not None and finding in self.known.findings
+
+    @property
+    def new_findings(self) -> list[Finding]:
+        """The findings that are in no baseline."""
+        return [finding for finding in self.report.findings if not self.is_known(finding)]
 
 
 def shown_path(filename: str) -> str:

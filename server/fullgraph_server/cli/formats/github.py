@@ -15,9 +15,9 @@ _COMMANDS = {"error": "error", "warning": "warning", "information": "notice"}
 
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
-    """Write one command a finding."""
+    """Write one command a finding that is in no baseline."""
     for checked in reports:
-        for finding in checked.report.findings:
+        for finding in checked.new_findings:
             out.write(_command(finding) + "\n")
         out.flush()
 

@@ -9,7 +9,7 @@ from typing import Any, TextIO
 from fullgraph_compiler.facts import Failure, RecipeTried, StageChecked
 
 from ...engine.names import compile_number
-from ...engine.report import Call, Compilation, Finding, FrameReport, Guard
+from ...engine.report import Call, Compilation, Finding, FrameReport, Guard, RankSummary
 from .checked import Checked
 
 VERSION = 1
@@ -32,15 +32,19 @@ def report_object(checked: Checked) -> dict[str, Any]:
         "target": report.target,
         "status": report.status,
         "seconds": round(report.seconds, 3),
-        "findings": [_finding(finding) for finding in report.findings],
+        "findings": [
+            {**finding_object(finding), "baseline": checked.is_known(finding)} for finding in report.findings
+        ],
         "frames": [_frame(frame) for frame in report.frames],
         "compilations": [_compilation(item) for item in report.compilations],
         "stages": [_stage(stage) for stage in report.stages],
         "recipes": [_recipe(recipe) for recipe in report.recipes],
+        "ranks": [_rank(rank) for rank in report.ranks],
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def finding_object(finding: Finding) -> dict[str, Any]:
+    """A finding as JSON values."""
     span = finding.span
     return {
         "kind": finding.kind,
@@ -57,6 +61,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "count": finding.count,
         "compile_ids": sorted(finding.compile_ids, key=compile_number),
         "fault": finding.fault,
+        "ranks": list(finding.ranks),
     }
 
 
@@ -110,6 +115,19 @@ def _recipe(recipe: RecipeTried) -> dict[str, Any]:
         "failure": recipe.failure and _failure(recipe.failure),
         "seconds": round(recipe.seconds, 3),
         "memory": recipe.memory,
+    }
+
+
+def _rank(rank: RankSummary) -> dict[str, Any]:
+    return {
+        "rank": rank.rank,
+        "status": rank.status,
+        "seconds": round(rank.seconds, 3),
+        "compilations": rank.compilations,
+        "graphs": rank.graphs,
+        "breaks": rank.breaks,
+        "recompiles": rank.recompiles,
+        "differs": rank.differs,
     }
 
 

@@ -12,8 +12,9 @@ from ...engine.artifacts import documents_of
 from ...engine.kernels import operators, spans_of
 from ...engine.report import Launch, Report, Span
 from ...engine.tables import aligned
+from ...engine.wording import plural
 from .checked import Checked, shown_path
-from .text import plain_console, plural, print_finding
+from .text import plain_console, print_finding
 
 _INDEX = "index.md"
 

@@ -30,8 +30,8 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noq
 
 def log(reports: list[Checked]) -> dict[str, Any]:
     """The log as JSON values."""
-    findings = [finding for checked in reports for finding in checked.report.findings]
-    first = {finding.code: finding for finding in reversed(findings)}
+    findings = [(checked, finding) for checked in reports for finding in checked.report.findings]
+    first = {finding.code: finding for _, finding in reversed(findings)}
     codes = sorted(first)
     return {
         "$schema": _SCHEMA,
@@ -50,7 +50,9 @@ def log(reports: list[Checked]) -> dict[str, Any]:
                 "invocations": [
                     {"executionSuccessful": all(checked.report.status == "finished" for checked in reports)}
                 ],
-                "results": [_result(finding, codes.index(finding.code)) for finding in findings],
+                "results": [
+                    _result(checked, finding, codes.index(finding.code)) for checked, finding in findings
+                ],
             }
         ],
     }
@@ -63,7 +65,7 @@ def _rule(finding: Finding) -> dict[str, Any]:
     return rule
 
 
-def _result(finding: Finding, rule: int) -> dict[str, Any]:
+def _result(checked: Checked, finding: Finding, rule: int) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": rule,
@@ -79,6 +81,8 @@ def _result(finding: Finding, rule: int) -> dict[str, Any]:
         ],
         "occurrenceCount": finding.count,
     }
+    if checked.known is not None:
+        result["baselineState"] = "unchanged" if checked.is_known(finding) else "new"
     if len(finding.stack) > 1:
         # SARIF wants the innermost call first.
         result["stacks"] = [{"frames": [_frame(call) for call in reversed(finding.stack)]}]

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ...engine.report import Finding, Report, Span
+from ...engine.wording import KIND_NAMES, plural
 from ...workspace.source import SourceFile
 from .checked import Checked, shown_path
 
@@ -22,17 +23,6 @@ _MOST_CALLS = 8
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), 127) if chr(code) not in "\t\n"}
 """Escape codes in a program's text are shown, not obeyed."""
 
-_NAMES = {
-    "graph-break": ("graph break", "graph breaks"),
-    "recompile": ("recompilation", "recompilations"),
-    "late-compile": ("call that would be compiled", "calls that would be compiled"),
-    "recompile-limit": ("recompile limit hit", "recompile limits hit"),
-    "compile-error": ("compile error", "compile errors"),
-    "capture-error": ("capture error", "capture errors"),
-    "accuracy": ("wrong result", "wrong results"),
-    "skipped-frame": ("skipped frame", "skipped frames"),
-    "target-error": ("problem", "problems"),
-}
 _ENDINGS = {
     "raised": "the program raised",
     "crashed": "the program crashed",
@@ -44,12 +34,15 @@ _ENDINGS = {
 
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
-    """Write the findings of each report as it comes, and its summary."""
+    """Write the findings of each report as it comes, but for those in a baseline, and its summary."""
     console = plain_console(out)
     for checked in reports:
-        for finding in checked.report.findings:
+        for finding in checked.new_findings:
             print_finding(console, checked, finding)
         name = f"{checked.target.label}: " if targets > 1 else ""
+        if checked.known is not None and (count := len(checked.known.findings)):
+            words = plural(count, "finding is", "findings are")
+            console.print(Text(f"{name}{words} in the baseline {checked.known.baseline}"))
         console.print(Text(name + summary(checked.report), "bold"))
         if targets > 1:
             console.print()
@@ -98,11 +91,12 @@ def summary(report: Report) -> str:
     counts: Counter[str] = Counter()
     for finding in report.findings:
         counts[finding.kind] += finding.count if finding.kind == "late-compile" else 1
-    parts = [plural(counts[kind], *names) for kind, names in _NAMES.items() if counts[kind]]
+    parts = [plural(counts[kind], *names) for kind, names in KIND_NAMES.items() if counts[kind]]
     graphs = sum(frame.graphs for frame in report.frames)
     if report.frames:
         found = ", ".join(parts) or "no graph breaks, no recompilations"
         found += f" in {plural(len(report.frames), 'function', 'functions')}"
+        found += f" on {len(report.ranks)} ranks" if report.ranks else ""
         found += f" ({plural(graphs, 'graph', 'graphs')}, {report.seconds:.1f} s)"
     else:
         found = f"{', '.join([*parts, 'nothing was compiled'])} ({report.seconds:.1f} s)"
@@ -206,8 +200,3 @@ def _other_calls(finding: Finding) -> str:
     shown = [f"{shown_path(call.filename)}:{call.row} in {call.function}" for call in reversed(calls)]
     more = len(shown) - _MOST_CALLS
     return "\n".join(shown if more <= 0 else [*shown[:_MOST_CALLS], f"and {more} more"])
-
-
-def plural(count: int, one: str, many: str) -> str:
-    """A number with its noun."""
-    return f"{count} {one if count == 1 else many}"

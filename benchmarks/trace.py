@@ -1,0 +1,123 @@
+"""How soon the breaks and recompilations of a log are listed, and how much memory that takes; beside tlparse.
+
+The log is that of a real program, again and again, with ids of compilations of its own each time. Then the
+logs of 64 ranks, of which one was made to differ.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from measure import HERE, python
+from trace_logs import add_compilation, cut, grow
+
+PROGRAM = HERE / "programs" / "traced.py"
+SIZES = (50, 100, 200, 400)
+"""Megabytes."""
+COMPARED = 200
+RANKS, RANK_MB, ODD = 64, 5, 37
+RUNS = 3
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of a command: wall time, and the peak of its memory, in bytes."""
+
+    seconds: float
+    memory: int
+
+
+def cost(command: Sequence[str], cwd: Path) -> Cost:
+    """Run a command in a fresh process; what it prints is of no interest."""
+    begun = time.perf_counter()
+    process = subprocess.Popen(command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, 1):
+        sys.exit(f"{command[0]} failed")
+    return Cost(time.perf_counter() - begun, used.ru_maxrss * 1024)
+
+
+def recorded(folder: Path) -> bytes:
+    """The log of the program, as torch writes it."""
+    env = {**os.environ, "TORCH_TRACE": str(folder / "trace"), "TORCHINDUCTOR_CACHE_DIR": str(folder / "c")}
+    subprocess.run([python(), str(PROGRAM)], env=env, check=True, capture_output=True)
+    (log,) = (folder / "trace").iterdir()
+    return log.read_bytes()
+
+
+def ours(log: Path, cwd: Path) -> Cost:
+    """The list of breaks and recompilations, as text."""
+    return cost([str(Path(python()).with_name("fullgraph")), "trace", str(log)], cwd)
+
+
+def peer(log: Path, cwd: Path) -> Cost:
+    """The same of tlparse, which tells them in pages, with all else."""
+    command = [str(Path(python()).with_name("tlparse")), str(log), "-o", str(cwd / "tl"), "--overwrite"]
+    return cost([*command, "--no-browser"], cwd)
+
+
+def middle(costs: Sequence[Cost]) -> Cost:
+    """The one of median time."""
+    return sorted(costs, key=lambda item: item.seconds)[len(costs) // 2]
+
+
+def compare_sizes(log: bytes, folder: Path) -> None:
+    """Print the cost of each size; of one of them beside tlparse's."""
+    for size in SIZES:
+        path = folder / "large.log"
+        copies = grow(log, size * 1_000_000, path)
+        actual = path.stat().st_size
+        pairs = [
+            (ours(path, folder), peer(path, folder) if size == COMPARED else None) for _ in range(RUNS)
+        ]
+        mine = middle([pair[0] for pair in pairs])
+        print(
+            f"{actual / 1e6:.0f} MB ({copies} times a real log): {mine.seconds:.2f} s, "
+            f"{actual / 1e6 / mine.seconds:.0f} MB/s, peak {mine.memory / 1e6:.0f} MB, "
+            f"{mine.memory / actual:.0%} of the log"
+        )
+        theirs = [pair[1] for pair in pairs if pair[1]]
+        if theirs:
+            other = middle(theirs)
+            print(
+                f"  tlparse: {other.seconds:.2f} s, peak {other.memory / 1e6:.0f} MB; "
+                f"{other.seconds / mine.seconds:.1f} times as long (target >= 5.0, medians of {RUNS}), "
+                f"{other.memory / mine.memory:.1f} times the memory"
+            )
+        path.unlink()
+
+
+def read_ranks(log: bytes, folder: Path) -> None:
+    """Print how long the merged report of many ranks takes, and that it names the one that differs."""
+    ranks = folder / "ranks"
+    ranks.mkdir()
+    grow(log, RANK_MB * 1_000_000, folder / "rank.log")
+    usual = cut((folder / "rank.log").read_bytes(), RANK_MB * 1_000_000)
+    for rank in range(RANKS):
+        path = ranks / f"dedicated_log_torch_trace_rank_{rank}_a.log"
+        path.write_bytes(add_compilation(usual) if rank == ODD else usual)
+    begun = time.perf_counter()
+    command = [str(Path(python()).with_name("fullgraph")), "trace", str(ranks)]
+    told = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stdout
+    seconds = time.perf_counter() - begun
+    named = re.findall(r"rank-difference .* (on ranks? [^,]*)", told)
+    print(f"{RANKS} ranks of {RANK_MB} MB: {seconds:.1f} s (target <= 10), different: {', '.join(named)}")
+    if f"on rank {ODD}" not in named:
+        sys.exit(f"rank {ODD} was made to differ, and is not named")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        log = recorded(place)
+        compare_sizes(log, place)
+        read_ranks(log, place)

@@ -1,0 +1,42 @@
+"""Large logs, made of real ones: their records again and again, with ids of compilations of their own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+_FRAME = re.compile(rb'"frame_id": (\d+)')
+_STARTED = re.compile(rb'\{"dynamo_start": [^\n]*"frame_id": (\d+), "frame_compile_id": (\d+),')
+_REASON = re.compile(rb"^(\t(?:\[?\"?)?)(\d+)/(\d+): ", re.MULTILINE)
+
+
+def grow(log: bytes, size: int, output: Path) -> int:
+    """Write a log of at least ``size`` bytes; returns how often the given one is in it."""
+    frames = max((int(number) for number in _FRAME.findall(log)), default=0) + 1
+    copies = written = 0
+    with output.open("wb") as stream:
+        while written < size:
+            written += stream.write(_shifted(log, copies * frames))
+            copies += 1
+    return copies
+
+
+def cut(log: bytes, size: int) -> bytes:
+    """The records of a log up to a size."""
+    return log if len(log) <= size else log[: log.rindex(b"\nV", 0, size) + 1]
+
+
+def add_compilation(log: bytes) -> bytes:
+    """The log with one compilation more, of the frame that was compiled last again: the same, told twice."""
+    records = re.split(rb"^(?=V\d{4} )", log, flags=re.MULTILINE)
+    started = [found for found in map(_STARTED.search, records) if found]
+    frame, last = started[-1].groups()
+    own = [item for item in records if b'"frame_id": %b, "frame_compile_id": %b,' % (frame, last) in item]
+    again = b'"frame_compile_id": %d,' % (int(last) + 1)
+    return log + b"".join(item.replace(b'"frame_compile_id": %b,' % last, again, 1) for item in own)
+
+
+def _shifted(log: bytes, by: int) -> bytes:
+    """The log with the ids of its frames moved on: in what records are of, and in what they speak of."""
+    log = _FRAME.sub(lambda found: b'"frame_id": %d' % (int(found[1]) + by), log)
+    return _REASON.sub(lambda found: b"%b%d/%b: " % (found[1], int(found[2]) + by, found[3]), log)

@@ -1,0 +1,54 @@
+"""The lines of source files that a log quotes: what ran there, where the files themselves are not at hand.
+
+Stacks of a record have them under ``loc``; texts behind ``File "...", line 5, in f`` (on the next line),
+``# File: ...:5 in f, code:`` and, of guards, before ``# ...:5 in f``, where a file's name is shortened.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from .record import TraceRecord
+
+_TRACEBACK: Final = re.compile(r'^\s*File "([^"\n]+)", line (\d+), in [^\n]+\n[ \t]*([^\n]+)', re.MULTILINE)
+_GRAPH: Final = re.compile(r"# File: ([^\n]+?):(\d+) in \S+, code: ([^\n]*)")
+_TEXTS: Final = frozenset(
+    ("dynamo_graph_break_reason", "recompile_reasons", "dynamo_error", "dynamo_output_graph")
+)
+LINE_RECORDS: Final = frozenset((*_TEXTS, "str", "dynamo_start"))
+"""The records that quote the user's code, and those that are needed for it."""
+
+
+class LineReader:
+    """Gathers the lines: by file, by row from 1, without indentation. The first one told counts."""
+
+    def __init__(self) -> None:
+        self.lines: defaultdict[str, dict[int, str]] = defaultdict(dict)
+        self._strings: dict[int, str] = {}
+
+    def feed(self, record: TraceRecord) -> None:
+        """Take note of a record."""
+        if record.name == "str":
+            text, number = record.body
+            self._strings[number] = text
+        elif record.name == "dynamo_start":
+            for filename, row, line in _structured(record.body.get("stack"), self._strings):
+                self._note(filename, row, line)
+        elif record.name in _TEXTS:
+            text = record.payload
+            for pattern in (_GRAPH,) if record.name == "dynamo_output_graph" else (_TRACEBACK,):
+                for filename, row, line in pattern.findall(text):
+                    self._note(filename, int(row), line)
+
+    def _note(self, filename: str, row: Any, line: str) -> None:
+        if isinstance(row, int) and (text := line.strip()):
+            self.lines[filename].setdefault(row, text)
+
+
+def _structured(frames: Any, strings: Mapping[int, str]) -> Iterator[tuple[str, int, str]]:
+    for frame in frames or ():
+        if frame["filename"] in strings and frame.get("loc"):
+            yield strings[frame["filename"]], frame["line"], frame["loc"]

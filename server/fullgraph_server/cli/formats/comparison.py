@@ -1,0 +1,104 @@
+"""What differs between two reports: text for people, JSON, and Markdown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, TextIO
+
+from rich.text import Text
+
+from ...engine.comparison import Amount, Comparison, FunctionChange, compare
+from ...engine.comparison_text import lists, markdown, sentence, tables
+from ...engine.identity import Found
+from ...engine.tables import aligned
+from .checked import Checked
+from .json import finding_object
+from .text import clean, plain_console, print_finding
+
+VERSION = 1
+
+
+def compared(before: Checked, after: Checked) -> Comparison:
+    """Compare two reports, each with its own workspace."""
+    return compare(before.report, after.report, before.workspace.root, after.workspace.root)
+
+
+def write(comparison: Comparison, after: Checked, out: TextIO) -> None:
+    """Write text: what is new, with its code; what is gone; then numbers."""
+    console = plain_console(out)
+    if comparison.new:
+        console.print(Text("New", "bold"))
+    for item in comparison.new:
+        print_finding(console, after, item.finding)
+    for title, lines in lists(comparison):
+        console.print(Text(title, "bold"))
+        for place, words in lines:
+            console.print(Text(f"  {place} {clean(words)}"))
+        console.print()
+    for table in tables(comparison):
+        console.print(Text(table.title, "bold"))
+        for line in aligned([("", *table.columns), *table.rows], "<>>>"):
+            console.print(Text(f"  {clean(line)}".rstrip()))
+        console.print()
+    console.print(Text(sentence(comparison), "bold"))
+
+
+def write_markdown(comparison: Comparison, after: Checked, out: TextIO) -> None:  # noqa: ARG001
+    """Write Markdown."""
+    out.write(markdown(comparison))
+
+
+def write_json(comparison: Comparison, after: Checked, out: TextIO) -> None:  # noqa: ARG001
+    """Write one object."""
+    json.dump(comparison_object(comparison), out, indent=2)
+    out.write("\n")
+
+
+def comparison_object(comparison: Comparison) -> dict[str, Any]:
+    """The comparison as JSON values; ``both`` are the findings of the newer report, with both counts."""
+    return {
+        "version": VERSION,
+        "torch": dict(zip(("before", "after"), comparison.torch, strict=True)),
+        "worse": comparison.worse,
+        "new": [_found(item) for item in comparison.new],
+        "gone": [_found(item) for item in comparison.gone],
+        "both": [
+            {**_found(now), "count": {"before": old.finding.count, "after": now.finding.count}}
+            for old, now in comparison.both
+        ],
+        "counts": _object(comparison.counts),
+        "functions": [_function(function) for function in comparison.functions],
+        "compile_seconds": {
+            "total": _values(comparison.seconds),
+            "parts": _object(comparison.parts),
+            "phases": _object(comparison.phases),
+        },
+    }
+
+
+# -- parts of JSON -----------------------------------------------------------------------------
+
+
+def _found(item: Found) -> dict[str, Any]:
+    return {**finding_object(item.finding), "path": item.identity.path, "line": item.identity.line}
+
+
+def _function(function: FunctionChange) -> dict[str, Any]:
+    return {
+        "path": function.path,
+        "function": function.name,
+        "compiled": dict(zip(("before", "after"), function.compiled, strict=True)),
+        "counts": _object(function.counts),
+        "causes": _object(function.causes),
+        "kernels": _object(function.kernels),
+        "seconds": _values(function.seconds),
+    }
+
+
+def _object(amounts: Iterable[Amount]) -> dict[str, Any]:
+    return {amount.name: _values(amount) for amount in amounts}
+
+
+def _values(amount: Amount) -> dict[str, float]:
+    return {"before": round(amount.before, 3), "after": round(amount.after, 3)}

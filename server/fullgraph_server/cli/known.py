@@ -1,0 +1,75 @@
+"""What the findings of a call have to do with its baseline: those that are known, new and gone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..engine.baseline import Baseline, BaselineError, baseline_of, read_baseline, write_baseline
+from ..engine.identity import Found, found_in, relative_path
+from ..engine.report import Report
+from .formats.checked import Known
+
+
+class KnownFindings:
+    """The baseline at ``path``, and the reports that are compared with it, or that it is written from.
+
+    Raises ``click.UsageError`` where the file cannot be used.
+    """
+
+    def __init__(self, path: Path, *, update: bool) -> None:
+        self._update = update
+        self._path = path
+        self._reports: list[tuple[Found, ...]] = []
+        self._files: set[str] = set()
+        self._roots: set[Path] = set()
+        try:
+            # One that is there is read for an update too: what is no baseline is not written over.
+            self._before = Baseline() if update and not path.exists() else read_baseline(path)
+        except BaselineError as error:
+            raise click.UsageError(str(error)) from error
+
+    def of(self, report: Report, root: Path) -> Known:
+        """Those findings of one more report that are known."""
+        found = found_in(report, root)
+        self._reports.append(found)
+        self._roots.add(root)
+        if report.status == "finished":
+            self._files.update(relative_path(name, root) for name in report.files)
+        return Known(str(self._path), self._before.known(found))
+
+    def end(self, *, complete: bool) -> str:
+        """After all reports: write the file if it is to be, and what there is to tell; may be nothing.
+
+        Where they are not ``complete``, what was not run would seem to be gone.
+        """
+        if not complete:
+            return f"{self._path} was not written: not every target could be run" if self._update else ""
+        now, looked_at = baseline_of(self._reports), self._looked_at()
+        if self._update:
+            # Of a file that was not run to the end, it is not known what is gone.
+            others = {identity.path for identity in self._before.counts} - looked_at
+            return self._write(now.joined(self._before.within(others)))
+        gone = self._before.within(looked_at).missing(now)
+        if not gone:
+            return ""
+        which, them = ("1 finding", "it") if gone == 1 else (f"{gone} findings", "them")
+        return f"Gone since {self._path} was written: {which}. Take {them} out with --update-baseline."
+
+    def _write(self, now: Baseline) -> str:
+        try:
+            write_baseline(self._path, now)
+        except BaselineError as error:
+            raise click.UsageError(str(error)) from error
+        new, gone = now.missing(self._before), self._before.missing(now)
+        return f"{self._path}: {now.total} known findings ({new} new, {gone} gone)"
+
+    def _looked_at(self) -> set[str]:
+        """The files of the baseline that were run to their end, or that are no more."""
+        paths = {identity.path for identity in self._before.counts}
+        return {
+            path
+            for path in paths
+            if path in self._files or not any((root / path).exists() for root in self._roots)
+        }

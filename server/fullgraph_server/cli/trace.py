@@ -1,0 +1,87 @@
+"""Reports of traces that were made elsewhere, on the files of the current project."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+
+from ..engine.seen_calls import example_lines
+from ..traces.logs import NoTraceError, find_logs
+from ..traces.paths import library_folders
+from ..traces.present import as_it_is_now
+from ..traces.reading import Detail, Reading
+from ..traces.trace import read_trace
+from ..workspace.config import read_config
+from ..workspace.targets import trace_target
+from ..workspace.workspace import Workspace, project_root
+from .formats import Checked, ComparisonFormat, Format
+from .formats.checked import shown_path
+from .formats.comparison import compared
+from .known import KnownFindings
+from .options import FAIL_ON, interpreter
+
+
+@dataclass(frozen=True)
+class TraceOptions:
+    """How traces are read. ``folders`` are pairs of a remote folder and the one here that it is."""
+
+    rank: int | None = None
+    folders: Sequence[tuple[str, str]] = ()
+    python: str | None = None
+    detail: Detail = field(default="findings")
+
+
+def show_trace(
+    path: Path, options: TraceOptions, write: Format, fail_on: str, baseline: KnownFindings | None
+) -> int:
+    """Write the report of a trace to stdout, and return the exit code."""
+    checked = _checked(path, options, baseline)
+    write([checked], 1, sys.stdout)
+    if baseline and (told := baseline.end(complete=True)):
+        print(told, file=sys.stderr)  # noqa: T201
+    return int(any(finding.severity in FAIL_ON[fail_on] for finding in checked.new_findings))
+
+
+def compare_traces(before: Path, after: Path, options: TraceOptions, write: ComparisonFormat) -> int:
+    """Write what differs between two traces, and return the exit code."""
+    one, other = (_checked(path, options) for path in (before, after))
+    comparison = compared(one, other)
+    write(comparison, other, sys.stdout)
+    return int(comparison.worse)
+
+
+def show_examples(path: Path, options: TraceOptions) -> int:
+    """Write example calls of what a trace saw compiled; the exit code is 1 if there are none."""
+    lines = example_lines(_checked(path, options).report)
+    for filename, row, examples in lines:
+        print(f"{shown_path(filename)}:{row}", *examples, "", sep="\n")  # noqa: T201
+    if not lines:
+        print("No function of the project has calls that can be written down.", file=sys.stderr)  # noqa: T201
+    return 0 if lines else 1
+
+
+def _checked(path: Path, options: TraceOptions, baseline: KnownFindings | None = None) -> Checked:
+    path = Path(os.path.abspath(path))
+    root = project_root(Path.cwd())
+    config = read_config(root)
+    python = interpreter(options.python, config)
+    folders = {**config.paths, **dict(options.folders)}
+    reading = Reading(root, options.detail, folders, library_folders(python))
+    target = trace_target(path, root, options.rank)
+    workspace = Workspace(root)
+    try:
+        found = find_logs(path)
+        if found.older and sys.stderr.isatty():
+            print(f"{found.older} older logs are left out: name one to see it", file=sys.stderr)  # noqa: T201
+        report = as_it_is_now(read_trace(path, reading, target.id, rank=options.rank), workspace)
+    except NoTraceError as error:
+        raise click.UsageError(str(error)) from error
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be read: {error.strerror}") from error
+    known = baseline.of(report, root) if baseline else None
+    return Checked(target, report, workspace, known)

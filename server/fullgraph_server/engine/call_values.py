@@ -1,0 +1,263 @@
+"""What a call was given, put together from a trace: tensors, numbers, constants, and containers of them.
+
+A trace tells of what a frame has used, each value under torch's expression for it: ``L['x'][0]``,
+``L['config'].scale``. Of a value that it does not tell of nothing depends.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import zip_longest
+from typing import TypeAlias
+
+from fullgraph_compiler.facts import GuardInstalled
+from fullgraph_compiler.facts.dtypes import DTYPES
+from fullgraph_compiler.trace.inputs import FrameInputs, InputTensor
+
+Fields: TypeAlias = Callable[[str], list[tuple[str, bool]] | None]
+"""By the name of a class that takes its attributes by name: their names, and whether they have defaults."""
+
+_Step: TypeAlias = tuple[str, str | int]
+"""From a value to a part of it: ``[]`` and a key, or ``.`` and an attribute."""
+
+_TYPE = "type "
+"""How a guard on a type begins what it expects; ``length`` that on a length."""
+_LENGTH = "length "
+_CONSTANTS = frozenset(
+    ("EQUALS_MATCH", "CONSTANT_MATCH", "NONE_MATCH", "TRUE_MATCH", "FALSE_MATCH", "BOOL_MATCH")
+)
+_ALIASES = ("OBJECT_ALIASING", "LAMBDA_GUARD")
+_TELLING = frozenset((*_CONSTANTS, "TYPE_MATCH", "LENGTH_CHECK", "SEQUENCE_LENGTH", "DICT_LENGTH"))
+"""The kinds of guards that tell of a value."""
+_NAMED_CONSTANT = re.compile(r"torch\.\w+")
+_LONGEST = 500
+"""Characters of a constant or an expression, and elements of a sequence, that a call may still have."""
+_DEEPEST = 20
+
+
+@dataclass
+class Value:
+    """One value, as far as it is known; ``type`` as guards name it. Several names may hold the same one."""
+
+    constant: ast.expr | None = None
+    tensor: InputTensor | None = None
+    type: str = ""
+    length: int | None = None
+    parts: dict[_Step, Value] = field(default_factory=dict)
+    name: str = ""
+    """By which an example call refers to it, if it gives the same value twice."""
+
+
+def read_values(inputs: Iterable[FrameInputs], guards: Iterable[GuardInstalled]) -> dict[str, Value]:
+    """The local variables of a frame at its start. Of what is told twice, the first counts."""
+    root = Value()
+    same: list[tuple[Sequence[_Step], Sequence[_Step]]] = []
+    for frame in inputs:
+        for tensor in frame.tensors:
+            value = _at(root, _path(tensor.source))
+            if value is not None:
+                value.tensor = value.tensor or tensor
+        for source, number in frame.numbers.items():
+            value = _at(root, _path(source))
+            if value is not None:
+                value.constant = value.constant or _constant(repr(number))
+    for guard in guards:
+        if guard.kind in _ALIASES and (pair := _same(guard)):
+            same.append(pair)
+        elif guard.kind in _TELLING and (value := _at(root, _path(guard.source))) is not None:
+            _read_guard(value, guard)
+    for one, other in same:
+        _join(root, one, other)
+    return {str(name): value for (_, name), value in root.parts.items()}
+
+
+def _read_guard(value: Value, guard: GuardInstalled) -> None:
+    if guard.kind in _CONSTANTS:
+        value.constant = value.constant or _constant(guard.expected.removeprefix("is "))
+    elif guard.expected.startswith(_TYPE):
+        value.type = value.type or guard.expected.removeprefix(_TYPE)
+    elif guard.expected.startswith(_LENGTH) and guard.expected[len(_LENGTH) :].isdecimal():
+        value.length = int(guard.expected[len(_LENGTH) :])
+
+
+def _constant(text: str) -> ast.expr | None:
+    """A constant as a guard writes it; nothing that would run anything."""
+    if len(text) > _LONGEST:
+        return None
+    try:
+        if not _NAMED_CONSTANT.fullmatch(text):
+            ast.literal_eval(text)
+        return ast.parse(text, mode="eval").body
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
+
+
+# -- places ------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def _path(source: str) -> Sequence[_Step]:
+    """The steps from the local variables to what an expression names; empty where it is another one."""
+    # Modules have thousands of parts, and none of them is an argument.
+    if not source.startswith("L[") or source.startswith("L['self'].") or len(source) > _LONGEST:
+        return ()
+    try:
+        return _steps(ast.parse(source, mode="eval").body)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return ()
+
+
+def _steps(node: ast.expr) -> Sequence[_Step]:
+    steps: list[_Step] = []
+    while not isinstance(node, ast.Name):
+        if len(steps) > _DEEPEST:
+            return ()
+        if isinstance(node, ast.Attribute):
+            steps.append((".", node.attr))
+        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            key = node.slice.value
+            if not isinstance(key, (str, int)):
+                return ()
+            steps.append(("[]", key))
+        else:
+            return ()
+        node = node.value
+    return steps[::-1]
+
+
+def _at(root: Value, path: Sequence[_Step]) -> Value | None:
+    if not path:
+        return None
+    value = root
+    for step in path:
+        value = value.parts.setdefault(step, Value())
+    return value
+
+
+def _same(guard: GuardInstalled) -> tuple[Sequence[_Step], Sequence[_Step]] | None:
+    """The places of two values that a guard wants to be one: ``L['b'] is L['a']``."""
+    one, word, other = guard.code.partition(" is ")
+    paths = _path(one), _path(other)
+    return paths if word and all(paths) else None
+
+
+def _join(root: Value, one: Sequence[_Step], other: Sequence[_Step]) -> None:
+    values = [value for path in (one, other) if (value := _at(root, path)) is not None]
+    shared = next((value for value in values if value.tensor or value.constant or value.parts), None)
+    name = str(other[0][1])
+    if shared is None or shared.constant or not name.isidentifier() or "self" in (one[0][1], name):
+        return
+    shared.name = shared.name or name
+    for path in (one, other):
+        holder = _at(root, path[:-1]) or root
+        holder.parts[path[-1]] = shared
+
+
+# -- expressions -------------------------------------------------------------------------------
+
+
+class Writer:
+    """Writes values as expressions; what is not known becomes ``...``."""
+
+    def __init__(self, fields: Fields) -> None:
+        self._fields = fields
+        self._names: dict[int, str] = {}
+
+    def expression(self, value: Value, name: str = "") -> ast.expr:
+        """An expression that makes such a value; ``name`` is what to call it, if it is needed again."""
+        if not value.name:
+            return self._made(value)
+        if id(value) in self._names:
+            return ast.Name(self._names[id(value)])
+        self._names[id(value)] = name or value.name
+        return ast.NamedExpr(ast.Name(name or value.name), self._made(value))
+
+    def _made(self, value: Value) -> ast.expr:
+        if value.tensor:
+            return _tensor(value.tensor)
+        if value.constant:
+            return value.constant
+        kind = value.type
+        if not kind and value.parts:
+            keys = [key for step, key in value.parts if step == "[]"]
+            kind = "" if len(keys) < len(value.parts) else "list" if 0 in keys else "dict"
+        if kind == "dict":
+            items = [(key, part) for (step, key), part in value.parts.items() if step == "[]"]
+            return ast.Dict(
+                [ast.Constant(key) for key, _ in items], [self.expression(part) for _, part in items]
+            )
+        if kind in ("list", "tuple"):
+            elements = self.elements(value)
+            return ast.List(elements) if kind == "list" else ast.Tuple(elements)
+        return self._record(value, kind.rpartition(".")[2])
+
+    def elements(self, value: Value) -> list[ast.expr]:
+        """The elements of a sequence; None stands for those that nothing depends on."""
+        indices = [key for step, key in value.parts if step == "[]" and isinstance(key, int)]
+        length = value.length if value.length is not None else max(indices, default=-1) + 1
+        if length > _LONGEST:
+            return [ast.Constant(...)]
+        parts = (value.parts.get(("[]", index)) for index in range(length))
+        return [self.expression(part) if part else ast.Constant(None) for part in parts]
+
+    def _record(self, value: Value, name: str) -> ast.expr:
+        fields = self._fields(name) if name else None
+        if fields is None:
+            return ast.Constant(...)
+        given = {str(key): part for (step, key), part in value.parts.items() if step == "."}
+        names = dict.fromkeys((*(name for name, optional in fields if not optional), *given))
+        keywords = [
+            ast.keyword(key, self.expression(given[key]) if key in given else ast.Constant(None))
+            for key in names
+        ]
+        return ast.Call(ast.Name(name), [], keywords)
+
+
+def _tensor(tensor: InputTensor) -> ast.expr:
+    if tensor.dtype not in DTYPES:
+        return ast.Constant(...)
+    # What is expanded lies in memory once.
+    strides = zip_longest(tensor.size, tensor.stride[: len(tensor.size)], fillvalue=1)
+    stored = [1 if stride == 0 else size for size, stride in strides]
+    order = _order(stored, tensor.stride)
+    sizes: list[ast.expr] = [ast.Constant(stored[dimension]) for dimension in order]
+    made: ast.expr = ast.Subscript(ast.Name(tensor.dtype), sizes[0] if len(sizes) == 1 else ast.Tuple(sizes))
+    if order == [1, 0]:
+        made = _method(made, "t")
+    elif order != sorted(order):
+        made = _method(made, "permute", *(order.index(dimension) for dimension in range(len(order))))
+    if tuple(stored) != tensor.size:
+        made = _method(made, "expand", *tensor.size)
+    if tensor.is_parameter:
+        keywords = [] if tensor.requires_grad else [ast.keyword("requires_grad", ast.Constant(False))]
+        return ast.Call(_dotted("torch.nn.Parameter"), [made], keywords)
+    return _method(made, "requires_grad_") if tensor.requires_grad else made
+
+
+def _order(size: Sequence[int], stride: Sequence[int]) -> list[int]:
+    """The dimensions of a tensor as they lie in memory, if it is dense; else as they are."""
+    order = list(range(len(size)))
+    if len(stride) != len(order) or 0 in size:
+        return order
+    # A dimension of size 1 lies anywhere.
+    moved = [dimension for dimension in order if size[dimension] > 1]
+    by_stride = iter(sorted(moved, key=lambda dimension: -stride[dimension]))
+    found = [next(by_stride) if size[dimension] > 1 else dimension for dimension in order]
+    step = 1
+    for dimension in reversed(found):
+        if size[dimension] > 1 and stride[dimension] != step:
+            return order
+        step *= size[dimension]
+    return found
+
+
+def _method(value: ast.expr, name: str, *arguments: int) -> ast.expr:
+    return ast.Call(ast.Attribute(value, name), [ast.Constant(item) for item in arguments], [])
+
+
+def _dotted(path: str) -> ast.expr:
+    return ast.parse(path, mode="eval").body

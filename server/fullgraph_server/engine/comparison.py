@@ -1,0 +1,269 @@
+"""Two reports compared: before and after a change of the program, or with two versions of torch.
+
+Lines that moved are no difference, and the two may be of different folders: findings are the same by their
+identity, functions by their file and name.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+from fullgraph_compiler.facts import Depth
+
+from ..workspace.definitions import definitions
+from .identity import Found, Identity, found_in, relative_path
+from .phases import Step, seconds_of_parts, steps_of
+from .report import FrameReport, Launch, Report
+
+_NUMBER = re.compile(r"_\d+$")
+"""TorchInductor counts the kernels of a graph: ``triton_poi_fused_add_0``."""
+
+_Name = TypeVar("_Name", bound=str)
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """How much there was of something, and how much there is now: a number of things, or seconds."""
+
+    name: str
+    before: float
+    after: float
+
+    @property
+    def difference(self) -> float:
+        """How much more there is now."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionChange:
+    """A function of either report, with what it came to in both; ``compiled`` says which of them knows it.
+
+    ``causes`` are its recompilations by what changed, ``kernels`` its launches by the name of the kernel
+    without its number.
+    """
+
+    path: str
+    name: str
+    compiled: tuple[bool, bool]
+    counts: tuple[Amount, ...]
+    seconds: Amount
+    causes: tuple[Amount, ...]
+    kernels: tuple[Amount, ...]
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything of it differs, time aside."""
+        amounts = (*self.counts, *self.causes, *self.kernels)
+        return not all(self.compiled) or any(amount.difference for amount in amounts)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What differs between two reports; ``phases`` are steps of the compiler without those within them.
+
+    All amounts are told, also those that are equal; ``parts`` and ``phases`` begin with what changed most.
+    Where one run went deeper than the other, there are neither kernels nor times.
+    """
+
+    torch: tuple[str, str]
+    depth: tuple[Depth, Depth]
+    new: tuple[Found, ...]
+    gone: tuple[Found, ...]
+    both: tuple[tuple[Found, Found], ...]
+    functions: tuple[FunctionChange, ...]
+    counts: tuple[Amount, ...]
+    seconds: Amount
+    parts: tuple[Amount, ...]
+    phases: tuple[Amount, ...]
+
+    @property
+    def worse(self) -> bool:
+        """Whether there is a new break, recompilation or failure: anything new but hints and notes."""
+        findings = (item.finding for item in self.new)
+        return any(item.severity != "information" or item.kind == "recompile" for item in findings)
+
+    @property
+    def recounted(self) -> list[tuple[Found, Found]]:
+        """The findings of both that are seen more often now, or less."""
+        return [(old, now) for old, now in self.both if old.finding.count != now.finding.count]
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything differs but time and the version of torch."""
+        return bool(
+            self.new
+            or self.gone
+            or self.recounted
+            or any(amount.difference for amount in self.counts)
+            or any(function.differs for function in self.functions)
+        )
+
+
+def compare(before: Report, after: Report, before_root: Path, after_root: Path) -> Comparison:
+    """Compare two reports, each about the workspace at its root."""
+    depth = before.depth, after.depth
+    if before.depth != after.depth:
+        before, after = _captured(before), _captured(after)
+    old, now = found_in(before, before_root), found_in(after, after_root)
+    new, gone, both = _paired(old, now)
+    functions = _functions(before, old, before_root), _functions(after, now, after_root)
+    steps = steps_of(before.phases), steps_of(after.phases)
+    return Comparison(
+        torch=(before.torch, after.torch),
+        depth=depth,
+        new=new,
+        gone=gone,
+        both=both,
+        functions=tuple(_changes(*functions)),
+        counts=_amounts(_totals(before, functions[0]), _totals(after, functions[1])),
+        seconds=Amount("compile time", _compiling(before, steps[0]), _compiling(after, steps[1])),
+        parts=_by_change(_amounts(seconds_of_parts(steps[0]), seconds_of_parts(steps[1]))),
+        phases=_by_change(_amounts(_own_seconds(steps[0]), _own_seconds(steps[1]))),
+    )
+
+
+def _captured(report: Report) -> Report:
+    """A report without what depends on how deep the run went."""
+    frames = tuple(replace(frame, kernels=0, seconds=0.0) for frame in report.frames)
+    return replace(report, frames=frames, codes=(), phases=(), compilations=())
+
+
+# -- findings ----------------------------------------------------------------------------------
+
+
+def _paired(
+    before: Iterable[Found], after: Iterable[Found]
+) -> tuple[tuple[Found, ...], tuple[Found, ...], tuple[tuple[Found, Found], ...]]:
+    """What is new, what is gone, and what is in both; equal ones in the order of their lines."""
+    left: dict[Identity, list[Found]] = defaultdict(list)
+    for item in before:
+        left[item.identity].append(item)
+    new, both = [], []
+    for item in after:
+        if left[item.identity]:
+            both.append((left[item.identity].pop(0), item))
+        else:
+            new.append(item)
+    return tuple(new), tuple(itertools.chain.from_iterable(left.values())), tuple(both)
+
+
+# -- functions ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    """What a function came to in one of the reports; nothing where it was not compiled."""
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+    causes: Mapping[str, int] = field(default_factory=dict)
+    kernels: Mapping[str, int] = field(default_factory=dict)
+
+
+_Functions = Mapping[tuple[str, str], Sequence[_Function]]
+"""By file and name; those of one name in the order of their lines."""
+
+
+def _functions(report: Report, found: Sequence[Found], root: Path) -> _Functions:
+    launches: dict[str, list[Launch]] = defaultdict(list)
+    for code in report.codes:
+        launches[code.compile_id] += code.launches
+    functions: dict[tuple[str, str], list[_Function]] = defaultdict(list)
+    for frame in report.frames:
+        own = (launch for compile_id in frame.compile_ids for launch in launches[compile_id])
+        function = _Function(
+            {
+                "graphs": frame.graphs,
+                "operations": frame.ops,
+                "graph breaks": frame.breaks,
+                "guards": len(frame.guards),
+                "recompilations": frame.recompiles,
+                "kernel launches": frame.kernels,
+            },
+            frame.seconds,
+            _causes(frame, found),
+            Counter(_kernel(launch) for launch in own),
+        )
+        functions[relative_path(frame.filename, root), _name(frame, report)].append(function)
+    return functions
+
+
+def _name(frame: FrameReport, report: Report) -> str:
+    """A function's name with that of its class."""
+    source = report.files.get(frame.filename)
+    scopes = definitions(source) if source else None
+    function = scopes.function(frame.row, frame.function) if scopes else None
+    cls = scopes.class_of(function) if scopes and function else None
+    return f"{cls.name}.{frame.function}" if cls else frame.function
+
+
+def _causes(frame: FrameReport, found: Iterable[Found]) -> Mapping[str, int]:
+    """How often a function was compiled again, by what changed."""
+    own = set(frame.compile_ids)
+    causes: Counter[str] = Counter()
+    for item in found:
+        if item.finding.kind == "recompile":
+            causes[item.identity.message] += len(own & item.finding.compile_ids)
+    return +causes
+
+
+def _kernel(launch: Launch) -> str:
+    return launch.name if launch.language == "extern" else _NUMBER.sub("", launch.name)
+
+
+def _changes(before: _Functions, after: _Functions) -> Iterator[FunctionChange]:
+    for path, name in sorted({*before, *after}):
+        pairs = itertools.zip_longest(before.get((path, name), ()), after.get((path, name), ()))
+        for old, now in pairs:
+            one, other = old or _Function(), now or _Function()
+            yield FunctionChange(
+                path,
+                name,
+                (old is not None, now is not None),
+                _amounts(one.counts, other.counts),
+                Amount("compile time", one.seconds, other.seconds),
+                _amounts(one.causes, other.causes),
+                _amounts(one.kernels, other.kernels),
+            )
+
+
+# -- amounts -----------------------------------------------------------------------------------
+
+
+def _totals(report: Report, functions: _Functions) -> Mapping[str, int]:
+    members = [function for same in functions.values() for function in same]
+    totals: Counter[str] = Counter(functions=len(members))
+    for function in members:
+        totals.update(function.counts)
+    # A break in a function that another one inlines is one of both.
+    totals["graph breaks"] = sum(finding.kind == "graph-break" for finding in report.findings)
+    return totals
+
+
+def _by_change(amounts: Iterable[Amount]) -> tuple[Amount, ...]:
+    return tuple(sorted(amounts, key=lambda amount: -abs(amount.difference)))
+
+
+def _compiling(report: Report, steps: Iterable[Step]) -> float:
+    """How long the compiler was on; of a run that timed no steps, how long the compilations took."""
+    seconds = sum(step.phase.seconds for step in steps if not step.depth)
+    return seconds or sum(item.seconds for item in report.compilations)
+
+
+def _own_seconds(steps: Iterable[Step]) -> Mapping[str, float]:
+    seconds: dict[str, float] = defaultdict(float)
+    for step in steps:
+        seconds[step.phase.name] += max(step.own, 0.0)
+    return seconds
+
+
+def _amounts(before: Mapping[_Name, float], after: Mapping[_Name, float]) -> tuple[Amount, ...]:
+    names = dict.fromkeys((*before, *after))
+    return tuple(Amount(name, before.get(name, 0), after.get(name, 0)) for name in names)

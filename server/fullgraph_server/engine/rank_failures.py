@@ -1,0 +1,60 @@
+"""Which rank is at fault where one has failed, and what is only a consequence of that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from fullgraph_compiler.facts import Fact, ProgramRaised, RunFinished, TargetProblem
+
+from .wording import first_line
+
+_IN_TORCH = re.compile(r"[\\/]torch[\\/]")
+
+
+def has_failed(facts: Sequence[Fact]) -> bool:
+    """Whether a process has ended in another way than by itself and well."""
+    end = facts[-1] if facts else None
+    return isinstance(end, RunFinished) and end.status != "finished" and end.exit_code != 0
+
+
+def with_consequences(told: Mapping[int, Sequence[Fact]]) -> dict[int, tuple[Fact, ...]]:
+    """The facts of each rank, in which the end that another rank's failure has led to is no error.
+
+    A rank whose peer has gone raises inside of torch, in whatever waits for the peer; or it is ended, since
+    it would wait for ever.
+    """
+    culprit = next(
+        (rank for rank, facts in told.items() if has_failed(facts) and not _is_victim(facts)), None
+    )
+    if culprit is None:
+        return {rank: tuple(facts) for rank, facts in told.items()}
+    return {
+        rank: tuple(_excused(facts, culprit) if _is_victim(facts) else facts) for rank, facts in told.items()
+    }
+
+
+def _is_victim(facts: Sequence[Fact]) -> bool:
+    """Whether a process may have ended because another one did."""
+    return any(_was_ended(fact) or _raised_in_torch(fact) for fact in facts)
+
+
+def _was_ended(fact: Fact) -> bool:
+    return isinstance(fact, RunFinished) and fact.status == "cancelled"
+
+
+def _raised_in_torch(fact: Fact) -> bool:
+    inner = fact.stack[-1:] if isinstance(fact, ProgramRaised) else ()
+    return any(_IN_TORCH.search(frame.filename) for frame in inner)
+
+
+def _excused(facts: Sequence[Fact], culprit: int) -> Iterator[Fact]:
+    why = f"since rank {culprit} had failed"
+    for fact in facts:
+        if isinstance(fact, ProgramRaised):
+            error = f"{fact.error}: {first_line(fact.message)}"
+            yield TargetProblem("information", f"the program ended here, {why}: {error}", stack=fact.stack)
+            continue
+        if _was_ended(fact):
+            yield TargetProblem("information", f"the program was ended, {why}")
+        yield fact

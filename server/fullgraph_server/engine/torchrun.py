@@ -1,0 +1,193 @@
+"""A script on several ranks: one run for each, in the environment that torchrun would give it."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, Literal, TypeAlias
+
+from fullgraph_compiler.facts import Depth, Fact, RunFinished, RunRequest
+
+from ..workspace.targets import Target, Torchrun
+from .plan import Job
+from .rank_failures import has_failed, with_consequences
+from .ranks import RankReport, merged
+from .report import Report
+from .reporting import Reporting
+from .requests import with_limits
+from .run import Run
+from .settings import RunSettings
+
+_GRACE_SECONDS = 3.0
+"""How long the other ranks go on after one has failed: they may have something to tell, or wait for it."""
+
+_MASTER = "127.0.0.1"
+
+Purpose: TypeAlias = Depth | Literal["minify", "debug"]
+
+_FOR_ONE_PROCESS: Final[Mapping[Purpose, str]] = {
+    "times": "compile times are measured",
+    "stages": "the stage at fault is found",
+    "recipes": "recipes are tried",
+    "minify": "failures are minified",
+    "debug": "programs are debugged",
+}
+
+
+def unsuited(target: Target, purpose: Purpose) -> str:
+    """Why several ranks are of no use for this, in one sentence; empty if they are."""
+    program = target.program
+    if not isinstance(program, Torchrun) or purpose not in _FOR_ONE_PROCESS:
+        return ""
+    what = _FOR_ONE_PROCESS[purpose]
+    return f"{target.label} runs on {program.ranks} ranks, but {what} in one process: name a script for that."
+
+
+class TorchrunWork:
+    """The runs of all ranks at once, and their reports as one."""
+
+    def __init__(self, job: Job, program: Torchrun) -> None:
+        plan = job.plan
+        self._settings = _shared(plan.settings, program.ranks)
+        asked = RunRequest(job.generation, program.script, job.depth, plan.texts)
+        port = _free_port()
+        self._job = job
+        self._reporting = Reporting(self._report, job.on_report)
+        self._ranks: list[_Rank] = []
+        for rank in range(program.ranks):
+            output = _RankOutput(rank, job.on_output)
+            own = replace(asked, variables=variables_of(rank, program.ranks, port))
+            settings, request = with_limits(self._settings, own, plan.workspace.root)
+            run = Run(job.workers, settings, request, job.libraries, output.write)
+            self._ranks.append(_Rank(rank, run, output, self._told))
+
+    @property
+    def facts(self) -> list[Fact]:
+        """What the ranks have told."""
+        return [fact for rank in self._ranks for fact in rank.facts]
+
+    def cancel(self) -> None:
+        """End all ranks."""
+        for rank in self._ranks:
+            rank.run.cancel()
+
+    async def execute(self) -> Report:
+        """Run all ranks. The first that fails ends the others: they would wait for it for ever."""
+        running = {asyncio.create_task(rank.execute()) for rank in self._ranks}
+        everything = asyncio.gather(*running)
+        try:
+            while running and not any(rank.failed for rank in self._ranks):
+                _, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            if running:
+                await asyncio.wait(running, timeout=_GRACE_SECONDS)
+                self.cancel()
+            await everything
+            return await self._reporting.finish()
+        finally:
+            self._reporting.close()
+
+    def prepare(self, libraries: Sequence[str]) -> None:
+        """Get ready for the next run: all ranks come from the same nursery."""
+        self._job.workers.expect(self._settings, libraries)
+
+    def depends_on(self, report: Report) -> frozenset[str]:
+        """What the ranks imported."""
+        return frozenset(report.files)
+
+    def _told(self) -> None:
+        if all(rank.ended for rank in self._ranks):
+            self._reporting.end()
+        else:
+            self._reporting.more()
+
+    def _report(self) -> Report:
+        told = {rank.number: tuple(rank.facts) for rank in self._ranks}
+        return merged(
+            [
+                RankReport(rank.number, self._job.fold(rank.run.torch, facts))
+                for rank, facts in zip(self._ranks, with_consequences(told).values(), strict=True)
+            ]
+        )
+
+
+class _Rank:
+    """One process: its run, and what that has told."""
+
+    def __init__(self, number: int, run: Run, output: _RankOutput, on_facts: Callable[[], None]) -> None:
+        self.number = number
+        self.run = run
+        self.facts: list[Fact] = []
+        self._output = output
+        self._on_facts = on_facts
+
+    async def execute(self) -> None:
+        await self.run.execute(self._take)
+        self._output.close()
+
+    @property
+    def ended(self) -> bool:
+        return bool(self.facts) and isinstance(self.facts[-1], RunFinished)
+
+    @property
+    def failed(self) -> bool:
+        return has_failed(self.facts)
+
+    def _take(self, facts: Sequence[Fact]) -> None:
+        self.facts += facts
+        self._on_facts()
+
+
+class _RankOutput:
+    """Says before each line which rank has printed it."""
+
+    def __init__(self, rank: int, write: Callable[[str], None]) -> None:
+        self._prefix = f"[rank {rank}] "
+        self._write = write
+        self._begun = ""
+
+    def write(self, text: str) -> None:
+        """Pass on the lines that are complete: those of other ranks come between them."""
+        *lines, self._begun = (self._begun + text).split("\n")
+        self._write("".join(f"{self._prefix}{line}\n" for line in lines))
+
+    def close(self) -> None:
+        """Pass on what has no end of line."""
+        if self._begun:
+            self.write("\n")
+
+
+def variables_of(rank: int, world_size: int, port: int) -> tuple[tuple[str, str], ...]:
+    """The environment variables that torchrun gives to one rank of a program on one machine."""
+    return (
+        ("RANK", str(rank)),
+        ("LOCAL_RANK", str(rank)),
+        ("ROLE_RANK", str(rank)),
+        ("GROUP_RANK", "0"),
+        ("WORLD_SIZE", str(world_size)),
+        ("LOCAL_WORLD_SIZE", str(world_size)),
+        ("ROLE_WORLD_SIZE", str(world_size)),
+        ("GROUP_WORLD_SIZE", "1"),
+        ("ROLE_NAME", "default"),
+        ("MASTER_ADDR", _MASTER),
+        ("MASTER_PORT", str(port)),
+        ("TORCHELASTIC_RUN_ID", "none"),
+        ("TORCHELASTIC_RESTART_COUNT", "0"),
+        ("TORCHELASTIC_MAX_RESTARTS", "0"),
+        # There is no agent that keeps the store: the first rank does.
+        ("TORCHELASTIC_USE_AGENT_STORE", "False"),
+    )
+
+
+def _shared(settings: RunSettings, ranks: int) -> RunSettings:
+    """The settings of one rank: all of them use up what one run may, and one core each, as with torchrun."""
+    env = dict(settings.env) if ranks == 1 else {"OMP_NUM_THREADS": "1", **settings.env}
+    return replace(settings, env=env, memory=settings.memory and settings.memory // ranks)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((_MASTER, 0))
+        port: int = probe.getsockname()[1]
+        return port

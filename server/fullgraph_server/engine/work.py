@@ -1,0 +1,88 @@
+"""What makes the report of one generation of a target, whatever the target is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from fullgraph_compiler.facts import Fact, Program, RunFinished, RunRequest
+
+from ..traces.work import TraceWork
+from ..workspace.targets import Torchrun, Trace
+from .plan import Job
+from .report import Report
+from .reporting import Reporting
+from .requests import with_limits
+from .run import Run
+from .torchrun import TorchrunWork
+
+
+class Work(Protocol):
+    """Makes one report. Execute it once."""
+
+    @property
+    def facts(self) -> Sequence[Fact]:
+        """What the report is made of."""
+
+    def cancel(self) -> None:
+        """End it now; what is known until then stays."""
+
+    async def execute(self) -> Report:
+        """Make the report. Whatever the target's programs do, this raises nothing."""
+
+    def prepare(self, libraries: Sequence[str]) -> None:
+        """Get ready to do the same again, for a program that imports these."""
+
+    def depends_on(self, report: Report) -> frozenset[str]:
+        """The files after whose change the report would be another."""
+
+
+def work_of(job: Job) -> Work:
+    """The work that a target stands for."""
+    program = job.plan.target.program
+    if isinstance(program, Trace):
+        return TraceWork(job, program)
+    return TorchrunWork(job, program) if isinstance(program, Torchrun) else ProgramWork(job, program)
+
+
+class ProgramWork:
+    """One run of a program in a worker."""
+
+    def __init__(self, job: Job, program: Program) -> None:
+        plan = job.plan
+        asked = RunRequest(job.generation, program, job.depth, plan.texts)
+        settings, request = with_limits(plan.settings, asked, plan.workspace.root)
+        self.facts: list[Fact] = []
+        self._job = job
+        self._run = Run(job.workers, settings, request, job.libraries, job.on_output)
+        self._reporting = Reporting(self._report, job.on_report)
+
+    def cancel(self) -> None:
+        """End the run."""
+        self._run.cancel()
+
+    async def execute(self) -> Report:
+        """Run the program."""
+        try:
+            await self._run.execute(self._take)
+            return await self._reporting.finish()
+        finally:
+            self._reporting.close()
+
+    def prepare(self, libraries: Sequence[str]) -> None:
+        """Get ready for the next run."""
+        self._job.workers.expect(self._job.plan.settings, libraries)
+
+    def depends_on(self, report: Report) -> frozenset[str]:
+        """What the program imported."""
+        return frozenset(report.files)
+
+    def _take(self, facts: Sequence[Fact]) -> None:
+        self.facts += facts
+        if isinstance(facts[-1], RunFinished):
+            self._reporting.end()
+        else:
+            self._reporting.more()
+
+    def _report(self) -> Report:
+        return self._job.fold(self._run.torch, tuple(self.facts))

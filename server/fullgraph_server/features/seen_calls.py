@@ -1,0 +1,73 @@
+"""Example calls from a trace, put above the functions that it saw compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from lsprotocol import types
+
+from ..engine.report import Report, SeenCall
+from ..engine.seen_calls import CALLED, example_line
+from ..workspace.examples import NamedDefinition, find_examples, first_row, named_definitions
+from ..workspace.source import SourceFile
+from .documents import Documents
+from .findings import newest_first
+
+_TITLE = "Add example calls from the trace"
+
+
+class SeenCalls:
+    """Offers the calls that the reports of traces have for what a client shows."""
+
+    def __init__(self, documents: Documents, reports: Callable[[], Iterable[Report]]) -> None:
+        self._documents = documents
+        self._reports = reports
+
+    def actions(self, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
+        """One for the function in whose header the selection begins, or that has one of its findings."""
+        filename = self._documents.filename(params.text_document.uri)
+        source = self._documents.source(filename) if filename else None
+        if source is None:
+            return
+        findings = [item for item in params.context.diagnostics if item.source == "fullgraph"]
+        names = _definitions_at(source, params.range.start.line + 1, inside=bool(findings))
+        calls = next(filter(None, (self._calls(source.filename, name) for name in names)), None)
+        examples = (example.qualname for example in find_examples(source).examples)
+        if calls is not None and calls[0].function not in examples:
+            kind = types.CodeActionKind.QuickFix if findings else types.CodeActionKind.Refactor
+            edit = self._edit(source, calls)
+            yield types.CodeAction(_TITLE, kind, diagnostics=findings or None, edit=edit)
+
+    def _calls(self, filename: str, qualname: str) -> list[SeenCall]:
+        """The newest calls of a definition; a ``forward`` has those of the class."""
+        owner, _, name = qualname.rpartition(".")
+        names = (qualname, owner) if name in CALLED else (qualname,)
+        for report in newest_first(self._reports()):
+            own = [call for call in report.calls if call.filename == filename and call.function in names]
+            if own:
+                return own
+        return []
+
+    def _edit(self, source: SourceFile, calls: Sequence[SeenCall]) -> types.WorkspaceEdit:
+        """Put calls above their definition and its decorators, as far in as these are."""
+        row = first_row(dict(named_definitions(source))[calls[0].function])
+        line = source.line(row)
+        indentation = line[: len(line) - len(line.lstrip())]
+        text = "".join(f"{indentation}{example_line(call)}\n" for call in calls)
+        place = types.Position(row - 1, 0)
+        edit = types.TextEdit(types.Range(place, place), text)
+        return types.WorkspaceEdit(changes={self._documents.uri(source.filename): [edit]})
+
+
+def _definitions_at(source: SourceFile, row: int, *, inside: bool) -> list[str]:
+    """The names of what has its header at a row, or is defined around it; the innermost first."""
+    return [
+        qualname
+        for qualname, node in named_definitions(source)
+        if first_row(node) <= row <= ((node.end_lineno or row) if inside else _header_end(node))
+    ][::-1]
+
+
+def _header_end(node: NamedDefinition) -> int:
+    """The last row of a header; of one that shares it with its body, that row."""
+    return max(node.lineno, node.body[0].lineno - 1)

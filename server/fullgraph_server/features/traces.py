@@ -1,0 +1,110 @@
+"""Traces in the editor: opened as targets, read again as they grow, and compared."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+from pygls.lsp.server import LanguageServer
+
+from ..engine.comparison import compare
+from ..engine.comparison_text import markdown
+from ..engine.report import Report
+from ..engine.runs import Runs
+from ..protocol import COMPARISON_SCHEME, READ_TRACE, TRACE_DIFF, RunSummary
+from ..traces.logs import stamp
+from ..workspace.targets import Target, Trace, trace_target
+from .arguments import named_target, refusal
+from .documents import Documents
+from .targets import Targets
+
+_LOOK_SECONDS = 1.0
+"""How often somebody looks whether a log has grown."""
+_READING_SHARE = 0.1
+"""The part of the time that may go into reading a log that grows."""
+_GONE = "These traces are not open any more: open both, and compare them again.\n"
+
+
+def register(server: LanguageServer, targets: Targets, documents: Documents, runs: Runs) -> None:
+    """Serve both commands."""
+    growing = _Growing(runs)
+
+    @server.command(READ_TRACE)
+    async def read_trace(*args: Any) -> RunSummary:
+        target = named_target(targets, _trace_name(args, documents))
+        report = await growing.read(target)
+        status = report.status if report and report.status else "cancelled"
+        return RunSummary(target.id, status, len(report.findings) if report else 0)
+
+    @server.command(TRACE_DIFF)
+    async def trace_diff(*args: Any) -> str:
+        if len(args) != 2 or not all(isinstance(arg, str) for arg in args):
+            raise refusal(f"{TRACE_DIFF} takes two arguments: the ids of two traces.")
+        names = [named_target(targets, name).id for name in args]
+        # Kernels and times are compared, too: a large log tells of them when it is asked.
+        reports = await asyncio.gather(*(runs.start(name, "whole") for name in names))
+        if None in reports:
+            raise refusal("The traces were not read: the comparison was stopped.")
+        query = json.dumps([[report.target, report.generation] for report in reports if report])
+        return f"{COMPARISON_SCHEME}:/{quote('Comparison of traces.md')}?{quote(query)}"
+
+
+def read_comparison(uri: str, documents: Documents, runs: Runs) -> str | None:
+    """The text of a comparison; ``None`` if the URI is of none."""
+    try:
+        names = [name for name, _ in json.loads(unquote(urlsplit(uri).query))]
+    except (ValueError, TypeError):
+        return None
+    before, after = map(runs.report, names)
+    if before is None or after is None:
+        return _GONE
+    root = documents.workspaces()[0].root
+    told = markdown(compare(before, after, root, root))
+    return f"# {_name(before.target)}, then {_name(after.target)}\n\n{told}"
+
+
+class _Growing:
+    """Reads traces, and again when more was written."""
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs = runs
+        self._watched: dict[str, asyncio.Task[None]] = {}
+
+    async def read(self, target: Target) -> Report | None:
+        """Read a trace, and watch it until it is cleared."""
+        if isinstance(target.program, Trace) and target.id not in self._watched:
+            watch = asyncio.create_task(self._watch(target.id, target.program.path))
+            self._watched[target.id] = watch
+            watch.add_done_callback(lambda _: self._watched.pop(target.id, None))
+        return await self._runs.start(target.id)
+
+    async def _watch(self, name: str, path: Path) -> None:
+        known, pause = await asyncio.to_thread(stamp, path), _LOOK_SECONDS
+        while True:
+            await asyncio.sleep(pause)
+            if self._runs.state(name).run is None:  # closed
+                return
+            now = await asyncio.to_thread(stamp, path)
+            if now is not None and now != known:
+                known, begun = now, time.monotonic()
+                await self._runs.start(name)
+                pause = max(_LOOK_SECONDS, (time.monotonic() - begun) / _READING_SHARE)
+
+
+def _trace_name(args: tuple[Any, ...], documents: Documents) -> str:
+    place, *rest = args or ("",)
+    rank = rest[0] if rest else None
+    if not isinstance(place, str) or not place or not isinstance(rank, (int, type(None))) or len(rest) > 1:
+        raise refusal(f"{READ_TRACE} takes a path or URI, and perhaps the number of a rank.")
+    path = documents.filename(place) if "://" in place else place
+    if path is None:
+        raise refusal(f"A trace is read from a file or folder on disk: {place} is none.")
+    return trace_target(Path(path), Path(path), rank).id
+
+
+def _name(target: str) -> str:
+    return Path(target).name

@@ -1,0 +1,137 @@
+"""Which file of the workspace a file of another machine is.
+
+Paths are compared from their ends, and then by what the log quotes of the file: the longest common end
+wins, as long as lines that the log quotes are in the file at all. Nothing but files of the workspace is
+ever read, whatever a log says.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from ..workspace.source import SourceFile
+from ..workspace.targets import python_files
+from ..workspace.workspace import Workspace
+
+_LIBRARY: Final = re.compile(
+    r"(?:^|/)(?:site-packages|dist-packages)/(?P<installed>.+)$|(?:^|/)lib/python3(?:\.\d+)?/(?P<standard>.+)$"
+)
+_ENOUGH: Final = 0.5
+"""Of the lines that a log quotes: how many a file must have that has the same name, and no more."""
+
+
+class PathMap:
+    """Finds files of a workspace. ``folders`` maps folders of the other machine to such of the workspace.
+
+    ``libraries`` are the folders where the local interpreter has its installed libraries.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        quoted: Mapping[str, Mapping[int, str]],
+        folders: Mapping[str, str] | None = None,
+        libraries: Sequence[str] = (),
+    ) -> None:
+        self._workspace = workspace
+        self._quoted = quoted
+        self._folders = sorted((folders or {}).items(), key=lambda item: -len(item[0]))
+        self._libraries = libraries
+        self._by_name = _by_name(str(workspace.root))
+        self._found: dict[str, SourceFile | None] = {}
+
+    def source(self, filename: str) -> SourceFile | None:
+        """The workspace's file that stands for a remote one, if there is one."""
+        if filename not in self._found:
+            self._found[filename] = self._find(filename)
+        return self._found[filename]
+
+    def name(self, filename: str) -> str:
+        """The local name of a remote file; its own name where nothing here stands for it."""
+        source = self.source(filename)
+        return source.filename if source else self._library(filename) or clean_path(filename)
+
+    def _find(self, filename: str) -> SourceFile | None:
+        path = clean_path(filename)
+        parts = path.split("/")
+        if (chosen := self._chosen(path)) is not None:
+            return self._workspace.source(chosen)
+        if _LIBRARY.search(path):
+            return None
+        best: tuple[int, float, SourceFile] | None = None
+        for candidate in self._by_name.get(parts[-1], ()):
+            source = self._workspace.source(candidate)
+            if source is None:
+                continue
+            common, same = _common_end(parts, _parts(candidate)), self._share(filename, source)
+            exact = common == len(parts)
+            likely = same > 0 if exact or common > 1 else same >= _ENOUGH
+            if likely and (best is None or (common, same) > best[:2]):
+                best = (common, same, source)
+        return best[2] if best else None
+
+    def _chosen(self, path: str) -> str | None:
+        """The file below a folder that the user has mapped."""
+        for remote, local in self._folders:
+            prefix = clean_path(remote).rstrip("/") + "/"
+            if path.startswith(prefix):
+                found = os.path.normpath(os.path.join(self._workspace.root, local, path[len(prefix) :]))
+                return found if self._workspace.contains(found) and os.path.isfile(found) else None
+        return None
+
+    def _library(self, filename: str) -> str | None:
+        found = _LIBRARY.search(clean_path(filename))
+        inside = (found["installed"] or found["standard"]) if found else None
+        if inside is None:
+            return None
+        places = (os.path.join(folder, *inside.split("/")) for folder in self._libraries)
+        return next((place for place in places if os.path.isfile(place)), None)
+
+    def _share(self, filename: str, source: SourceFile) -> float:
+        """Which part of the lines that the log quotes a file has, wherever; 1 where it quotes none."""
+        quoted = set(self._quoted.get(filename, {}).values())
+        if not quoted:
+            return 1.0
+        return len(quoted & stripped_lines(source)) / len(quoted)
+
+
+def clean_path(filename: str) -> str:
+    """A path of any system with slashes, and nothing in it that leads elsewhere."""
+    return posixpath.normpath(filename.replace("\\", "/").replace("\0", ""))
+
+
+@lru_cache(maxsize=1024)
+def stripped_lines(source: SourceFile) -> frozenset[str]:
+    """The lines of a file without their indentation."""
+    return frozenset(line.strip() for line in source.lines)
+
+
+def library_folders(python: str) -> tuple[str, ...]:
+    """Where an interpreter, by its path, has its libraries, as far as that shows without starting it."""
+    prefix = Path(python).parent.parent
+    found = (*prefix.glob("lib/python3*/site-packages"), *prefix.glob("lib/python3*"))
+    return tuple(map(str, found))
+
+
+@lru_cache(maxsize=4)
+def _by_name(root: str) -> Mapping[str, Sequence[str]]:
+    names: dict[str, list[str]] = defaultdict(list)
+    for filename in python_files(root):
+        names[os.path.basename(filename)].append(filename)
+    return names
+
+
+def _parts(filename: str) -> list[str]:
+    return filename.replace("\\", "/").split("/")
+
+
+def _common_end(one: Sequence[str], other: Sequence[str]) -> int:
+    pairs: Iterable[tuple[str, str]] = zip(reversed(one), reversed(other), strict=False)
+    return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))

@@ -1,0 +1,65 @@
+"""A report of a trace on the files as they are now, for who does not follow edits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ..engine.report import Call, Compilation, Finding, FrameReport, Guard, Report, SeenCall, Span
+from ..workspace.drift import Drift
+from ..workspace.source import SourceFile
+from ..workspace.workspace import Workspace
+
+
+def as_it_is_now(report: Report, workspace: Workspace) -> Report:
+    """The report with its rows moved to where the lines are in the workspace; one that changed is told."""
+    moving = _Moving(report.files, workspace)
+    return replace(
+        report,
+        findings=tuple(map(moving.finding, report.findings)),
+        frames=tuple(map(moving.frame, report.frames)),
+        compilations=tuple(map(moving.compilation, report.compilations)),
+        calls=tuple(map(moving.seen_call, report.calls)),
+        files={name: workspace.source(name) for name in report.files},
+    )
+
+
+class _Moving:
+    """Where things of a report are now."""
+
+    def __init__(self, files: Mapping[str, SourceFile | None], workspace: Workspace) -> None:
+        self._files = files
+        self._drifts = {name: Drift(ran, workspace.source(name)) for name, ran in files.items()}
+
+    def finding(self, finding: Finding) -> Finding:
+        span = finding.span
+        moved = replace(finding, span=self.span(span), stack=tuple(map(self._call, finding.stack)))
+        ran = self._files.get(span.filename)
+        if ran is None or self._drifts[span.filename].span(span).change == "same":
+            return moved
+        hint = f"This line has changed since the trace, where it was: {ran.line(span.row).strip()}"
+        return replace(moved, hints=(hint, *finding.hints))
+
+    def frame(self, frame: FrameReport) -> FrameReport:
+        guards = tuple(self._guard(guard) for guard in frame.guards)
+        return replace(frame, row=self._row(frame.filename, frame.row), guards=guards)
+
+    def seen_call(self, call: SeenCall) -> SeenCall:
+        return replace(call, row=self._row(call.filename, call.row))
+
+    def compilation(self, item: Compilation) -> Compilation:
+        return replace(item, span=self.span(item.span), caller=item.caller and self.span(item.caller))
+
+    def span(self, span: Span) -> Span:
+        drift = self._drifts.get(span.filename)
+        return drift.span(span).span if drift else span
+
+    def _guard(self, guard: Guard) -> Guard:
+        return replace(guard, span=self.span(guard.span)) if guard.span else guard
+
+    def _call(self, call: Call) -> Call:
+        return replace(call, row=self._row(call.filename, call.row))
+
+    def _row(self, filename: str, row: int) -> int:
+        drift = self._drifts.get(filename)
+        return drift.line(row)[0] if drift else row

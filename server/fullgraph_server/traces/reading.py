@@ -1,0 +1,136 @@
+"""A log as a report: decoded as far as is asked for, on the files of the workspace."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from fullgraph_compiler.facts import Depth, Fact, FrameCompiled, RunFinished, TargetProblem
+from fullgraph_compiler.trace import (
+    FINDING_RECORDS,
+    GRAPH_RECORDS,
+    KNOWN_RECORDS,
+    Interpreter,
+    TraceLog,
+)
+from fullgraph_compiler.trace.inputs import INPUT_RECORDS, FrameInputs, InputReader
+from fullgraph_compiler.trace.lines import LINE_RECORDS, LineReader
+
+from ..engine.fold import fold
+from ..engine.report import Report
+from ..engine.seen_calls import seen_calls
+from ..engine.wording import counted
+from ..workspace.source import SourceFile, SourceReader
+from ..workspace.workspace import Workspace
+from .logs import LogFile
+from .paths import PathMap
+from .relocation import Relocation
+
+_log = logging.getLogger(__name__)
+
+Detail: TypeAlias = Literal["findings", "graphs", "code"]
+"""How much of a log is decoded: what findings need; guards, graphs and sizes of every compilation; all."""
+
+_RECORDS: Final[Mapping[Detail, frozenset[str]]] = {
+    "findings": FINDING_RECORDS,
+    "graphs": GRAPH_RECORDS,
+    "code": KNOWN_RECORDS,
+}
+_VERSION: Final = "torch_version"
+_DAMAGE: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError)
+"""What comes of a record that does not have the form that torch gives it."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How logs are read: whose files they speak of, and how much of them is wanted.
+
+    ``folders`` maps folders of the other machine to such of the workspace, ``libraries`` are the local
+    interpreter's, ``texts`` stand for files that differ from those on disk.
+    """
+
+    root: Path
+    detail: Detail = "graphs"
+    folders: Mapping[str, str] = field(default_factory=dict)
+    libraries: tuple[str, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def depth(self) -> Depth:
+        """What a run would be called that told as much."""
+        return "whole" if self.detail == "code" else "graph"
+
+
+def read_report(log: LogFile, reading: Reading, target: str, generation: int = 1) -> Report:
+    """The report of one log. Raises ``OSError`` when it cannot be read at all."""
+    workspace = _workspace(reading)
+    with TraceLog(log.path) as records:
+        quoted = _quoted(records)
+        paths = PathMap(workspace, quoted, reading.folders, reading.libraries)
+        relocation = Relocation(paths, quoted)
+        interpreter = Interpreter(relocation.line, findings_only=reading.detail == "findings")
+        facts = list(_facts(records, interpreter, relocation, _RECORDS[reading.detail]))
+        inputs = _inputs(records) if reading.detail != "findings" else {}
+        torch = _torch(records)
+    seconds = sum(fact.seconds for fact in facts if isinstance(fact, FrameCompiled))
+    facts.append(RunFinished("finished", seconds))
+    ran = Workspace(workspace.root, relocation.files.get)
+    report = fold(target, generation, torch, facts, ran, str(log.path), reading.depth)
+    return replace(report, calls=seen_calls(facts, inputs, ran))
+
+
+def _workspace(reading: Reading) -> Workspace:
+    read = SourceReader()
+    texts = {name: SourceFile(name, text) for name, text in reading.texts.items()}
+    return Workspace(reading.root, lambda filename: texts.get(filename) or read(filename))
+
+
+def _quoted(log: TraceLog) -> Mapping[str, Mapping[int, str]]:
+    """The lines of source files that a log quotes."""
+    lines = LineReader()
+    for record in log.records(LINE_RECORDS):
+        with contextlib.suppress(*_DAMAGE):  # which is told where findings are made of the record
+            lines.feed(record)
+    return lines.lines
+
+
+def _inputs(log: TraceLog) -> Mapping[str, FrameInputs]:
+    """What each compilation was given."""
+    inputs = InputReader()
+    for record in log.records(INPUT_RECORDS):
+        inputs.feed(record)
+    return inputs.inputs
+
+
+def _facts(
+    log: TraceLog, interpreter: Interpreter, relocation: Relocation, names: frozenset[str]
+) -> Iterator[Fact]:
+    """All that the records tell; of one that is damaged, what it tells until then."""
+    damaged = 0
+    for record in log.records(names):
+        try:
+            yield from relocation.facts(interpreter.feed(record))
+        except _DAMAGE as error:
+            damaged += 1
+            _log.info("a record %s cannot be read: %r", record.name, error)
+    with contextlib.suppress(*_DAMAGE):  # of records that were counted
+        yield from relocation.facts(interpreter.finish())
+    if damaged := damaged + relocation.damaged + log.unread:
+        message = f"{counted(damaged, 'record')} of the log cannot be read: it is damaged"
+        yield TargetProblem("warning", message, ("Findings that rest on them are missing.",))
+
+
+def _torch(log: TraceLog) -> str:
+    """The version of torch that wrote a log; in its first record since 2.13, among figures before."""
+    for record in log.records({_VERSION, "compilation_metrics"}):
+        try:
+            told = json.loads(record.payload) if record.name == _VERSION else record.body
+            return str(told["pytorch_version"])
+        except (ValueError, KeyError, TypeError):
+            continue
+    return ""

@@ -1,0 +1,129 @@
+"""Facts of another machine, on the files of the workspace."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from types import NoneType
+from typing import Any, Final
+
+from fullgraph_compiler.facts import Fact, StackFrame
+
+from ..workspace.source import SourceFile
+from .lines import RanFile, as_it_ran
+from .paths import PathMap
+
+_MOST_ROWS = 10_000_000
+"""No file has more: what a log says beyond that is damaged."""
+
+
+class Relocation:
+    """Where each place of a log is here. ``quoted`` are the lines that the log quotes, by file and row."""
+
+    def __init__(self, paths: PathMap, quoted: Mapping[str, Mapping[int, str]]) -> None:
+        self._paths = paths
+        here: defaultdict[str, dict[int, str]] = defaultdict(dict)
+        for filename, lines in quoted.items():
+            if source := paths.source(filename):
+                here[source.filename].update(lines)
+        self._quoted = here
+        self._ran: dict[str, RanFile | None] = {}
+        self._frames: dict[StackFrame, StackFrame] = {}
+        self._tuples: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+        self.files: dict[str, SourceFile] = {}
+        """The workspace's files that were asked for, as they ran."""
+        self.damaged = 0
+        """How many facts were left out."""
+
+    def line(self, filename: str, row: int) -> str:
+        """The text of a line that a log names; empty where nobody knows it."""
+        ran = self._file(filename)
+        return ran.source.line(ran.row(row)) if ran else ""
+
+    def facts(self, facts: Iterable[Fact]) -> Iterator[Fact]:
+        """The same facts with local names and rows, without those that hold what no log should."""
+        for fact in facts:
+            try:
+                yield self._value(fact)
+            except TypeError:
+                self.damaged += 1
+
+    def _file(self, filename: str) -> RanFile | None:
+        if filename not in self._ran:
+            source = self._paths.source(filename)
+            ran = as_it_ran(source, self._quoted.get(source.filename, {})) if source else None
+            self._ran[filename] = ran
+            if ran:
+                self.files[ran.source.filename] = ran.source
+        return self._ran[filename]
+
+    def _place(self, filename: str, row: int) -> tuple[str, int]:
+        row = min(max(row, 1), _MOST_ROWS)
+        ran = self._file(filename)
+        return (ran.source.filename, ran.row(row)) if ran else (self._paths.name(filename), row)
+
+    def _frame(self, frame: StackFrame) -> StackFrame:
+        found = self._frames.get(frame)
+        if found is None:
+            for name, kind in _kinds(StackFrame).items():
+                _check(getattr(frame, name), kind)
+            filename, row = self._place(frame.filename, frame.row)
+            end_row = None if frame.end_row is None else row + frame.end_row - frame.row
+            found = self._frames[frame] = replace(frame, filename=filename, row=row, end_row=end_row)
+        return found
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, StackFrame):
+            return self._frame(value)
+        if isinstance(value, tuple):
+            return self._tuple(value)
+        kinds = _kinds(value.__class__)
+        changes = {}
+        for name, kind in kinds.items():
+            item = getattr(value, name)
+            _check(item, kind)
+            if (new := self._value(item)) is not item:
+                changes[name] = new
+        if "filename" in kinds:
+            changes["filename"], row = self._place(value.filename, getattr(value, "row", 1))
+            if "row" in kinds:
+                changes["row"] = row
+        return replace(value, **changes) if changes else value
+
+    def _tuple(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        if not values or not is_dataclass(values[0]):
+            return values
+        if not isinstance(values[0], StackFrame):
+            return tuple(map(self._value, values))
+        found = self._tuples.get(values)
+        if found is None:
+            found = self._tuples[values] = tuple(map(self._frame, values))
+        return found
+
+
+def _check(value: Any, kind: tuple[type, ...]) -> None:
+    if kind and not isinstance(value, kind):
+        raise TypeError(f"{value!r} is no {kind[0].__name__}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise TypeError(f"{value!r} is no number")
+
+
+_SIMPLE: Final[Mapping[str, tuple[type, ...]]] = {
+    "str": (str,),
+    "int": (int,),
+    "bool": (bool,),
+    "float": (float, int),
+    "int | None": (int, NoneType),
+    "Stack": (tuple,),
+}
+"""The annotations of fields that a log can give something else for."""
+
+
+@cache
+def _kinds(cls: type[Any]) -> Mapping[str, tuple[type, ...]]:
+    """The fields of a dataclass, and what they may hold; nothing where anything is possible."""
+    found = fields(cls) if is_dataclass(cls) else ()
+    return {field.name: _SIMPLE.get(str(field.type), ()) for field in found}

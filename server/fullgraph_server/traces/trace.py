@@ -1,0 +1,57 @@
+"""A trace as a whole: a report of all its ranks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from ..engine.ranks import RankReport, merged, usual_rank
+from ..engine.report import Report
+from .logs import LogFile, NoTraceError, find_logs
+from .reading import Reading, read_report
+
+_WORTH_PROCESSES: Final = 32 << 20
+"""Bytes of logs that take longer to read than processes take to start."""
+
+
+def read_trace(
+    path: Path, reading: Reading, target: str, generation: int = 1, rank: int | None = None
+) -> Report:
+    """The report of a trace, or of one of its ranks.
+
+    Of many ranks, all are read for findings, and the one that most are like as far as was asked for.
+    Raises ``NoTraceError``, and ``OSError`` for a log that cannot be read.
+    """
+    logs = find_logs(path).logs
+    if rank is not None:
+        logs = tuple(log for log in logs if log.rank == rank)
+        if not logs:
+            raise NoTraceError(f"{path} has no log of rank {rank}.")
+    if len(logs) == 1:
+        return read_report(logs[0], reading, target, generation)
+    found = _reports(logs, replace(reading, detail="findings"), target)
+    reports = [RankReport(log.rank or 0, report) for log, report in zip(logs, found, strict=True)]
+    if reading.detail != "findings":
+        usual = usual_rank(reports)
+        log = next(log for log in logs if log.rank == usual)
+        detailed = RankReport(usual, read_report(log, reading, target))
+        reports = [detailed if item.rank == usual else item for item in reports]
+    return replace(merged(reports), generation=generation)
+
+
+def _reports(logs: Sequence[LogFile], reading: Reading, target: str) -> list[Report]:
+    """The reports of logs, read side by side where that is worth it."""
+    read = partial(read_report, reading=reading, target=target)
+    at_once = min(os.cpu_count() or 1, len(logs))
+    if at_once == 1 or sum(log.size for log in logs) < _WORTH_PROCESSES:
+        return list(map(read, logs))
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    # Not forked: the language server has threads.
+    with ProcessPoolExecutor(at_once, multiprocessing.get_context("spawn")) as pool:
+        return list(pool.map(read, logs, chunksize=max(1, len(logs) // (4 * at_once))))

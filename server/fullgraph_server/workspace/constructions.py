@@ -1,0 +1,190 @@
+"""How a source constructs the objects of its classes, as far as an example call could do the same."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
+from functools import lru_cache
+from pathlib import Path
+
+from .definitions import definitions
+from .examples import named_definitions, statements
+from .names import stored
+from .source import SourceFile
+
+_RECORDS = ("dataclass", "NamedTuple", "namedtuple")
+"""What makes a class take its attributes by name."""
+_WITHOUT_ARGUMENTS = ("Module", "object", "ABC")
+"""Bases whose own constructors need nothing."""
+_PLAIN_CALLS = ("dict", "list", "tuple", "range", "device")
+
+
+def construction(source: SourceFile, qualname: str, programs: Iterable[SourceFile]) -> ast.expr:
+    """A call that constructs a class of ``source``, to be evaluated in that module.
+
+    As one of the programs does it, or the source itself; else without arguments, where none are needed.
+    Otherwise the argument is ``...``, for a person to complete.
+    """
+    cls = _expression(qualname)
+    for program in dict.fromkeys((*programs, source)):
+        for call in _calls_of(program, source, qualname):
+            values = _Values(program, call.lineno, source)
+            arguments = [values.copy(argument) for argument in call.args]
+            keywords = [ast.keyword(item.arg, values.copy(item.value)) for item in call.keywords]
+            if values.known:
+                return ast.Call(cls, arguments, keywords)
+    nothing = _needs_nothing(source, qualname.rpartition(".")[2])
+    return ast.Call(cls, [] if nothing else [ast.Constant(...)], [])
+
+
+def record_fields(source: SourceFile, name: str) -> list[tuple[str, bool]] | None:
+    """The fields of a dataclass or named tuple of ``source``, and whether they have defaults.
+
+    ``None`` for another class; empty where the fields are not to be read.
+    """
+    cls = definitions(source).classes.get(name)
+    if cls is None:
+        variable = definitions(source).global_variable(name)
+        return [] if variable is not None and variable.called.intersection(_RECORDS) else None
+    marks = (node.func if isinstance(node, ast.Call) else node for node in (*cls.decorator_list, *cls.bases))
+    if not any(_last_name(node) in _RECORDS for node in marks):
+        return None
+    fields = (node for node in cls.body if isinstance(node, ast.AnnAssign))
+    return [(node.target.id, node.value is not None) for node in fields if isinstance(node.target, ast.Name)]
+
+
+def _needs_nothing(source: SourceFile, name: str) -> bool:
+    """Whether a class can be constructed without arguments, as its source tells."""
+    classes, seen = definitions(source).classes, set[str]()
+    while name not in seen and (cls := classes.get(name)) is not None:
+        seen.add(name)
+        own = (node for node in cls.body if isinstance(node, ast.FunctionDef) and node.name == "__init__")
+        if (constructor := next(own, None)) is not None:
+            given = constructor.args
+            needed = len(given.posonlyargs) + len(given.args) - len(given.defaults)
+            return needed <= 1 and None not in given.kw_defaults
+        if not cls.bases:
+            return True
+        name = _last_name(cls.bases[0])
+    return name in _WITHOUT_ARGUMENTS
+
+
+def _calls_of(program: SourceFile, source: SourceFile, qualname: str) -> Iterator[ast.Call]:
+    """The calls of a class, by its name or as an attribute of its module: ``nn.Linear`` may be another."""
+    whole = f".{Path(source.filename).stem}.{qualname}"
+    for call in _calls(program).get(qualname.rpartition(".")[2], ()):
+        written = ast.unparse(call.func)
+        if written == qualname or f".{written}".endswith(whole):
+            yield call
+
+
+@lru_cache(maxsize=256)
+def _calls(source: SourceFile) -> Mapping[str, list[ast.Call]]:
+    calls: dict[str, list[ast.Call]] = {}
+    for node in ast.walk(source.tree) if source.tree else ():
+        if isinstance(node, ast.Call):
+            calls.setdefault(_last_name(node.func), []).append(node)
+    return calls
+
+
+def _variables(nodes: Iterable[ast.AST]) -> dict[str, ast.expr | None]:
+    """The variables that statements give values, with the value of those that get one only."""
+    found: dict[str, ast.expr | None] = {}
+    for statement in nodes:
+        if isinstance(statement, ast.stmt):
+            for target, name, _ in stored(statement):
+                if isinstance(target, ast.Name):
+                    found[name] = None if name in found else _value(statement, target)
+    return found
+
+
+def _value(statement: ast.stmt, target: ast.expr) -> ast.expr | None:
+    if isinstance(statement, ast.Assign):
+        return statement.value if statement.targets == [target] else None
+    return statement.value if isinstance(statement, ast.AnnAssign) else None
+
+
+def _local_variables(program: SourceFile, row: int) -> dict[str, ast.expr | None]:
+    """Those of the function around a row; nobody knows what its parameters are."""
+    function = definitions(program).function_at(row)
+    if function is None:
+        return {}
+    nodes = list(ast.walk(function))
+    return _variables(nodes) | {node.arg: None for node in nodes if isinstance(node, ast.arg)}
+
+
+@lru_cache(maxsize=256)
+def _module_variables(program: SourceFile) -> Mapping[str, ast.expr | None]:
+    """Those outside of functions and classes, the ones that only a program has included."""
+    return _variables(_outside(program.tree) if program.tree else ())
+
+
+def _outside(node: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
+            yield child
+            yield from _outside(child)
+
+
+@lru_cache(maxsize=256)
+def _imported_names(source: SourceFile) -> frozenset[str]:
+    """The names that a module has once it is imported."""
+    names = {name for name, _ in named_definitions(source)}
+    for statement in statements(source.tree.body if source.tree else []):
+        names.update(name for target, name, _ in stored(statement) if isinstance(target, ast.Name))
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+            names.update(item.asname or item.name.partition(".")[0] for item in statement.names)
+    return frozenset(names)
+
+
+class _Values(ast.NodeTransformer):
+    """Arguments that a program gives, for use in another module; ``known`` says whether that can be done."""
+
+    def __init__(self, program: SourceFile, row: int, module: SourceFile) -> None:
+        self._local = _local_variables(program, row)
+        self._names = _imported_names(module)
+        self._global = dict(_module_variables(program))
+        if program is module:
+            for name in self._names:
+                self._global.pop(name, None)  # is there anyway
+        self._within: list[str] = []
+        self.known = True
+
+    def copy(self, argument: ast.expr) -> ast.expr:
+        """The same argument in terms of the other module."""
+        copied: ast.expr = self.visit(deepcopy(argument))
+        return copied
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        # What else is called may do anything: read arguments, load data.
+        name = _last_name(node.func)
+        self.known = self.known and (name[:1].isupper() or name in _PLAIN_CALLS)
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        variables = self._local if node.id in self._local else self._global
+        if node.id not in variables and (node.id in self._names or hasattr(builtins, node.id)):
+            return node
+        value = variables.get(node.id)
+        if value is None or node.id in self._within:
+            self.known = False
+            return node
+        self._within.append(node.id)
+        copied = self.copy(value)
+        self._within.pop()
+        return copied
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, (ast.Lambda, ast.comprehension, ast.NamedExpr, ast.Await)):
+            self.known = False  # has variables of its own
+        return super().generic_visit(node)
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _expression(path: str) -> ast.expr:
+    return ast.parse(path, mode="eval").body

@@ -1,0 +1,240 @@
+"""What makes a finding the same in another run, and baselines, on reports folded from facts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fullgraph_compiler.facts import (
+    CompileFailure,
+    Fact,
+    FrameStarted,
+    GraphBreak,
+    GuardFailure,
+    Recompile,
+    RecompileLimit,
+    StackFrame,
+)
+from fullgraph_server.engine.baseline import (
+    Baseline,
+    BaselineError,
+    baseline_of,
+    read_baseline,
+    write_baseline,
+)
+from fullgraph_server.engine.fold import fold
+from fullgraph_server.engine.identity import Found, Identity, found_in
+from fullgraph_server.workspace.source import SourceFile
+from fullgraph_server.workspace.workspace import Workspace
+
+TOY = 'def toy(a, b):\n    x = a + b\n    print("woo")\n    return x\n'
+FILE = "/w/sub/toy.py"
+
+
+def found(*facts: Fact, text: str = TOY, root: str = "/w", torch: str = "2.13.0") -> tuple[Found, ...]:
+    filename = FILE.replace("/w", root, 1)
+    workspace = Workspace(Path(root), {filename: SourceFile(filename, text)}.get)
+    return found_in(fold("sub/toy.py", 1, torch, facts, workspace), Path(root))
+
+
+def started(root: str = "/w") -> FrameStarted:
+    return FrameStarted("0/0", "toy", FILE.replace("/w", root, 1), 1, ())
+
+
+def broke(row: int = 3, root: str = "/w", reason: str = "print called", code: str = "GB0059") -> GraphBreak:
+    stack = (StackFrame(FILE.replace("/w", root, 1), row, "toy"),)
+    return GraphBreak("0/0", code, reason, "why", (), "", "", stack, False, "")
+
+
+def failed(message: str) -> CompileFailure:
+    return CompileFailure("0/0", "backend", "RuntimeError", message, (StackFrame(FILE, 2, "toy"),))
+
+
+def changed(expected: int, actual: int, compile_id: str = "0/1", dimension: int = 0) -> Recompile:
+    failure = GuardFailure(
+        "0/0",
+        "L['a']",
+        "TENSOR_MATCH",
+        "",
+        str(expected),
+        str(actual),
+        dimension,
+        (StackFrame(FILE, 2, "toy"),),
+        "size",
+    )
+    return Recompile(compile_id, (failure,))
+
+
+def identities(*facts: Fact) -> list[Identity]:
+    return [item.identity for item in found(*facts)]
+
+
+def test_the_identity_of_a_break_is_its_file_line_and_id() -> None:
+    assert identities(started(), broke()) == [
+        Identity("sub/toy.py", 'print("woo")', "GB0059", "graph-break", "")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "text", "root", "reason"),
+    [
+        (5, "import torch\n\n" + TOY, "/w", "print called"),
+        (3, TOY.replace('    print("woo")', '\tprint("woo")  '), "/w", "print called"),
+        (3, TOY, "/home/ci/build", "print called"),
+        (3, TOY, "/w", "Failed to trace builtin operator `print`"),
+    ],
+    ids=["a line that moved", "other blanks", "another folder", "torch's wording"],
+)
+def test_what_does_not_make_a_break_another_one(row: int, text: str, root: str, reason: str) -> None:
+    later = found(started(root), broke(row, root, reason), text=text, root=root, torch="2.15.0")
+    assert [item.identity for item in later] == identities(started(), broke())
+
+
+@pytest.mark.parametrize(
+    ("fact", "text"),
+    [
+        (broke(), TOY.replace("woo", "zoo")),
+        (broke(code="GB0170"), TOY),
+        (broke(2), TOY),
+    ],
+    ids=["an edited line", "another id", "another line"],
+)
+def test_what_makes_a_break_another_one(fact: GraphBreak, text: str) -> None:
+    assert [item.identity for item in found(started(), fact, text=text)] != identities(started(), broke())
+
+
+def test_a_break_without_torchs_id_is_told_by_its_message() -> None:
+    one, other = (identities(started(), broke(code="", reason=reason)) for reason in ("print", "input"))
+    assert one != other
+    assert one[0].code == "graph-break"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("no file /tmp/a1/cabc.py", "no file /home/me/x/cxyz.py"),
+        ("object at 0x7f12 has size 12", "object at 0x7faa has size 3.5e-2"),
+        ("s77 > 4 in [0/1]", "s12 > 9 in [2/0]"),
+    ],
+)
+def test_what_varies_in_a_message_does_not_count(one: str, other: str) -> None:
+    assert identities(started(), failed(one)) == identities(started(), failed(other))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("expected float32", "expected float16"), ("no lowering of conv2d", "no lowering of conv3d")],
+)
+def test_numbers_in_names_count(one: str, other: str) -> None:
+    assert identities(started(), failed(one)) != identities(started(), failed(other))
+
+
+def test_a_recompilation_is_told_by_what_changed_not_by_its_values() -> None:
+    once = identities(started(), changed(10, 12))
+    again = identities(started(), changed(3, 4), changed(3, 5, "0/2"))
+    assert once == again
+    assert once[0].message == "size of `a` at dimension 0"
+    assert identities(started(), changed(10, 12, dimension=1)) != once
+
+
+def test_the_number_of_a_limit_does_not_count() -> None:
+    one, other = (
+        identities(started(), RecompileLimit("0/8", "toy", FILE, 1, limit, "recompile_limit", fatal=False))
+        for limit in (8, 16)
+    )
+    assert one == other
+
+
+# -- baselines ---------------------------------------------------------------------------------
+
+TWICE = 'def toy(a, b):\n    print("woo")\n    x = a + b\n    print("woo")\n    return x\n'
+
+
+def test_a_baseline_knows_its_findings_and_no_others() -> None:
+    before = found(started(), broke())
+    baseline = baseline_of([before])
+    now = found(started(), broke(), failed("boom"))
+    assert baseline.known(now) == {item.finding for item in now if item.finding.code == "GB0059"}
+
+
+def test_of_more_equal_findings_the_last_is_new() -> None:
+    baseline = baseline_of([found(started(), broke(2), text=TWICE)])
+    both = found(started(), broke(2), broke(4), text=TWICE)
+    assert both[0].identity == both[1].identity
+    assert baseline.known(both) == {both[0].finding}
+    assert baseline_of([both]).known(both) == {item.finding for item in both}
+
+
+def test_what_two_targets_run_into_is_one_finding() -> None:
+    once = found(started(), broke())
+    baseline = baseline_of([once, once])
+    assert baseline.total == 1
+    assert baseline.missing(baseline_of([])) == 1
+    assert baseline.missing(baseline_of([once])) == 0
+    assert baseline.within({"other.py"}) == Baseline({})
+
+
+def test_the_file_is_sorted_and_holds_nothing_that_changes_by_itself(tmp_path: Path) -> None:
+    items = found(started(), broke(4), broke(2), changed(1, 2), text=TWICE)
+    path, again = tmp_path / "a.json", tmp_path / "b.json"
+    write_baseline(path, baseline_of([items]))
+    write_baseline(again, baseline_of([tuple(reversed(items))]))
+    assert path.read_bytes() == again.read_bytes()
+    assert read_baseline(path) == baseline_of([items])
+    assert json.loads(path.read_text()) == {
+        "version": 1,
+        "findings": [
+            {
+                "path": "sub/toy.py",
+                "line": 'print("woo")',
+                "code": "GB0059",
+                "kind": "graph-break",
+                "count": 2,
+            },
+            {
+                "path": "sub/toy.py",
+                "line": 'print("woo")',
+                "code": "recompile",
+                "kind": "recompile",
+                "message": "size of `a` at dimension 0",
+            },
+        ],
+    }
+
+
+def test_a_file_whose_text_is_unknown_has_no_line(tmp_path: Path) -> None:
+    report = fold("sub/toy.py", 1, "", (started(), broke()), Workspace(Path("/w"), {}.get))
+    items = found_in(replace(report, files={}), Path("/w"))
+    assert items[0].identity.line == ""
+    write_baseline(tmp_path / "a.json", baseline_of([items]))
+    assert read_baseline(tmp_path / "a.json") == baseline_of([items])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (None, "does not exist: write it with --update-baseline"),
+        ("<<<<<<<", "is no JSON"),
+        ("[]", "is no baseline of Fullgraph: delete it"),
+        ('{"version": 1}', "is no baseline of Fullgraph"),
+        ('{"version": 9, "findings": []}', "is a baseline of version 9, and this Fullgraph reads version 1"),
+        ('{"version": 1, "findings": [{"path": "a.py"}]}', 'is no finding ({"path": "a.py"})'),
+        ('{"version": 1, "findings": [3]}', "is no finding (3)"),
+        (
+            '{"version": 1, "findings": [{"path": "a", "code": "b", "kind": "c", "count": "2"}]}',
+            "is no finding",
+        ),
+    ],
+)
+def test_a_file_that_is_no_baseline_is_refused_in_one_sentence(
+    tmp_path: Path, text: str | None, words: str
+) -> None:
+    path = tmp_path / "b.json"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(BaselineError) as caught:
+        read_baseline(path)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
