@@ -1,5 +1,6 @@
 import { l10n, Uri, window } from "vscode";
 import { reply, selectInterpreter, showOutput, tell } from "./messages";
+import { isTrace } from "./nodes";
 import {
   REPORT,
   type ReportItem,
@@ -56,7 +57,7 @@ export async function tellWhyNotStarted(server: Server, target: string): Promise
   const report = await server.request<ReportItem>(REPORT, { target });
   const reason = report?.findings.find(({ kind }) => kind === "target-error");
   if (reason) {
-    tell(reason.message, selectInterpreter(), showOutput());
+    tell(reason.message, ...(isTrace(target) ? [] : [selectInterpreter(), showOutput()]));
   }
 }
 
@@ -84,11 +85,16 @@ export async function ran(
   return summary && UNTOLD.includes(summary.status) ? undefined : summary;
 }
 
+/** Say for a moment how much was found. */
+export function tellFindings(number: number): void {
+  const icon = number === 0 ? "$(pass)" : "$(search)";
+  const text = number === 0 ? l10n.t("no findings") : findingCount(number);
+  window.setStatusBarMessage(`${icon} Fullgraph: ${text}`, SHOWN);
+}
+
 async function run(server: Server, target: string): Promise<void> {
   const summary = await ran(server, RUN, target);
   if (summary !== undefined) {
-    const icon = summary.findings === 0 ? "$(pass)" : "$(search)";
-    const text = summary.findings === 0 ? l10n.t("no findings") : findingCount(summary.findings);
-    window.setStatusBarMessage(`${icon} Fullgraph: ${text}`, SHOWN);
+    tellFindings(summary.findings);
   }
 }

@@ -27,6 +27,7 @@ import { forget, reply, showOutput } from "./messages";
 import type { Milestones } from "./milestones";
 import {
   ASSEMBLY,
+  COMPARISON_SCHEME,
   COMPILE_TIMES,
   EXPLANATION_SCHEME,
   KERNEL_SCHEME,
@@ -35,6 +36,7 @@ import {
   type MinifySummary,
   OPEN_REPRO,
   PROFILE_SCHEME,
+  READ_TRACE,
   RECIPES,
   RECOMPILES,
   RUN,
@@ -48,7 +50,7 @@ import type { PythonExtensions } from "./python";
 import { withInterpreter } from "./settings";
 
 /** Documents that are shown as rendered Markdown. */
-const PAGES = [EXPLANATION_SCHEME, PROFILE_SCHEME];
+const PAGES = [COMPARISON_SCHEME, EXPLANATION_SCHEME, PROFILE_SCHEME];
 
 /** What the client's parts share. */
 export interface ClientContext {
@@ -159,6 +161,7 @@ function middleware({ python, milestones }: ClientContext): Middleware {
         case RECIPES:
         case ASSEMBLY:
         case COMPILE_TIMES:
+        case READ_TRACE:
           forget();
           return milestones.duringRun(async () => (await next(command, args)) as unknown);
         case RECOMPILES: {

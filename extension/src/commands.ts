@@ -16,7 +16,7 @@ import {
   tryRecipes,
 } from "./failures";
 import { openKernels, showSource } from "./kernels";
-import type { ArtifactNode, FindingNode, GuardNode, TargetNode } from "./nodes";
+import type { ArtifactNode, FindingNode, GuardNode, RankNode, TargetNode } from "./nodes";
 import { pickTarget } from "./pick";
 import {
   CLEAR,
@@ -26,12 +26,15 @@ import {
   SHOW_SOURCE,
   SHOW_TARGET,
   STOP,
+  type TargetItem,
 } from "./protocol";
 import type { Reports } from "./reports";
 import { selectInterpreter } from "./selectInterpreter";
 import type { Server } from "./server";
 import { showGraphMarks } from "./settings";
 import type { Targets } from "./targets";
+import { mapRemoteFolder } from "./tracePaths";
+import type { Traces } from "./traces";
 
 type Handler = (...args: never[]) => unknown;
 
@@ -42,6 +45,7 @@ export function registerCommands(
   server: Server,
   targets: Targets,
   reports: Reports,
+  traces: Traces,
 ): Disposable[] {
   const handlers: Record<string, Handler> = {
     "fullgraph.analyzeFile": (uri?: unknown, selected?: unknown) =>
@@ -49,7 +53,7 @@ export function registerCommands(
     "fullgraph.analyzeTarget": ({ item }: TargetNode) => analyzeTarget(server, item),
     "fullgraph.analyzeTest": () => analyzeTest(server),
     "fullgraph.selectTarget": async () => {
-      const target = await pickTarget(server, l10n.t("Fullgraph: Analyze a Target"));
+      const target = await pickTarget(server, l10n.t("Fullgraph: Analyze a Target"), isRun);
       return target && analyzeTarget(server, target);
     },
     "fullgraph.stopTarget": ({ item }: TargetNode) => server.command(STOP, item.id),
@@ -58,6 +62,14 @@ export function registerCommands(
     "fullgraph.clearAll": () => server.command(CLEAR),
     "fullgraph.runOnSaveOn": (node?: TargetNode) => runOnSave(server, node, true),
     "fullgraph.runOnSaveOff": (node?: TargetNode) => runOnSave(server, node, false),
+    "fullgraph.openTrace": (uri?: unknown, selected?: unknown) =>
+      traces.open(urisOf(uri, selected)),
+    "fullgraph.readTraceAgain": ({ item }: TargetNode) => analyzeTarget(server, item),
+    "fullgraph.closeTrace": ({ item }: TargetNode) => server.command(CLEAR, item.id),
+    "fullgraph.showRank": (node: RankNode) => traces.showRank(node),
+    "fullgraph.compareTraces": () => traces.compare(undefined),
+    "fullgraph.compareTrace": (node: TargetNode) => traces.compare(node),
+    "fullgraph.mapTracePath": (node?: TargetNode) => mapRemoteFolder(server, node),
     "fullgraph.openKernels": (named?: unknown) => openKernels(server, nodeOf(named)),
     "fullgraph.openAssembly": (named?: unknown) => openAssembly(server, nodeOf(named)),
     "fullgraph.compareWithPrevious": ({ artifact }: ArtifactNode) => compareWithPrevious(artifact),
@@ -108,10 +120,15 @@ async function runOnSave(server: Server, node: TargetNode | undefined, on: boole
     ? l10n.t("Fullgraph: Turn On Run on Save")
     : l10n.t("Fullgraph: Turn Off Run on Save");
   const target =
-    node?.item ?? (await pickTarget(server, title, ({ runOnSave }) => runOnSave !== on));
+    node?.item ?? (await pickTarget(server, title, (item) => isRun(item) && item.runOnSave !== on));
   if (target) {
     await server.command(RUN_ON_SAVE, target.id, on);
   }
+}
+
+/** Whether a target is something that runs: a trace is read. */
+function isRun({ kind }: TargetItem): boolean {
+  return kind !== "trace";
 }
 
 /** The node that a menu of the view hands over; menus of editors hand over a file. */

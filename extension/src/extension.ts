@@ -6,10 +6,12 @@ import { GraphMarks } from "./graphMarks";
 import { Highlight } from "./highlight";
 import { Milestones } from "./milestones";
 import { PythonExtensions } from "./python";
+import { RecentTraces } from "./recentTraces";
 import { Reports } from "./reports";
 import { Server } from "./server";
 import { Status } from "./status";
 import { Targets } from "./targets";
+import { Traces } from "./traces";
 
 let server: Server | undefined;
 
@@ -23,6 +25,8 @@ export function activate(extension: ExtensionContext): void {
   const started = (server = new Server(extension, context));
   const targets = new Targets(started);
   const reports = new Reports(started, extension);
+  const recent = new RecentTraces(extension.workspaceState);
+  const traces = new Traces(started, targets, recent);
   const status = new Status(started, milestones);
 
   const changed = () => {
@@ -37,7 +41,7 @@ export function activate(extension: ExtensionContext): void {
     new Highlight(started),
     new GraphMarks(started),
     reports,
-    ...registerCommands(extension, context, started, targets, reports),
+    ...registerCommands(extension, context, started, targets, reports, traces),
     started.onDidChange(({ kind }) => {
       void commands.executeCommand("setContext", "fullgraph.state", kind);
       targets.reset();
@@ -58,6 +62,9 @@ export function activate(extension: ExtensionContext): void {
     workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("fullgraph")) {
         changed();
+      }
+      if (event.affectsConfiguration("fullgraph.tracePaths")) {
+        void traces.readAgain();
       }
     }),
     workspace.onDidGrantWorkspaceTrust(() => started.restart()),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { treeItem } from "./items";
 import type { Node, TargetNode } from "./nodes";
-import { artifact, finding, frame, report, target } from "./testing/reports";
+import { artifact, finding, frame, rank, report, target } from "./testing/reports";
 import { TreeItemCollapsibleState } from "./testing/vscode";
 
 const BREAK = finding();
@@ -68,6 +68,9 @@ test("what is stale is dimmed", () => {
 
 test.each([
   [{}, "target.idle.new.onSave"],
+  [{ kind: "torchrun" as const }, "target.idle.new.ranks.onSave"],
+  [{ kind: "trace" as const, state: "running" as const }, "trace.busy"],
+  [{ kind: "trace" as const, state: "finished" as const }, "trace.idle"],
   [{ state: "running" as const }, "target.busy.ran.onSave"],
   [{ state: "finished" as const, runOnSave: false }, "target.idle.ran.byHand"],
 ])("the menu of %j is chosen by %s", (item, value) => {
@@ -82,6 +85,57 @@ test("a failure that can be minified has a menu of its own", () => {
   const minify = { fault: 1, compileId: "0/0" };
   expect(treeItem(findingNode({ minify })).contextValue).toBe("finding.minifiable");
   expect(treeItem(findingNode({})).contextValue).toBe("finding");
+});
+
+test("a trace looks like one, and opens nothing", () => {
+  const trace = node(
+    { kind: "trace", state: "finished", label: "job" },
+    {
+      findings: [BREAK, finding({ kind: "rank-difference" })],
+      ranks: [rank(), rank({ rank: 1 })],
+    },
+  );
+  const item = treeItem(trace);
+  expect(item.iconPath).toMatchObject({
+    id: "pulse",
+    color: { id: "problemsWarningIcon.foreground" },
+  });
+  expect(item.description).toBe("1 break · 1 rank difference · 2 ranks · 0.4 s");
+  expect(item.tooltip).toContain("torch 2.13.0");
+  expect(item.command).toBeUndefined();
+});
+
+test.each([
+  [[false, false], "2", undefined],
+  [[false, true], "2 · rank 1 differs", "problemsWarningIcon.foreground"],
+  [[true, true, false], "3 · 2 differ", "problemsWarningIcon.foreground"],
+])("ranks that differ (%j) are told", (differs, description, colour) => {
+  const ranks = differs.map((differs, index) => rank({ rank: index, differs }));
+  const item = treeItem({ kind: "ranks", id: "r", of: node({ kind: "trace" }), ranks });
+  expect(item).toMatchObject({ label: "Ranks", description });
+  expect(item.iconPath).toMatchObject({ color: colour && { id: colour } });
+});
+
+test("a rank of a trace opens as one of its own, that of a run does not", () => {
+  const of = (kind: "trace" | "torchrun"): Node => ({
+    ...{ kind: "rank", id: "r", of: node({ kind }) },
+    rank: rank({ rank: 3, compilations: 4, breaks: 1, recompiles: 2, differs: true }),
+  });
+  const item = treeItem(of("trace"));
+  expect(item).toMatchObject({
+    label: "Rank 3",
+    description: "4 compilations · 2 graphs · 1 break · 2 recompiles",
+    iconPath: { id: "warning" },
+    command: { command: "fullgraph.showRank", arguments: [{ rank: { rank: 3 } }] },
+    contextValue: "rank",
+  });
+  expect(treeItem(of("torchrun"))).not.toHaveProperty("command");
+});
+
+test("a failure that a trace tells of cannot be minified", () => {
+  const minify = { fault: 1, compileId: "0/0" };
+  const item = treeItem({ ...findingNode({ minify }), target: "trace:/job" } as Node);
+  expect(item.contextValue).toBe("finding");
 });
 
 test("a finding opens its line", () => {

@@ -11,24 +11,30 @@ import {
   workspace,
 } from "vscode";
 import type { Location } from "vscode-languageclient";
-import type {
-  AmbientNode,
-  FolderNode,
-  FrameNode,
-  GraphNode,
-  GroupNode,
-  GuardNode,
-  Node,
-  PhaseNode,
-  TargetNode,
+import {
+  type AmbientNode,
+  type FindingNode,
+  type FolderNode,
+  type FrameNode,
+  type GraphNode,
+  type GroupNode,
+  type GuardNode,
+  isTrace,
+  type Node,
+  type PhaseNode,
+  type RankNode,
+  type RanksNode,
+  type TargetNode,
 } from "./nodes";
-import type { ArtifactItem, FindingItem } from "./protocol";
+import type { ArtifactItem, FindingItem, TargetItem } from "./protocol";
 import {
   failed,
   frameSummary,
   isOn,
   joined,
   operations,
+  rankSummary,
+  ranksSummary,
   reportSummary,
   stateSummary,
 } from "./words";
@@ -54,6 +60,10 @@ function itemOf(node: Node): TreeItem {
       return folderItem(node);
     case "target":
       return targetItem(node);
+    case "ranks":
+      return ranksItem(node);
+    case "rank":
+      return rankItem(node);
     case "frame":
       return frameItem(node);
     case "graphs":
@@ -66,7 +76,7 @@ function itemOf(node: Node): TreeItem {
     case "artifact":
       return artifactItem(node.artifact);
     case "finding":
-      return findingItem(node.finding);
+      return findingItem(node);
     case "guard":
       return guardItem(node);
     case "ambient":
@@ -96,19 +106,32 @@ function targetItem(node: TargetNode): TreeItem {
     state && stateSummary(state),
     over && report ? reportSummary(report) : "",
   ]);
-  item.tooltip = joined([workspace.asRelativePath(uri), item.description], "\n");
-  item.command = open(uri, target.selectionRange);
-  item.contextValue = [
-    "target",
-    isOn(state) ? "busy" : "idle",
-    state === undefined ? "new" : "ran",
-    target.runOnSave ? "onSave" : "byHand",
-  ].join(".");
+  const torch = target.kind === "trace" && report ? `torch ${report.torch}` : "";
+  item.tooltip = joined([workspace.asRelativePath(uri), torch, item.description], "\n");
+  if (target.kind !== "trace") {
+    item.command = open(uri, target.selectionRange);
+  }
+  item.contextValue = targetMenu(target);
   return item;
 }
 
+/** What menus go by. A trace is never run, and not everything can be done on several ranks. */
+function targetMenu({ kind, state, runOnSave }: TargetItem): string {
+  const now = isOn(state) ? "busy" : "idle";
+  if (kind === "trace") {
+    return `trace.${now}`;
+  }
+  return [
+    "target",
+    now,
+    state === undefined ? "new" : "ran",
+    ...(kind === "torchrun" ? ["ranks"] : []),
+    runOnSave ? "onSave" : "byHand",
+  ].join(".");
+}
+
 /** A target's state: not run, waiting, running, or how it went. Dimmed if its files have changed since. */
-function targetIcon({ item: { state, stale }, report }: TargetNode): ThemeIcon {
+function targetIcon({ item: { kind, state, stale }, report }: TargetNode): ThemeIcon {
   const colour = (fresh: ThemeColor) => (stale ? DIMMED : fresh);
   switch (state) {
     case undefined:
@@ -130,12 +153,40 @@ function targetIcon({ item: { state, stale }, report }: TargetNode): ThemeIcon {
       break;
   }
   const severities = new Set(report?.findings.map((finding) => finding.severity));
-  if (severities.has("error")) {
-    return new ThemeIcon("error", colour(ERROR));
+  const [icon, fresh]: [string, ThemeColor] = severities.has("error")
+    ? ["error", ERROR]
+    : severities.has("warning")
+      ? ["warning", WARNING]
+      : ["pass", PASSED];
+  return new ThemeIcon(kind === "trace" ? "pulse" : icon, colour(fresh));
+}
+
+function ranksItem({ ranks }: RanksNode): TreeItem {
+  const item = new TreeItem(l10n.t("Ranks"), Collapsed);
+  const differ = ranks.some(({ differs }) => differs);
+  item.iconPath = new ThemeIcon("server-process", differ ? WARNING : undefined);
+  item.description = ranksSummary(ranks);
+  return item;
+}
+
+/** A rank of a trace opens as a trace of its own. */
+function rankItem(node: RankNode): TreeItem {
+  const { of, rank } = node;
+  const label = l10n.t("Rank {0}", rank.rank);
+  const item = new TreeItem(label);
+  item.iconPath = rank.differs
+    ? new ThemeIcon("warning", WARNING)
+    : new ThemeIcon("server-process");
+  item.description = rankSummary(rank);
+  item.tooltip = joined(
+    [label, item.description, rank.differs ? l10n.t("not as most ranks") : ""],
+    "\n",
+  );
+  if (of.item.kind === "trace") {
+    item.command = { title: l10n.t("Show Rank"), command: "fullgraph.showRank", arguments: [node] };
+    item.contextValue = "rank";
   }
-  return severities.has("warning")
-    ? new ThemeIcon("warning", colour(WARNING))
-    : new ThemeIcon("pass", colour(PASSED));
+  return item;
 }
 
 function frameItem({ frame }: FrameNode): TreeItem {
@@ -194,14 +245,14 @@ function artifactItem({ uri, name, file, locations, previous }: ArtifactItem): T
   return item;
 }
 
-function findingItem(finding: FindingItem): TreeItem {
+function findingItem({ target, finding }: FindingNode): TreeItem {
   const { kind, code, severity, message, location, count, minify } = finding;
   const item = new TreeItem(message);
   item.iconPath = findingIcon(kind, severity);
   item.description = joined([place(location), times(count)]);
   item.tooltip = `${message} (${code})\n${place(location)}`;
   item.command = openLocation(location);
-  item.contextValue = minify ? "finding.minifiable" : "finding";
+  item.contextValue = minify && !isTrace(target) ? "finding.minifiable" : "finding";
   return item;
 }
 

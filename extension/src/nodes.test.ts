@@ -8,11 +8,13 @@ import {
   graphNodes,
   guardNodes,
   type Node,
+  rankNodes,
+  type RanksNode,
   rootsOf,
   type TargetNode,
 } from "./nodes";
 import type { GuardItem } from "./protocol";
-import { artifact, finding, frame, report, target } from "./testing/reports";
+import { artifact, finding, frame, rank, report, target } from "./testing/reports";
 
 const NONE = new Map<string, TargetNode>();
 
@@ -68,6 +70,19 @@ test("a target has the findings outside of its functions, then the functions", (
     frames: [frame({ function: "f", findings: [0] }), frame({ function: "g" })],
   });
   expect(labels(childrenOfTarget(node))).toEqual(["outside", "f", "g"]);
+});
+
+test("several ranks have a node, and those that differ come first", () => {
+  const ranks = [rank(), rank({ rank: 1 }), rank({ rank: 2, differs: true })];
+  const node = told({
+    ...{ findings: [finding()], frames: [frame({ function: "f" })] },
+    ranks,
+  });
+  const children = childrenOfTarget(node);
+  expect(labels(children)).toEqual(["Failed to trace builtin operator", "ranks", "f"]);
+  const nodes = rankNodes(children[1] as RanksNode);
+  expect(nodes.map((child) => child.rank.rank)).toEqual([2, 0, 1]);
+  expect(childrenOfTarget(told({ ranks: [rank()] }))).toEqual([]);
 });
 
 test("a function has its findings, the worst first, and only the groups that hold something", () => {

@@ -4,6 +4,7 @@ import type {
   FrameItem,
   GraphItem,
   GuardItem,
+  RankItem,
   ReportItem,
   TargetItem,
 } from "./protocol";
@@ -12,6 +13,8 @@ import type {
 export type Node =
   | FolderNode
   | TargetNode
+  | RanksNode
+  | RankNode
   | FrameNode
   | GroupNode
   | GraphNode
@@ -35,6 +38,21 @@ export interface TargetNode {
   /** What its last run told, once it was asked for. */
   report: ReportItem | undefined;
   parent: FolderNode | undefined;
+}
+
+/** The ranks of a job, where there are several. */
+export interface RanksNode {
+  kind: "ranks";
+  id: string;
+  of: TargetNode;
+  ranks: readonly RankItem[];
+}
+
+export interface RankNode {
+  kind: "rank";
+  id: string;
+  of: TargetNode;
+  rank: RankItem;
 }
 
 export interface FrameNode {
@@ -115,8 +133,14 @@ export function rootsOf(
     .filter((folder) => folder.targets.length > 0);
 }
 
-/** What a report has to show of itself: findings outside of any function first, then the functions. */
-export function childrenOfTarget({ id, report }: TargetNode): Node[] {
+/** Whether an id is that of a trace: of something that is read, not run. */
+export function isTrace(target: string): boolean {
+  return target.startsWith("trace:");
+}
+
+/** What a report has to show of itself: findings outside of any function, the ranks, then the functions. */
+export function childrenOfTarget(of: TargetNode): Node[] {
+  const { id, report } = of;
   if (report === undefined) {
     return [];
   }
@@ -124,6 +148,9 @@ export function childrenOfTarget({ id, report }: TargetNode): Node[] {
   const outside = report.findings.map((_, index) => index).filter((index) => !inFrames.has(index));
   return [
     ...findingNodes(id, report, outside),
+    ...(report.ranks.length > 1
+      ? [{ kind: "ranks" as const, id: `${id}/ranks`, of, ranks: report.ranks }]
+      : []),
     ...report.frames.map((frame, index): FrameNode => ({
       kind: "frame",
       id: `${id}/${index}`,
@@ -132,6 +159,13 @@ export function childrenOfTarget({ id, report }: TargetNode): Node[] {
       frame,
     })),
   ];
+}
+
+/** The ranks in their order, those that did not go the way of the others first. */
+export function rankNodes({ id, of, ranks }: RanksNode): RankNode[] {
+  return ranks
+    .map((rank): RankNode => ({ kind: "rank", id: `${id}/${rank.rank}`, of, rank }))
+    .toSorted((one, other) => Number(other.rank.differs) - Number(one.rank.differs));
 }
 
 /** A function's findings, the worst first, then its graphs and guards. */

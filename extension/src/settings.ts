@@ -1,8 +1,10 @@
+import path from "node:path";
 import { ConfigurationTarget, type Uri, workspace } from "vscode";
 
 const SECTION = "fullgraph";
 const INTERPRETER = "interpreter";
 const GRAPH_MARKS = "graphMarks";
+const TRACE_PATHS = "tracePaths";
 
 /** `fullgraph.interpreter` of a folder. A value of another type counts as none: the server tells the user. */
 export function interpreterSetting(scope: Uri | undefined): string | undefined {
@@ -21,6 +23,22 @@ export async function showGraphMarks(shown: boolean): Promise<void> {
   const isOfWorkspace = settings.inspect(GRAPH_MARKS)?.workspaceValue !== undefined;
   const { Global, Workspace } = ConfigurationTarget;
   await settings.update(GRAPH_MARKS, shown, isOfWorkspace ? Workspace : Global);
+}
+
+/** Say in `fullgraph.tracePaths` of the workspace which folder of it a folder of another machine is. */
+export async function mapTracePath(remote: string, local: Uri): Promise<void> {
+  const settings = workspace.getConfiguration(SECTION);
+  const mapped: unknown = settings.inspect(TRACE_PATHS)?.workspaceValue;
+  const paths = { ...(typeof mapped === "object" ? mapped : {}), [remote]: localPath(local) };
+  await settings.update(TRACE_PATHS, paths, ConfigurationTarget.Workspace);
+}
+
+/** Of one of several folders the whole path: the server does not know which one is meant. */
+function localPath(folder: Uri): string {
+  const [only, ...others] = workspace.workspaceFolders ?? [];
+  return only === undefined || others.length > 0
+    ? folder.fsPath
+    : path.relative(only.uri.fsPath, folder.fsPath) || ".";
 }
 
 /** The section as the server reads it, with what the Python extension says for the folder. */

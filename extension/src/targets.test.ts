@@ -85,6 +85,24 @@ test("a target that was cleared is as if it had never run", async () => {
   expect(node.item).not.toHaveProperty("state");
 });
 
+test("a trace that was closed is gone from the view", async () => {
+  listed = [target({ kind: "trace", state: "finished" })];
+  told = report();
+  await root();
+  listed = [];
+  await targets.status(STATUS);
+  expect(changed).toEqual([undefined]);
+  expect(await targets.getChildren()).toEqual([]);
+});
+
+test("what the list does not have yet is asked for before it is revealed", async () => {
+  await targets.getChildren();
+  listed = [target(), target({ id: "trace:/job", kind: "trace" })];
+  await targets.reveal("trace:/job");
+  await targets.reveal(ID);
+  expect(asked).toEqual([TARGETS, TARGETS]);
+});
+
 test("many changes of files are one refresh", async () => {
   await targets.getChildren();
   for (let times = 0; times < 10; times++) {

@@ -19,6 +19,7 @@ import {
   type GroupNode,
   guardNodes,
   type Node,
+  rankNodes,
   rootsOf,
   type TargetNode,
 } from "./nodes";
@@ -71,6 +72,7 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
 
   /** Ask for the targets anew. VS Code does not ask for the children of a hidden view. */
   refresh(): void {
+    clearTimeout(this.timer); // Nothing is revealed in a tree that is refreshed meanwhile.
     this.listing = undefined;
     this.changed.fire(undefined);
   }
@@ -86,6 +88,10 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
     const node = this.nodes.get(target);
     if (node === undefined) {
       this.refreshSoon();
+      return;
+    }
+    if (state === undefined && node.item.kind === "trace") {
+      this.refresh(); // It was closed.
       return;
     }
     const item = { ...node.item, stale, runOnSave };
@@ -110,6 +116,9 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
 
   /** Show a target in the view, with what its last run told. */
   async reveal(target: string): Promise<void> {
+    if (!this.nodes.has(target)) {
+      this.refresh();
+    }
     await commands.executeCommand(`${VIEW}.focus`);
     await this.list();
     const node = this.nodes.get(target);
@@ -135,6 +144,8 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
         return node.targets;
       case "target":
         return childrenOfTarget(node);
+      case "ranks":
+        return rankNodes(node);
       case "frame":
         return childrenOfFrame(node);
       case "graphs":
@@ -147,6 +158,7 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
         return artifactNodes(node.id, node.artifacts);
       case "ambient":
         return node.guards;
+      case "rank":
       case "artifact":
       case "finding":
       case "guard":

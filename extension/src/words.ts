@@ -1,5 +1,5 @@
 import { l10n } from "vscode";
-import type { FindingItem, FrameItem, ReportItem, TargetItem } from "./protocol";
+import type { FindingItem, FrameItem, RankItem, ReportItem, TargetItem } from "./protocol";
 
 export type RunState = NonNullable<TargetItem["state"]>;
 
@@ -13,8 +13,8 @@ export function isOn(state: RunState | undefined): boolean {
   return state === "queued" || state === "running";
 }
 
-/** A report in a few words: `2 breaks · 1 recompile · 0.4 s`. */
-export function reportSummary({ frames, findings, seconds }: ReportItem): string {
+/** A report in a few words: `2 breaks · 1 recompile · 4 ranks · 0.4 s`. */
+export function reportSummary({ frames, findings, ranks, seconds }: ReportItem): string {
   const ofKind = (...kinds: FindingItem["kind"][]) =>
     findings.filter((finding) => kinds.includes(finding.kind)).length;
   const found = joined([
@@ -23,9 +23,14 @@ export function reportSummary({ frames, findings, seconds }: ReportItem): string
     limits(ofKind("recompile-limit", "skipped-frame")),
     recompiles(ofKind("recompile")),
     lateCalls(ofKind("late-compile")),
+    rankDifferences(ofKind("rank-difference")),
   ]);
   const nothing = frames.length === 0 ? l10n.t("nothing was compiled") : l10n.t("no graph breaks");
-  return joined([found === "" ? nothing : found, inSeconds(seconds)]);
+  return joined([
+    found === "" ? nothing : found,
+    ranks.length > 1 ? l10n.t("{0} ranks", grouped(ranks.length)) : "",
+    inSeconds(seconds),
+  ]);
 }
 
 /** What became of a function: `2 graphs · 1 break · 34 guards · 0.2 s`. */
@@ -36,6 +41,28 @@ export function frameSummary(frame: FrameItem): string {
     guards(frame.guards),
     recompiles(frame.recompiles),
     inSeconds(frame.seconds),
+  ]);
+}
+
+/** The ranks of a job: `64 · rank 3 differs`. */
+export function ranksSummary(all: readonly RankItem[]): string {
+  const [first, ...others] = all.filter(({ differs }) => differs);
+  const different =
+    first === undefined
+      ? ""
+      : others.length === 0
+        ? l10n.t("rank {0} differs", first.rank)
+        : l10n.t("{0} differ", grouped(others.length + 1));
+  return joined([grouped(all.length), different]);
+}
+
+/** What became of a rank: `4 compilations · 2 graphs · 1 break · 2 recompiles`. */
+export function rankSummary(rank: RankItem): string {
+  return joined([
+    compilations(rank.compilations),
+    graphs(rank.graphs),
+    breaks(rank.breaks),
+    recompiles(rank.recompiles),
   ]);
 }
 
@@ -85,6 +112,10 @@ function graphs(number: number): string {
   return counted(number, l10n.t("1 graph"), l10n.t("{0} graphs", grouped(number)));
 }
 
+function compilations(number: number): string {
+  return counted(number, l10n.t("1 compilation"), l10n.t("{0} compilations", grouped(number)));
+}
+
 function guards(number: number): string {
   return counted(number, l10n.t("1 guard"), l10n.t("{0} guards", grouped(number)));
 }
@@ -108,6 +139,10 @@ function lateCalls(number: number): string {
 
 function recompiles(number: number): string {
   return some(number, l10n.t("1 recompile"), l10n.t("{0} recompiles", grouped(number)));
+}
+
+function rankDifferences(number: number): string {
+  return some(number, l10n.t("1 rank difference"), l10n.t("{0} rank differences", grouped(number)));
 }
 
 function failures(number: number): string {

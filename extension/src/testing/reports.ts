@@ -1,4 +1,11 @@
-import type { ArtifactItem, FindingItem, FrameItem, ReportItem, TargetItem } from "../protocol";
+import type {
+  ArtifactItem,
+  FindingItem,
+  FrameItem,
+  RankItem,
+  ReportItem,
+  TargetItem,
+} from "../protocol";
 
 const start = { line: 2, character: 4 };
 const location = {
@@ -58,6 +65,20 @@ export function report(changes: Partial<ReportItem> = {}): ReportItem {
     findings: [],
     kernels: [],
     artifacts: [],
+    ranks: [],
+    ...changes,
+  };
+}
+
+export function rank(changes: Partial<RankItem> = {}): RankItem {
+  return {
+    rank: 0,
+    compilations: 2,
+    graphs: 2,
+    breaks: 0,
+    recompiles: 0,
+    seconds: 0.2,
+    differs: false,
     ...changes,
   };
 }

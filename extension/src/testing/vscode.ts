@@ -108,13 +108,33 @@ export enum QuickPickItemKind {
   Default = 0,
 }
 
+export enum ConfigurationTarget {
+  Global = 1,
+  Workspace,
+  WorkspaceFolder,
+}
+
 /** The settings of the section `fullgraph`. */
 export const settings = new Map<string, unknown>();
 
 export const workspace = {
   isTrusted: true,
   workspaceFolders: undefined as Folder[] | undefined,
-  getConfiguration: () => ({ get: (key: string) => settings.get(key) }),
+  getConfiguration: () => ({
+    get: (key: string) => settings.get(key),
+    inspect: (key: string) => ({ workspaceValue: settings.get(key) }),
+    update(key: string, value: unknown) {
+      settings.set(key, value);
+      return Promise.resolve();
+    },
+  }),
+  openTextDocument: (uri: Uri) => Promise.resolve(uri),
+  /** The files that are on disk. */
+  files: new Set<string>(),
+  fs: {
+    stat: ({ path }: Uri) =>
+      workspace.files.has(path) ? Promise.resolve() : Promise.reject(new Error("not found")),
+  },
   getWorkspaceFolder: (uri: Uri) =>
     workspace.workspaceFolders?.find((item) => uri.path.startsWith(item.uri.path)),
   onDidChangeWorkspaceFolders: new EventEmitter<undefined>().event,
@@ -149,6 +169,19 @@ export const extensions = {
   changed: extensionsChanged,
   onDidChange: extensionsChanged.event,
   getExtension: (id: string) => installed.get(id),
+};
+
+interface Pick {
+  label: string;
+}
+
+/** The picks that were offered, by their labels, and what the user will take, type and choose. */
+export const dialogs = {
+  offered: [] as string[][],
+  taken: [] as string[],
+  typed: undefined as string | undefined,
+  suggested: undefined as string | undefined,
+  chosen: undefined as Uri | undefined,
 };
 
 /** The messages that were shown, and what the user will answer. */
@@ -237,6 +270,22 @@ export const window = {
     reveal: () => Promise.resolve(),
     dispose: () => undefined,
   }),
+  async showQuickPick(picks: Promise<Pick[]>) {
+    const offered = await picks;
+    dialogs.offered.push(offered.map(({ label }) => label));
+    const taken = dialogs.taken.shift();
+    return offered.find(({ label }) => label === taken);
+  },
+  showInputBox({ value }: { value: string }) {
+    dialogs.suggested = value;
+    return Promise.resolve(dialogs.typed);
+  },
+  showOpenDialog: () => Promise.resolve(dialogs.chosen && [dialogs.chosen]),
+  /** What the status bar says. */
+  statusBar: "",
+  setStatusBarMessage(message: string) {
+    window.statusBar = message;
+  },
   showInformationMessage: show,
   showWarningMessage: show,
   showErrorMessage: show,

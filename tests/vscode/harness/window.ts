@@ -65,6 +65,14 @@ export class Window {
     await this.quickRow(label).first().click();
   }
 
+  /** Gives the dialog for files that is open, or about to open, a path: of a folder with a slash at its end. */
+  async enterPath(path: string, button: string): Promise<void> {
+    // It shows the folder that it begins with, and only then takes what is typed.
+    await this.quickRow("..").waitFor();
+    await this.quickInput.locator("input").first().fill(path);
+    await this.quickInput.getByRole("button", { name: button }).click();
+  }
+
   get quickInput(): Locator {
     return this.page.locator(".quick-input-widget:visible");
   }
@@ -213,6 +221,18 @@ export class Window {
       await item.click();
     }
     await this.page.locator(".part.sidebar .composite.title", { hasText: title }).waitFor();
+  }
+
+  /** Gives the side bar more room, for long texts. */
+  async widenSideBar(): Promise<void> {
+    const box = await this.page.locator(".part.sidebar").boundingBox();
+    if (box !== null) {
+      const [x, y] = [box.x + box.width, box.y + box.height / 2];
+      await this.page.mouse.move(x, y);
+      await this.page.mouse.down();
+      await this.page.mouse.move(x + 200, y, { steps: 3 });
+      await this.page.mouse.up();
+    }
   }
 
   /** The rows of the tree in the side bar. */
