@@ -13,7 +13,7 @@ from fullgraph_compiler.facts import Fact, Level, MinifyRequest, Program
 from rich.console import Console
 
 from ..engine.minification import Minified
-from ..engine.torchrun import unsuited
+from ..engine.purposes import unsuited
 from ..workspace.targets import Target
 from .options import RunOptions
 from .session import NOT_STARTED, Session

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -40,13 +40,18 @@ def sentence(comparison: Comparison) -> str:
     return told[0].upper() + told[1:] + (f" - torch {versions}" if versions else "")
 
 
-def markdown(comparison: Comparison) -> str:
-    """The comparison as a document, the outcome first."""
+def place(item: Found) -> str:
+    """Where a finding is: ``model.py:12``."""
+    return f"{item.identity.path}:{item.finding.span.row}"
+
+
+def markdown(comparison: Comparison, link: Callable[[Found], str] = lambda item: f"`{place(item)}`") -> str:
+    """The comparison as a document, the outcome first. ``link`` writes the place of a finding."""
     blocks = [f"**{escaped(sentence(comparison))}**"]
     if comparison.new:
-        blocks += ["### New", *map(_new_item, comparison.new)]
+        blocks += ["### New", *(_new_item(item, link(item)) for item in comparison.new)]
     for title, lines in lists(comparison):
-        items = "\n".join(f"- `{place}` {escaped(words)}" for place, words in lines)
+        items = "\n".join(f"- {link(item)} {escaped(words)}" for item, words in lines)
         blocks += [f"### {title}", items]
     for table in tables(comparison):
         rows = [("", *table.columns), ("---", "--:", "--:", "--:")]
@@ -70,30 +75,26 @@ def _kinds(items: Iterable[Found]) -> str:
     return ", ".join(plural(count, *KIND_NAMES[kind]) for kind, count in counts.items())
 
 
-def _place(item: Found) -> str:
-    return f"{item.identity.path}:{item.finding.span.row}"
-
-
 def _words(item: Found) -> str:
     return f"{item.finding.code} {item.finding.message}"
 
 
-def _new_item(item: Found) -> str:
+def _new_item(item: Found, where: str) -> str:
     finding = item.finding
     code = f"[{finding.code}]({finding.url})" if finding.url else finding.code
-    told = f"`{_place(item)}` {code} {escaped(finding.message)}"
+    told = f"{where} {code} {escaped(finding.message)}"
     return "\n\n".join([told, fenced("python", item.identity.line)] if item.identity.line else [told])
 
 
-def lists(comparison: Comparison) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Findings that take a line each, under their titles: the place and the words."""
+def lists(comparison: Comparison) -> Iterator[tuple[str, list[tuple[Found, str]]]]:
+    """Findings that take a line each, under their titles, with the words."""
     if comparison.gone:
-        yield "Gone", [(_place(item), _words(item)) for item in comparison.gone]
+        yield "Gone", [(item, _words(item)) for item in comparison.gone]
     if comparison.recounted:
         yield (
             "Seen more often, or less",
             [
-                (_place(now), f"{_words(now)}: in {_times(now, old.finding.count)}, then {now.finding.count}")
+                (now, f"{_words(now)}: in {_times(now, old.finding.count)}, then {now.finding.count}")
                 for old, now in comparison.recounted
             ],
         )

@@ -318,6 +318,7 @@ class _Folding:
                     versions=versions({fact.compile_id: guards[fact.compile_id] for fact in done}),
                     kernels=sum(launches[compile_id] for compile_id in compile_ids),
                     seconds=sum(fact.seconds for fact in done),
+                    compilations=len(done),
                     outlines=tuple(fact.outline for fact in done if fact.outline),
                     collectives=tuple(
                         itertools.chain.from_iterable(collectives.get(name, ()) for name in compile_ids)

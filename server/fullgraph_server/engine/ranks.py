@@ -114,7 +114,7 @@ def _summary(item: RankReport, differs: bool) -> RankSummary:
         item.rank,
         report.status,
         report.seconds,
-        compilations=sum(len(frame.compile_ids) for frame in report.frames),
+        compilations=sum(map(_compilations, report.frames)),
         graphs=sum(frame.graphs for frame in report.frames),
         breaks=sum(finding.kind == "graph-break" for finding in report.findings),
         recompiles=sum(frame.recompiles for frame in report.frames),
@@ -144,7 +144,7 @@ class _Aspect:
 
 
 def _compilations(frame: FrameReport | None) -> int:
-    return len(frame.compile_ids) if frame else 0
+    return frame.compilations if frame else 0
 
 
 def _graphs(frame: FrameReport | None) -> int:
@@ -174,7 +174,7 @@ _ASPECTS: Final = (
     ),
     _Aspect(
         _compilations,
-        lambda frame: f"is compiled {_times(_compilations(frame))}",
+        lambda frame: _compiled(_compilations(frame)),
         "warning",
         _WAITING,
     ),
@@ -273,8 +273,9 @@ def _behaviour(report: Report) -> Hashable:
     return tuple((_key(frame), *(aspect.value(frame) for aspect in _ASPECTS)) for frame in report.frames)
 
 
-def _times(number: int) -> str:
-    return {0: "never", 1: "once", 2: "twice"}.get(number, f"{number} times")
+def _compiled(times: int) -> str:
+    often = {1: "once", 2: "twice"}.get(times, f"{times} times")
+    return f"is compiled {often}" if times else "is not compiled"
 
 
 def _order(finding: Finding) -> tuple[str, int, int, str, str]:

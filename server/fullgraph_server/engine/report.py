@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from fullgraph_compiler.facts import (
     Artifact,
@@ -44,6 +44,10 @@ FindingKind: TypeAlias = Literal[
     "rank-difference",
     "target-error",
 ]
+
+
+TRACE: Final = "trace:"
+"""How the ids of traces begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +250,8 @@ class FrameReport:
     """Launches of kernels and library functions in its code, if that was written."""
     versions: int = 0
     """How many compilations a cache would hold that drops none, of the frame that has most."""
+    compilations: int = 0
+    """How many of them were carried through, with a graph or without."""
     outlines: tuple[str, ...] = ()
     """What tells its graphs apart, in the order of their compilations."""
     collectives: tuple[str, ...] = ()
@@ -381,6 +387,16 @@ class Report:
 
     ranks: tuple[RankSummary, ...] = ()
     """The ranks that it is of, if there are several."""
+
+    @property
+    def of_trace(self) -> bool:
+        """Whether the program ran elsewhere."""
+        return self.target.startswith(TRACE)
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether it is of one process that can be run here again."""
+        return not self.ranks and not self.of_trace
 
     @property
     def complete(self) -> bool:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final, Literal, TypeAlias
 
-from fullgraph_compiler.facts import Depth, Fact, RunFinished, RunRequest
+from fullgraph_compiler.facts import Fact, RunFinished, RunRequest
 
-from ..workspace.targets import Target, Torchrun
+from ..workspace.targets import Torchrun
 from .plan import Job
 from .rank_failures import has_failed, with_consequences
 from .ranks import RankReport, merged
@@ -24,25 +23,6 @@ _GRACE_SECONDS = 3.0
 """How long the other ranks go on after one has failed: they may have something to tell, or wait for it."""
 
 _MASTER = "127.0.0.1"
-
-Purpose: TypeAlias = Depth | Literal["minify", "debug"]
-
-_FOR_ONE_PROCESS: Final[Mapping[Purpose, str]] = {
-    "times": "compile times are measured",
-    "stages": "the stage at fault is found",
-    "recipes": "recipes are tried",
-    "minify": "failures are minified",
-    "debug": "programs are debugged",
-}
-
-
-def unsuited(target: Target, purpose: Purpose) -> str:
-    """Why several ranks are of no use for this, in one sentence; empty if they are."""
-    program = target.program
-    if not isinstance(program, Torchrun) or purpose not in _FOR_ONE_PROCESS:
-        return ""
-    what = _FOR_ONE_PROCESS[purpose]
-    return f"{target.label} runs on {program.ranks} ranks, but {what} in one process: name a script for that."
 
 
 class TorchrunWork:

@@ -68,13 +68,13 @@ def register(
             command = command or types.Command(title, "")
             place = documents.line_range(filename, row)
             yield types.CodeLens(place, command)
-            if function.frame.recompiles:
+            if function.frame.recompiles and not function.report.of_trace:
                 command = types.Command("Profile recompilations", RECOMPILES, arguments=[target])
                 yield types.CodeLens(place, command)
-            if (failure := _failure(function)) is not None:
-                yield types.CodeLens(
-                    place, minify_command(target, minify_options(failure), has_graph=failure.has_graph)
-                )
+            failure = _failure(function)
+            options = minify_options(function.report, failure) if failure else None
+            if failure and options:
+                yield types.CodeLens(place, minify_command(target, options, has_graph=failure.has_graph))
 
 
 def _failure(function: Function) -> Finding | None:

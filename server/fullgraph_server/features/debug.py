@@ -9,7 +9,7 @@ from fullgraph_compiler.facts import PytestNode, Script, to_json
 from pygls.lsp.server import LanguageServer
 
 from ..engine.process import worker_script
-from ..engine.torchrun import unsuited
+from ..engine.purposes import unsuited
 from ..protocol import DEBUG_CONFIGURATION, DebugConfiguration, DebugItem, DebugParams
 from ..workspace.own_folder import is_repro, own_folder
 from ..workspace.targets import Target

@@ -104,7 +104,7 @@ class Diagnostics(RunObserver):
                 finding.count,
                 render(finding),
                 explanation_uri(shown.report.target, finding),
-                minify_options(finding),
+                minify_options(shown.report, finding),
             ),
         )
 

@@ -30,9 +30,11 @@ class ShownFinding:
         return f"{message} (edited since the run)" if self.edited else message
 
 
-def minify_options(finding: Finding) -> MinifyOptions | None:
-    """How a finding is named to the minifier, if it is a failure of the compiler."""
-    return MinifyOptions(finding.fault, finding.compile_id) if finding.minifiable else None
+def minify_options(report: Report, finding: Finding) -> MinifyOptions | None:
+    """How a finding is named to the minifier, if it is a failure of the compiler that can be had here."""
+    if not (report.repeatable and finding.minifiable):
+        return None
+    return MinifyOptions(finding.fault, finding.compile_id)
 
 
 def newest_first(reports: Iterable[Report]) -> list[Report]:

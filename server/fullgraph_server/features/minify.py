@@ -14,8 +14,8 @@ from pygls.lsp.server import LanguageServer
 
 from ..engine.minification import Failing, Minification, Minified
 from ..engine.plan import Plan
+from ..engine.purposes import unsuited
 from ..engine.runs import Planner, Runs
-from ..engine.torchrun import unsuited
 from ..protocol import MINIFY, OPEN_REPRO, MinifySummary
 from .arguments import named_target, refusal
 from .capabilities import client_command, member

@@ -159,7 +159,7 @@ class ReportItems:
             location=self._documents.location(report, finding.span),
             count=finding.count,
             explanation=explanation_uri(report.target, finding),
-            minify=minify_options(finding),
+            minify=minify_options(report, finding),
         )
 
     def _location(self, report: Report, span: Span | None) -> types.Location | None:

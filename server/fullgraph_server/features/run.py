@@ -15,12 +15,12 @@ from pygls.lsp.server import LanguageServer
 
 from ..engine import faults
 from ..engine.plan import Plan
+from ..engine.purposes import unsuited
 from ..engine.recipes import what_helps
 from ..engine.recompiles import frozen_verdict
 from ..engine.report import Report
 from ..engine.runs import Planner, Runs
 from ..engine.settings import RunSettings, memory_limit
-from ..engine.torchrun import unsuited
 from ..protocol import (
     ASSEMBLY,
     CLEAR,
@@ -116,12 +116,12 @@ def register(
 
     @server.command(COMPILE_TIMES)
     async def compile_times(*args: Any) -> RunSummary:
-        name = of_one_process(COMPILE_TIMES, args, "times")
+        name = suited(COMPILE_TIMES, args, "times")
         return summary(name, await runs.start(name, "times"))
 
     @server.command(RECOMPILES)
     async def recompiles(*args: Any) -> RunSummary:
-        name = target_argument(targets, RECOMPILES, args).id
+        name = suited(RECOMPILES, args, "recompiles")
         report = await runs.start(name, "recompiles")
         told = summary(name, report)
         if report is None or report.depth != "recompiles" or told.status in _UNTOLD:
@@ -130,17 +130,17 @@ def register(
 
     @server.command(STAGES)
     async def stages(*args: Any) -> RunSummary:
-        return await judge(of_one_process(STAGES, args, "stages"), "stages", faults.verdict)
+        return await judge(suited(STAGES, args, "stages"), "stages", faults.verdict)
 
     @server.command(FROZEN)
     async def frozen(*args: Any) -> RunSummary:
-        return await judge(target_argument(targets, FROZEN, args).id, "frozen", frozen_verdict)
+        return await judge(suited(FROZEN, args, "frozen"), "frozen", frozen_verdict)
 
     @server.command(RECIPES)
     async def recipes(*args: Any) -> RunSummary:
-        return await judge(of_one_process(RECIPES, args, "recipes"), "recipes", what_helps)
+        return await judge(suited(RECIPES, args, "recipes"), "recipes", what_helps)
 
-    def of_one_process(command: str, args: tuple[Any, ...], depth: Depth) -> str:
+    def suited(command: str, args: tuple[Any, ...], depth: Depth) -> str:
         """The target that a command names, if it can run at this depth."""
         target = target_argument(targets, command, args)
         if problem := unsuited(target, depth):

@@ -14,15 +14,13 @@ from fullgraph_compiler.facts import Examples, PytestNode, Script
 from pygls import uris
 from pygls.lsp.server import LanguageServer
 
-from ..engine.report import Span
+from ..engine.report import TRACE, Span
 from ..engine.runs import Runs
 from ..protocol import TARGETS, TargetItem, TargetsParams
 from ..workspace.config import read_config
 from ..workspace.ranges import header_span, line_span, node_span
 from ..workspace.source import SourceFile, SourceReader
 from ..workspace.targets import (
-    RANK,
-    TRACE,
     Target,
     Torchrun,
     Trace,
@@ -33,6 +31,7 @@ from ..workspace.targets import (
     find_targets,
     main_guard,
     pytest_target,
+    trace_of,
     trace_target,
 )
 from .documents import Documents
@@ -67,7 +66,7 @@ class Targets:
         if (target := next(configured, None)) is not None:
             return target
         if name.startswith(TRACE):
-            return self._trace(name.removeprefix(TRACE))
+            return self._trace(name)
         if name.startswith(_PYTEST):
             return self._pytest(name.removeprefix(_PYTEST))
         path, _, qualname = name.partition("::")
@@ -98,14 +97,14 @@ class Targets:
         return file_targets(source, self._root(filename)) if source else ()
 
     def _trace(self, name: str) -> Target | NoTarget:
-        path, _, rank = name.partition(RANK)
+        trace = trace_of(name)
         roots = [workspace.root for workspace in self._documents.workspaces()]
         if not roots:
             return NoTarget("A trace is shown on the files of a folder: open that first.")
-        if not os.path.exists(path):
-            return NoTarget(f"There is no trace {path}.")
-        around = (root for root in roots if Path(path).is_relative_to(root))
-        return trace_target(Path(path), next(around, roots[0]), int(rank) if rank.isdigit() else None)
+        if not trace.path.exists():
+            return NoTarget(f"There is no trace {trace.path}.")
+        around = (root for root in roots if trace.path.is_relative_to(root))
+        return trace_target(trace.path, next(around, roots[0]), trace.rank)
 
     def _pytest(self, node: str) -> Target | NoTarget:
         path = node.partition("::")[0]

@@ -13,13 +13,16 @@ from pygls.lsp.server import LanguageServer
 
 from ..engine.comparison import compare
 from ..engine.comparison_text import markdown
+from ..engine.identity import Found
+from ..engine.markdown import escaped
 from ..engine.report import Report
 from ..engine.runs import Runs
 from ..protocol import COMPARISON_SCHEME, READ_TRACE, TRACE_DIFF, RunSummary
 from ..traces.logs import stamp
-from ..workspace.targets import Target, Trace, trace_target
+from ..workspace.targets import Target, Trace, trace_of, trace_target
 from .arguments import named_target, refusal
 from .documents import Documents
+from .explanation import place_link
 from .targets import Targets
 
 _LOOK_SECONDS = 1.0
@@ -63,8 +66,14 @@ def read_comparison(uri: str, documents: Documents, runs: Runs) -> str | None:
     if before is None or after is None:
         return _GONE
     root = documents.workspaces()[0].root
-    told = markdown(compare(before, after, root, root))
-    return f"# {_name(before.target)}, then {_name(after.target)}\n\n{told}"
+    gone = {id(finding) for finding in before.findings}
+
+    def link(item: Found) -> str:
+        report = before if id(item.finding) in gone else after
+        return place_link(report, item.finding.span.filename, item.finding.span.row, documents)
+
+    title = ", then ".join(escaped(_label(report.target)) for report in (before, after))
+    return f"# {title}\n\n{markdown(compare(before, after, root, root), link)}"
 
 
 class _Growing:
@@ -106,5 +115,6 @@ def _trace_name(args: tuple[Any, ...], documents: Documents) -> str:
     return trace_target(Path(path), Path(path), rank).id
 
 
-def _name(target: str) -> str:
-    return Path(target).name
+def _label(target: str) -> str:
+    trace = trace_of(target)
+    return trace_target(trace.path, trace.path, trace.rank).label

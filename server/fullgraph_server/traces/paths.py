@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Final
 
 from ..workspace.source import SourceFile
-from ..workspace.targets import python_files
 from ..workspace.workspace import Workspace
 
 _LIBRARY: Final = re.compile(
@@ -28,7 +27,7 @@ _ENOUGH: Final = 0.5
 
 
 class PathMap:
-    """Finds files of a workspace. ``folders`` maps folders of the other machine to such of the workspace.
+    """Finds ``files`` of a workspace. ``folders`` maps folders of the other machine to such of the workspace.
 
     ``libraries`` are the folders where the local interpreter has its installed libraries.
     """
@@ -36,6 +35,7 @@ class PathMap:
     def __init__(
         self,
         workspace: Workspace,
+        files: Iterable[str],
         quoted: Mapping[str, Mapping[int, str]],
         folders: Mapping[str, str] | None = None,
         libraries: Sequence[str] = (),
@@ -44,7 +44,9 @@ class PathMap:
         self._quoted = quoted
         self._folders = sorted((folders or {}).items(), key=lambda item: -len(item[0]))
         self._libraries = libraries
-        self._by_name = _by_name(str(workspace.root))
+        self._by_name: defaultdict[str, list[str]] = defaultdict(list)
+        for filename in files:
+            self._by_name[os.path.basename(filename)].append(filename)
         self._found: dict[str, SourceFile | None] = {}
 
     def source(self, filename: str) -> SourceFile | None:
@@ -118,14 +120,6 @@ def library_folders(python: str) -> tuple[str, ...]:
     prefix = Path(python).parent.parent
     found = (*prefix.glob("lib/python3*/site-packages"), *prefix.glob("lib/python3*"))
     return tuple(map(str, found))
-
-
-@lru_cache(maxsize=4)
-def _by_name(root: str) -> Mapping[str, Sequence[str]]:
-    names: dict[str, list[str]] = defaultdict(list)
-    for filename in python_files(root):
-        names[os.path.basename(filename)].append(filename)
-    return names
 
 
 def _parts(filename: str) -> list[str]:

@@ -51,7 +51,7 @@ class Reading:
     """How logs are read: whose files they speak of, and how much of them is wanted.
 
     ``folders`` maps folders of the other machine to such of the workspace, ``libraries`` are the local
-    interpreter's, ``texts`` stand for files that differ from those on disk.
+    interpreter's, ``texts`` stand for files that differ from those on disk. ``files`` are the workspace's.
     """
 
     root: Path
@@ -59,6 +59,7 @@ class Reading:
     folders: Mapping[str, str] = field(default_factory=dict)
     libraries: tuple[str, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
 
     @property
     def depth(self) -> Depth:
@@ -71,7 +72,7 @@ def read_report(log: LogFile, reading: Reading, target: str, generation: int = 1
     workspace = _workspace(reading)
     with TraceLog(log.path) as records:
         quoted = _quoted(records)
-        paths = PathMap(workspace, quoted, reading.folders, reading.libraries)
+        paths = PathMap(workspace, reading.files, quoted, reading.folders, reading.libraries)
         relocation = Relocation(paths, quoted)
         interpreter = Interpreter(relocation.line, findings_only=reading.detail == "findings")
         facts = list(_facts(records, interpreter, relocation, _RECORDS[reading.detail]))

@@ -11,6 +11,7 @@ from typing import Final
 
 from ..engine.ranks import RankReport, merged, usual_rank
 from ..engine.report import Report
+from ..workspace.targets import python_files
 from .logs import LogFile, NoTraceError, find_logs
 from .reading import Reading, read_report
 
@@ -31,6 +32,7 @@ def read_trace(
         logs = tuple(log for log in logs if log.rank == rank)
         if not logs:
             raise NoTraceError(f"{path} has no log of rank {rank}.")
+    reading = replace(reading, files=tuple(python_files(str(reading.root))))
     if len(logs) == 1:
         return read_report(logs[0], reading, target, generation)
     found = _reports(logs, replace(reading, detail="findings"), target)

@@ -19,17 +19,14 @@ from fullgraph_compiler.facts import (
     TargetProblem,
 )
 
-from ..engine.report import Span
+from ..engine.report import TRACE, Span
 from .config import Config, TargetConfig, TargetKind
 from .examples import FoundExamples, find_examples
 from .problems import Problem
 from .source import SourceFile, read_source
 from .workspace import is_library_folder
 
-TRACE = "trace:"
-"""How the ids of traces begin."""
-RANK = "#rank="
-"""What stands before the rank in the id of one rank of a trace."""
+_RANK = "#rank="
 _MENTIONS = re.compile(r"torch\.compile\b|#\s*fullgraph:")
 _MENTIONS_IN_BYTES = re.compile(_MENTIONS.pattern.encode())
 _TEST_FILE = re.compile(r"^(?:test_.*|.*_test)\.py$")
@@ -96,9 +93,15 @@ def script_target(filename: str, cwd: Path, args: tuple[str, ...] = ()) -> Targe
 
 def trace_target(path: Path, root: Path, rank: int | None = None) -> Target:
     """A trace that speaks of the files below a folder."""
-    name = f"{path}{RANK}{rank}" if rank is not None else str(path)
+    name = f"{path}{_RANK}{rank}" if rank is not None else str(path)
     label = path.name if rank is None else f"{path.name}, rank {rank}"
     return Target(f"{TRACE}{name}", label, "trace", str(path), Trace(path, rank), root)
+
+
+def trace_of(target: str) -> Trace:
+    """The trace, or rank of one, that a target's id names."""
+    path, _, rank = target.removeprefix(TRACE).partition(_RANK)
+    return Trace(Path(path), int(rank) if rank.isdigit() else None)
 
 
 def pytest_target(node: str, cwd: Path) -> Target:

@@ -9,7 +9,7 @@ from typing import Any, TextIO
 from rich.text import Text
 
 from ...engine.comparison import Amount, Comparison, FunctionChange, compare
-from ...engine.comparison_text import lists, markdown, sentence, tables
+from ...engine.comparison_text import lists, markdown, place, sentence, tables
 from ...engine.identity import Found
 from ...engine.tables import aligned
 from .checked import Checked
@@ -33,8 +33,8 @@ def write(comparison: Comparison, after: Checked, out: TextIO) -> None:
         print_finding(console, after, item.finding)
     for title, lines in lists(comparison):
         console.print(Text(title, "bold"))
-        for place, words in lines:
-            console.print(Text(f"  {place} {clean(words)}"))
+        for item, words in lines:
+            console.print(Text(f"  {place(item)} {clean(words)}"))
         console.print()
     for table in tables(comparison):
         console.print(Text(table.title, "bold"))

@@ -1,0 +1,32 @@
+"""What a target is of no use for: several ranks, or a program that ran elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias
+
+from fullgraph_compiler.facts import Depth
+
+from ..workspace.targets import Target, Torchrun, Trace
+
+Purpose: TypeAlias = Depth | Literal["minify", "debug"]
+
+_FOR_ONE_PROCESS: Final[Mapping[Purpose, str]] = {
+    "times": "compile times are measured",
+    "stages": "the stage at fault is found",
+    "recipes": "recipes are tried",
+    "minify": "failures are minified",
+    "debug": "programs are debugged",
+}
+_READABLE: Final[frozenset[Purpose]] = frozenset(("graph", "kernels", "whole"))
+
+
+def unsuited(target: Target, purpose: Purpose) -> str:
+    """Why a target is of no use for this, in one sentence; empty if it is."""
+    program = target.program
+    if isinstance(program, Trace) and purpose not in _READABLE:
+        return f"{target.label} is a trace of what ran elsewhere: name a script or an example for that."
+    if not isinstance(program, Torchrun) or purpose not in _FOR_ONE_PROCESS:
+        return ""
+    what = _FOR_ONE_PROCESS[purpose]
+    return f"{target.label} runs on {program.ranks} ranks, but {what} in one process: name a script for that."

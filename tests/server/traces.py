@@ -1,0 +1,37 @@
+"""Logs for tests, made of recorded ones."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+from fullgraph_server.engine.report import Report
+from fullgraph_server.traces.reading import Detail, Reading
+from fullgraph_server.traces.trace import read_trace
+
+RECORDED = Path(__file__).parents[1] / "compiler" / "traces"
+PROGRAM = (RECORDED / "program.py").read_text()
+"""What the recorded logs are of; there it was ``/home/user/project/program.py``."""
+
+
+def recorded(version: str = "2.13") -> bytes:
+    """A log of the program."""
+    log = gzip.decompress((RECORDED / f"torch-{version}.log.gz").read_bytes())
+    # The folder's name was changed for the repository, but for the places where torch shortens it.
+    return log.replace(b" mp/proj/program.py", b" ser/project/program.py")
+
+
+def records(log: bytes) -> list[bytes]:
+    """A log in parts, each with one record."""
+    return re.split(rb"^(?=V\d{4} )", log, flags=re.MULTILINE)[1:]
+
+
+def read(path: Path, root: Path, detail: Detail = "graphs", **more: object) -> Report:
+    """The report of a log about the files below a folder."""
+    return read_trace(path, Reading(root, detail, **more), "t")  # type: ignore[arg-type]
+
+
+def places(report: Report) -> list[tuple[str, str, int]]:
+    """Code, file and row of each finding."""
+    return [(item.code, Path(item.span.filename).name, item.span.row) for item in report.findings]
