@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from ..facts import FrameStarted, GraphBreak, GraphCaptured, GuardInstalled
 from .code import CodeReader
+from .graphs import parse_nodes
 from .record import TraceRecord
 from .shapes import ShapeReader
 
@@ -30,3 +31,15 @@ class Compilation:
     broke: bool = False
     error: TraceRecord | None = None
     skips_cudagraph: bool = False
+
+
+def graph_of(compilation: Compilation | None) -> GraphCaptured | None:
+    """What was captured, read from its record if it is still there."""
+    graph = compilation.graph if compilation else None
+    return read_graph(graph) if isinstance(graph, TraceRecord) else graph
+
+
+def read_graph(record: TraceRecord) -> GraphCaptured:
+    """The graph that a record prints."""
+    text = record.payload
+    return GraphCaptured(record.compile_id, tuple(parse_nodes(text)), text, record.seen.get("calls", ()))

@@ -40,10 +40,10 @@ from ..facts import (
 )
 from .causes import guard_behind, guard_on, stack_around
 from .code import CODE_RECORDS, CodeReader
-from .compilation import Compilation
-from .graphs import collectives, outline, parse_collectives, parse_nodes
+from .compilation import Compilation, graph_of, read_graph
+from .graphs import collectives, outline, parse_collectives
 from .guards import Place, Reason, parse_reasons, parse_tree
-from .messages import Source, no_source, parse_frames, parse_message, parse_user_stack
+from .messages import Source, first_line, no_source, parse_frames, parse_message, parse_user_stack
 from .phases import PHASE, PhaseReader
 from .record import TraceRecord
 from .shapes import SHAPE_RECORDS, ShapeReader
@@ -105,7 +105,7 @@ class Interpreter:
             pending, compilation.pending_break = compilation.pending_break, None
             yield replace(pending, skips_frame=record.name == "dynamo_error")
         if compilation and record.name not in CODE_RECORDS and not self._findings_only:
-            yield from compilation.code.finish(_graph_of(compilation))
+            yield from compilation.code.finish(graph_of(compilation))
         yield from _HANDLERS[record.name](self, record)
 
     def finish(self) -> Iterator[Fact]:
@@ -114,7 +114,7 @@ class Interpreter:
             if compilation.pending_break:
                 yield compilation.pending_break
                 compilation.pending_break = None
-            yield from compilation.code.finish(_graph_of(compilation))
+            yield from compilation.code.finish(graph_of(compilation))
         yield from self._decide()
 
     def missed(self, frame: StackFrame, stack: Stack, reasons: Iterable[str]) -> CallMissed:
@@ -191,7 +191,7 @@ class Interpreter:
     def _output_graph(self, record: TraceRecord) -> Iterator[Fact]:
         compilation = self._compilations.get(record.compile_id)
         sizes: Mapping[str, Any] = record.body.get("sizes") or {}
-        graph = record if self._findings_only else _graph(record)
+        graph = record if self._findings_only else read_graph(record)
         if compilation:
             compilation.graph, compilation.outline = graph, outline(sizes)
         if any(name.startswith(_WAITS) for name in sizes):
@@ -210,7 +210,7 @@ class Interpreter:
     def _code(self, record: TraceRecord) -> Iterator[Fact]:
         compilation = self._compilations.get(record.compile_id)
         if compilation:
-            yield from compilation.code.feed(record, _graph_of(compilation))
+            yield from compilation.code.feed(record, graph_of(compilation))
 
     def _performance_hint(self, record: TraceRecord) -> Iterator[Fact]:
         yield PerformanceHint(record.compile_id, record.payload, self._place_of_graph(record))
@@ -230,7 +230,7 @@ class Interpreter:
     def _place_of_graph(self, record: TraceRecord) -> Stack:
         """Where an operation is that the process knows, else the graph's first one."""
         compilation = self._compilations.get(record.compile_id)
-        graph = _graph_of(compilation)
+        graph = graph_of(compilation)
         nodes = graph.nodes if graph else ()
         return record.seen.get("stack") or tuple(node.frame for node in nodes[:1])
 
@@ -342,7 +342,7 @@ class Interpreter:
             compile_id=record.compile_id,
             phase="backend" if kind == "BackendCompilerFailed" else "capture",
             error=kind,
-            message=message.reason if message.code else _first_line(reason),
+            message=message.reason if message.code else first_line(reason),
             stack=self._failure_stack(record, error, compilation),
             code=message.code,
             explanation=message.explanation,
@@ -364,7 +364,7 @@ class Interpreter:
         filename, row = record.body.get("fail_user_frame_filename"), record.body.get("fail_user_frame_lineno")
         if not stack and filename and row:
             stack = (StackFrame(filename, row, compilation.started.function),)
-        if not stack and (graph := _graph_of(compilation)) and graph.nodes:
+        if not stack and (graph := graph_of(compilation)) and graph.nodes:
             # A backend's failure names no line of the user's: the graph's first one is the best known.
             stack = (graph.nodes[0].frame,)
         return join_stacks(compilation.started.stack, stack) if stack else ()
@@ -441,7 +441,7 @@ class Interpreter:
         """All that are known, those that a compilation speaks of first."""
         if compilation:
             yield compilation.started.filename
-        if graph := _graph_of(compilation):
+        if graph := graph_of(compilation):
             yield from (node.frame.filename for node in graph.nodes)
         yield from self._strings.values()
 
@@ -465,16 +465,6 @@ def _frame(compile_id: str) -> str:
     return compile_id.rpartition("/")[0]
 
 
-def _graph_of(compilation: Compilation | None) -> GraphCaptured | None:
-    graph = compilation.graph if compilation else None
-    return _graph(graph) if isinstance(graph, TraceRecord) else graph
-
-
-def _graph(record: TraceRecord) -> GraphCaptured:
-    text = record.payload
-    return GraphCaptured(record.compile_id, tuple(parse_nodes(text)), text, record.seen.get("calls", ()))
-
-
 def _as_break(failure: CompileFailure) -> GraphBreak:
     """A failure that Dynamo swallowed: the frame runs eagerly."""
     return GraphBreak(
@@ -489,14 +479,6 @@ def _as_break(failure: CompileFailure) -> GraphBreak:
         skips_frame=True,
         text=failure.text,
     )
-
-
-def _first_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    # "backend='x' raised:" introduces the error itself.
-    if len(lines) > 1 and lines[0].endswith("raised:"):
-        return f"{lines[0]} {lines[1]}".removesuffix(":")
-    return lines[0] if lines else ""
 
 
 _HANDLERS: Final[dict[str, Any]] = {

@@ -107,6 +107,15 @@ def parse_message(text: str) -> Message:
     )
 
 
+def first_line(text: str) -> str:
+    """The line of an error that says what happened."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    # "backend='x' raised:" introduces the error itself.
+    if len(lines) > 1 and lines[0].endswith("raised:"):
+        return f"{lines[0]} {lines[1]}".removesuffix(":")
+    return lines[0] if lines else ""
+
+
 def parse_user_stack(text: str, source: Source = no_source) -> Stack:
     """The stack under "User code traceback:" or "from user code:"; empty where there is none."""
     lines = text.splitlines()
