@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import pytest_lsp
-from lsp_session import CONFIG, Editor
+from lsp_session import CONFIG, Editor, uri_of
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
@@ -138,6 +138,30 @@ async def test_example_calls_are_offered(editor: Editor) -> None:
     (action,) = [item for item in actions or () if item.title == "Add example calls from the trace"]
     assert isinstance(action, types.CodeAction)
     assert "# fullgraph: toy(f32[10], f32[10])" in str(action.edit)
+
+
+async def test_a_file_outside_of_the_folder_is_not_read(editor: Editor, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.py"
+    secret.write_text("                secret\n" * 99)
+    log = editor.file.parent / "forged.log"
+    log.write_bytes(LOG.replace(b"/home/user/project/program.py", str(secret).encode()))
+    await read(editor, str(log))
+    await editor.until(lambda: any(item.uri == uri_of(secret) for item in editor.published))
+    told = next(item for item in editor.published if item.uri == uri_of(secret))
+    assert {item.range.start.character for item in told.diagnostics} == {0}, "nothing is known of its lines"
+    explanation = told.diagnostics[0].data["explanation"]
+    params = types.TextDocumentContentParams(explanation)
+    assert "secret\n" not in (await editor.workspace_text_document_content_async(params)).text
+
+
+@pytest.mark.parametrize("name", ["\\ud800/program.py", "a\\u0000b.py", "C:\\\\x\\\\program.py", "/" * 3000])
+async def test_names_that_no_file_has_do_no_harm(editor: Editor, name: str) -> None:
+    log = editor.file.parent / "forged.log"
+    log.write_bytes(LOG.replace(b"/home/user/project/program.py", name.encode()))
+    target = await read(editor, str(log))
+    report = await editor.ask("fullgraph/report", target=target)
+    assert any(item["code"] == "GB0059" for item in report["findings"])
+    await editor.command("fullgraph.clear", target)
 
 
 async def test_what_is_no_trace_is_told_in_a_sentence(editor: Editor) -> None:

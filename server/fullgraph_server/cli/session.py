@@ -23,7 +23,7 @@ from ..engine.work import work_of
 from ..engine.workers import Workers
 from ..workspace.config import read_config
 from ..workspace.targets import Target
-from ..workspace.workspace import Workspace, project_root
+from ..workspace.workspace import Workspace, is_project, project_root
 from .options import RunOptions, interpreter
 
 NOT_STARTED, _SIGNALLED = 2, 128
@@ -96,7 +96,5 @@ class Session:
 
 def workspace_root(target: Target) -> Path:
     """The file's project; for a file in none, the current folder if the file is below it."""
-    filename, cwd = target.filename, target.cwd
-    root = project_root(Path(filename))
-    unmarked = root == Path(filename).parent and project_root(root.parent) == root.parent
-    return cwd if unmarked and Path(filename).is_relative_to(cwd) else root
+    root, cwd = project_root(Path(target.filename)), target.cwd
+    return cwd if not is_project(root) and Path(target.filename).is_relative_to(cwd) else root

@@ -293,6 +293,7 @@ class _Folding:
         breaks = [draft.compile_ids for draft in drafts if draft.finding.kind == "graph-break"]
         launches: Counter[str] = Counter()
         collectives: dict[str, tuple[str, ...]] = {}
+        limited = {fact.compile_id for fact in self._facts if isinstance(fact, RecompileLimit)}
         for fact in self._facts:
             if isinstance(fact, CodeGenerated):
                 launches[fact.compile_id] += len(fact.kernels)
@@ -318,7 +319,7 @@ class _Folding:
                     versions=versions({fact.compile_id: guards[fact.compile_id] for fact in done}),
                     kernels=sum(launches[compile_id] for compile_id in compile_ids),
                     seconds=sum(fact.seconds for fact in done),
-                    compilations=len(done),
+                    compilations=len(own - limited),
                     outlines=tuple(fact.outline for fact in done if fact.outline),
                     collectives=tuple(
                         itertools.chain.from_iterable(collectives.get(name, ()) for name in compile_ids)

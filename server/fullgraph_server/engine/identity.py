@@ -80,6 +80,8 @@ def stable_message(finding: Finding) -> str:
     if finding.code != finding.kind:
         return ""  # torch's own id
     message = finding.message
+    if finding.kind == "rank-difference":
+        return message.partition("` ")[0]  # the function: how often which rank compiles it varies
     if finding.kind in ("recompile", "late-compile"):
         message, *values = _CAUSE.split(what_changed(message), maxsplit=1)
         if values:

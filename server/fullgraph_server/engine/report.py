@@ -251,7 +251,7 @@ class FrameReport:
     versions: int = 0
     """How many compilations a cache would hold that drops none, of the frame that has most."""
     compilations: int = 0
-    """How many of them were carried through, with a graph or without."""
+    """How many of them were begun: all but those that a limit stopped."""
     outlines: tuple[str, ...] = ()
     """What tells its graphs apart, in the order of their compilations."""
     collectives: tuple[str, ...] = ()

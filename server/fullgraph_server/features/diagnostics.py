@@ -89,7 +89,7 @@ class Diagnostics(RunObserver):
         counts = finding.count > 1 and finding.kind != "recompile" and not shown.edited
         times = f" ({finding.count} times)" if counts else ""
         return types.Diagnostic(
-            range=self._documents.range(shown.span),
+            range=self._documents.range_of(shown.report, shown.span),
             message=shown.message + times,
             severity=types.DiagnosticSeverity.Hint if shown.edited else _SEVERITIES[finding.severity],
             code=finding.code,

@@ -130,12 +130,22 @@ class Documents:
     def location(self, report: Report, span: Span) -> types.Location:
         """Where a span of a report is now: its line if that was edited, the nearest place if it is gone."""
         moved = self.drift(report, span.filename).span(span)
-        return types.Location(self.uri(span.filename), self.range(moved.span))
+        return types.Location(self.uri(span.filename), self.range_of(report, moved.span))
+
+    def range_of(self, report: Report, span: Span) -> types.Range:
+        """A span that a report names, in the client's units; of a file that is not to be read, its row."""
+        return self.range(span) if self.may_read(report, span.filename) else _row_range(span.row)
 
     def line_location(self, report: Report, filename: str, row: int) -> types.Location:
         """Where a line of a report is now, or the nearest place to it."""
         now, _ = self.drift(report, filename).line(row)
-        return types.Location(self.uri(filename), self.line_range(filename, now))
+        known = self.may_read(report, filename)
+        place = self.line_range(filename, now) if known else _row_range(now)
+        return types.Location(self.uri(filename), place)
+
+    def may_read(self, report: Report, filename: str) -> bool:
+        """Whether a file may be read that a report names: a log can name any, of another machine."""
+        return not report.of_trace or filename in report.files
 
     def place(self, filename: str, position: types.Position) -> tuple[int, int]:
         """The 1-based row and character column of a position."""
@@ -158,6 +168,10 @@ class Documents:
         """The lines as Python counts them: pygls also splits at form feeds and the like."""
         source = self.source(filename)
         return source.lines if source else ()
+
+
+def _row_range(row: int) -> types.Range:
+    return types.Range(types.Position(row - 1, 0), types.Position(row - 1, 0))
 
 
 @lru_cache(maxsize=4096)

@@ -98,6 +98,8 @@ def _call(report: Report, call: Call, documents: Documents) -> str:
 def _code(report: Report, filename: str, row: int, documents: Documents) -> str:
     """A line as it ran."""
     ran = report.files.get(filename)
+    if ran is None and not documents.may_read(report, filename):
+        return ""
     return (ran.line(row) if ran else documents.line(filename, row)).strip()
 
 

@@ -105,8 +105,9 @@ class PathMap:
 
 
 def clean_path(filename: str) -> str:
-    """A path of any system with slashes, and nothing in it that leads elsewhere."""
-    return posixpath.normpath(filename.replace("\\", "/").replace("\0", ""))
+    """A path of any system with slashes, without what leads elsewhere or no text can hold."""
+    printable = filename.encode("utf-8", "replace").decode().replace("\0", "")
+    return posixpath.normpath(printable.replace("\\", "/"))
 
 
 @lru_cache(maxsize=1024)

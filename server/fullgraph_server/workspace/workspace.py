@@ -37,10 +37,12 @@ def project_root(path: Path) -> Path:
     """The nearest folder at or above ``path`` that marks a project, else the file's own folder."""
     path = Path(os.path.abspath(path))
     folder = path if path.is_dir() else path.parent
-    for candidate in (folder, *folder.parents):
-        if any((candidate / marker).exists() for marker in _PROJECT_MARKERS):
-            return candidate
-    return folder
+    return next(filter(is_project, (folder, *folder.parents)), folder)
+
+
+def is_project(folder: Path) -> bool:
+    """Whether a folder is marked as a project's."""
+    return any((folder / marker).exists() for marker in _PROJECT_MARKERS)
 
 
 @lru_cache(maxsize=4096)
