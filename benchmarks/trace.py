@@ -76,9 +76,7 @@ def compare_sizes(log: bytes, folder: Path) -> None:
         path = folder / "large.log"
         copies = grow(log, size * 1_000_000, path)
         actual = path.stat().st_size
-        pairs = [
-            (ours(path, folder), peer(path, folder) if size == COMPARED else None) for _ in range(RUNS)
-        ]
+        pairs = [(ours(path, folder), peer(path, folder) if size == COMPARED else None) for _ in range(RUNS)]
         mine = middle([pair[0] for pair in pairs])
         print(
             f"{actual / 1e6:.0f} MB ({copies} times a real log): {mine.seconds:.2f} s, "
