@@ -153,3 +153,16 @@ def test_of_lines_that_occur_often_the_nearest_counts() -> None:
 def test_an_indentation_that_changed_is_no_change() -> None:
     ran = as_it_ran(SourceFile("f.py", "with x:\n    a\n    b"), {1: "a", 2: "b"})
     assert (ran.row(1), ran.row(2), ran.changed) == (2, 3, frozenset())
+
+
+def test_of_files_of_one_name_that_of_the_longest_common_end_counts(tmp_path: Path) -> None:
+    names = [tmp_path / folder / "__init__.py" for folder in ("a", "b", "c/b")]
+    for name in names:
+        name.parent.mkdir(parents=True)
+        name.write_text(f"x = {len(name.parts)}\ny = 2\n")
+    paths = PathMap(Workspace(tmp_path), map(str, names), {"/job/c/b/__init__.py": {2: "y = 2"}})
+    assert paths.name("/job/c/b/__init__.py") == str(names[2])
+    assert paths.name("/other/b/__init__.py") == str(names[1]), (
+        "nothing is quoted of it: its folder is enough"
+    )
+    assert paths.name("/other/d/__init__.py") == "/other/d/__init__.py", "its name alone is not"

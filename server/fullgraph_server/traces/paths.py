@@ -22,8 +22,10 @@ from ..workspace.workspace import Workspace
 _LIBRARY: Final = re.compile(
     r"(?:^|/)(?:site-packages|dist-packages)/(?P<installed>.+)$|(?:^|/)lib/python3(?:\.\d+)?/(?P<standard>.+)$"
 )
+_SOME: Final = 0.01
 _ENOUGH: Final = 0.5
-"""Of the lines that a log quotes: how many a file must have that has the same name, and no more."""
+"""Of the lines that a log quotes: how many a file must have that is in a folder of the same name, and one
+that is not."""
 
 
 class PathMap:
@@ -67,17 +69,13 @@ class PathMap:
             return self._workspace.source(chosen)
         if _LIBRARY.search(path):
             return None
-        best: tuple[int, float, SourceFile] | None = None
-        for candidate in self._by_name.get(parts[-1], ()):
-            source = self._workspace.source(candidate)
-            if source is None:
-                continue
-            common, same = _common_end(parts, _parts(candidate)), self._share(filename, source)
-            exact = common == len(parts)
-            likely = same > 0 if exact or common > 1 else same >= _ENOUGH
-            if likely and (best is None or (common, same) > best[:2]):
-                best = (common, same, source)
-        return best[2] if best else None
+        common = {name: _common_end(parts, _parts(name)) for name in self._by_name.get(parts[-1], ())}
+        for length in sorted(set(common.values()), reverse=True):
+            shares = {name: self._share(filename, name) for name in common if common[name] == length}
+            best = max(shares, key=shares.__getitem__)
+            if shares[best] >= (_SOME if length > 1 or length == len(parts) else _ENOUGH):
+                return self._workspace.source(best)
+        return None
 
     def _chosen(self, path: str) -> str | None:
         """The file below a folder that the user has mapped."""
@@ -96,12 +94,13 @@ class PathMap:
         places = (os.path.join(folder, *inside.split("/")) for folder in self._libraries)
         return next((place for place in places if os.path.isfile(place)), None)
 
-    def _share(self, filename: str, source: SourceFile) -> float:
-        """Which part of the lines that the log quotes a file has, wherever; 1 where it quotes none."""
+    def _share(self, filename: str, name: str) -> float:
+        """Which part of the lines that the log quotes a file has, wherever; some, where it quotes none."""
         quoted = set(self._quoted.get(filename, {}).values())
-        if not quoted:
-            return 1.0
-        return len(quoted & stripped_lines(source)) / len(quoted)
+        source = self._workspace.source(name)
+        if source is None:
+            return 0.0
+        return len(quoted & stripped_lines(source)) / len(quoted) if quoted else _SOME
 
 
 def clean_path(filename: str) -> str:
