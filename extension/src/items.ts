@@ -19,7 +19,6 @@ import {
   type GraphNode,
   type GroupNode,
   type GuardNode,
-  isTrace,
   type Node,
   type PhaseNode,
   type RankNode,
@@ -245,14 +244,14 @@ function artifactItem({ uri, name, file, locations, previous }: ArtifactItem): T
   return item;
 }
 
-function findingItem({ target, finding }: FindingNode): TreeItem {
+function findingItem({ finding }: FindingNode): TreeItem {
   const { kind, code, severity, message, location, count, minify } = finding;
   const item = new TreeItem(message);
   item.iconPath = findingIcon(kind, severity);
   item.description = joined([place(location), times(count)]);
   item.tooltip = `${message} (${code})\n${place(location)}`;
   item.command = openLocation(location);
-  item.contextValue = minify && !isTrace(target) ? "finding.minifiable" : "finding";
+  item.contextValue = minify ? "finding.minifiable" : "finding";
   return item;
 }
 
