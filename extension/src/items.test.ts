@@ -132,12 +132,6 @@ test("a rank of a trace opens as one of its own, that of a run does not", () => 
   expect(treeItem(of("torchrun"))).not.toHaveProperty("command");
 });
 
-test("a failure that a trace tells of cannot be minified", () => {
-  const minify = { fault: 1, compileId: "0/0" };
-  const item = treeItem({ ...findingNode({ minify }), target: "trace:/job" } as Node);
-  expect(item.contextValue).toBe("finding");
-});
-
 test("a finding opens its line", () => {
   const item = treeItem(findingNode({ count: 3 }));
   expect(item.description).toBe("toy.py:3 · ×3");

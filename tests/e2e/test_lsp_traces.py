@@ -109,6 +109,9 @@ async def test_the_rank_that_differs_is_named(editor: Editor) -> None:
     told = [item["message"] for item in report["findings"] if item["kind"] == "rank-difference"]
     assert "`limit` is compiled once on rank 2, and is compiled 8 times on the 3 others" in told
     assert any(code == "rank-difference" for code, _ in shown(editor))
+    failures = [item for item in report["findings"] if item["kind"] == "compile-error"]
+    assert failures
+    assert not any(item.get("minify") for item in failures), "the program is not here"
 
 
 async def test_one_rank_by_itself(editor: Editor) -> None:
