@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler.trace import TraceLog, TraceRecord, read_head, read_log
+from fullgraph_compiler.trace import log as log_module
 from fullgraph_compiler.trace.lines import LINE_RECORDS, LineReader
 
 LOGS = sorted((Path(__file__).parent / "traces").glob("*.log.gz"))
@@ -82,6 +83,18 @@ def test_a_record_that_is_damaged_is_counted(tmp_path: Path) -> None:
     with TraceLog(path) as log:
         assert [record.name for record in log.records()] == ["two"]
         assert log.unread == 1
+
+
+def test_of_a_record_without_an_end_no_more_is_read_than_a_record_can_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_module, "_LONGEST", 10_000)
+    endless = (HEAD % ("one", 0))[:-1] + ', "x": "' + "x" * 200_000
+    path = write(tmp_path / "a.log", endless, HEAD % ("two", 0), "\t" + "y" * 200_000)
+    with TraceLog(path) as log:
+        (record,) = log.records()
+        assert (record.name, log.unread) == ("two", 1)
+        assert 0 < len(record.payload) <= 10_000
 
 
 def test_a_packed_log_that_was_cut_off_gives_what_is_whole(tmp_path: Path) -> None:

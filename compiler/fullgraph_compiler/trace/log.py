@@ -21,6 +21,8 @@ from typing import IO, Final
 from .record import TraceRecord, from_metadata, parse_header
 
 _CHUNK: Final = 1 << 20
+_LONGEST: Final = 1 << 28
+"""Bytes of a header or a payload: what is longer is no record of torch's, but a log that is damaged."""
 _HEAD: Final = 2048
 """Bytes within which a record has named itself."""
 _NAME: Final = re.compile(rb'V\d{4} [^\n]*?\] \{"(\w+)": (?:\{"name": "([^"\\]*)")?')
@@ -89,13 +91,13 @@ class TraceLog:
         while True:
             part = self._read(start, min(start + length, end))
             stop = part.find(b"\n") + 1
-            if stop or length >= end - start:
+            if stop or length >= min(end - start, _LONGEST):
                 return part[:stop] if stop else part
             length *= 8
 
     def _payload(self, start: int, end: int) -> str:
         """The lines that begin with a tab, without it."""
-        part = self._read(start, end)
+        part = self._read(start, min(end, start + _LONGEST))
         if not part.startswith(b"\t"):
             return ""
         stop = _END.search(part)
