@@ -45,6 +45,7 @@ bench: .venv/ready build/fullgraph.vsix .cache/code-server/ready .cache/chromium
 	.venv/bin/python benchmarks/kernels.py
 	.venv/bin/python -m pip install --quiet --group bench
 	.venv/bin/python benchmarks/trace.py
+	.venv/bin/python benchmarks/dry_run.py
 	.venv/bin/python benchmarks/latency.py
 	.venv/bin/python benchmarks/soak.py
 	.venv/bin/python benchmarks/minifier.py

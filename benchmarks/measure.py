@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -46,3 +47,22 @@ def p95_ms(seconds: Sequence[float]) -> float:
 def python() -> str:
     """The interpreter that both sides use."""
     return sys.executable
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of a command: wall time, and the peak of its memory, in bytes."""
+
+    seconds: float
+    memory: int
+
+
+def cost(command: Sequence[str], cwd: Path) -> Cost:
+    """Run a command in a fresh process; what it prints is of no interest."""
+    begun = time.perf_counter()
+    process = subprocess.Popen(command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, 1):
+        sys.exit(f"{command[0]} failed")
+    return Cost(time.perf_counter() - begun, used.ru_maxrss * 1024)

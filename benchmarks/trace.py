@@ -13,10 +13,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from measure import HERE, python
+from measure import HERE, Cost, cost, python
 from trace_logs import add_compilation, cut, grow
 
 PROGRAM = HERE / "programs" / "traced.py"
@@ -25,25 +24,6 @@ SIZES = (50, 100, 200, 400)
 COMPARED = 200
 RANKS, RANK_MB, ODD = 64, 5, 37
 RUNS = 3
-
-
-@dataclass(frozen=True)
-class Cost:
-    """Of a command: wall time, and the peak of its memory, in bytes."""
-
-    seconds: float
-    memory: int
-
-
-def cost(command: Sequence[str], cwd: Path) -> Cost:
-    """Run a command in a fresh process; what it prints is of no interest."""
-    begun = time.perf_counter()
-    process = subprocess.Popen(command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in (0, 1):
-        sys.exit(f"{command[0]} failed")
-    return Cost(time.perf_counter() - begun, used.ru_maxrss * 1024)
 
 
 def recorded(folder: Path) -> bytes:

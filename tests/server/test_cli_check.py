@@ -119,12 +119,12 @@ def test_the_switches_of_the_command_line_come_before_those_of_the_project(
     fake: type[FakeRun], folder: Path
 ) -> None:
     (folder / "pyproject.toml").write_text("[tool.fullgraph]\ndynamic = true\nrecompile-limit = 2\n")
-    words = ("--dynamic", "off", "--only", "f", "--cold-caches", "--cpp-stacks")
+    words = ("--dynamic", "off", "--only", "f", "--cold-caches", "--cpp-stacks", "--dry-run")
     for command in (("check", "a.py"), ("check", "a.py", *words), ("frozen", "a.py", "--warm-up", "3")):
         assert fullgraph(*command).exit_code == 0
     assert [(request.depth, request.switches) for _, request in fake.asked] == [
         ("graph", Switches("on", 2)),
-        ("graph", Switches("off", 2, "f", cold_caches=True, cpp_stacks=True)),
+        ("graph", Switches("off", 2, "f", cold_caches=True, cpp_stacks=True, dry_run=True)),
         ("frozen", Switches("on", 2, warm_up=3)),
     ]
 

@@ -132,12 +132,13 @@ only = "step|Block.*"
 cold-caches = false
 cpp-stacks = true
 warm-up = 2
+dry-run = true
 """,
     )
     config = read_config(tmp_path)
     assert config.problems == ()
     general = Switches(dynamic="automatic", recompile_limit=3, cold_caches=True)
-    own = Switches("off", 3, "step|Block.*", cold_caches=False, cpp_stacks=True, warm_up=2)
+    own = Switches("off", 3, "step|Block.*", cpp_stacks=True, warm_up=2, dry_run=True)
     assert config.switches == general
     assert [target.switches for target in configured_targets(config)] == [general, own]
 

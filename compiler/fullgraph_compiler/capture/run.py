@@ -6,6 +6,7 @@ import atexit
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 
 from .. import cache_compat, call_compat, inductor_compat, kernel_compat, torch_compat
@@ -21,6 +22,7 @@ from ..facts import (
     TargetProblem,
 )
 from . import binaries, overlay, switches
+from .dry import run_dry
 from .examples import run_examples
 from .live import Sink, TraceListener
 from .modules import ModuleTracker
@@ -67,7 +69,8 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
         call_compat.freeze(request.switches.warm_up, listener.missed)
     if prepare is not None:
         prepare()
-    outcome = _run_program(request)
+    run_it = partial(_run_program, request)
+    outcome = run_dry(run_it) if request.switches.dry_run else run_it()
     # What the program left to its end is part of it; the interpreter's own teardown is not.
     atexit._run_exitfuncs()
     listener.finish()

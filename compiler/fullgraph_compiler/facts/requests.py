@@ -83,7 +83,7 @@ class Switches:
     ``dynamic`` and ``recompile_limit`` take the place of torch's settings. ``only`` is a regular expression:
     frames of functions with other names run eagerly. ``cold_caches`` compiles everything anew. With
     ``cpp_stacks``, shape guards tell which C++ code added them, which takes long. In a ``frozen`` run, a
-    compiled function may compile in its first ``warm_up`` calls.
+    compiled function may compile in its first ``warm_up`` calls. A ``dry_run`` has tensors without data.
     """
 
     dynamic: Dynamic | None = None
@@ -92,6 +92,7 @@ class Switches:
     cold_caches: bool = False
     cpp_stacks: bool = False
     warm_up: int = 1
+    dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,8 @@ def _describe() -> dict[str, object]:
 
 
 def _run(channel: Channel, params: Any) -> None:
-    from ..facts import MinifyRequest, RunFinished, TargetProblem, from_json
+    from ..capture.dry import unsuited
+    from ..facts import MinifyRequest, RunFinished, RunRequest, TargetProblem, from_json
 
     request = from_json(params)
 
@@ -99,6 +100,8 @@ def _run(channel: Channel, params: Any) -> None:
             "error", "Times, stages, recipes and repros need Linux, where a process can be forked."
         )
         sink([problem, RunFinished("not-started", 0.0)])
+    elif isinstance(request, RunRequest) and request.switches.dry_run and unsuited(request.depth):
+        sink([TargetProblem("error", unsuited(request.depth)), RunFinished("not-started", 0.0)])
     elif isinstance(request, MinifyRequest):
         from ..minify.minifier import minify
 

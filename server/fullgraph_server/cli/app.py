@@ -82,6 +82,9 @@ _SWITCHES: Mapping[str, _Option] = {
     "cpp_stacks": click.option(
         "--cpp-stacks", is_flag=True, default=None, help="Tell the C++ calls that add guards on sizes: slow."
     ),
+    "dry_run": click.option(
+        "--dry-run", is_flag=True, default=None, help="Run without data, and so models of any size."
+    ),
 }
 """What a run does otherwise than the program says: the attributes of ``Switches``."""
 

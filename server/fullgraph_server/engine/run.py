@@ -44,6 +44,10 @@ _MORE = (
     "Give it more with the setting fullgraph.memory in an editor, memory in pyproject.toml, "
     "or --memory on the command line."
 )
+_WITHOUT_DATA = (
+    "Or see what is compiled without its data: dry-run = true in pyproject.toml, "
+    "or --dry-run on the command line."
+)
 _GIB = 1 << 30
 
 _T = TypeVar("_T")
@@ -164,7 +168,10 @@ class Run:
             message = f"The program did not finish within {settings.timeout:g} s."
             return _Ending("timeout", message, (_LONGER,))
         gib = (settings.memory or 0) / _GIB
-        return _Ending("memory", f"The program used more than {gib:.3g} GiB of memory.", (_MORE,))
+        asked = self._request
+        dry = isinstance(asked, MinifyRequest) or asked.switches.dry_run
+        hints = (_MORE,) if dry else (_MORE, _WITHOUT_DATA)
+        return _Ending("memory", f"The program used more than {gib:.3g} GiB of memory.", hints)
 
     async def _greet(self, worker: Worker) -> _Ending | None:
         """Wait for the worker's greeting; returns an ending if it cannot run anything."""

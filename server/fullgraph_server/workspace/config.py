@@ -24,7 +24,7 @@ TargetKind: TypeAlias = Literal["script", "pytest", "example", "torchrun", "trac
 _KINDS: tuple[TargetKind, ...] = ("script", "pytest", "example", "torchrun")
 _WITH_ARGS: tuple[TargetKind, ...] = ("script", "torchrun")
 _DYNAMIC: Mapping[object, Dynamic] = {True: "on", False: "off", "automatic": "automatic"}
-_SWITCHES = ("dynamic", "recompile-limit", "only", "cold-caches", "cpp-stacks", "warm-up")
+_SWITCHES = ("dynamic", "recompile-limit", "only", "cold-caches", "cpp-stacks", "warm-up", "dry-run")
 _TABLE_KEYS = ("targets", "python", "timeout", "memory", "paths", *_SWITCHES)
 _TARGET_KEYS = ("name", *_KINDS, "args", "ranks", "cwd", "env", "timeout", *_SWITCHES)
 _TABLE = re.compile(r"\s*\[tool\.fullgraph\]")
@@ -175,6 +175,7 @@ class _Reader:
             cold_caches=self._flag(f"{prefix}cold-caches", table.get("cold-caches"), general.cold_caches),
             cpp_stacks=self._flag(f"{prefix}cpp-stacks", table.get("cpp-stacks"), general.cpp_stacks),
             warm_up=self._whole(f"{prefix}warm-up", table.get("warm-up")) or general.warm_up,
+            dry_run=self._flag(f"{prefix}dry-run", table.get("dry-run"), general.dry_run),
         )
 
     def _check_keys(self, key: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
