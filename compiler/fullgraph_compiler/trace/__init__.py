@@ -6,7 +6,7 @@ live run and for a log, for every supported torch.
 
 from .interpreter import FINDING_RECORDS, GRAPH_RECORDS, KNOWN_RECORDS, Interpreter
 from .log import LogHead, TraceLog, read_head, read_log
-from .record import TraceRecord, from_metadata
+from .record import TraceRecord, frame_of, from_metadata
 
 __all__ = [
     "FINDING_RECORDS",
@@ -16,6 +16,7 @@ __all__ = [
     "LogHead",
     "TraceLog",
     "TraceRecord",
+    "frame_of",
     "from_metadata",
     "read_head",
     "read_log",

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from ..facts import GuardFailure, GuardInstalled
 from .guards import state_change
+from .record import frame_of
 
 VALUES = ("EQUALS_MATCH", "CONSTANT_MATCH")
 """Guards on a value itself."""
@@ -43,7 +44,7 @@ def versions(guards: Mapping[str, Sequence[GuardInstalled]]) -> int:
     """
     frames: dict[str, set[frozenset[tuple[str, str]]]] = defaultdict(set)
     for compile_id, installed in guards.items():
-        frames[compile_id.rpartition("/")[0]].add(frozenset((guard.kind, guard.code) for guard in installed))
+        frames[frame_of(compile_id)].add(frozenset((guard.kind, guard.code) for guard in installed))
     return max(map(len, frames.values()), default=0)
 
 

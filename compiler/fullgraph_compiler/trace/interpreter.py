@@ -45,7 +45,7 @@ from .graphs import collectives, outline, parse_collectives
 from .guards import Place, Reason, parse_reasons, parse_tree
 from .messages import Source, first_line, no_source, parse_frames, parse_message, parse_user_stack
 from .phases import PHASE, PhaseReader
-from .record import TraceRecord
+from .record import TraceRecord, frame_of
 from .shapes import SHAPE_RECORDS, ShapeReader
 from .stacks import join_stacks, original_function
 
@@ -151,7 +151,7 @@ class Interpreter:
         started = FrameStarted(record.compile_id, joined.function, joined.filename, row, tuple(stack))
         compilation = Compilation(started, CodeReader(self._source), ShapeReader(self._joined_stack))
         self._compilations[record.compile_id] = compilation
-        self._frames[_frame(record.compile_id)][record.compile_id] = compilation
+        self._frames[frame_of(record.compile_id)][record.compile_id] = compilation
         failures = self._failures.pop(record.compile_id, ())
         if failures:
             yield from self._ask(failures, record.compile_id)
@@ -458,11 +458,7 @@ class Interpreter:
         return join_stacks((), self._structured_stack(frames))
 
     def _of_same_frame(self, compile_id: str) -> list[Compilation]:
-        return [*self._frames[_frame(compile_id)].values()]
-
-
-def _frame(compile_id: str) -> str:
-    return compile_id.rpartition("/")[0]
+        return [*self._frames[frame_of(compile_id)].values()]
 
 
 def _as_break(failure: CompileFailure) -> GraphBreak:

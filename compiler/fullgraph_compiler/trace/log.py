@@ -56,10 +56,6 @@ class TraceLog:
     def __exit__(self, *error: object) -> None:
         self._stream.close()
 
-    def count(self, name: str) -> int:
-        """How many records bear a name."""
-        return self._names.count(self._numbers[name]) if name in self._numbers else 0
-
     def records(self, names: Container[str] | None = None) -> Iterator[TraceRecord]:
         """The records of some names, or all, in their order. A payload is read when it is asked for."""
         wanted = {number for name, number in self._numbers.items() if names is None or name in names}

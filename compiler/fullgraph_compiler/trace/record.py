@@ -81,6 +81,11 @@ def parse_header(line: str) -> Mapping[str, Any] | None:
     return metadata if isinstance(metadata, dict) else None
 
 
+def frame_of(compile_id: str) -> str:
+    """The frame whose compilation this is: its recompilations differ in the last number only."""
+    return compile_id.rpartition("/")[0]
+
+
 def _compile_id(metadata: Mapping[str, Any]) -> str:
     # torch/_guards.py, CompileId.__str__
     frame, compilation = metadata.get("frame_id"), metadata.get("frame_compile_id")

@@ -28,3 +28,9 @@ def finished(draft: Draft) -> Finding:
             finding, message=f"{finding.message.rstrip('.')}; the whole of `{draft.eager}` runs eagerly"
         )
     return finding
+
+
+def by_place(finding: Finding) -> tuple[str, int, int, str, str]:
+    """The order in which findings are told."""
+    span = finding.span
+    return (span.filename, span.row, span.column, finding.code, finding.message)

@@ -43,7 +43,7 @@ from ..workspace.ranges import definition_span
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
 from . import wording
-from .drafts import Draft, finished
+from .drafts import Draft, by_place, finished
 from .faults import add_faults, fault_message
 from .graph_lines import graph_lines
 from .kernels import codes_of
@@ -98,7 +98,7 @@ class _Folding:
     def report(self, target: str, generation: int, torch: str, depth: Depth) -> Report:
         end = next((fact for fact in self._facts if isinstance(fact, RunFinished)), None)
         drafts = self._drafts()
-        findings = sorted((finished(draft) for draft in drafts), key=_order)
+        findings = sorted((finished(draft) for draft in drafts), key=by_place)
         frames = self._frames(drafts)
         graphs = tuple(self._graph(fact) for fact in self._facts if isinstance(fact, GraphCaptured))
         written = (fact for fact in self._facts if isinstance(fact, CodeGenerated))
@@ -397,8 +397,3 @@ def _target_file(target: str, workspace: Workspace) -> str:
     path = target.removeprefix("pytest:").partition("::")[0]
     filename = os.path.join(workspace.root, path)
     return filename if os.path.isfile(filename) else os.path.join(workspace.root, "pyproject.toml")
-
-
-def _order(finding: Finding) -> tuple[str, int, int, str, str]:
-    span = finding.span
-    return (span.filename, span.row, span.column, finding.code, finding.message)

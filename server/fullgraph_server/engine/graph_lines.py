@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from fullgraph_compiler.facts import Fact, FrameSkipped, GraphBreak, GraphCaptured, RecompileLimit, StackFrame
+from fullgraph_compiler.trace import frame_of
 
 from ..workspace.ranges import body_spans, statement_span
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
-from .names import compile_number, frame_of
+from .names import compile_number
 from .places import Function, Places
 from .report import GraphLines, NumberedGraph, Span
 from .wording import first_line

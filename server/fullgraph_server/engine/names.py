@@ -35,11 +35,6 @@ def compile_number(compile_id: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", compile_id))
 
 
-def frame_of(compile_id: str) -> str:
-    """The frame whose compilation this is: its recompilations differ in the last number only."""
-    return compile_id.rpartition("/")[0]
-
-
 def _member(found: re.Match[str]) -> str:
     key = found.group(2)
     return f"[{key}]" if key.isdigit() else f".{key}"

@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 from fullgraph_compiler.facts import Severity, Status
 
 from ..workspace.ranges import definition_span
+from .drafts import by_place
 from .identity import stable_message
 from .report import Finding, FrameReport, RankSummary, Report, Span
 from .wording import counted
@@ -51,7 +52,7 @@ def merged(reports: Sequence[RankReport]) -> Report:
         model,
         status=end,
         seconds=max(item.report.seconds for item in reports),
-        findings=tuple(sorted(findings, key=_order)),
+        findings=tuple(sorted(findings, key=by_place)),
         frames=_frames(model, reports),
         files={name: text for item in reversed(reports) for name, text in item.report.files.items()},
         ranks=tuple(_summary(item, 2 * alike[_behaviour(item.report)] <= len(reports)) for item in reports),
@@ -276,8 +277,3 @@ def _behaviour(report: Report) -> Hashable:
 def _compiled(times: int) -> str:
     often = {1: "once", 2: "twice"}.get(times, f"{times} times")
     return f"is compiled {often}" if times else "is not compiled"
-
-
-def _order(finding: Finding) -> tuple[str, int, int, str, str]:
-    span = finding.span
-    return (span.filename, span.row, span.column, finding.code, finding.message)

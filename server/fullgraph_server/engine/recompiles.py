@@ -21,12 +21,13 @@ from fullgraph_compiler.facts import (
     Stack,
     StackFrame,
 )
+from fullgraph_compiler.trace import frame_of
 from fullgraph_compiler.trace.changes import completed
 
 from ..workspace.workspace import Workspace
 from . import advice, wording
 from .drafts import Draft
-from .names import compile_number, frame_of
+from .names import compile_number
 from .places import Place, Places
 from .report import Finding, Report, Span
 from .sizes import condition_behind, specialization_behind

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from fullgraph_compiler.facts import Fact, NamedTensor, StackFrame, TensorsNamed
+from fullgraph_compiler.trace import frame_of
 
 from ..workspace.names import Target, name_targets
 from ..workspace.workspace import Workspace
-from .names import compile_number, frame_of
+from .names import compile_number
 from .report import HeldTensors, TensorName
 
 

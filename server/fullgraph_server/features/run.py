@@ -86,6 +86,13 @@ def create_planner(targets: Targets, documents: Documents, configuration: Config
     return plan
 
 
+def summary(target: str, report: Report | None) -> RunSummary:
+    """What a command that runs a target answers."""
+    if report is None or report.status is None:
+        return RunSummary(target, "cancelled", 0)
+    return RunSummary(target, report.status, len(report.findings))
+
+
 def register(
     server: LanguageServer,
     runs: Runs,
@@ -155,11 +162,6 @@ def register(
             kind = types.MessageType.Warning if fails else types.MessageType.Info
             server.window_show_message(types.ShowMessageParams(kind, verdict(report)))
         return summary(name, report)
-
-    def summary(name: str, report: Report | None) -> RunSummary:
-        if report is None or report.status is None:
-            return RunSummary(name, "cancelled", 0)
-        return RunSummary(name, report.status, len(report.findings))
 
     @server.command(STOP)
     async def stop(*args: Any) -> None:

@@ -23,6 +23,7 @@ from ..workspace.targets import Target, Trace, trace_of, trace_target
 from .arguments import named_target, refusal
 from .documents import Documents
 from .explanation import place_link
+from .run import summary
 from .targets import Targets
 
 _LOOK_SECONDS = 1.0
@@ -39,9 +40,7 @@ def register(server: LanguageServer, targets: Targets, documents: Documents, run
     @server.command(READ_TRACE)
     async def read_trace(*args: Any) -> RunSummary:
         target = named_target(targets, _trace_name(args, documents))
-        report = await growing.read(target)
-        status = report.status if report and report.status else "cancelled"
-        return RunSummary(target.id, status, len(report.findings) if report else 0)
+        return summary(target.id, await growing.read(target))
 
     @server.command(TRACE_DIFF)
     async def trace_diff(*args: Any) -> str:
