@@ -18,7 +18,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 TRACES = Path(__file__).parents[1] / "compiler" / "traces"
 PROGRAM = (TRACES / "program.py").read_text()
 LOG = gzip.decompress((TRACES / "torch-2.13.log.gz").read_bytes())
-LOG = LOG.replace(b" mp/proj/program.py", b" ser/project/program.py")
 SHORT = LOG[: LOG.index(b"\nV", LOG.index(b'"co_name": "limit"')) + 1]
 """The same, until a function has been compiled for the first time."""
 

@@ -17,9 +17,7 @@ PROGRAM = (RECORDED / "program.py").read_text()
 
 def recorded(version: str = "2.13") -> bytes:
     """A log of the program."""
-    log = gzip.decompress((RECORDED / f"torch-{version}.log.gz").read_bytes())
-    # The folder's name was changed for the repository, but for the places where torch shortens it.
-    return log.replace(b" mp/proj/program.py", b" ser/project/program.py")
+    return gzip.decompress((RECORDED / f"torch-{version}.log.gz").read_bytes())
 
 
 def records(log: bytes) -> list[bytes]:
