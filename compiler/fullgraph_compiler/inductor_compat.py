@@ -69,17 +69,21 @@ def compile_with_inductor(
     return compiled
 
 
-def keep_kernels_in(folder: str) -> None:
-    """Let TorchInductor keep compiled C++ and Triton code in a folder, but compile each graph anew.
+def compile_each_graph_anew() -> None:
+    """Have TorchInductor compile what it would take from a cache: such a graph has no facts.
 
-    A graph that comes from a cache has no facts. ``fx_graph_cache`` (``torch/_inductor/config.py``) and
-    ``enable_autograd_cache`` (``torch/_functorch/config.py``): 2.11 to 2.15.
+    ``fx_graph_cache`` (``torch/_inductor/config.py``) and ``enable_autograd_cache``
+    (``torch/_functorch/config.py``): 2.11 to 2.15.
     """
     import torch._functorch.config
     import torch._inductor.config
 
     _set_in_all_threads(torch._inductor.config, "fx_graph_cache", value=False)
     _set_in_all_threads(torch._functorch.config, "enable_autograd_cache", value=False)
+
+
+def keep_kernels_in(folder: str) -> None:
+    """Let TorchInductor and Triton keep what they compile in a folder."""
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")
     os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "triton")
 
@@ -160,10 +164,11 @@ def write_code_only() -> None:
 
 
 def prepare(cache: str) -> None:
-    """Get this process ready to compile, or to fork children that do.
+    """Get this process ready to compile each graph anew, or to fork children that do.
 
     Kernels are kept in the folder ``cache``, if one is named.
     """
+    compile_each_graph_anew()
     if cache:
         keep_kernels_in(cache)
     import_inductor()
