@@ -70,7 +70,7 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     if prepare is not None:
         prepare()
     run_it = partial(_run_program, request)
-    outcome = run_dry(run_it) if request.switches.dry_run else run_it()
+    outcome = run_dry(run_it) if request.switches.without_data else run_it()
     # What the program left to its end is part of it; the interpreter's own teardown is not.
     atexit._run_exitfuncs()
     listener.finish()

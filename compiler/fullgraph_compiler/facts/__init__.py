@@ -29,12 +29,14 @@ from .capture import (
     TensorsNamed,
 )
 from .code import Artifact, ArtifactKind, CodeGenerated, Cost, Kernel, KernelCompiled, KernelNode, Phase
+from .devices import DEVICES, Device
 from .outcome import (
     Failure,
     FaultLocated,
     MinifyProgress,
     ModulesLoaded,
     ProgramRaised,
+    RanDry,
     RecipeTried,
     ReproWritten,
     RunFinished,
@@ -63,6 +65,7 @@ from .speed import CompilePhase, CudagraphSkip, PerformanceHint, PhasesTimed, Ti
 from .stacks import Severity, Stack, StackFrame
 
 __all__ = [
+    "DEVICES",
     "PROTOCOL_VERSION",
     "Artifact",
     "ArtifactKind",
@@ -74,6 +77,7 @@ __all__ = [
     "Cost",
     "CudagraphSkip",
     "Depth",
+    "Device",
     "Dynamic",
     "Example",
     "ExampleCall",
@@ -104,6 +108,7 @@ __all__ = [
     "Program",
     "ProgramRaised",
     "PytestNode",
+    "RanDry",
     "RecipeTried",
     "Recompile",
     "RecompileLimit",
@@ -159,6 +164,7 @@ Fact: TypeAlias = (
     | ReproWritten
     | ModulesLoaded
     | ProgramRaised
+    | RanDry
     | TargetProblem
     | RunFinished
 )

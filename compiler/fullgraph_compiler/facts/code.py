@@ -118,6 +118,8 @@ class KernelCompiled:
     ``texts`` are its compiled forms by language, from high to low: ``ttir``, ``ttgir``, ``llir``, ``ptx``,
     ``sass``, or ``asm`` for C++. ``config`` is the one that autotuning chose (``XBLOCK: 256, num_warps: 4``).
     ``registers`` and ``spills`` are counts for a thread, ``shared`` bytes of a block, ``None`` on a CPU.
+    ``others`` are the settings that autotuning would have tried beside ``config``, where there was no device
+    to try them on. ``problem`` says why there is no text, where its compiler failed.
     """
 
     filename: str
@@ -127,3 +129,5 @@ class KernelCompiled:
     registers: int | None = None
     spills: int | None = None
     shared: int | None = None
+    others: tuple[str, ...] = ()
+    problem: str = ""

@@ -141,3 +141,15 @@ class RunFinished:
     status: Status
     seconds: float
     exit_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RanDry:
+    """The program ran without data, for the GPU ``device`` if kernels were written for one that is not there.
+
+    ``device`` is a key of :data:`.devices.DEVICES`. ``unknown`` are sentences on what only the device itself
+    can tell, and on what this torch cannot preview.
+    """
+
+    device: str = ""
+    unknown: tuple[str, ...] = ()

@@ -83,7 +83,8 @@ class Switches:
     ``dynamic`` and ``recompile_limit`` take the place of torch's settings. ``only`` is a regular expression:
     frames of functions with other names run eagerly. ``cold_caches`` compiles everything anew. With
     ``cpp_stacks``, shape guards tell which C++ code added them, which takes long. In a ``frozen`` run, a
-    compiled function may compile in its first ``warm_up`` calls. A ``dry_run`` has tensors without data.
+    compiled function may compile in its first ``warm_up`` calls. A ``dry_run`` has tensors without data; with
+    a ``device`` (a key of :data:`.devices.DEVICES`), for which it writes kernels, a run is dry.
     """
 
     dynamic: Dynamic | None = None
@@ -93,6 +94,12 @@ class Switches:
     cpp_stacks: bool = False
     warm_up: int = 1
     dry_run: bool = False
+    device: str = ""
+
+    @property
+    def without_data(self) -> bool:
+        """Whether the run is a dry one."""
+        return self.dry_run or bool(self.device)
 
 
 @dataclass(frozen=True, slots=True)

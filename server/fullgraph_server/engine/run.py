@@ -169,7 +169,7 @@ class Run:
             return _Ending("timeout", message, (_LONGER,))
         gib = (settings.memory or 0) / _GIB
         asked = self._request
-        dry = isinstance(asked, MinifyRequest) or asked.switches.dry_run
+        dry = isinstance(asked, MinifyRequest) or asked.switches.without_data
         hints = (_MORE,) if dry else (_MORE, _WITHOUT_DATA)
         return _Ending("memory", f"The program used more than {gib:.3g} GiB of memory.", hints)
 

@@ -1,0 +1,71 @@
+"""GPUs that need not be there: what the compiler asks of a device before it writes kernels for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+_KIB = 2**10
+_MIB = 2**20
+_GIB = 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A GPU as ``torch.cuda.get_device_properties`` and Triton's driver describe one.
+
+    ``name`` is what the driver calls it, by which torch finds its data sheet
+    (``torch/_inductor/analysis/device_info.py``). ``capability`` is CUDA's compute capability, sizes are
+    bytes, clocks kHz; ``bus_width`` is that of the memory, in bits. ``source`` says where the figures are
+    from, beside the tables of the CUDA C++ Programming Guide ("Compute Capabilities").
+    """
+
+    name: str
+    capability: tuple[int, int]
+    multiprocessors: int
+    memory: int
+    l2_cache: int
+    shared_memory: int
+    """Of a block, at most."""
+    shared_memory_of_multiprocessor: int
+    threads: int
+    """Of a multiprocessor, at most."""
+    clock: int
+    memory_clock: int
+    bus_width: int
+    source: str
+
+
+_HOPPER: Final = "NVIDIA H100 Tensor Core GPU Architecture whitepaper; data sheet"
+
+DEVICES: Final[Mapping[str, Device]] = MappingProxyType(
+    {
+        "a100": Device(
+            "NVIDIA A100-SXM4-80GB", (8, 0), 108, 80 * _GIB, 40 * _MIB, 163 * _KIB, 164 * _KIB, 2048,
+            1_410_000, 1_593_000, 5120, "NVIDIA A100 Tensor Core GPU Architecture whitepaper",
+        ),
+        "l4": Device(
+            "NVIDIA L4", (8, 9), 58, 24 * _GIB, 48 * _MIB, 99 * _KIB, 100 * _KIB, 1536,
+            2_040_000, 6_251_000, 192, "NVIDIA L4 data sheet; NVIDIA Ada GPU Architecture whitepaper",
+        ),
+        "rtx4090": Device(
+            "NVIDIA GeForce RTX 4090", (8, 9), 128, 24 * _GIB, 72 * _MIB, 99 * _KIB, 100 * _KIB, 1536,
+            2_520_000, 10_501_000, 384, "NVIDIA Ada GPU Architecture whitepaper",
+        ),
+        "h100": Device(
+            "NVIDIA H100 80GB HBM3", (9, 0), 132, 80 * _GIB, 50 * _MIB, 227 * _KIB, 228 * _KIB, 2048,
+            1_980_000, 2_619_000, 5120, _HOPPER,
+        ),
+        "h200": Device(
+            "NVIDIA H200", (9, 0), 132, 141 * _GIB, 60 * _MIB, 227 * _KIB, 228 * _KIB, 2048,
+            1_980_000, 3_201_000, 6144, "read from a device; NVIDIA H200 data sheet",
+        ),
+        "b200": Device(
+            "NVIDIA B200", (10, 0), 148, 180 * _GIB, 126 * _MIB, 227 * _KIB, 228 * _KIB, 2048,
+            1_965_000, 3_996_000, 8192, "NVIDIA Blackwell data sheet",
+        ),
+    }
+)  # fmt: skip
+"""What can be previewed, by the names that people type."""
