@@ -12,15 +12,18 @@ from types import ModuleType
 from .. import cache_compat, call_compat, inductor_compat, kernel_compat, torch_compat
 from ..backends import registry
 from ..facts import (
+    CodeGenerated,
     CompileFailure,
     Examples,
     Fact,
+    RanDry,
     RecompileLimit,
     RunFinished,
     RunRequest,
     Script,
     TargetProblem,
 )
+from ..preview import run as preview
 from . import binaries, overlay, switches
 from .dry import run_dry
 from .examples import run_examples
@@ -39,6 +42,8 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     the program has done to it what it likes.
     """
     started = time.monotonic()
+    device = request.switches.device
+    codes: list[CodeGenerated] = []
     reported: set[str] = set()
 
     def watch(facts: list[Fact]) -> None:
@@ -48,6 +53,8 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
                 reported.update((fact.error, "InternalTorchDynamoError"))
             elif isinstance(fact, RecompileLimit) and fact.fatal:
                 reported.add("FailOnRecompileLimitHit")
+            elif isinstance(fact, CodeGenerated) and device:
+                codes.append(fact)
         sink([*modules.news(), *facts])
 
     if not torch_compat.is_supported():
@@ -56,6 +63,9 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     os.environ.update(request.variables)
     switches.apply(request.switches)
     loaded = _go_as_deep(request)
+    unknown = preview.prepare(device) if device else ()
+    if request.switches.without_data:
+        sink([RanDry(device, unknown)])
     torch_compat.place_frames()
     note_names()
     torch_compat.skip_guard_profiling()
@@ -78,7 +88,8 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     # What the compiler raised is told already, with more than the exception knows.
     ended += [describe(error) for error in outcome.raised if type(error).__qualname__ not in reported]
     ended.append(RunFinished(outcome.status, time.monotonic() - started, outcome.exit_code))
-    for kernel in binaries.read_kernels(loaded):
+    built = preview.kernels(device, unknown, codes) if codes else binaries.read_kernels(loaded)
+    for kernel in built:
         sink([kernel])  # one by one, since their texts are long
     sink(ended)
 
