@@ -1,4 +1,4 @@
-"""What is put in the place of parts of torch and Triton so that they write kernels for a GPU that is not there.
+"""What takes the place of parts of torch and Triton, so that they write kernels for a GPU that is not there.
 
 Each patch says what it replaces, why, and in which of the supported versions (2.11 to 2.15) it was read and
 needed; :func:`stand_in` applies all of them to this process, for good: it must be one that nobody needs
@@ -95,7 +95,7 @@ def _the_device(device: Device) -> None:
         get_device_properties=lambda _=None: properties,
         get_device_capability=lambda _=None: device.capability,
         get_device_name=lambda _=None: device.name,
-        is_bf16_supported=lambda including_emulation=True: True,
+        is_bf16_supported=lambda *_, **__: True,
         mem_get_info=lambda _=None: (device.memory, device.memory),
     )
 
@@ -127,7 +127,7 @@ def _what_opens_it(_: Device) -> None:
 )
 def _exchange_of_devices(_: Device) -> None:
     torch.cuda._exchange_device = lambda _: 0
-    torch.cuda._maybe_exchange_device = lambda _: 0  # noqa: PIE796
+    torch.cuda._maybe_exchange_device = lambda _: 0
 
 
 @_patch(
@@ -142,9 +142,6 @@ def _interface(device: Device) -> None:
     interface = device_interface.CudaInterface
     interface.is_available = staticmethod(lambda: True)
     interface.get_device_properties = staticmethod(lambda _=None: properties)
-    interface.get_compute_capability = staticmethod(
-        lambda _=None: device.capability[0] * 10 + device.capability[1]
-    )
     device_interface.caching_worker_device_properties["cuda"] = [properties]
     device_interface.caching_worker_current_devices["cuda"] = 0
 
@@ -163,7 +160,7 @@ def _tensors_without_data(_: Device) -> None:
 
 
 @_patch(
-    "at::detail::CUDAHooks::hasPrimaryContext, by its place in the table of virtual functions (slot 4, Linux)",
+    "at::detail::CUDAHooks::hasPrimaryContext, the fifth in its table of virtual functions (Linux)",
     why="autograd asks it for each device; CUDA's own raises for a device that the driver does not have",
     needed_for="backward",
 )
@@ -192,7 +189,7 @@ _AHEAD: Final = 2
 """Entries ahead of the first virtual function: the offset to the top, and the type."""
 _FUNCTIONS: Final = 96
 _HAS_PRIMARY_CONTEXT: Final = 4
-"""After two destructors, ``init`` (2.11: in another place, with the same count) and ``isBuilt``."""
+"""After two destructors, ``isBuilt`` and ``isAvailable`` (``aten/src/ATen/detail/CUDAHooksInterface.h``)."""
 _KEPT: Final[list[Any]] = []
 """What C++ points to."""
 
@@ -253,7 +250,7 @@ def is_plain(tensor: torch.Tensor) -> bool:
 # What would run on it while graphs are compiled
 
 
-class _OnCpu(TorchDispatchMode):
+class _OnCpu(TorchDispatchMode):  # type: ignore[misc]
     """Makes what is asked of the GPU on the CPU."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -310,11 +307,9 @@ def _measurements(_: Device) -> None:
     from torch._inductor import select_algorithm
     from torch._inductor.codegen.triton import TritonScheduling
 
-    def choose(
-        self: Any, name: str, nodes: Any, layout: Any, make: Any, key: Any, choices: Any, *_: Any, **__: Any
-    ) -> Any:
-        library = select_algorithm.ExternKernelCaller
-        ranked = sorted(choices, key=lambda choice: isinstance(choice, library))
+    def choose(*arguments: Any, **_: Any) -> Any:
+        _cache, name, _nodes, _layout, _make, _key, choices, *_rest = arguments
+        ranked = sorted(choices, key=lambda choice: isinstance(choice, select_algorithm.ExternKernelCaller))
         unmeasured.append(f"which of {len(ranked)} kernels for {name} is the fastest")
         return {choice: float(place) for place, choice in enumerate(ranked, 1)}
 

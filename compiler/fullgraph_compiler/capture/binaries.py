@@ -61,16 +61,10 @@ def _triton_texts(folder: Path) -> Iterator[tuple[str, str]]:
         for path in folder.glob(f"*.{form}"):
             yield form, path.read_text(errors="replace")
     for path in folder.glob("*.cubin"):
-        if sass := sass_of(path.read_bytes()):
-            yield "sass", sass
-
-
-def sass_of(cubin: bytes) -> str:
-    """A GPU's machine code as text; empty if NVIDIA's disassembler is missing, or older than the GPU."""
-    with contextlib.suppress(Exception):
-        # Triton has imported it, in whatever process it compiles or loads a kernel.
-        return str(sys.modules["triton.tools.disasm"].get_sass(cubin))
-    return ""
+        with contextlib.suppress(Exception):  # NVIDIA's disassembler may be missing, or older than the GPU
+            # Triton has imported it, in whatever process it compiles or loads a kernel.
+            if sass := sys.modules["triton.tools.disasm"].get_sass(path.read_bytes()):
+                yield "sass", sass
 
 
 def _disassembled(library: str) -> str:

@@ -44,7 +44,7 @@ def attend(
     Tensors are (batch, heads, length, width).
     """
     settings: dict[str, Any] = {"scale": scale}
-    kernel = _kernel(query, key, value, attn_mask, enable_gqa)
+    kernel = _kernel(query, value, attn_mask)
     if kernel == "math":
         return _torch_attention(
             query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
@@ -72,9 +72,7 @@ def attend(
     return attention(query, key, value, bias, wants_grad, dropout_p, is_causal, **settings)[0]
 
 
-def _kernel(
-    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None, grouped: bool
-) -> str:
+def _kernel(query: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None) -> str:
     """``cudnn``, ``flash``, ``efficient`` or ``math``."""
     if not query.is_cuda or query.dim() != 4:
         return "math"

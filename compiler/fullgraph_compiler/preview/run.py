@@ -27,6 +27,8 @@ def kernels(device: str, failed: Sequence[str], codes: Sequence[CodeGenerated]) 
     for kernel in build(codes):
         tried = tried or bool(kernel.others)
         yield kernel
+    if not codes:
+        return
     unknown = dict.fromkeys(preview_compat.unmeasured)
     if tried:
         unknown["which settings of a kernel are the fastest: of several, the first are shown"] = None
