@@ -2,6 +2,7 @@ import { l10n, Uri, window } from "vscode";
 import { reply, selectInterpreter, showOutput, tell } from "./messages";
 import { isTrace } from "./nodes";
 import {
+  type DryRunOptions,
   REPORT,
   type ReportItem,
   RUN,
@@ -24,12 +25,12 @@ export async function analyzeFiles(server: Server, named: readonly Uri[]): Promi
     reply(l10n.t("There is no file to analyze: open a Python file first."));
     return;
   }
-  await Promise.all(uris.map((uri) => run(server, uri.toString())));
+  await Promise.all(uris.map((uri) => runTarget(server, uri.toString())));
 }
 
 /** Analyze a target, as the view and the pick have it. */
 export async function analyzeTarget(server: Server, target: TargetItem): Promise<void> {
-  await run(server, target.id);
+  await runTarget(server, target.id);
 }
 
 /** Analyze the test that the cursor is in. */
@@ -78,9 +79,10 @@ export async function ran(
   server: Server,
   command: string,
   target: string,
+  ...options: DryRunOptions[]
 ): Promise<RunSummary | undefined> {
   const summary = (await server.available())
-    ? ((await server.command(command, target)) as RunSummary | undefined)
+    ? ((await server.command(command, target, ...options)) as RunSummary | undefined)
     : undefined;
   return summary && UNTOLD.includes(summary.status) ? undefined : summary;
 }
@@ -92,8 +94,13 @@ export function tellFindings(number: number): void {
   window.setStatusBarMessage(`${icon} Fullgraph: ${text}`, SHOWN);
 }
 
-async function run(server: Server, target: string): Promise<void> {
-  const summary = await ran(server, RUN, target);
+/** Run a target as it is, or as the options say, and tell how much was found. */
+export async function runTarget(
+  server: Server,
+  target: string,
+  ...options: DryRunOptions[]
+): Promise<void> {
+  const summary = await ran(server, RUN, target, ...options);
   if (summary !== undefined) {
     tellFindings(summary.findings);
   }

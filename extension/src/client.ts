@@ -34,6 +34,7 @@ import {
   KERNELS,
   MINIFY,
   type MinifySummary,
+  OPEN_ARTIFACT,
   OPEN_REPRO,
   PROFILE_SCHEME,
   READ_TRACE,
@@ -96,7 +97,9 @@ const capabilities: StaticFeature = {
   fillClientCapabilities(all) {
     all.experimental = {
       fullgraphStatus: true,
-      commands: { commands: [SHOW_EXPLANATION, SHOW_TARGET, SHOW_SOURCE, OPEN_REPRO] },
+      commands: {
+        commands: [SHOW_EXPLANATION, SHOW_TARGET, SHOW_SOURCE, OPEN_ARTIFACT, OPEN_REPRO],
+      },
     };
   },
   initialize: () => undefined,

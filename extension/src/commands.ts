@@ -1,6 +1,6 @@
 import { commands, type Disposable, type ExtensionContext, l10n, Uri } from "vscode";
 import { analyzeFiles, analyzeTarget, analyzeTest } from "./analyze";
-import { compareWithPrevious, openAssembly } from "./artifacts";
+import { compareWithPrevious, openAssembly, openBeside } from "./artifacts";
 import type { ClientContext } from "./client";
 import { debugRepro, debugTarget } from "./debug";
 import { copyEnvironment } from "./environment";
@@ -18,8 +18,10 @@ import {
 import { openKernels, showSource } from "./kernels";
 import type { ArtifactNode, FindingNode, GuardNode, RankNode, TargetNode } from "./nodes";
 import { pickTarget } from "./pick";
+import { dryRun, previewKernels } from "./previews";
 import {
   CLEAR,
+  OPEN_ARTIFACT,
   OPEN_REPRO,
   RUN_ON_SAVE,
   SHOW_EXPLANATION,
@@ -71,6 +73,9 @@ export function registerCommands(
     "fullgraph.compareTrace": (node: TargetNode) => traces.compare(node),
     "fullgraph.mapTracePath": (node?: TargetNode) => mapRemoteFolder(server, node),
     "fullgraph.openKernels": (named?: unknown) => openKernels(server, nodeOf(named)),
+    "fullgraph.previewKernels": (named?: unknown) =>
+      previewKernels(server, extension.workspaceState, nodeOf(named)),
+    "fullgraph.dryRun": (named?: unknown) => dryRun(server, nodeOf(named)),
     "fullgraph.openAssembly": (named?: unknown) => openAssembly(server, nodeOf(named)),
     "fullgraph.compareWithPrevious": ({ artifact }: ArtifactNode) => compareWithPrevious(artifact),
     "fullgraph.openReport": (named?: unknown) => reports.open(nodeOf(named)),
@@ -106,6 +111,7 @@ export function registerCommands(
         `${extension.extension.id}#start`,
         false,
       ),
+    [OPEN_ARTIFACT]: openBeside,
     [OPEN_REPRO]: openRepro,
     [SHOW_EXPLANATION]: (of: string | FindingNode) =>
       showExplanation(typeof of === "string" ? of : of.finding.explanation, context.milestones),

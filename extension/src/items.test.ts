@@ -22,6 +22,15 @@ test.each([
   ["queued", node({ state: "queued" }), "watch", "queued"],
   ["running", node({ state: "running" }, { findings: [BREAK] }), "loading~spin", "running"],
   ["clean", node({ state: "finished" }, { frames: [frame()] }), "pass", "no graph breaks · 0.4 s"],
+  [
+    "dry",
+    node(
+      { state: "finished" },
+      { frames: [frame()], dry: { label: "preview for h100", sentence: "", unknown: [] } },
+    ),
+    "pass",
+    "preview for h100 · no graph breaks · 0.4 s",
+  ],
   ["idle", node({ state: "finished" }, {}), "pass", "nothing was compiled · 0.4 s"],
   ["broken", node({ state: "finished" }, { findings: [BREAK] }), "warning", "1 break · 0.4 s"],
   ["failed", node({ state: "finished" }, { findings: [FAILURE] }), "error", "1 failure · 0.4 s"],

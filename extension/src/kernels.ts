@@ -14,24 +14,36 @@ import { ran } from "./analyze";
 import { openBeside } from "./artifacts";
 import { type Named, targetOf } from "./failures";
 import { reply } from "./messages";
-import { type KernelItem, KERNELS, REPORT, type ReportItem } from "./protocol";
+import {
+  type DryRunOptions,
+  type KernelItem,
+  KERNELS,
+  REPORT,
+  type ReportItem,
+  SHOW_EXPLANATION,
+} from "./protocol";
 import type { Server } from "./server";
+import { joined } from "./words";
 
 interface KernelPick extends QuickPickItem {
   kernel?: KernelItem;
 }
 
 /** Have the kernels of a target written, and let the user open one beside its source. */
-export async function openKernels(server: Server, named: Named): Promise<void> {
+export async function openKernels(
+  server: Server,
+  named: Named,
+  ...options: DryRunOptions[]
+): Promise<void> {
   const target = targetOf(named);
   const editor = window.activeTextEditor;
-  const summary = target === undefined ? undefined : await ran(server, KERNELS, target);
+  const summary = target === undefined ? undefined : await ran(server, KERNELS, target, ...options);
   if (summary === undefined) {
     return;
   }
   const report = await server.request<ReportItem>(REPORT, { target: summary.target });
   if (!report || report.kernels.length === 0) {
-    reply(l10n.t("No kernel was written: nothing was compiled by TorchInductor."));
+    tellWhyNone(report);
     return;
   }
   const here = (kernel: KernelItem) =>
@@ -49,6 +61,20 @@ export async function openKernels(server: Server, named: Named): Promise<void> {
   if (picked?.kernel) {
     await openBeside(picked.kernel.uri);
   }
+}
+
+/** Say why a run wrote no kernel: what stopped it, if something did, and what to do about that. */
+function tellWhyNone(report: ReportItem | undefined): void {
+  const stopped = report?.findings.find(
+    ({ kind, severity }) => kind === "target-error" && severity === "error",
+  );
+  if (stopped) {
+    const title = l10n.t("What to Do");
+    reply(stopped.message, { title, command: SHOW_EXPLANATION, arguments: [stopped.explanation] });
+    return;
+  }
+  const nothing = l10n.t("No kernel was written: nothing was compiled by TorchInductor.");
+  reply(joined([nothing, ...(report?.dry?.unknown ?? [])], " "));
 }
 
 /** Kernels as a list by graph: those of the line that the cursor is in come first. */

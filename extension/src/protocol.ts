@@ -12,6 +12,7 @@ export const INTERPRETER = "fullgraph/interpreter";
 export const ENVIRONMENT = "fullgraph/environment";
 export const BUG_REPORT = "fullgraph/bugReport";
 export const DEBUG_CONFIGURATION = "fullgraph/debugConfiguration";
+export const DEVICES = "fullgraph/devices";
 export const STATUS = "fullgraph/status";
 export const RUN = "fullgraph.run";
 export const STAGES = "fullgraph.stages";
@@ -30,6 +31,7 @@ export const RUN_ON_SAVE = "fullgraph.runOnSave";
 export const SHOW_EXPLANATION = "fullgraph.showExplanation";
 export const SHOW_TARGET = "fullgraph.showTarget";
 export const SHOW_SOURCE = "fullgraph.showSource";
+export const OPEN_ARTIFACT = "fullgraph.openArtifact";
 export const OPEN_REPRO = "fullgraph.openRepro";
 export const EXPLANATION_SCHEME = "fullgraph-explanation";
 export const PROFILE_SCHEME = "fullgraph-profile";
@@ -130,6 +132,13 @@ export interface RankItem {
   differs: boolean;
 }
 
+/** That a run had no data, and what it cannot tell for that. */
+export interface DryItem {
+  label: string;
+  sentence: string;
+  unknown: string[];
+}
+
 /** What the last run of a target told, so far if it is still on. */
 export interface ReportItem {
   target: string;
@@ -141,6 +150,7 @@ export interface ReportItem {
   kernels: KernelItem[];
   artifacts: ArtifactItem[];
   ranks: RankItem[];
+  dry?: DryItem;
 }
 
 /** Asks which places of other documents belong to a place in a source file, or in generated code. */
@@ -189,6 +199,8 @@ export interface KernelRow {
   config?: string;
   registers?: number;
   spills?: number;
+  shared?: number;
+  problem?: string;
 }
 
 /** An operation of a lowered graph. */
@@ -229,6 +241,7 @@ export interface PerformanceItem {
   pictures: PictureItem[];
   times: TimesItem[];
   findings: FindingItem[];
+  dry?: DryItem;
 }
 
 /** Asks which graph each line of a document is in, and which ran eagerly. */
@@ -286,6 +299,19 @@ export interface StatusParams {
   stale: boolean;
   runOnSave: boolean;
   state?: "queued" | "running" | "finished" | "raised" | "exited" | "crashed" | "timeout" | "memory" | "cancelled" | "not-started";
+}
+
+/** Makes one run of a target a dry one: with tensors that have no data. */
+export interface DryRunOptions {
+  dryRun?: boolean;
+  device?: string;
+}
+
+/** A GPU that need not be there. */
+export interface DeviceItem {
+  name: string;
+  gpu: string;
+  description: string;
 }
 
 /** The answer to ``fullgraph.run``. */

@@ -22,9 +22,14 @@ test("the folder may be named in a path", () => {
   workspace.workspaceFolders = [folder("/project")];
   settings.set("interpreter", "${workspaceFolder}/.venv");
   expect(interpreterSetting(FILE)).toBe("/project/.venv");
-  const section = { interpreter: "${workspaceFolder}/.venv", timeout: 3 };
+  const section = {
+    interpreter: "${workspaceFolder}/.venv",
+    previewPython: "${workspaceFolder}/gpu",
+    timeout: 3,
+  };
   expect(withInterpreter(section, FILE, "/active")).toEqual({
     interpreter: "/project/.venv",
+    previewPython: "/project/gpu",
     timeout: 3,
     activeInterpreter: "/active",
   });

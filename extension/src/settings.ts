@@ -3,6 +3,7 @@ import { ConfigurationTarget, type Uri, workspace } from "vscode";
 
 const SECTION = "fullgraph";
 const INTERPRETER = "interpreter";
+const PREVIEW_PYTHON = "previewPython";
 const GRAPH_MARKS = "graphMarks";
 const TRACE_PATHS = "tracePaths";
 
@@ -51,9 +52,11 @@ export function withInterpreter(
     return section;
   }
   const settings: Record<string, unknown> = { ...section, activeInterpreter };
-  const interpreter = settings[INTERPRETER];
-  if (typeof interpreter === "string") {
-    settings[INTERPRETER] = expanded(interpreter, scope);
+  for (const name of [INTERPRETER, PREVIEW_PYTHON]) {
+    const path = settings[name];
+    if (typeof path === "string") {
+      settings[name] = expanded(path, scope);
+    }
   }
   return settings;
 }

@@ -13,8 +13,8 @@ export function isOn(state: RunState | undefined): boolean {
   return state === "queued" || state === "running";
 }
 
-/** A report in a few words: `2 breaks · 1 recompile · 4 ranks · 0.4 s`. */
-export function reportSummary({ frames, findings, ranks, seconds }: ReportItem): string {
+/** A report in a few words: `2 breaks · 1 recompile · 4 ranks · 0.4 s`, after that it was a dry run, if so. */
+export function reportSummary({ frames, findings, ranks, seconds, dry }: ReportItem): string {
   const ofKind = (...kinds: FindingItem["kind"][]) =>
     findings.filter((finding) => kinds.includes(finding.kind)).length;
   const found = joined([
@@ -27,6 +27,7 @@ export function reportSummary({ frames, findings, ranks, seconds }: ReportItem):
   ]);
   const nothing = frames.length === 0 ? l10n.t("nothing was compiled") : l10n.t("no graph breaks");
   return joined([
+    dry?.label,
     found === "" ? nothing : found,
     ranks.length > 1 ? l10n.t("{0} ranks", grouped(ranks.length)) : "",
     inSeconds(seconds),

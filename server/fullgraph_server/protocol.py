@@ -11,19 +11,21 @@ Requests:
     ``fullgraph/environment`` ``InterpreterParams`` -> ``string``: that Python and torch, for a bug report.
     ``fullgraph/bugReport`` ``TargetParams`` -> ``BugReportItem``: a failure, for PyTorch's issues.
     ``fullgraph/debugConfiguration`` ``DebugParams`` -> ``DebugItem``: how debugpy starts it.
+    ``fullgraph/devices`` -> ``DeviceItem[]``: the GPUs that kernels can be previewed for.
     ``workspace/textDocumentContent`` (LSP 3.18) for URIs of the schemes ``fullgraph-explanation``,
     ``fullgraph-profile`` and ``fullgraph-comparison``: Markdown, and ``fullgraph-kernel``: generated code and
     what it came from, in the language that its name tells.
 Notifications of the server, to a client with the capability ``experimental.fullgraphStatus``:
     ``fullgraph/status`` ``StatusParams``: the state of a target has changed.
 Commands (``workspace/executeCommand``):
-    ``fullgraph.run [target]`` -> ``RunSummary``, once the run is over.
+    ``fullgraph.run [target, DryRunOptions?]`` -> ``RunSummary``, once the run is over.
     ``fullgraph.stages [target]`` -> ``RunSummary``: the same, through the stages of the compiler.
     ``fullgraph.recipes [target]`` -> ``RunSummary``: the same, with one part of it off after the other.
     ``fullgraph.recompiles [target]`` -> ``RunSummary``: the same, with one compilation kept of each function;
     its ``document`` tells what was compiled again.
     ``fullgraph.frozen [target]`` -> ``RunSummary``: the same, without a compilation after the warm-up.
-    ``fullgraph.kernels [target]`` -> ``RunSummary``: the same, until TorchInductor has written its code.
+    ``fullgraph.kernels [target, DryRunOptions?]`` -> ``RunSummary``: the same, until TorchInductor has
+    written its code.
     ``fullgraph.assembly [target]`` -> ``RunSummary``: the same, and all kernels are built.
     ``fullgraph.compileTimes [target]`` -> ``RunSummary``: the same, with cold and then with warm caches.
     ``fullgraph.readTrace [path or URI, rank?]`` -> ``RunSummary``: a trace, or one of its ranks, is a target
@@ -35,7 +37,8 @@ Commands (``workspace/executeCommand``):
     A target is named by its id or by a file's URI.
 Commands of the client, used where it names them in ``experimental.commands.commands``:
     ``fullgraph.showExplanation [uri]``, ``fullgraph.showTarget [target]``,
-    ``fullgraph.showSource [Location]``; ``fullgraph.openRepro [uri]`` says that it opens the repro of a
+    ``fullgraph.showSource [Location]``, ``fullgraph.openArtifact [uri]`` (what a kernel was compiled to,
+    beside the kernel); ``fullgraph.openRepro [uri]`` says that it opens the repro of a
     ``MinifySummary`` itself.
 In ``Diagnostic.data``: ``FindingData``.
 """
@@ -67,6 +70,7 @@ INTERPRETER = "fullgraph/interpreter"
 ENVIRONMENT = "fullgraph/environment"
 BUG_REPORT = "fullgraph/bugReport"
 DEBUG_CONFIGURATION = "fullgraph/debugConfiguration"
+DEVICES = "fullgraph/devices"
 STATUS = "fullgraph/status"
 
 RUN = "fullgraph.run"
@@ -87,6 +91,7 @@ RUN_ON_SAVE = "fullgraph.runOnSave"
 SHOW_EXPLANATION = "fullgraph.showExplanation"
 SHOW_TARGET = "fullgraph.showTarget"
 SHOW_SOURCE = "fullgraph.showSource"
+OPEN_ARTIFACT = "fullgraph.openArtifact"
 OPEN_REPRO = "fullgraph.openRepro"
 
 EXPLANATION_SCHEME = "fullgraph-explanation"
@@ -232,6 +237,16 @@ class RankItem:
 
 
 @attrs.frozen
+class DryItem:
+    """That a run had no data, and what it cannot tell for that."""
+
+    label: str
+    """``dry run``, ``preview for h100``."""
+    sentence: str
+    unknown: list[str]
+
+
+@attrs.frozen
 class ReportItem:
     """What the last run of a target told, so far if it is still on."""
 
@@ -246,6 +261,8 @@ class ReportItem:
     """In the order in which each graph becomes code; kernels and their compiled forms come last."""
     ranks: list[RankItem]
     """Empty for a program of one process."""
+    dry: DryItem | None = None
+    """Absent if it ran with its data."""
 
 
 @attrs.frozen
@@ -310,9 +327,13 @@ class KernelRow:
     seconds: float | None = None
     """The least time that this GPU needs for it (the roofline)."""
     config: str | None = None
-    """What autotuning chose."""
+    """What autotuning chose, or one of those that it would try."""
     registers: int | None = None
     spills: int | None = None
+    shared: int | None = None
+    """Bytes of shared memory of a block."""
+    problem: str | None = None
+    """Why it was not compiled."""
 
 
 @attrs.frozen
@@ -370,6 +391,8 @@ class PerformanceItem:
     times: list[TimesItem]
     findings: list[FindingItem]
     """Those about speed."""
+    dry: DryItem | None = None
+    """Absent if it ran with its data."""
 
 
 @attrs.frozen
@@ -458,6 +481,26 @@ class StatusParams:
     run_on_save: bool
     state: RunState | None = None
     """Absent once the target was cleared."""
+
+
+@attrs.frozen
+class DryRunOptions:
+    """Makes one run of a target a dry one: with tensors that have no data."""
+
+    dry_run: bool | None = None
+    device: str | None = None
+    """The ``name`` of a ``DeviceItem``: the run is dry, and its kernels are for that GPU."""
+
+
+@attrs.frozen
+class DeviceItem:
+    """A GPU that need not be there."""
+
+    name: str
+    gpu: str
+    """What its driver calls it."""
+    description: str
+    """Compute capability, SMs, memory."""
 
 
 @attrs.frozen
@@ -603,6 +646,9 @@ MESSAGES: tuple[type[Any], ...] = (
     PictureItem,
     TimesItem,
     PerformanceItem,
+    DryItem,
+    DryRunOptions,
+    DeviceItem,
     GraphLinesParams,
     GraphLinesItem,
     GuardsParams,

@@ -21,6 +21,7 @@ from .features import (
     code_lens,
     content,
     debug,
+    devices,
     diagnostics,
     explanation,
     graph_lines,
@@ -112,6 +113,7 @@ def create_server() -> FullgraphServer:
     traces.register(server, found_targets, documents, runs)
     bug_report.register(server, documents, configuration, found_targets, runs, minifications)
     debug.register(server, documents, configuration, found_targets)
+    devices.register(server)
     _register_lifetime(server, runs, minifications, configuration)
     return server
 

@@ -80,6 +80,30 @@ def minify(request):
             time.sleep(60)
 
 
+def preview(generation, stack):
+    """Tells of one kernel that was written and built for a GPU that is not there, and of a failure."""
+    source = "@triton.jit\ndef triton_poi_0(x):\n    tmp1 = tl.maximum(tmp0, 0)"
+    node = {"type": "KernelNode", "name": "relu", "operator": "aten.relu", "frame": stack[0]}
+    kernel = {"type": "Kernel", "name": "triton_poi_0", "language": "triton", "source": source}
+    code = {"compile_id": "0/0", "phase": "inference", "filename": "/tmp/c.py", "text": "code"}
+    failure = {"compile_id": "0/1", "phase": "backend", "error": "RuntimeError", "message": "boom"}
+    facts(
+        generation,
+        {"type": "CompileFailure", **failure, "stack": stack},
+        {"type": "CodeGenerated", **code, "kernels": [{**kernel, "nodes": [node], "stacks": [stack]}]},
+        {
+            "type": "KernelCompiled",
+            "filename": "/tmp/c.py",
+            "name": "triton_poi_0",
+            "texts": [["ttir", "module {}"], ["ptx", ".version 8.7"]],
+            "config": "XBLOCK: 256",
+            "others": ["XBLOCK: 512"],
+            "registers": 12,
+            "shared": 2048,
+        },
+    )
+
+
 def play(params, request):
     program, generation = params["program"], params["generation"]
     scenario, *details = program["args"]
@@ -147,7 +171,9 @@ def play(params, request):
         facts(generation, finished())
     elif scenario == "depth":
         facts(generation, {"type": "ModulesLoaded", "filenames": [program["filename"]], "libraries": []})
-        facts(generation, seen(params["depth"]))
+        switches = params["switches"]
+        how = [params["depth"], *filter(None, [switches["device"], switches["dry_run"] and "dry"])]
+        facts(generation, seen(" ".join(how)))
         if params["cache"]:
             facts(generation, seen(f"with {params['patience']:g} s and {params['cache']}"))
         if params["depth"] == "kernels":
@@ -156,6 +182,16 @@ def play(params, request):
         for gate in details:
             with open(gate) as pipe:
                 pipe.read()
+        facts(generation, finished())
+    elif scenario == "too-large":
+        dry, device = params["switches"]["dry_run"], params["switches"]["device"]
+        if not (dry or device):
+            facts(generation, seen("It is too large."), finished("memory"))
+            return
+        facts(generation, {"type": "RanDry", "device": device, "unknown": ["Nobody knows."]})
+        if params["depth"] == "kernels":
+            stack = [{"type": "StackFrame", "filename": details[0], "row": 2, "function": "f"}]
+            preview(generation, stack)
         facts(generation, finished())
     elif scenario == "fork-and-hang":
         child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])

@@ -229,6 +229,7 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
         "stages": [],
         "recipes": [],
         "ranks": [],
+        "dry": None,
     }
 
 

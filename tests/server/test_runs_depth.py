@@ -106,6 +106,37 @@ async def test_kernels_that_were_asked_for_are_shown_by_later_runs(runs: Runs, p
     assert [await run("graph"), await run()] == ["graph", "graph"]
 
 
+async def test_switches_hold_for_one_run(runs: Runs, program: Path) -> None:
+    async def run(depth: Depth | None = None, **switches: object) -> str:
+        begun = runs.start("target", depth, switches)
+        await go_on(program)
+        return await depth_of(begun)
+
+    assert [await run("graph", dry_run=True), await run()] == ["graph dry", "graph"]
+    # A preview says nothing of how deep later runs shall go; and it builds its kernels in any case.
+    assert [await run("kernels", device="h100"), await run()] == ["kernels h100", "graph"]
+    assert await run("whole", device="h100") == "kernels h100"
+
+
+async def test_who_asked_for_a_preview_gets_it_though_others_share_its_run(runs: Runs, program: Path) -> None:
+    run, same = runs.start("target", "kernels", {"device": "h100"}), runs.start("target")
+    await go_on(program)
+    assert await depth_of(run) == await depth_of(same) == "kernels h100"
+
+
+async def test_a_save_ends_a_preview_but_who_asked_for_it_gets_it(
+    runs: Runs, program: Path, depths: Depths
+) -> None:
+    run = runs.start("target", "kernels", {"device": "h100"})
+    assert await depths.next() == "kernels h100"
+    runs.restart(str(program))
+    assert await depths.next() == "kernels h100", "of the text that was saved"
+    await go_on(program)
+    assert await depth_of(run) == "kernels h100"
+    runs.restart(str(program))
+    assert await depths.next() == "graph", "nobody waits for it"
+
+
 async def test_a_save_ends_a_run_but_who_asked_for_the_stages_gets_them(
     runs: Runs, program: Path, depths: Depths
 ) -> None:

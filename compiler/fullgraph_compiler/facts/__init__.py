@@ -28,7 +28,18 @@ from .capture import (
     Symbol,
     TensorsNamed,
 )
-from .code import Artifact, ArtifactKind, CodeGenerated, Cost, Kernel, KernelCompiled, KernelNode, Phase
+from .code import (
+    Artifact,
+    ArtifactKind,
+    CodeGenerated,
+    Cost,
+    Kernel,
+    KernelCompiled,
+    KernelNode,
+    Phase,
+    PreviewDeferred,
+    WrittenGraph,
+)
 from .devices import DEVICES, Device
 from .outcome import (
     Failure,
@@ -45,12 +56,14 @@ from .outcome import (
     TargetProblem,
 )
 from .requests import (
+    GIVEN_OPERATIONS,
     PROTOCOL_VERSION,
     Depth,
     Dynamic,
     Example,
     ExampleCall,
     Examples,
+    GivenValue,
     Level,
     MinifyRequest,
     Program,
@@ -66,6 +79,7 @@ from .stacks import Severity, Stack, StackFrame
 
 __all__ = [
     "DEVICES",
+    "GIVEN_OPERATIONS",
     "PROTOCOL_VERSION",
     "Artifact",
     "ArtifactKind",
@@ -88,6 +102,7 @@ __all__ = [
     "FrameCompiled",
     "FrameSkipped",
     "FrameStarted",
+    "GivenValue",
     "GraphBreak",
     "GraphCaptured",
     "GraphNode",
@@ -105,6 +120,7 @@ __all__ = [
     "PerformanceHint",
     "Phase",
     "PhasesTimed",
+    "PreviewDeferred",
     "Program",
     "ProgramRaised",
     "PytestNode",
@@ -129,6 +145,7 @@ __all__ = [
     "TargetProblem",
     "TensorsNamed",
     "TimesMeasured",
+    "WrittenGraph",
     "as_object",
     "from_json",
     "to_json",
@@ -145,6 +162,7 @@ Fact: TypeAlias = (
     | Artifact
     | CodeGenerated
     | KernelCompiled
+    | PreviewDeferred
     | PhasesTimed
     | TimesMeasured
     | PerformanceHint

@@ -131,3 +131,23 @@ class KernelCompiled:
     shared: int | None = None
     others: tuple[str, ...] = ()
     problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenGraph:
+    """A captured graph as a program: ``text`` needs nothing but torch, and compiles it once.
+
+    ``places`` are the user's calls behind rows of the text.
+    """
+
+    compile_id: str
+    text: str
+    places: tuple[tuple[int, Stack], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewDeferred:
+    """Kernels for a GPU are for another interpreter to write, from ``graphs``, for the ``reason`` given."""
+
+    reason: str
+    graphs: tuple[WrittenGraph, ...]

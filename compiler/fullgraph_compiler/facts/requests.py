@@ -32,13 +32,33 @@ class PytestNode:
     node: str
 
 
+GIVEN_OPERATIONS = ("item", "nonzero", "masked_select")
+"""The operations whose outcome an example call can give for a run without data."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenValue:
+    """What an operation is taken to find at a line of the file where there is no data.
+
+    Of ``item``, that is the number; of the others, how many elements there are.
+    """
+
+    operation: str
+    row: int
+    value: int | float | bool
+
+
 @dataclass(frozen=True, slots=True)
 class ExampleCall:
-    """One step of an example: source text, and the place in the file where it stands."""
+    """One step of an example: source text, and the place in the file where it stands.
+
+    ``values`` stand in for those that a dry run does not have.
+    """
 
     source: str
     row: int
     column: int = 0
+    values: tuple[GivenValue, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import torch
 
 from .. import inductor_compat, torch_compat
 from ..facts import Stack
+from ..fake_compat import has_data
 from ..trace.messages import parse_frames
 from .case import Code, Exact, Graph, Input, Integers, Normal, Operation, Ref, TensorSpec, Value
 from .statements import NAMESPACES_OF_TORCH
@@ -222,6 +223,8 @@ def _tensor_spec(value: Any) -> TensorSpec | None:
 
 
 def _filling(tensor: torch.Tensor) -> Normal | Integers | Exact:
+    if not has_data(tensor):
+        return Integers(0, 1) if tensor.dtype in _WHOLE else Normal()
     if tensor.numel() <= _MOST_EXACT:
         return Exact(_bytes(tensor))
     if tensor.dtype in _WHOLE:

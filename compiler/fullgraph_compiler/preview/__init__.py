@@ -1,1 +1,23 @@
-"""Kernels for a GPU that is not there: a graph is moved to it, compiled for it, and runs uncompiled."""
+"""Kernels for a GPU that is not there.
+
+Each graph is moved to the GPU, compiled for it, and runs uncompiled: by this torch (:mod:`.here`), or by that
+of another interpreter (:mod:`.elsewhere`).
+"""
+
+from __future__ import annotations
+
+from .. import preview_compat
+from ..facts import RunRequest
+from .elsewhere import Elsewhere
+from .here import Here
+
+
+def preview_of(request: RunRequest) -> Here | Elsewhere | None:
+    """What a run does for a GPU that is not there, if it is for one."""
+    if not request.switches.device:
+        return None
+    reason = preview_compat.why_not()
+    if not reason:
+        return Here(request.switches.device)
+    # Without kernels there is nothing that another torch would do otherwise.
+    return Elsewhere(request.switches.device, reason) if request.depth == "kernels" else None

@@ -28,6 +28,13 @@ test("without bytes there is no work for each of them", () => {
   expect(columns[0]).not.toHaveProperty("FLOP/byte");
 });
 
+test("a preview tells shared memory, and why a kernel was not compiled", () => {
+  expect(told(kernel({ shared: 2048 }), kernel({ problem: "no such layout" }))).toMatchObject([
+    { "Shared memory": "2.0 KiB", "Not compiled": undefined },
+    { "Shared memory": undefined, "Not compiled": "no such layout" },
+  ]);
+});
+
 test("numbers are sorted by what they are, not by what they look like", () => {
   const bytes = columnsOf([kernel({ read: 2048 })]).find(({ title }) => title === "Bytes");
   expect(bytes?.cell(kernel({ read: 2048 }))).toEqual({ text: "2.0 KiB", order: 2048 });

@@ -32,6 +32,8 @@ const COLUMNS: readonly Column[] = [
   { title: "Config", cell: ({ config }) => words(config ?? "") },
   { title: "Registers", cell: ({ registers }) => number(registers, String(registers)) },
   { title: "Spills", cell: ({ spills }) => number(spills, String(spills)) },
+  { title: "Shared memory", cell: ({ shared }) => number(shared, bytes) },
+  { title: "Not compiled", cell: ({ problem }) => words(problem ?? "") },
 ];
 
 /** The columns in which any of the kernels has something to tell. */

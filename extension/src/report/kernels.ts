@@ -6,7 +6,8 @@ import { element } from "./dom";
 import { documentLink, sourceLinks } from "./host";
 import { type Column, columnsOf, MOVED } from "./kernelColumns";
 
-export function kernelTable(section: HTMLElement, { kernels }: PerformanceItem): void {
+export function kernelTable(section: HTMLElement, { kernels, dry }: PerformanceItem): void {
+  section.append(...(dry?.unknown ?? []).map((text) => element("p", { class: "nothing" }, text)));
   const columns = columnsOf(kernels);
   const titles = ["Kernel", ...columns.map(({ title }) => title)];
   const head = titles.map((title) => {

@@ -5,15 +5,16 @@ import { element, table } from "./dom";
 import { count, duration } from "./format";
 
 export function summary(section: HTMLElement, report: PerformanceItem): void {
-  const { torch, seconds, complete, compilations, kernels, times } = report;
+  const { torch, seconds, complete, compilations, kernels, times, dry } = report;
   const again = compilations.filter(({ reason }) => reason !== "").length;
   const facts = [
+    ...(dry === undefined ? [] : [dry.sentence]),
     `torch ${torch}`,
     `${duration(seconds)} in all`,
     count(compilations.length, "compilation"),
     ...(again > 0 ? [count(again, "recompilation")] : []),
     ...(kernels.length > 0 ? [count(kernels.length, "kernel")] : []),
-    ...(complete ? [] : ["without building kernels"]),
+    ...(complete || dry !== undefined ? [] : ["without building kernels"]),
   ];
   section.append(
     element("ul", { class: "facts" }, ...facts.map((fact) => element("li", {}, fact))),

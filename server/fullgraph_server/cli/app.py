@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-import re
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import click
 from fullgraph_compiler.facts import Depth, Level
@@ -17,12 +16,21 @@ from fullgraph_compiler.facts import Depth, Level
 from .. import __version__
 from ..traces.reading import Detail
 from ..workspace.targets import Target
-from .formats import COMPARISON_FORMATS, FORMATS, RECIPES_FORMATS, RECOMPILES_FORMATS, STAGES_FORMATS, Format
+from .formats import (
+    COMPARISON_FORMATS,
+    DEVICES_FORMATS,
+    FORMATS,
+    RECIPES_FORMATS,
+    RECOMPILES_FORMATS,
+    STAGES_FORMATS,
+    Format,
+)
 from .formats.kernels import write as write_kernels
 from .formats.times import write as write_times
 from .known import KnownFindings
 from .options import FAIL_ON, RunOptions
 from .resolve import resolve_targets
+from .switches import Option, with_device, with_switches
 from .trace import TraceOptions, compare_traces, show_examples, show_trace
 
 
@@ -61,60 +69,10 @@ _MEMORY = click.option(
 )
 
 
-_Option: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
-
-_SWITCHES: Mapping[str, _Option] = {
-    "dynamic": click.option(
-        "--dynamic",
-        type=click.Choice(["on", "off", "automatic"]),
-        help="Make sizes dynamic, or static, or dynamic once they change, whatever the program says.",
-    ),
-    "recompile_limit": click.option(
-        "--recompile-limit",
-        type=click.IntRange(min=1),
-        help="Compile a function this often, whatever the program says.",
-        metavar="N",
-    ),
-    "only": click.option("--only", help="Compile functions alone whose whole name fits.", metavar="REGEX"),
-    "cold_caches": click.option(
-        "--cold-caches", is_flag=True, default=None, help="Take no kernel from an earlier run."
-    ),
-    "cpp_stacks": click.option(
-        "--cpp-stacks", is_flag=True, default=None, help="Tell the C++ calls that add guards on sizes: slow."
-    ),
-    "dry_run": click.option(
-        "--dry-run", is_flag=True, default=None, help="Run without data, and so models of any size."
-    ),
-}
-"""What a run does otherwise than the program says: the attributes of ``Switches``."""
-
-
-def _format(formats: Mapping[str, Format]) -> _Option:
+def _format(formats: Collection[str]) -> Option:
     return click.option(
         "--format", "output", type=click.Choice(list(formats)), default="text", show_default=True
     )
-
-
-def _switches(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the switches of its run."""
-
-    @functools.wraps(command)
-    def run(**own: Any) -> None:
-        given = {name: own.pop(name) for name in _SWITCHES}
-        _check_pattern(given["only"])
-        command(switches={name: value for name, value in given.items() if value is not None}, **own)
-
-    optioned: Callable[..., None] = run
-    for option in reversed([*_SWITCHES.values()]):
-        optioned = option(optioned)
-    return optioned
-
-
-def _check_pattern(text: str | None) -> None:
-    try:
-        re.compile(text or "")
-    except re.error as error:
-        raise click.BadParameter(str(error), param_hint="--only") from error
 
 
 def _judged(command: Callable[..., None]) -> Callable[..., None]:
@@ -156,7 +114,7 @@ def _judged(command: Callable[..., None]) -> Callable[..., None]:
 @_MEMORY
 @_format(FORMATS)
 @_judged
-@_switches
+@with_device
 def check(
     targets: tuple[str, ...],
     as_pytest: bool,
@@ -169,6 +127,7 @@ def check(
     fail_on: str,
     known: KnownFindings | None,
     switches: Mapping[str, Any],
+    preview_python: str | None,
 ) -> None:
     """Run each TARGET and report what torch.compile did.
 
@@ -180,11 +139,11 @@ def check(
     not be started. What is in the --baseline does not count.
     """
     resolved = _resolved(targets, as_pytest, args, ranks)
-    options = RunOptions(python, timeout, memory, switches)
+    options = RunOptions(python, timeout, memory, switches, preview_python)
     sys.exit(_check(resolved, options, FORMATS[output], fail_on, known=known))
 
 
-def _of_one_target(command: Callable[..., int], timeout: _Option = _PATIENCE) -> Callable[..., None]:
+def _of_one_target(command: Callable[..., int], timeout: Option = _PATIENCE) -> Callable[..., None]:
     """Give a command that compiles one target, step by step, its options; it returns the exit code."""
 
     @click.argument("target")
@@ -203,16 +162,18 @@ def _of_one_target(command: Callable[..., int], timeout: _Option = _PATIENCE) ->
         memory: float | None,
         ranks: int | None = None,
         switches: Mapping[str, Any] | None = None,
+        preview_python: str | None = None,
         **own: Any,
     ) -> None:
         (resolved,) = _resolved((target,), as_pytest, args, ranks)
-        sys.exit(command(resolved, RunOptions(python, timeout, memory, switches or {}), **own))
+        options = RunOptions(python, timeout, memory, switches or {}, preview_python)
+        sys.exit(command(resolved, options, **own))
 
     return run
 
 
 @main.command(no_args_is_help=True)
-@_switches
+@with_switches
 @_format(STAGES_FORMATS)
 @_of_one_target
 def stages(target: Target, options: RunOptions, output: str) -> int:
@@ -228,7 +189,7 @@ def stages(target: Target, options: RunOptions, output: str) -> int:
 
 
 @main.command(no_args_is_help=True)
-@_switches
+@with_device
 @click.option(
     "-o",
     "--output",
@@ -242,7 +203,8 @@ def kernels(target: Target, options: RunOptions, output: Path | None, build: boo
     """Show the kernels that TorchInductor writes, and the lines they come from.
 
     TARGET is named as for check. Its graphs are lowered and their code is written; without --build
-    they run eagerly then, which is much faster.
+    they run eagerly then, which is much faster. With --device, kernels are written and built for a
+    GPU that need not be there, and nothing runs.
 
     The exit code is 0 if nothing fails, 1 if something does, and 2 if the target could not be
     started.
@@ -252,7 +214,7 @@ def kernels(target: Target, options: RunOptions, output: Path | None, build: boo
 
 
 @main.command(no_args_is_help=True)
-@_switches
+@with_switches
 @_of_one_target
 def times(target: Target, options: RunOptions) -> int:
     """Show why compilation is slow, and what costs speed afterwards.
@@ -267,7 +229,7 @@ def times(target: Target, options: RunOptions) -> int:
 
 
 @main.command(no_args_is_help=True)
-@_switches
+@with_switches
 @_format(FORMATS)
 @click.option(
     "--warm-up",
@@ -292,7 +254,7 @@ def frozen(target: Target, options: RunOptions, output: str, warm_up: int | None
 
 
 @main.command(no_args_is_help=True)
-@_switches
+@with_switches
 @_format(RECOMPILES_FORMATS)
 @_RANKS
 @functools.partial(_of_one_target, timeout=_TIMEOUT)
@@ -309,7 +271,7 @@ def recompiles(target: Target, options: RunOptions, output: str) -> int:
 
 
 @main.command(no_args_is_help=True)
-@_switches
+@with_switches
 @_format(RECIPES_FORMATS)
 @_of_one_target
 def recipes(target: Target, options: RunOptions, output: str) -> int:
@@ -454,6 +416,13 @@ def examples(path: Path, rank: int | None, options: TraceOptions) -> None:
     checked without the machine that the trace is from. The exit code is 1 if there are none.
     """
     sys.exit(show_examples(path, replace(options, rank=rank, detail="graphs")))
+
+
+@main.command()
+@_format(DEVICES_FORMATS)
+def devices(output: str) -> None:
+    """List the GPUs that --device knows."""
+    DEVICES_FORMATS[output](sys.stdout)
 
 
 @main.command()

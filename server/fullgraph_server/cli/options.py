@@ -25,13 +25,22 @@ FAIL_ON: Mapping[str, frozenset[Severity]] = {
 class RunOptions:
     """What the command line says of a run beside its target. ``timeout`` in seconds, ``memory`` in GiB.
 
-    ``switches`` are the attributes of :class:`fullgraph_compiler.facts.Switches` that it names.
+    ``switches`` are the attributes of :class:`fullgraph_compiler.facts.Switches` that it names;
+    ``preview_python`` is the interpreter that previews kernels where ``python`` cannot.
     """
 
     python: str | None = None
     timeout: float | None = None
     memory: float | None = None
     switches: Mapping[str, Any] = field(default_factory=dict)
+    preview_python: str | None = None
+
+
+def preview_interpreter(option: str | None, config: Config) -> str | None:
+    """The interpreter for previews that is named, else the project's, if it names one."""
+    if option:
+        return named_interpreter(option, Path.cwd())
+    return named_interpreter(config.preview_python, config.root) if config.preview_python else None
 
 
 def interpreter(option: str | None, config: Config) -> str:

@@ -24,7 +24,7 @@ from ..engine.workers import Workers
 from ..workspace.config import read_config
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace, is_project, project_root
-from .options import RunOptions, interpreter
+from .options import RunOptions, interpreter, preview_interpreter
 
 NOT_STARTED, _SIGNALLED = 2, 128
 
@@ -53,7 +53,7 @@ class Session:
     def report(self, target: Target, workspace: Workspace, depth: Depth) -> Report:
         """What a target tells when it runs."""
         plan = Plan(target, self._settings(target, workspace.root), workspace)
-        work = work_of(Job(plan, 1, depth, self._workers))
+        work = work_of(Job(plan, 1, plan.depth(depth), self._workers))
         return self._until_signalled(work.execute(), work.cancel)
 
     def minify(
@@ -74,7 +74,10 @@ class Session:
         memory = memory_limit(self._options.memory or config.memory)
         env, switches = {**os.environ, **target.env}, target.switches or config.switches
         switches = replace(switches, **self._options.switches)
-        settings = RunSettings(python, target.cwd, env, memory=memory, switches=switches)
+        preview = preview_interpreter(self._options.preview_python, config)
+        settings = RunSettings(
+            python, target.cwd, env, memory=memory, switches=switches, preview_python=preview
+        )
         return settings.within(self._options.timeout or target.timeout or config.timeout)
 
     def _until_signalled(self, execution: Coroutine[Any, Any, _T], cancel: Callable[[], None]) -> _T:

@@ -13,21 +13,16 @@ from typing import Final, TypeAlias
 from fullgraph_compiler.facts import Artifact, ArtifactKind, StackFrame
 from fullgraph_compiler.trace.graphs import parse_places
 
+from . import dry
 from .kernel_lines import lines_of
-from .kernels import by_kernel, spans_of
+from .kernels import FORMS, by_kernel, launch_words, spans_of
 from .report import Code, Graph, Launch, Report, Span
 
 _SUFFIXES: Final = {"triton": "py", "cpp": "cpp", "metal": "metal", "cuda": "cu", "asm": "s"}
 _OTHERS: Final = {"ir_": "txt", "inductor_": "json"}
 """Suffixes of forms that are not Python, by how their names begin."""
-_BUILT: Final = {
-    "ttir": "TTIR",
-    "ttgir": "TTGIR",
-    "llir": "LLVM IR",
-    "ptx": "PTX",
-    "sass": "SASS",
-    "asm": "assembly",
-}
+_COMMENTS: Final = {"py": "#", "llir": ";"}
+"""What a comment begins with in a file, by its suffix; ``//`` in all others."""
 _TITLES: Final[dict[ArtifactKind, str]] = {
     "before_pre_grad_graph": "Graph before pre-grad passes",
     "after_pre_grad_graph": "Graph after pre-grad passes",
@@ -54,7 +49,8 @@ class Document:
     """A text that the compiler made of a graph. ``name`` is that of its file, with folders.
 
     ``code`` is set for the code of a graph and what is part of it, ``launches`` for a kernel and what it was
-    compiled to, ``built`` for the latter alone.
+    compiled to, ``built`` for the latter alone. In a report without data these begin with so many rows of
+    ``header``, which say so; the compiler has not written them.
     """
 
     name: str
@@ -65,6 +61,7 @@ class Document:
     code: Code | None = None
     launches: tuple[Launch, ...] = ()
     built: bool = False
+    header: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +83,7 @@ def documents_of(report: Report) -> list[Document]:
     for code in report.codes:
         graphs[code.compile_id].codes.append(code)
     found = (document for name, forms in graphs.items() for document in _of_graph(name, forms))
-    return list(_with_own_names(found))
+    return [_with_header(document, report) for document in _with_own_names(found)]
 
 
 def marks_of(document: Document, report: Report) -> list[Mark]:
@@ -161,7 +158,7 @@ def _of_code(code: Code, folder: str) -> Iterator[Document]:
             yield kernel
             for language, text in first.built.texts if first.built else ():
                 file = f"{folder}/{name}.{_SUFFIXES.get(language, language)}"
-                title = f"{name}, {_BUILT.get(language, language)}"
+                title = f"{name}, {FORMS.get(language, language)}"
                 yield replace(kernel, name=file, title=title, text=text, built=True)
 
 
@@ -174,6 +171,16 @@ def _with_own_names(documents: Iterator[Document]) -> Iterator[Document]:
         yield document if number == 1 else replace(document, name=f"{stem}_{number}{dot}{suffix}")
 
 
+def _with_header(document: Document, report: Report) -> Document:
+    """A kernel, or a compiled form of it, that says that nothing ran, and what is known all the same."""
+    if report.dry is None or not document.launches:
+        return document
+    begin = _COMMENTS.get(document.name.rpartition(".")[2], "//")
+    lines = [dry.sentence(report.dry), *launch_words(document.launches[0])]
+    text = "".join(f"{begin} {line}\n" for line in lines)
+    return replace(document, text=text + document.text, header=len(lines))
+
+
 def _of_kernel(document: Document) -> list[Mark]:
     """Rows that compute something; code of which no row is known has all of them."""
     marks = []
@@ -181,9 +188,10 @@ def _of_kernel(document: Document) -> list[Mark]:
         for span in dict.fromkeys(operation.span for operation in operations):
             names = dict.fromkeys(item.operator for item in operations if item.span == span)
             if span is not None:
-                marks.append(Mark((row, row), span, tuple(names)))
+                at = document.header + row
+                marks.append(Mark((at, at), span, tuple(names)))
     found = {mark.span for mark in marks}
-    rows = (1, document.text.count("\n"))
+    rows = (document.header + 1, document.text.count("\n"))
     return [*marks, *(Mark(rows, span) for span in spans_of(document.launches) if span not in found)]
 
 

@@ -27,6 +27,7 @@ from fullgraph_compiler.facts import (
     ModulesLoaded,
     PhasesTimed,
     ProgramRaised,
+    RanDry,
     RecipeTried,
     Recompile,
     RecompileLimit,
@@ -130,6 +131,8 @@ class _Folding:
             depth=depth,
             sizes=size_conditions(self._facts, self._places),
             graph_lines=lines,
+            # The last one knows most.
+            dry=next((fact for fact in reversed(self._facts) if isinstance(fact, RanDry)), None),
         )
 
     def _index(self, fact: Fact) -> None:

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
-from fullgraph_compiler.facts import CodeGenerated, Kernel, KernelCompiled, KernelNode, Stack
+from fullgraph_compiler.facts import CodeGenerated, Cost, Kernel, KernelCompiled, KernelNode, Stack
 
 from .report import Code, Launch, Operation, Span
+from .wording import first_line, plural
+
+FORMS: Final = {
+    "ttir": "TTIR",
+    "ttgir": "TTGIR",
+    "llir": "LLVM IR",
+    "ptx": "PTX",
+    "sass": "SASS",
+    "asm": "assembly",
+}
+"""What a kernel is compiled to, in words."""
 
 OwnSpan = Callable[[Stack], Span | None]
 """Gives the innermost code of a stack that is the user's own."""
+
+_KILO = 1024
 
 
 def codes_of(
@@ -37,6 +51,72 @@ def operators(launches: Sequence[Launch]) -> str:
     """What kernels compute, each operator once: ``mul, add``."""
     names = (item.operator.removeprefix("aten.") for launch in launches for item in launch.operations)
     return ", ".join(dict.fromkeys(names))
+
+
+def launch_words(launch: Launch, most_settings: int | None = None) -> Iterator[str]:
+    """What is known of a launch beside its code, a line for each: how it starts, what it uses and costs.
+
+    Of the settings that autotuning would choose from, no more than ``most_settings`` are named.
+    """
+    built = launch.built
+    if launch.arguments and launch.grid:
+        yield f"launched on {launch.grid} with ({', '.join(launch.arguments)})"
+    if built is not None:
+        if built.problem:
+            yield f"not compiled: {first_line(built.problem)}"
+        yield from _settings(built, most_settings)
+        if used := _resources(built):
+            yield ", ".join(used)
+        if built.texts:
+            yield f"compiled to {', '.join(FORMS.get(language, language) for language, _ in built.texts)}"
+    if launch.cost is not None:
+        yield cost_words(launch.cost)
+
+
+def config_words(built: KernelCompiled) -> str:
+    """The settings of a kernel, and whether autotuning might have chosen others."""
+    if not built.others:
+        return built.config
+    return f"{built.config}: one of {len(built.others) + 1} settings that autotuning would try"
+
+
+def cost_words(cost: Cost) -> str:
+    """``at least 1.2 us: reads 4 KiB, writes 2 KiB``."""
+    parts = [f"reads {_bytes(cost.read)}", f"writes {_bytes(cost.written)}"]
+    parts += [f"{cost.flops:,} FLOP"] if cost.flops else []
+    least = f"at least {_duration(cost.seconds)}: " if cost.seconds else ""
+    return least + ", ".join(parts)
+
+
+def _settings(built: KernelCompiled, most: int | None) -> Iterator[str]:
+    if words := config_words(built):
+        yield words
+    yield from (f"  or {other}" for other in built.others[:most])
+    left = len(built.others[most:]) if most is not None else 0
+    if left:
+        yield f"  or {left} more"
+
+
+def _resources(built: KernelCompiled) -> list[str]:
+    used = [] if built.registers is None else [plural(built.registers, "register", "registers")]
+    used += [] if built.spills is None else [plural(built.spills, "spill", "spills")]
+    used += [] if built.shared is None else [f"{_bytes(built.shared)} of shared memory"]
+    return used
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+def _bytes(number: float) -> str:
+    for unit in ("B", "KiB", "MiB"):
+        if number < _KILO:
+            return f"{number:.3g} {unit}"
+        number /= _KILO
+    return f"{number:.3g} GiB"
 
 
 def _code(fact: CodeGenerated, built: Mapping[tuple[str, str], KernelCompiled], own_span: OwnSpan) -> Code:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from fullgraph_compiler.facts import Depth, Fact, SourceText
 
@@ -26,6 +27,15 @@ class Plan:
     """Its files are as the run sees them."""
     texts: tuple[SourceText, ...] = ()
     """The files that differ from those on disk."""
+
+    def switched(self, switches: Mapping[str, Any]) -> Plan:
+        """The same with some attributes of its switches set, for one run."""
+        changed = replace(self.settings.switches, **switches)
+        return replace(self, settings=replace(self.settings, switches=changed))
+
+    def depth(self, asked: Depth) -> Depth:
+        """How deep a run goes of which so much is asked: a preview builds its kernels as they are written."""
+        return "kernels" if asked == "whole" and self.settings.switches.device else asked
 
 
 @dataclass(frozen=True)

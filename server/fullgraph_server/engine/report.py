@@ -19,6 +19,7 @@ from fullgraph_compiler.facts import (
     KernelNode,
     NamedTensor,
     Phase,
+    RanDry,
     RecipeTried,
     Severity,
     StageChecked,
@@ -387,6 +388,8 @@ class Report:
 
     ranks: tuple[RankSummary, ...] = ()
     """The ranks that it is of, if there are several."""
+    dry: RanDry | None = None
+    """Set if the program ran without data."""
 
     @property
     def of_trace(self) -> bool:
@@ -395,8 +398,8 @@ class Report:
 
     @property
     def repeatable(self) -> bool:
-        """Whether it is of one process that can be run here again."""
-        return not self.ranks and not self.of_trace
+        """Whether it is of one process that can be run here again, and not for a GPU that is not here."""
+        return not (self.ranks or self.of_trace or (self.dry and self.dry.device))
 
     @property
     def complete(self) -> bool:

@@ -45,8 +45,8 @@ _MORE = (
     "or --memory on the command line."
 )
 _WITHOUT_DATA = (
-    "Or see what is compiled without its data: dry-run = true in pyproject.toml, "
-    "or --dry-run on the command line."
+    "Or see what is compiled without its data: with the quick fix Dry Run in an editor, "
+    "dry-run = true in pyproject.toml, or --dry-run on the command line."
 )
 _GIB = 1 << 30
 

@@ -6,8 +6,8 @@ import asyncio
 import itertools
 import logging
 import os
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from fullgraph_compiler.facts import Depth, Fact, MinifyRequest, ModulesLoaded, Status
@@ -88,18 +88,21 @@ class Runs:
 
     # -- what is asked for ---------------------------------------------------------------------
 
-    def start(self, target: str, depth: Depth | None = None) -> asyncio.Future[Report | None]:
+    def start(
+        self, target: str, depth: Depth | None = None, switches: Mapping[str, Any] | None = None
+    ) -> asyncio.Future[Report | None]:
         """Ask for a run. The future gets its report, or ``None`` if it was stopped before it began.
 
         Requests made while another run is on share the next one, and so do those made before it begins;
         it goes as deep as one of them wants. Kernels that were asked for once are shown by later runs, too.
+        ``switches`` are attributes of the target's switches that are set for this run alone.
         """
         slot = self._slots.setdefault(target, _Slot())
-        depth = depth or slot.usual_depth
+        asked = _Asked(depth or slot.usual_depth, switches or {})
         if slot.waiting is None:
-            slot.waiting, slot.depth = asyncio.get_running_loop().create_future(), depth
-        elif depth != "graph":
-            slot.depth = depth
+            slot.waiting, slot.asked = asyncio.get_running_loop().create_future(), asked
+        else:
+            slot.asked = slot.asked.joined(asked)
         if slot.task is None:
             slot.task = asyncio.create_task(self._work(target, slot))
         return slot.waiting
@@ -108,8 +111,9 @@ class Runs:
         """Run again what depends on a file. A run that is on has read an older text: it ends."""
         for name, slot in list(self._slots.items()):
             if filename in slot.files and slot.state.run_on_save:
-                # Who asked for the run that is on gets the answer of the next: it must go as deep.
-                self.start(name, slot.running)
+                # Who asked for the run that is on gets the answer of the next: it must be of the same kind.
+                asked = slot.running or _Asked(slot.usual_depth)
+                self.start(name, asked.depth, asked.switches)
                 slot.supersede()
 
     def stop(self, target: str | None = None) -> None:
@@ -198,7 +202,7 @@ class Runs:
     async def _attempt(self, target: str, slot: _Slot, before: TargetState) -> None:
         plan, error = await self._planned(target)
         # Who asked until now gets this run: it is of the newest text.
-        depth, answer = slot.depth, slot.take()
+        asked, answer = slot.asked, slot.take()
         if answer is None:  # stopped meanwhile
             self._change(target, slot, run=None if slot.forgotten else before.run)
         elif error is not None:
@@ -208,7 +212,7 @@ class Runs:
             self.clear(target)
             answer.set_result(None)
         else:
-            report = await self._run(target, slot, plan, depth, before.stale)
+            report = await self._run(target, slot, plan.switched(asked.switches), asked, before.stale)
             if slot.superseded and slot.waiting is not None:
                 _settle_with(answer, slot.waiting)
             else:
@@ -221,7 +225,7 @@ class Runs:
             _log.exception("the run of %s could not be planned", target)
             return None, error
 
-    async def _run(self, name: str, slot: _Slot, plan: Plan, depth: Depth, was_stale: bool) -> Report:
+    async def _run(self, name: str, slot: _Slot, plan: Plan, asked: _Asked, was_stale: bool) -> Report:
         target, generation = plan.target, next(self._generations)
         slot.files |= {target.filename}
         slot.superseded = False
@@ -229,14 +233,14 @@ class Runs:
         job = Job(
             plan,
             generation,
-            depth,
+            plan.depth(asked.depth),
             self._workers,
             slot.libraries,
             lambda report: self._report(name, slot, report),
             _Output().write,
         )
         work = slot.work = work_of(job)
-        slot.running = depth
+        slot.running = asked
         for observer in self._observers:
             observer.started(target, generation, work.cancel)
         try:
@@ -260,7 +264,7 @@ class Runs:
             slot.latest = report
             if report.status is not None:
                 slot.report = report
-                if report.depth in _USUAL:
+                if report.depth in _USUAL and not (slot.running and slot.running.switches):
                     slot.usual_depth = "kernels" if report.codes else "graph"
             for observer in self._observers:
                 observer.reported(report)
@@ -279,17 +283,30 @@ class Runs:
         return [slot for name, slot in self._slots.items() if target in (None, name)]
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """What is asked of a run: how deep it goes, and the switches that are set for it alone."""
+
+    depth: Depth = "graph"
+    switches: Mapping[str, Any] = field(default_factory=dict)
+
+    def joined(self, other: _Asked) -> _Asked:
+        """What is asked of a run that is for both; the later one decides where they differ."""
+        depth = self.depth if other.depth == "graph" else other.depth
+        return _Asked(depth, {**self.switches, **other.switches})
+
+
 class _Slot:
     """One target: its run, the request that waits, and the last report."""
 
     def __init__(self) -> None:
         self.task: asyncio.Task[None] | None = None
         self.work: Work | None = None
-        self.running: Depth | None = None
-        """How deep the run that is on goes."""
+        self.running: _Asked | None = None
+        """What was asked of the run that is on."""
         self.waiting: asyncio.Future[Report | None] | None = None
-        self.depth: Depth = "graph"
-        """How deep the run that waits will go."""
+        self.asked = _Asked()
+        """What is asked of the run that waits."""
         self.usual_depth: Depth = "graph"
         """How deep a run goes of which nobody has said more."""
         self.state = TargetState()

@@ -19,7 +19,8 @@ class RunSettings:
     """Interpreter, folder and environment of a run; its seconds and its bytes of memory.
 
     ``patience`` is how many seconds one graph may take where each is compiled by itself; ``switches`` are
-    what the run does otherwise than the program says.
+    what the run does otherwise than the program says. ``preview_python`` is an interpreter that can write and
+    compile kernels for a GPU where ``python`` cannot.
     """
 
     python: str
@@ -29,6 +30,7 @@ class RunSettings:
     memory: int | None = None
     patience: float = 300.0
     switches: Switches = field(default_factory=Switches)
+    preview_python: str | None = None
 
     @property
     def memory_of_a_try(self) -> int | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from fullgraph_compiler.facts import Fact, Program, RunFinished, RunRequest
+from fullgraph_compiler.facts import Fact, PreviewDeferred, Program, RunFinished, RunRequest
 
 from ..traces.work import TraceWork
 from ..workspace.targets import Torchrun, Trace
 from .plan import Job
+from .previews import PreviewRun, no_preview
 from .report import Report
 from .reporting import Reporting
 from .requests import with_limits
@@ -55,16 +56,24 @@ class ProgramWork:
         self.facts: list[Fact] = []
         self._job = job
         self._run = Run(job.workers, settings, request, job.libraries, job.on_output)
+        self._preview: PreviewRun | None = None
+        self._end: RunFinished | None = None
+        """How the program ended, while its graphs are still compiled elsewhere."""
         self._reporting = Reporting(self._report, job.on_report)
 
     def cancel(self) -> None:
         """End the run."""
         self._run.cancel()
+        if self._preview is not None:
+            self._preview.cancel()
 
     async def execute(self) -> Report:
         """Run the program."""
         try:
             await self._run.execute(self._take)
+            if self._preview is not None and self._end is not None:
+                await self._preview.execute(self._take)
+                self._take([self._end])
             return await self._reporting.finish()
         finally:
             self._reporting.close()
@@ -78,11 +87,24 @@ class ProgramWork:
         return frozenset(report.files)
 
     def _take(self, facts: Sequence[Fact]) -> None:
-        self.facts += facts
-        if isinstance(facts[-1], RunFinished):
+        for fact in facts:
+            if isinstance(fact, PreviewDeferred):
+                self._go_on_elsewhere(fact)
+            elif isinstance(fact, RunFinished) and self._preview is not None and self._end is None:
+                self._end = fact
+            else:
+                self.facts.append(fact)
+        if self.facts and isinstance(self.facts[-1], RunFinished):
             self._reporting.end()
         else:
             self._reporting.more()
+
+    def _go_on_elsewhere(self, deferred: PreviewDeferred) -> None:
+        python = self._job.plan.settings.preview_python
+        if python is None:
+            self.facts.append(no_preview(deferred, self._run.torch))
+        elif deferred.graphs:
+            self._preview = PreviewRun(self._job, deferred, python, self._run.torch)
 
     def _report(self) -> Report:
         return self._job.fold(self._run.torch, tuple(self.facts))

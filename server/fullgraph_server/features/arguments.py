@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from fullgraph_compiler.facts import DEVICES
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from ..workspace.targets import Target
+from .capabilities import member
 from .targets import NoTarget, Targets
 
 
@@ -16,6 +19,19 @@ def target_argument(targets: Targets, command: str, args: tuple[Any, ...]) -> Ta
     if len(args) == 1 and isinstance(args[0], str) and args[0]:
         return named_target(targets, args[0])
     raise refusal(f"{command} takes one argument: the URI of a file, or the id of a target.")
+
+
+def run_arguments(targets: Targets, command: str, args: tuple[Any, ...]) -> tuple[Target, Mapping[str, Any]]:
+    """The target that a command names, and the switches that its ``DryRunOptions`` set for this run."""
+    target = target_argument(targets, command, args[:1])
+    options = args[1] if len(args) == 2 else None
+    dry, device = member(options, "dryRun"), member(options, "device")
+    if len(args) > 2 or not isinstance(dry or False, bool):
+        raise refusal(f"{command} takes a target, and after it {{dryRun: boolean, device: string}}.")
+    if device is not None and not (isinstance(device, str) and device in DEVICES):
+        raise refusal(f"There is no device {device!r} to preview kernels for: take {', '.join(DEVICES)}.")
+    given = {"dry_run": dry, "device": device}
+    return target, {name: value for name, value in given.items() if value}
 
 
 def named_target(targets: Targets, name: str) -> Target:

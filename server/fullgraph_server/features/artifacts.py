@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from typing import TypeAlias
 from urllib.parse import quote
 
 from ..engine.artifacts import Document, Mark, documents_of, marks_of
@@ -37,12 +38,16 @@ class ShownDocument:
         return marks_of(self.document, self.report)
 
 
+_Uris: TypeAlias = Mapping[tuple[str, str], str]
+"""By the name of a document, and the GPU that it is a preview for: other GPUs have other documents."""
+
+
 @dataclass(frozen=True)
 class _OfTarget:
     """The documents of a target's last report, and those of the run before by name."""
 
     report: Report
-    before: Mapping[str, str]
+    before: _Uris
     shown: list[ShownDocument]
 
 
@@ -94,20 +99,24 @@ def is_artifact(uri: str) -> bool:
     return uri.startswith(f"{KERNEL_SCHEME}:")
 
 
-def _documents_before(report: Report, last: _OfTarget | None) -> Mapping[str, str]:
-    """The URIs of the run before, by name; a run that is still on has several reports."""
+def _documents_before(report: Report, last: _OfTarget | None) -> _Uris:
+    """The URIs of the run before; a run that is still on has several reports."""
     if last is None:
         return {}
     if last.report.generation == report.generation:
         return last.before
     # A run that did not go so far, or failed, has not all of them.
-    return {**last.before, **{shown.document.name: shown.uri for shown in last.shown}}
+    return {**last.before, **{_key(shown.document, last.report): shown.uri for shown in last.shown}}
 
 
-def _shown(report: Report, before: Mapping[str, str]) -> list[ShownDocument]:
+def _key(document: Document, report: Report) -> tuple[str, str]:
+    return document.name, report.dry.device if report.dry else ""
+
+
+def _shown(report: Report, before: _Uris) -> list[ShownDocument]:
     shown = []
     for document in documents_of(report):
-        uri, earlier = _uri(document), before.get(document.name)
+        uri, earlier = _uri(document), before.get(_key(document, report))
         shown.append(ShownDocument(uri, document, report, earlier if earlier != uri else None))
     return shown
 

@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from fullgraph_compiler.facts import Status
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from ..engine.runs import Runs
-from ..protocol import MINIFY, RECIPES, SHOW_EXPLANATION, STAGES
+from ..protocol import MINIFY, RECIPES, RUN, SHOW_EXPLANATION, STAGES, DryRunOptions
 from .capabilities import client_command, member
 from .seen_calls import SeenCalls
 
@@ -19,6 +18,7 @@ _MINIFY = "Minify this failure"
 _WRITE_REPRO = "Write a repro of this failure"
 _STAGES = "Which stage is at fault?"
 _RECIPES = "Try crash recipes"
+_DRY_RUN = "Dry Run"
 
 _UNTOLD = ("crashed", "timeout")
 """Ends of a run after which nobody knows whether the compiler or the program did it."""
@@ -49,7 +49,8 @@ def register(server: LanguageServer, runs: Runs, seen_calls: SeenCalls) -> None:
     def _commands(diagnostic: types.Diagnostic) -> Iterator[types.Command]:
         data = diagnostic.data
         target, kind, failure = member(data, "target"), member(data, "kind"), member(data, "minify")
-        own, status = kind == "target-error", _status(target)
+        report = runs.report(target)
+        own, status = kind == "target-error", report.status if report else None
         if failure is not None:
             has_graph = kind != "capture-error" and bool(member(failure, "compileId"))
             yield minify_command(target, failure, has_graph=has_graph)
@@ -57,15 +58,13 @@ def register(server: LanguageServer, runs: Runs, seen_calls: SeenCalls) -> None:
             yield types.Command(_STAGES, STAGES, arguments=[target])
         if _OUT_OF_MEMORY.search(diagnostic.message) or (own and status in _EXHAUSTED):
             yield types.Command(_RECIPES, RECIPES, arguments=[target])
+        if own and status == "memory" and report and not report.dry:
+            yield types.Command(_DRY_RUN, RUN, arguments=[target, DryRunOptions(dry_run=True)])
         title = f"Show the full explanation of {diagnostic.code}"
         uri = member(data, "explanation")
         command = client_command(server, SHOW_EXPLANATION, title, uri) if uri else None
         if command is not None:
             yield command
-
-    def _status(target: str) -> Status | None:
-        report = runs.report(target)
-        return report.status if report else None
 
 
 def minify_command(target: str, failure: Any, *, has_graph: bool) -> types.Command:

@@ -35,6 +35,8 @@ class Settings:
     """When targets that have run do so again by themselves."""
     trace_paths: Mapping[str, str] = field(default_factory=dict)
     """Folders of other machines that traces speak of, and the folders here that they are."""
+    preview_python: str | None = None
+    """The interpreter that previews kernels where that of the programs cannot."""
 
 
 class Configuration:
@@ -89,6 +91,7 @@ class Configuration:
             self._number("memory", "GiB", section.get("memory")),
             self._run_on(section.get("runOn")),
             self._paths(section.get("tracePaths")),
+            self._interpreter("previewPython", section.get("previewPython")),
         )
 
     def _interpreter(self, key: str, value: Any) -> str | None:

@@ -29,6 +29,12 @@ def choose_interpreter(settings: Settings, config: Config) -> Interpreter:
     return find_interpreter(config.root)
 
 
+def choose_preview_interpreter(settings: Settings, config: Config) -> str | None:
+    """The Python for previews that is set, else the project's, if it names one."""
+    name = settings.preview_python or config.preview_python
+    return named_interpreter(name, config.root) if name else None
+
+
 async def interpreter_of(
     uri: str, documents: Documents, configuration: Configuration
 ) -> tuple[Interpreter, Path]:

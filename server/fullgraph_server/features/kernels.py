@@ -10,7 +10,7 @@ from pygls.lsp.server import LanguageServer
 from ..engine.artifacts import Document, Mark, Rows
 from ..engine.report import Launch, Span
 from ..engine.runs import Runs
-from ..protocol import COUNTERPARTS, SHOW_SOURCE, CounterpartsParams
+from ..protocol import COUNTERPARTS, OPEN_ARTIFACT, SHOW_SOURCE, CounterpartsParams
 from .artifacts import ArtifactDocuments, ShownDocument
 from .capabilities import client_command
 from .documents import Documents
@@ -86,6 +86,20 @@ class Kernels:
             return [1]
         return sorted({launch.rows[0] for launch in shown.document.code.launches})
 
+    def compiled(self, uri: str) -> list[ShownDocument]:
+        """What a kernel was compiled to, if it was."""
+        shown = self._artifacts.get(uri)
+        if shown is None or not shown.document.launches or shown.document.built:
+            return []
+        own = shown.document
+        return [
+            item
+            for item in self._artifacts.of_report(shown.report)
+            if item.document.built
+            and item.document.code is own.code
+            and item.document.launches[0] is own.launches[0]
+        ]
+
     def lens_lines(self, uri: str, row: int) -> list[types.Location]:
         """The user's lines behind what starts at a row: one for each line."""
         shown = self._artifacts.get(uri)
@@ -135,8 +149,13 @@ def register(server: LanguageServer, documents: Documents, kernels: Kernels) -> 
 def source_lenses(
     server: LanguageServer, kernels: Kernels, documents: Documents, uri: str
 ) -> list[types.CodeLens]:
-    """In generated code, a lens for each of the user's lines behind it."""
+    """In generated code, a lens for what a kernel was compiled to, and for each of the lines behind it."""
     lenses = []
+    top = types.Range(types.Position(0, 0), types.Position(0, 0))
+    for form in kernels.compiled(uri):
+        title = form.document.title.rpartition(", ")[2]
+        opens = client_command(server, OPEN_ARTIFACT, title, form.uri)
+        lenses += [types.CodeLens(top, opens)] if opens else []
     for row in kernels.lens_rows(uri):
         place = types.Range(types.Position(row - 1, 0), types.Position(row - 1, 0))
         for location in kernels.lens_lines(uri, row):

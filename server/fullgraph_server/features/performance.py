@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from pygls.lsp.server import LanguageServer
 
-from ..engine.kernels import by_kernel, operators, spans_of
+from ..engine.kernels import by_kernel, config_words, operators, spans_of
 from ..engine.phases import steps_of
 from ..engine.report import Code, Compilation, Launch, Report
 from ..engine.runs import Runs
@@ -25,7 +25,7 @@ from ..protocol import (
 )
 from .artifacts import ArtifactDocuments, ShownDocument
 from .documents import Documents
-from .report import ReportItems
+from .report import ReportItems, dry_item
 from .targets import NoTarget, Targets
 
 
@@ -88,6 +88,7 @@ class _Views:
                 for finding in report.findings
                 if finding.kind in ("perf-hint", "cudagraph-skip")
             ],
+            dry=dry_item(report),
         )
 
     def _compilation(self, report: Report, item: Compilation, begin: float) -> CompilationItem:
@@ -111,6 +112,7 @@ class _Views:
 
     def _kernel(self, report: Report, code: Code, launches: Sequence[Launch], uri: str) -> KernelRow:
         first, costs = launches[0], [launch.cost for launch in launches if launch.cost]
+        built = first.built
         return KernelRow(
             uri=uri,
             name=first.name,
@@ -126,9 +128,11 @@ class _Views:
             written=_sum(cost.written for cost in costs),
             flops=_sum(cost.flops for cost in costs if cost.flops is not None),
             seconds=sum(times) if (times := [cost.seconds for cost in costs if cost.seconds]) else None,
-            config=first.built.config or None if first.built else None,
-            registers=first.built.registers if first.built else None,
-            spills=first.built.spills if first.built else None,
+            config=config_words(built) or None if built else None,
+            registers=built.registers if built else None,
+            spills=built.spills if built else None,
+            shared=built.shared if built else None,
+            problem=built.problem or None if built else None,
         )
 
     def _pictures(self, report: Report, shown: Sequence[ShownDocument]) -> list[PictureItem]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from ..engine import dry
 from ..engine.kernels import operators, spans_of
 from ..engine.names import written_name
 from ..engine.origins import is_ambient, is_of_library, origin_of
@@ -14,6 +15,7 @@ from ..protocol import (
     GUARDS,
     REPORT,
     ArtifactItem,
+    DryItem,
     FindingItem,
     FrameItem,
     GraphItem,
@@ -57,6 +59,12 @@ def _is_code(shown: ShownDocument) -> bool:
     return shown.document.code is not None and not shown.document.built
 
 
+def dry_item(report: Report) -> DryItem | None:
+    """That a run had no data, if so."""
+    told = report.dry
+    return DryItem(dry.brief(told), dry.sentence(told), list(told.unknown)) if told else None
+
+
 def _rank(rank: RankSummary) -> RankItem:
     return RankItem(
         rank.rank,
@@ -87,6 +95,7 @@ class ReportItems:
             kernels=[self._kernel(shown) for shown in self._artifacts.of_report(report) if _is_code(shown)],
             artifacts=[self._artifact(shown) for shown in self._artifacts.of_report(report)],
             ranks=[_rank(rank) for rank in report.ranks],
+            dry=dry_item(report),
         )
 
     def _kernel(self, shown: ShownDocument) -> KernelItem:

@@ -37,11 +37,11 @@ from ..protocol import (
 )
 from ..workspace.config import read_config
 from ..workspace.targets import Trace
-from .arguments import refusal, target_argument
+from .arguments import refusal, run_arguments, target_argument
 from .configuration import Configuration, RunOn
 from .diagnostics import Diagnostics
 from .documents import Documents
-from .interpreter import choose_interpreter
+from .interpreter import choose_interpreter, choose_preview_interpreter
 from .minify import Minifications
 from .profile import profile_uri
 from .targets import NoTarget, Targets
@@ -77,6 +77,7 @@ def create_planner(targets: Targets, documents: Documents, configuration: Config
             env={**os.environ, **target.env},
             memory=memory_limit(settings.memory or config.memory),
             switches=target.switches or config.switches,
+            preview_python=choose_preview_interpreter(settings, config),
         ).within(settings.timeout or target.timeout or config.timeout, _TIMEOUT)
         if isinstance(target.program, Trace):
             folders = {**config.paths, **settings.trace_paths}
@@ -108,13 +109,14 @@ def register(
 
     @server.command(RUN)
     async def run(*args: Any) -> RunSummary:
-        name = target_argument(targets, RUN, args).id
-        return summary(name, await runs.start(name))
+        target, switches = run_arguments(targets, RUN, args)
+        report = await runs.start(target.id, "graph" if switches else None, switches)
+        return summary(target.id, report)
 
     @server.command(KERNELS)
     async def kernels(*args: Any) -> RunSummary:
-        name = target_argument(targets, KERNELS, args).id
-        return summary(name, await runs.start(name, "kernels"))
+        target, switches = run_arguments(targets, KERNELS, args)
+        return summary(target.id, await runs.start(target.id, "kernels", switches))
 
     @server.command(ASSEMBLY)
     async def assembly(*args: Any) -> RunSummary:

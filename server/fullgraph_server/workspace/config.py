@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from fullgraph_compiler.facts import Dynamic, Switches
+from fullgraph_compiler.facts import DEVICES, Dynamic, Switches
 
 from ..engine.report import Span
 from .problems import Problem
@@ -24,8 +24,11 @@ TargetKind: TypeAlias = Literal["script", "pytest", "example", "torchrun", "trac
 _KINDS: tuple[TargetKind, ...] = ("script", "pytest", "example", "torchrun")
 _WITH_ARGS: tuple[TargetKind, ...] = ("script", "torchrun")
 _DYNAMIC: Mapping[object, Dynamic] = {True: "on", False: "off", "automatic": "automatic"}
-_SWITCHES = ("dynamic", "recompile-limit", "only", "cold-caches", "cpp-stacks", "warm-up", "dry-run")
-_TABLE_KEYS = ("targets", "python", "timeout", "memory", "paths", *_SWITCHES)
+_SWITCHES = (
+    *("dynamic", "recompile-limit", "only", "cold-caches", "cpp-stacks", "warm-up"),
+    *("dry-run", "device"),
+)
+_TABLE_KEYS = ("targets", "python", "preview-python", "timeout", "memory", "paths", *_SWITCHES)
 _TARGET_KEYS = ("name", *_KINDS, "args", "ranks", "cwd", "env", "timeout", *_SWITCHES)
 _TABLE = re.compile(r"\s*\[tool\.fullgraph\]")
 _TARGETS_TABLE = re.compile(r"\s*\[\[tool\.fullgraph\.targets\]\]")
@@ -68,6 +71,8 @@ class Config:
     paths: Mapping[str, str] = field(default_factory=dict)
     """Folders of other machines that traces speak of, and the folders of the project that they are."""
     problems: tuple[Problem, ...] = ()
+    preview_python: str | None = None
+    """The interpreter that previews kernels where ``python`` cannot."""
 
 
 def read_config(root: Path) -> Config:
@@ -114,11 +119,14 @@ class _Reader:
             elif target:
                 targets.append(target)
         python = self._string("python", table.get("python"))
+        preview_python = self._string("preview-python", table.get("preview-python"))
         timeout = self._number("timeout", "seconds", table.get("timeout"))
         memory = self._number("memory", "GiB", table.get("memory"))
         paths = self._strings("paths", table.get("paths", {}))
         problems = tuple(self._problems)
-        return Config(root, tuple(targets), python, timeout, memory, switches, dict(paths), problems)
+        return Config(
+            root, tuple(targets), python, timeout, memory, switches, dict(paths), problems, preview_python
+        )
 
     def _target(self, key: str, item: Any, switches: Switches) -> TargetConfig | None:
         if not isinstance(item, dict):
@@ -176,7 +184,14 @@ class _Reader:
             cpp_stacks=self._flag(f"{prefix}cpp-stacks", table.get("cpp-stacks"), general.cpp_stacks),
             warm_up=self._whole(f"{prefix}warm-up", table.get("warm-up")) or general.warm_up,
             dry_run=self._flag(f"{prefix}dry-run", table.get("dry-run"), general.dry_run),
+            device=self._device(f"{prefix}device", table.get("device")) or general.device,
         )
+
+    def _device(self, key: str, value: Any) -> str | None:
+        if value is None or (isinstance(value, str) and value in DEVICES):
+            return value
+        self._wrong(key, f"one of {', '.join(DEVICES)}", value)
+        return None
 
     def _check_keys(self, key: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
         for name in table:

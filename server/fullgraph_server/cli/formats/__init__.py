@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TextIO, TypeAlias
 
 from ...engine.comparison import Comparison
-from . import comparison, github, json, ladder, recipes, recompiles, sarif, text
+from . import comparison, devices, github, json, ladder, recipes, recompiles, sarif, text
 from .checked import Checked
 
 Format: TypeAlias = Callable[[Iterable[Checked], int, TextIO], None]
@@ -38,8 +38,15 @@ COMPARISON_FORMATS: Mapping[str, ComparisonFormat] = {
 }
 """Those in which two reports can be compared."""
 
+DEVICES_FORMATS: Mapping[str, Callable[[TextIO], None]] = {
+    "text": devices.write,
+    "json": devices.write_json,
+}
+"""Those in which the table of GPUs can be told."""
+
 __all__ = [
     "COMPARISON_FORMATS",
+    "DEVICES_FORMATS",
     "FORMATS",
     "RECIPES_FORMATS",
     "RECOMPILES_FORMATS",

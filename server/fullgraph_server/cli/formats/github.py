@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TextIO
 
+from ...engine import dry
 from ...engine.report import Finding
 from .checked import Checked, notes, shown_path
 
@@ -15,8 +16,11 @@ _COMMANDS = {"error": "error", "warning": "warning", "information": "notice"}
 
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
-    """Write one command a finding that is in no baseline."""
+    """Write one command a finding that is in no baseline, and a notice for a run without data."""
     for checked in reports:
+        if checked.report.dry is not None:
+            words = f"{checked.target.label}: {dry.sentence(checked.report.dry)}"
+            out.write(f"::notice title=fullgraph::{_data(words)}\n")
         for finding in checked.new_findings:
             out.write(_command(finding) + "\n")
         out.flush()

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, TextIO
 
-from fullgraph_compiler.facts import Failure, RecipeTried, StageChecked
+from fullgraph_compiler.facts import Failure, RanDry, RecipeTried, StageChecked
 
 from ...engine.names import compile_number
 from ...engine.report import Call, Compilation, Finding, FrameReport, Guard, RankSummary
@@ -40,6 +40,7 @@ def report_object(checked: Checked) -> dict[str, Any]:
         "stages": [_stage(stage) for stage in report.stages],
         "recipes": [_recipe(recipe) for recipe in report.recipes],
         "ranks": [_rank(rank) for rank in report.ranks],
+        "dry": report.dry and _dry(report.dry),
     }
 
 
@@ -129,6 +130,10 @@ def _rank(rank: RankSummary) -> dict[str, Any]:
         "recompiles": rank.recompiles,
         "differs": rank.differs,
     }
+
+
+def _dry(dry: RanDry) -> dict[str, Any]:
+    return {"device": dry.device, "unknown": list(dry.unknown)}
 
 
 def _failure(failure: Failure) -> dict[str, Any]:

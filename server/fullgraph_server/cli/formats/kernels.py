@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
 from rich.text import Text
 
+from ...engine import dry
 from ...engine.artifacts import documents_of
-from ...engine.kernels import operators, spans_of
-from ...engine.report import Launch, Report, Span
+from ...engine.kernels import cost_words, launch_words, operators, spans_of
+from ...engine.report import Code, Launch, Report, Span
 from ...engine.tables import aligned
 from ...engine.wording import plural
 from .checked import Checked, shown_path
-from .text import plain_console, print_finding
+from .text import clean, plain_console, print_finding
 
 _INDEX = "index.md"
+_MOST_SETTINGS = 4
+"""Of those that autotuning would try beside the one that is shown; the files name all of them."""
 
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO, folder: Path | None = None) -> None:  # noqa: ARG001
@@ -26,11 +29,11 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO, folder: Path | 
         report = checked.report
         for code in report.codes:
             console.print(Text(_title(report, code.compile_id, code.phase), "bold"))
-            for line in aligned([_row(launch) for launch in code.launches], "<<<"):
-                console.print(Text(f"  {line}"))
+            for line in _lines(code, report):
+                console.print(Text(f"  {clean(line)}"))
             console.print()
         for finding in report.findings:
-            if finding.severity == "error":
+            if finding.severity == "error" or finding.kind == "target-error":
                 print_finding(console, checked, finding)
         launches, codes = sum(len(code.launches) for code in report.codes), len(report.codes)
         words = f"{plural(launches, 'kernel launch', 'kernel launches')} in "
@@ -39,11 +42,15 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO, folder: Path | 
             write_files(report, folder)
             words += f", written to {shown_path(str(folder / _INDEX))}"
         console.print(Text(words if report.codes else "No code was written.", "bold"))
+        for line in dry_lines(report):
+            console.print(Text(clean(line)))
 
 
 def write_files(report: Report, folder: Path) -> None:
     """Write all that the compiler made of each graph into a folder, with an index."""
     lines = [f"# What torch.compile made of {report.target}"]
+    if notes := list(dry_lines(report)):
+        lines += ["", *notes]
     heading = ""
     for document in documents_of(report):
         path = folder / document.name
@@ -61,10 +68,36 @@ def write_files(report: Report, folder: Path) -> None:
     (folder / _INDEX).write_text("\n".join(lines) + "\n", "utf-8")
 
 
+def dry_lines(report: Report) -> Iterator[str]:
+    """For a run without data: that it was one, and what it cannot tell."""
+    if report.dry is not None:
+        yield dry.sentence(report.dry)
+        yield from (f"- {item}" for item in report.dry.unknown)
+
+
 def _title(report: Report, compile_id: str, phase: str) -> str:
     span = next((graph.span for graph in report.graphs if graph.compile_id == compile_id), None)
     at = f", {shown_path(span.filename)}:{span.row}" if span else ""
     return f"Graph {compile_id}{at}" + (f", {phase}" if phase else "")
+
+
+def _lines(code: Code, report: Report) -> Iterator[str]:
+    """A line for each launch; below the first one of a kernel what became of it, if it was built.
+
+    In a preview, what each call of a library function costs is told, too.
+    """
+    rows = aligned([_row(launch) for launch in code.launches], "<<<")
+    indent = " " * (max((len(_place(launch.spans)) for launch in code.launches), default=0) + 2)
+    told: set[str] = set()
+    for launch, row in zip(code.launches, rows, strict=True):
+        yield row
+        if launch.built is None:
+            previewed = report.dry is not None and report.dry.device
+            words = [cost_words(launch.cost)] if previewed and launch.cost else []
+        else:
+            words = [] if launch.name in told else list(launch_words(launch, _MOST_SETTINGS))
+            told.add(launch.name)
+        yield from (f"{indent}{line}" for line in words)
 
 
 def _row(launch: Launch) -> tuple[str, str, str]:

@@ -11,7 +11,7 @@ from ...engine.profile import FunctionProfile, cost, profiles, sentence
 from ...engine.report import Span
 from ...engine.wording import what_changed
 from .checked import Checked, shown_path
-from .text import clean, plain_console, print_finding, wrapped
+from .text import clean, plain_console, print_finding, run_words, wrapped
 
 _MOST_CALLS = 8
 _HELP = "help: "
@@ -29,8 +29,7 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noq
         for finding in report.findings:
             if finding.severity == "error" or finding.kind == "target-error":
                 print_finding(console, checked, finding)
-        torch = f" - torch {report.torch}" if report.torch else ""
-        console.print(Text(sentence(report).rstrip(".") + torch, "bold"))
+        console.print(Text(sentence(report).rstrip(".") + run_words(report), "bold"))
 
 
 def _lines(checked: Checked, profile: FunctionProfile, width: int | None) -> Iterator[Text]:

@@ -13,6 +13,7 @@ from typing import Any, TextIO
 from urllib.parse import quote
 
 from ... import __version__
+from ...engine import dry
 from ...engine.report import Call, Finding, Span
 from .checked import Checked, notes, shown_path
 
@@ -47,14 +48,25 @@ def log(reports: list[Checked]) -> dict[str, Any]:
                 },
                 "columnKind": "unicodeCodePoints",
                 "originalUriBaseIds": {_ROOT: {"uri": Path.cwd().as_uri() + "/"}},
-                "invocations": [
-                    {"executionSuccessful": all(checked.report.status == "finished" for checked in reports)}
-                ],
+                "invocations": [_invocation(reports)],
                 "results": [
                     _result(checked, finding, codes.index(finding.code)) for checked, finding in findings
                 ],
             }
         ],
+    }
+
+
+def _invocation(reports: list[Checked]) -> dict[str, Any]:
+    """How the targets ran; a notification tells of each that ran without data."""
+    notifications = [
+        {"level": "note", "message": {"text": f"{checked.target.label}: {dry.sentence(checked.report.dry)}"}}
+        for checked in reports
+        if checked.report.dry is not None
+    ]
+    return {
+        "executionSuccessful": all(checked.report.status == "finished" for checked in reports),
+        **({"toolExecutionNotifications": notifications} if notifications else {}),
     }
 
 

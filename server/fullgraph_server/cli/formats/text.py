@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from ...engine import dry
 from ...engine.report import Finding, Report, Span
 from ...engine.wording import KIND_NAMES, plural
 from ...workspace.source import SourceFile
@@ -101,9 +102,14 @@ def summary(report: Report) -> str:
     else:
         found = f"{', '.join([*parts, 'nothing was compiled'])} ({report.seconds:.1f} s)"
     ending = _ENDINGS.get(report.status or "")
-    return "".join(
-        (f"{ending}: " if ending else "", found, f" - torch {report.torch}" if report.torch else "")
-    )
+    return (f"{ending}: {found}" if ending else found) + run_words(report)
+
+
+def run_words(report: Report) -> str:
+    """What is behind a summary: `` - torch 2.13.0``, and that the program ran without data, if so."""
+    told = [f"torch {report.torch}"] if report.torch else []
+    told += [dry.sentence(report.dry)] if report.dry else []
+    return "".join(f" - {words}" for words in told)
 
 
 # -- the source --------------------------------------------------------------------------------

@@ -1,0 +1,57 @@
+"""Graphs for another interpreter, where this one's torch cannot write kernels for a GPU."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..diagnose.collect import GraphKeeper
+from ..facts import Fact, PreviewDeferred, RanDry, TargetProblem, WrittenGraph
+from ..minify import case, places, repro
+
+_RUN = """
+
+arguments = inputs()
+compiled(Repro(), arguments)(*arguments)
+"""
+
+
+class Elsewhere:
+    """Writes each graph that is captured as a program."""
+
+    def __init__(self, device: str, reason: str) -> None:
+        self._device = device
+        self._reason = reason
+        self._folder = Path(tempfile.mkdtemp(prefix="graphs-"))
+        self._problems: list[TargetProblem] = []
+
+    def prepare(self) -> None:
+        """Take the place of the program's backends."""
+        GraphKeeper(self._folder, self._missed).install()
+
+    def first(self) -> RanDry:
+        """What is known ahead of the program."""
+        return RanDry(self._device)
+
+    def rest(self) -> Iterator[Fact]:
+        """What became of the graphs."""
+        yield from self._problems
+        graphs = (case.load(path) for path in sorted(self._folder.glob("*.case")) if path.stat().st_size)
+        yield PreviewDeferred(
+            self._reason, tuple(_written(graph) for graph in graphs if _is_inductors(graph))
+        )
+
+    def _missed(self, problem: str) -> None:
+        self._problems.append(TargetProblem("warning", problem))
+
+
+def _is_inductors(graph: case.Case) -> bool:
+    return graph.backend == "inductor" and not graph.backend_is_code
+
+
+def _written(graph: case.Case) -> WrittenGraph:
+    text = repro.program(graph) + _RUN
+    rows = range(1, text.count("\n") + 1)
+    found = ((row, places.calls_at(graph, text, row)) for row in rows)
+    return WrittenGraph(graph.compile_id, text, tuple(place for place in found if place[1]))

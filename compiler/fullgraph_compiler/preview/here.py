@@ -1,0 +1,48 @@
+"""Kernels for a GPU, written by this very torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from .. import inductor_compat, preview_compat
+from ..facts import DEVICES, CodeGenerated, Fact, RanDry
+from .building import build
+
+
+class Here:
+    """Makes this process believe in a device, and compiles what TorchInductor writes for it."""
+
+    def __init__(self, device: str) -> None:
+        self._device = device
+        self._failed: tuple[str, ...] = ()
+        self._codes: list[CodeGenerated] = []
+
+    def prepare(self) -> None:
+        """Change torch, for good."""
+        inductor_compat.import_inductor()
+        self._failed = tuple(
+            f"This torch previews no {patch.needed_for}: {patch.replaces} is another here."
+            for patch in preview_compat.stand_in(DEVICES[self._device])
+        )
+
+    def first(self) -> RanDry:
+        """What is known ahead of the program."""
+        return RanDry(self._device, self._failed)
+
+    def take(self, facts: Sequence[Fact]) -> None:
+        """Note the code among what the run tells."""
+        self._codes += (fact for fact in facts if isinstance(fact, CodeGenerated))
+
+    def rest(self) -> Iterator[Fact]:
+        """The kernels, compiled; and what only the device could tell of them."""
+        if not self._codes:
+            return
+        tried = False
+        for kernel in build(self._codes):
+            tried = tried or bool(kernel.others)
+            yield kernel
+        unknown = dict.fromkeys(preview_compat.unmeasured)
+        if tried:
+            unknown["which settings of a kernel are the fastest: of several, the first are shown"] = None
+        only = (f"Only the device can tell {what}." for what in unknown)
+        yield RanDry(self._device, (*self._failed, *only))

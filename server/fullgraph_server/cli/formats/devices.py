@@ -1,0 +1,49 @@
+"""The GPUs that kernels can be previewed for: a table for people, or JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TextIO
+
+from fullgraph_compiler.facts import DEVICES
+
+from ...engine.dry import bandwidth
+from ...engine.tables import aligned
+
+_GIB = 2**30
+_TITLES = ("name", "GPU", "compute capability", "SMs", "memory", "bandwidth")
+
+
+def write(out: TextIO) -> None:
+    """Write a line for each, the first of what ``--device`` takes."""
+    rows = [
+        (
+            name,
+            device.name,
+            ".".join(map(str, device.capability)),
+            str(device.multiprocessors),
+            f"{device.memory // _GIB} GiB",
+            f"{bandwidth(device) / 1e12:.2f} TB/s",
+        )
+        for name, device in DEVICES.items()
+    ]
+    for line in aligned([_TITLES, *rows], "<<>>>>"):
+        out.write(line + "\n")
+
+
+def write_json(out: TextIO) -> None:
+    """Write an object for each; memory in bytes, bandwidth in bytes a second."""
+    found = [
+        {
+            "name": name,
+            "gpu": device.name,
+            "capability": list(device.capability),
+            "multiprocessors": device.multiprocessors,
+            "memory": device.memory,
+            "bandwidth": bandwidth(device),
+            "source": device.source,
+        }
+        for name, device in DEVICES.items()
+    ]
+    json.dump(found, out, indent=2)
+    out.write("\n")

@@ -1,0 +1,78 @@
+"""Options that make a run do otherwise than its program says."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import click
+from fullgraph_compiler.facts import DEVICES
+
+Command: TypeAlias = Callable[..., None]
+Option: TypeAlias = Callable[[Command], Command]
+
+_SWITCHES: Mapping[str, Option] = {
+    "dynamic": click.option(
+        "--dynamic",
+        type=click.Choice(["on", "off", "automatic"]),
+        help="Make sizes dynamic, or static, or dynamic once they change, whatever the program says.",
+    ),
+    "recompile_limit": click.option(
+        "--recompile-limit",
+        type=click.IntRange(min=1),
+        help="Compile a function this often, whatever the program says.",
+        metavar="N",
+    ),
+    "only": click.option("--only", help="Compile functions alone whose whole name fits.", metavar="REGEX"),
+    "cold_caches": click.option(
+        "--cold-caches", is_flag=True, default=None, help="Take no kernel from an earlier run."
+    ),
+    "cpp_stacks": click.option(
+        "--cpp-stacks", is_flag=True, default=None, help="Tell the C++ calls that add guards on sizes: slow."
+    ),
+    "dry_run": click.option(
+        "--dry-run", is_flag=True, default=None, help="Run without data, and so models of any size."
+    ),
+}
+"""What a run does otherwise than the program says: the attributes of ``Switches``."""
+
+
+_DEVICE: Option = click.option(
+    "--device",
+    type=click.Choice(list(DEVICES)),
+    help="Run without data, as if this GPU were there; fullgraph devices lists them.",
+)
+_PREVIEW_PYTHON: Option = click.option(
+    "--preview-python",
+    help="An interpreter whose torch is a CUDA build, for --device where that of --python is none.",
+    metavar="PATH",
+)
+
+
+def with_switches(command: Command, options: Mapping[str, Option] = _SWITCHES) -> Command:
+    """Give a command the switches of its run."""
+
+    @functools.wraps(command)
+    def run(**own: Any) -> None:
+        given = {name: own.pop(name) for name in options}
+        _check_pattern(given["only"])
+        command(switches={name: value for name, value in given.items() if value is not None}, **own)
+
+    optioned: Command = run
+    for option in reversed([*options.values()]):
+        optioned = option(optioned)
+    return optioned
+
+
+def with_device(command: Command) -> Command:
+    """Give a command the switches of its run, and the GPU that it may be for."""
+    return with_switches(_PREVIEW_PYTHON(command), {**_SWITCHES, "device": _DEVICE})
+
+
+def _check_pattern(text: str | None) -> None:
+    try:
+        re.compile(text or "")
+    except re.error as error:
+        raise click.BadParameter(str(error), param_hint="--only") from error

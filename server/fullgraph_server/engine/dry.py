@@ -1,0 +1,34 @@
+"""Runs without data: the GPUs that they can be for, and how it is said that nothing ran on one."""
+
+from __future__ import annotations
+
+from fullgraph_compiler.facts import DEVICES, Device, RanDry
+
+_GIB = 2**30
+_SIGNALS = 2
+"""Of a memory clock: data goes with both of its edges."""
+
+
+def brief(dry: RanDry) -> str:
+    """``dry run``, or ``preview for h100``."""
+    return f"preview for {dry.device}" if dry.device else "dry run"
+
+
+def sentence(dry: RanDry) -> str:
+    """What a person has to know of such a run before anything else."""
+    if not dry.device:
+        return "dry run: without data"
+    device = DEVICES.get(dry.device)
+    return f"preview for {device.name if device else dry.device}: nothing ran on a GPU"
+
+
+def bandwidth(device: Device) -> float:
+    """The bytes that a GPU's memory gives in a second."""
+    return device.memory_clock * 1000 * _SIGNALS * device.bus_width / 8
+
+
+def device_words(device: Device) -> str:
+    """``compute capability 9.0, 132 SMs, 80 GiB at 3.35 TB/s``."""
+    major, minor = device.capability
+    size = f"{device.memory // _GIB} GiB at {bandwidth(device) / 1e12:.2f} TB/s"
+    return f"compute capability {major}.{minor}, {device.multiprocessors} SMs, {size}"

@@ -1,0 +1,17 @@
+"""``fullgraph/devices``: the GPUs that kernels can be previewed for."""
+
+from __future__ import annotations
+
+from fullgraph_compiler import facts
+from pygls.lsp.server import LanguageServer
+
+from ..engine.dry import device_words
+from ..protocol import DEVICES, DeviceItem
+
+
+def register(server: LanguageServer) -> None:
+    """Answer the request."""
+
+    @server.feature(DEVICES)
+    async def devices(_params: None) -> list[DeviceItem]:
+        return [DeviceItem(name, device.name, device_words(device)) for name, device in facts.DEVICES.items()]

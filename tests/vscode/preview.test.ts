@@ -1,0 +1,62 @@
+import { expect } from "vitest";
+import { LONG, PRODUCT } from "./harness/examples.ts";
+import { VENV_LATEST } from "./harness/paths.ts";
+import { scenario } from "./harness/scene.ts";
+
+scenario("a line, its Triton kernel and its PTX, for a GPU that is not there", async (scene) => {
+  const window = await scene.open({
+    open: scene.workspace({ "model.py": PRODUCT }, "examples"),
+    settings: { "fullgraph.previewPython": VENV_LATEST },
+  });
+  await window.openFile("model.py");
+  // Three columns need room.
+  await window.palette("View: Toggle Primary Side Bar Visibility");
+  await window.clickText("relu");
+  await window.palette("Fullgraph: Preview Kernels for…");
+  await window.choose("NVIDIA H100 80GB HBM3");
+  const first = window.quickRows.filter({ hasText: "triton_poi_fused_add_exp_relu" }).first();
+  await first.waitFor({ timeout: 2 * LONG });
+  expect(await first.textContent()).toContain("model.py:7");
+  await first.click();
+
+  await expect.poll(() => window.activeFile()).toMatch(/^triton_poi_fused_add_exp_relu.*\.py$/);
+  const text = (words: string) => window.editor.locator(".view-line", { hasText: words }).first();
+  await text("nothing ran on a GPU").waitFor();
+  await window.clickLens("PTX");
+  await expect.poll(() => window.activeFile()).toMatch(/\.ptx$/);
+  await text("nothing ran on a GPU").waitFor();
+  await text(".target sm_90a").waitFor();
+
+  await window.page.keyboard.press("Control+1");
+  await window.shows("model.py");
+  await window.clickText("torch.relu");
+  await window.page.locator(".view-overlays [class*='ced-']").first().waitFor();
+  await scene.picture("preview");
+
+  await window.palette("Fullgraph: Open Compile Report");
+  const facts = () => window.preview.getByRole("listitem").allInnerTexts();
+  await expect.poll(facts).toContain("preview for NVIDIA H100 80GB HBM3: nothing ran on a GPU");
+  const kernels = window.preview.getByRole("region", { name: "Kernels" });
+  await kernels.getByRole("columnheader", { name: "Registers" }).waitFor();
+  await scene.picture("preview-report");
+
+  await window.openFile("model.py");
+  await window.openView("Fullgraph");
+  const description = async () => (await window.target("model.py"))?.description;
+  await expect.poll(description).toMatch(/^preview for h100 · /);
+  // It was for once: what is run on save is the program as it is.
+  await window.typeBehind("return z.exp()", " * 2");
+  await window.save();
+  await expect.poll(description).toMatch(/^no graph breaks · /);
+});
+
+scenario("a dry run shows breaks without data, for once", async (scene) => {
+  const window = await scene.open({ open: scene.workspace({}, "examples") });
+  await window.openFile("toy.py");
+  await window.palette("Fullgraph: Dry Run");
+  await window.openView("Fullgraph");
+  const description = async () => (await window.target("toy.py"))?.description;
+  await expect.poll(description, { timeout: LONG }).toMatch(/^dry run · .*2 breaks/);
+  await window.palette("Fullgraph: Analyze This File");
+  await expect.poll(description, { timeout: LONG }).toMatch(/^2 breaks · /);
+});
