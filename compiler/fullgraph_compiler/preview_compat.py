@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import importlib
 import logging
 import os
@@ -195,9 +196,8 @@ _KEPT: Final[list[Any]] = []
 
 
 @_patch(
-    "compile_fx (torch/_inductor/compile_fx.py); meanwhile torch.nn.functional.scaled_dot_product_attention",
-    why="each graph is compiled as if on the device, forward and backward, and runs uncompiled; the choice "
-    "among kernels for attention asks the driver, and is the slowest without",
+    "compile_fx (torch/_inductor/compile_fx.py)",
+    why="each graph is compiled as if on the device, forward and backward, and runs uncompiled",
     needed_for="kernels",
 )
 def _compilation(_: Device) -> None:
@@ -208,7 +208,7 @@ def _compilation(_: Device) -> None:
 
     compile_graph = compile_fx.compile_fx
     functional = torch.nn.functional
-    of_torch = functional.scaled_dot_product_attention
+    attend_by_torch = functional.scaled_dot_product_attention
     inside = False
 
     def compile_for_gpu(graph: torch.fx.GraphModule, inputs: Any, *args: Any, **kwargs: Any) -> Any:
@@ -216,15 +216,53 @@ def _compilation(_: Device) -> None:
         if inside:  # it calls itself, with the settings of the program in force
             return compile_graph(graph, inputs, *args, **kwargs)
         inside = True
-        functional.scaled_dot_product_attention = attend  # Dynamo must not see this
+        functional.scaled_dot_product_attention = attend  # for what calls it; Dynamo must not see this
         try:
             compile_graph(*for_gpu(graph, inputs), *args, **kwargs)
         finally:
-            functional.scaled_dot_product_attention = of_torch
+            functional.scaled_dot_product_attention = attend_by_torch
             inside = False
         return graph.forward
 
     compile_fx.compile_fx = compile_for_gpu
+
+
+@_patch(
+    "_scaled_dot_product_attention (torch/_inductor/fx_passes/fuse_attention.py)",
+    why="its choice among kernels asks the driver, and is the slowest without: here where TorchInductor "
+    "recognises attention; what a program calls is replaced as its graph is compiled",
+    needed_for="attention",
+)
+def _attention_that_is_recognised(_: Device) -> None:
+    from torch._inductor.fx_passes import fuse_attention
+
+    from .preview.attention import attend
+
+    fuse_attention._scaled_dot_product_attention = attend
+
+
+@_patch(
+    "_init_group of torch's optimizers",
+    why="where step() is compiled, Dynamo makes their state for real, without data or not",
+    needed_for="optimizers",
+)
+def _state_of_optimizers(_: Device) -> None:
+    for name in torch.optim.__all__:
+        optimizer = getattr(torch.optim, name)
+        if "_init_group" in vars(optimizer):
+            optimizer._init_group = _without_data(optimizer._init_group)
+
+
+def _without_data(make: Callable[..., Any]) -> Callable[..., Any]:
+    from torch._subclasses.fake_tensor import FakeTensor
+
+    @functools.wraps(make)
+    def make_without_data(self: Any, group: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        modes = (tensor.fake_mode for tensor in group["params"] if isinstance(tensor, FakeTensor))
+        with next(modes, contextlib.nullcontext()):
+            return make(self, group, *args, **kwargs)
+
+    return make_without_data
 
 
 def tracing_mode() -> Any:
@@ -453,15 +491,17 @@ class Built:
     shared: int | None
 
 
-def build(name: str, source: str) -> Built:
+def build(source: str) -> Built:
     """Compile a Triton kernel of TorchInductor's code, with the first of its settings.
 
-    ``_load_triton_kernel_from_source`` (``torch/_inductor/async_compile.py``), ``CachingAutotuner.configs``
-    and ``_precompile_config`` (``runtime/triton_heuristics.py``): 2.11 to 2.15. Raises what Triton raises.
+    ``PyCodeCache.load`` (``torch/_inductor/codecache.py``), ``CachingAutotuner.configs`` and
+    ``_precompile_config`` (``runtime/triton_heuristics.py``): 2.11 to 2.15. Raises what Triton raises.
     """
-    from torch._inductor.async_compile import _load_triton_kernel_from_source
+    from torch._inductor.codecache import PyCodeCache
+    from torch._inductor.runtime.triton_heuristics import CachingAutotuner
 
-    tuner = _load_triton_kernel_from_source(name, source)
+    values = vars(PyCodeCache.load(source)).values()
+    tuner = next(value for value in values if isinstance(value, CachingAutotuner))
     first, *others = tuner.configs
     kernel = tuner._precompile_config(first).kernel
     texts = {form: text for form, text in kernel.asm.items() if isinstance(text, str)}

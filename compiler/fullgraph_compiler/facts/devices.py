@@ -59,8 +59,8 @@ DEVICES: Final[Mapping[str, Device]] = MappingProxyType(
             1_980_000, 2_619_000, 5120, _HOPPER,
         ),
         "h200": Device(
-            "NVIDIA H200", (9, 0), 132, 141 * _GIB, 60 * _MIB, 227 * _KIB, 228 * _KIB, 2048,
-            1_980_000, 3_201_000, 6144, "read from a device; NVIDIA H200 data sheet",
+            "NVIDIA H200", (9, 0), 132, 150_109_880_320, 60 * _MIB, 227 * _KIB, 228 * _KIB, 2048,
+            1_980_000, 3_201_000, 6016, "read from a device; NVIDIA H200 data sheet",
         ),
         "b200": Device(
             "NVIDIA B200", (10, 0), 148, 180 * _GIB, 126 * _MIB, 227 * _KIB, 228 * _KIB, 2048,

@@ -14,8 +14,9 @@ from torch.nn import functional
 
 _torch_attention = functional.scaled_dot_product_attention
 _HALF = (torch.float16, torch.bfloat16)
-_CUDNN = 91500
-"""The version from which cuDNN's kernel is preferred on the GPUs for data centres since Hopper."""
+_WIDEST = 256
+_MASKED = -65504.0
+"""What torch adds to masked scores for cuDNN, whatever their type."""
 
 
 def choose(graph: GraphModule) -> None:
@@ -44,7 +45,7 @@ def attend(
     Tensors are (batch, heads, length, width).
     """
     settings: dict[str, Any] = {"scale": scale}
-    kernel = _kernel(query, value, attn_mask)
+    kernel = _kernel(query, key, value, attn_mask, dropout_p, is_causal)
     if kernel == "math":
         return _torch_attention(
             query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
@@ -64,35 +65,55 @@ def attend(
     if enable_gqa:
         groups = query.size(1) // key.size(1)
         key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
-    bias = _bias(attn_mask, query, key)
     if kernel == "cudnn":
+        bias = _for_cudnn(attn_mask, query)
         attention = aten._scaled_dot_product_cudnn_attention
-        return attention(query, key, value, bias, wants_grad, dropout_p, is_causal, **settings)[0]
-    attention = aten._scaled_dot_product_efficient_attention
+    else:
+        bias = _for_efficient(attn_mask, query, key)
+        attention = aten._scaled_dot_product_efficient_attention
     return attention(query, key, value, bias, wants_grad, dropout_p, is_causal, **settings)[0]
 
 
-def _kernel(query: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None) -> str:
+def _kernel(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    mask: torch.Tensor | None,
+    dropout: float,
+    is_causal: bool,
+) -> str:
     """``cudnn``, ``flash``, ``efficient`` or ``math``."""
-    if not query.is_cuda or query.dim() != 4:
+    width, length = query.size(-1), query.size(-2)
+    if not query.is_cuda or query.dim() != 4 or query.dtype is torch.float64:
         return "math"
-    half, width = query.dtype in _HALF, query.size(-1)
-    major, minor = torch.cuda.get_device_capability()
-    if half and major in (9, 10) and not minor and _cudnn() >= _CUDNN and width % 8 == 0 and width <= 128:
+    if query.dtype not in _HALF:
+        return "efficient" if width % 4 == 0 else "math"
+    aligned = width % 8 == 0
+    is_narrow = width <= _WIDEST and value.size(-1) == width
+    if aligned and is_narrow and not (length == 1 and dropout) and _prefers_cudnn():
         return "cudnn"
-    if half and mask is None and width <= 256 and value.size(-1) == width:
+    if is_narrow and mask is None and (not is_causal or length == key.size(-2)):
         return "flash"
-    return "efficient"
+    return "efficient" if aligned else "math"
 
 
-def _cudnn() -> int:
-    return torch.backends.cudnn.version() or 0
+def _prefers_cudnn() -> bool:
+    """On GPUs for data centres since Hopper, with the cuDNN of the supported versions of torch."""
+    return torch.cuda.get_device_capability() in ((9, 0), (10, 0))
 
 
-def _bias(mask: torch.Tensor | None, query: torch.Tensor, key: torch.Tensor) -> torch.Tensor | None:
-    """A mask as what is added to the scores."""
+def _for_cudnn(mask: torch.Tensor | None, query: torch.Tensor) -> torch.Tensor | None:
+    """A mask as cuDNN's kernel takes it: as what is added to the scores."""
+    if mask is None or mask.dtype is not torch.bool:
+        return mask
+    masked = torch.full((), _MASKED, dtype=query.dtype, device=query.device)
+    return torch.where(mask, 0.0, masked)
+
+
+def _for_efficient(mask: torch.Tensor | None, query: torch.Tensor, key: torch.Tensor) -> torch.Tensor | None:
+    """A mask as the memory-efficient kernel takes it: of the size of the scores."""
     if mask is None:
         return None
-    if mask.dtype == torch.bool:
+    if mask.dtype is torch.bool:
         mask = torch.zeros_like(mask, dtype=query.dtype).masked_fill(~mask, float("-inf"))
     return mask.expand(query.size(0), query.size(1), query.size(2), key.size(2))

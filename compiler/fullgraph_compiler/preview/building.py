@@ -35,7 +35,7 @@ def build(codes: Iterable[CodeGenerated]) -> Iterator[KernelCompiled]:
 
 
 def _built(filename: str, kernel: Kernel) -> KernelCompiled:
-    built = preview_compat.build(kernel.name, kernel.source)
+    built = preview_compat.build(kernel.source)
     texts = tuple((form, built.texts[form]) for form in _FORMS if form in built.texts)
     told = KernelCompiled(
         filename, kernel.name, texts, built.settings, shared=built.shared, others=built.others
