@@ -1,0 +1,106 @@
+"""What two compilations of a program have in common: its kernels as texts, and its library calls.
+
+Two kernels are the same if their source is, as syntax: comments, which say where an operation comes from,
+are left out, and so are the kernel's name, which is made of the operations in it, and ``backend_hash``, which
+says how torch and Triton were built. Everything else counts: the heuristics with its size hints, the
+signature and the alignment of the arguments, the properties of the device, the body. What autotuning chooses
+is in none of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_NOT_COMPARED = {"kernel_name", "backend_hash"}
+"""Entries of ``inductor_meta``."""
+_DIFF_LINES = 14
+
+Kernel = Mapping[str, str]
+"""``name``, ``language``, ``source``, and where it was built ``config`` and ``ptx`` (a digest)."""
+
+
+@dataclass(frozen=True)
+class Common:
+    """Of the kernels and library calls of a program on a GPU, how many its preview has as well.
+
+    ``built`` are the kernels with the same text for which autotuning chose what was previewed.
+    """
+
+    kernels: int
+    same: int
+    built: int
+    same_ptx: int
+    calls: int
+    same_calls: int
+    differences: tuple[str, ...]
+
+
+def in_common(previewed: Sequence[Mapping[str, Any]], real: Sequence[Mapping[str, Any]]) -> Common:
+    """Compare graph by graph: forward with forward, backward with backward."""
+    ours, theirs = _by_graph(previewed), _by_graph(real)
+    kernels, calls, pairs, same_calls, differences = 0, 0, [], 0, []
+    for name in dict.fromkeys((*theirs, *ours)):
+        mine, others = _written(ours.get(name, ())), _written(theirs.get(name, ()))
+        kernels += len(others)
+        my_texts, their_texts = [normal(kernel) for kernel in mine], [normal(kernel) for kernel in others]
+        same = [*_matches(my_texts, their_texts)]
+        pairs += [(mine[i], others[j]) for i, j in same]
+        differences += _differences(name, my_texts, their_texts)
+        my_calls, their_calls = _calls(ours.get(name, ())), _calls(theirs.get(name, ()))
+        calls += len(their_calls)
+        same_calls += len([*_matches(my_calls, their_calls)])
+        differences += _differences(f"{name}, library calls", my_calls, their_calls)
+    built = [(mine, other) for mine, other in pairs if other["ptx"] and mine["config"] == other["config"]]
+    same_ptx = sum(mine["ptx"] == other["ptx"] for mine, other in built)
+    return Common(kernels, len(pairs), len(built), same_ptx, calls, same_calls, tuple(differences))
+
+
+def _by_graph(graphs: Sequence[Mapping[str, Any]]) -> dict[str, list[Kernel]]:
+    found: dict[str, list[Kernel]] = {}
+    for graph in graphs:
+        found.setdefault(graph["graph"], []).extend(graph["kernels"])
+    return found
+
+
+def normal(kernel: Kernel) -> str:
+    """A kernel's source without what is not compared."""
+    tree = ast.parse(kernel["source"].replace(kernel["name"], "kernel"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            kept = [pair for pair in zip(node.keys, node.values, strict=True) if not _is_left_out(pair[0])]
+            node.keys, node.values = [key for key, _ in kept], [value for _, value in kept]
+    return ast.unparse(tree)
+
+
+def _is_left_out(key: ast.expr | None) -> bool:
+    return isinstance(key, ast.Constant) and key.value in _NOT_COMPARED
+
+
+def _written(kernels: Sequence[Kernel]) -> list[Kernel]:
+    """Each kernel that was written once, in the order of the launches."""
+    return [*{kernel["name"]: kernel for kernel in kernels if kernel["language"] == "triton"}.values()]
+
+
+def _calls(kernels: Sequence[Kernel]) -> list[str]:
+    return [kernel["name"] for kernel in kernels if kernel["language"] == "extern"]
+
+
+def _matches(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The places of what is the same, and in the same order."""
+    for block in difflib.SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks():
+        yield from ((block.a + step, block.b + step) for step in range(block.size))
+
+
+def _differences(name: str, ours: Sequence[str], theirs: Sequence[str]) -> Iterator[str]:
+    """A short diff of each place where they differ: ``-`` is the GPU's, ``+`` the preview's."""
+    for tag, i, end_i, j, end_j in difflib.SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
+        if tag != "equal":
+            mine, others = "\n".join(ours[i:end_i]), "\n".join(theirs[j:end_j])
+            lines = [*difflib.unified_diff(others.splitlines(), mine.splitlines(), lineterm="", n=0)][2:]
+            lines = [line for line in lines if not line.startswith("@@")]
+            more = [f"({len(lines) - _DIFF_LINES} more lines)"] if len(lines) > _DIFF_LINES else []
+            yield "\n".join([f"{name}:", *(line[:200] for line in lines[:_DIFF_LINES]), *more])

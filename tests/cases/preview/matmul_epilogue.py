@@ -1,0 +1,17 @@
+"""A product with operations behind it."""
+
+import torch
+
+device = "cuda"
+
+
+@torch.compile
+def project(x, weight):
+    return torch.relu(x @ weight) * 2
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    x = torch.randn(512, 512, device=device, dtype=torch.bfloat16)
+    weight = torch.randn(512, 512, device=device, dtype=torch.bfloat16)
+    out = project(x, weight)
