@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import shlex
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +16,7 @@ import click
 from fullgraph_compiler.facts import Depth, Level
 
 from .. import __version__
+from ..engine.process import worker_folder
 from ..traces.reading import Detail
 from ..workspace.targets import Target
 from .formats import (
@@ -25,6 +28,7 @@ from .formats import (
     STAGES_FORMATS,
     Format,
 )
+from .formats.capabilities import write as write_capabilities
 from .formats.kernels import write as write_kernels
 from .formats.times import write as write_times
 from .known import KnownFindings
@@ -420,9 +424,25 @@ def examples(path: Path, rank: int | None, options: TraceOptions) -> None:
 
 @main.command()
 @_format(DEVICES_FORMATS)
-def devices(output: str) -> None:
-    """List the GPUs that --device knows."""
-    DEVICES_FORMATS[output](sys.stdout)
+@click.option(
+    "--check", "checked", is_flag=True, help="Show what can be previewed with an interpreter's torch."
+)
+@_PYTHON
+def devices(output: str, checked: bool, python: str | None) -> None:
+    """List the GPUs that --device knows.
+
+    With --check, small programs are previewed for an H100 instead, and the exit code is 1 if one
+    of them fails.
+    """
+    if not checked:
+        DEVICES_FORMATS[output](sys.stdout)
+        return
+    # Not where it lies: what our own functions do is told of no run.
+    with tempfile.TemporaryDirectory() as folder:
+        program = shutil.copy(f"{worker_folder()}preview/self_test.py", folder)
+        (target,) = resolve_targets((program,), Path.cwd(), False, None, None)
+        options = RunOptions(python, switches={"device": "h100"})
+        sys.exit(_check([target], options, write_capabilities, depth="kernels"))
 
 
 @main.command()
