@@ -1,6 +1,6 @@
 # Everything works in folders of this one: a virtual environment, Node and its modules, a VS Code for the
-# browser. A CPU build of torch is asked for by name, so that no gigabytes of CUDA packages come unasked;
-# `make test TORCH=torch==2.13.0` takes what your index has.
+# browser. A CPU build of torch is asked for by name, so that everything runs where there is none for CUDA;
+# the newest torch comes with its CUDA packages, of several gigabytes, for previews alone.
 PYTHON ?= python3
 TORCH ?= torch==2.13.0+cpu
 TORCH_LATEST ?= torch==2.15.0
@@ -11,9 +11,9 @@ CODE_SERVER = .cache/code-server/node_modules/.bin/code-server
 
 export PATH := $(CURDIR)/.cache/node/node_modules/.bin:$(PATH)
 
-.PHONY: test test-latest lint unit pytest e2e vsix demo bench setup clean
+.PHONY: test test-latest lint unit pytest preview e2e vsix demo bench setup clean
 
-test: lint vsix unit pytest e2e
+test: lint vsix unit pytest preview e2e
 
 lint: .venv/ready node_modules/ready
 	.venv/bin/ruff check $(SOURCES)
@@ -27,7 +27,11 @@ unit: node_modules/ready
 pytest: .venv/ready build/fullgraph.vsix
 	.venv/bin/python $(PYTEST) $(PYTEST_ARGS)
 
-e2e: .venv/ready build/fullgraph.vsix .cache/code-server/ready .cache/chromium
+# Kernels for a GPU that is not there need a torch that is built for CUDA, as the newest one is.
+preview: .venv-latest/ready
+	.venv-latest/bin/python $(PYTEST) -m preview tests/compiler tests/e2e
+
+e2e: .venv/ready .venv-latest/ready build/fullgraph.vsix .cache/code-server/ready .cache/chromium
 	npm run --silent e2e
 
 test-latest: .venv-latest/ready build/fullgraph.vsix

@@ -6,20 +6,246 @@ As :mod:`.torch_compat`: each entry says where torch keeps it and in which of th
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any
+from types import FrameType, SimpleNamespace
+from typing import Any, Final, TypeAlias
+
+import torch
+import torch.utils
+from torch._guards import TracingContext
+from torch._subclasses import meta_utils
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensor,
+    FakeTensorConverter,
+    FakeTensorMode,
+    unset_fake_temporarily,
+)
+
+Number: TypeAlias = "int | float | bool"
+
+_TORCH = os.path.dirname(torch.__file__)
+_NEEDS_DATA = (DataDependentOutputException, DynamicOutputShapeException)
+_KNOWN_ELEMENTS: Final = 2**21
+"""A tensor that follows from numbers of the program alone is known up to this size."""
+
+_aten = torch.ops.aten
+_OPERATIONS: Final = {
+    _aten._local_scalar_dense.default: "item",
+    _aten.nonzero.default: "nonzero",
+    _aten.masked_select.default: "masked_select",
+}
+_KNOWN: Final = frozenset(
+    (
+        _aten.arange.default,
+        _aten.arange.start,
+        _aten.arange.start_step,
+        _aten.empty.memory_format,
+        _aten.eye.default,
+        _aten.full.default,
+        _aten.linspace.default,
+        _aten.ones.default,
+        _aten.randperm.default,
+        _aten.randperm.generator,
+        _aten.scalar_tensor.default,
+        _aten.zeros.default,
+    )
+)
+"""What makes a tensor of numbers alone."""
+_RANDOM: Final = frozenset((_aten.random_.default, _aten.random_.to, getattr(_aten.random_, "from")))
 
 
-def without_data() -> AbstractContextManager[Any]:
-    """While it is on, every tensor that is made has no data, and operations compute sizes alone.
+class _Converter(FakeTensorConverter):  # type: ignore[misc]
+    """That of torch, where it cannot tell that what is known became a sparse tensor (2.11 to 2.15)."""
 
-    ``FakeTensorMode`` in ``torch/_subclasses/fake_tensor.py`` (2.11 to 2.15). Tensors that were there
-    before may be used.
+    def invalidate_constant_aliases(self, tensor: torch.Tensor) -> None:
+        if tensor.layout is torch.strided:
+            super().invalidate_constant_aliases(tensor)
+
+
+class _Run:
+    """What a mode without data does otherwise than torch's.
+
+    ``FakeTensorMode`` in ``torch/_subclasses/fake_tensor.py`` (2.11 to 2.15), with three methods that it
+    calls: ``dispatch``, ``may_turn_const`` and, for what is known, ``FakeTensor.constant``. They are put on
+    one object: higher-order operators have no rules for a class of ours.
     """
-    from torch._subclasses.fake_tensor import FakeTensorMode
 
-    mode: AbstractContextManager[Any] = FakeTensorMode(allow_non_fake_inputs=True)
-    return mode
+    def __init__(self, mode: FakeTensorMode, given: Callable[[str], Number | None]) -> None:
+        self._mode = mode
+        self._dispatch = mode.dispatch
+        self._given = given
+
+    def dispatch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """The outcome of an operation."""
+        kwargs = kwargs or {}
+        if func in _RANDOM and args[0].constant is not None:
+            func(args[0].constant, *args[1:], **kwargs)
+            return args[0]
+        try:
+            result = self._dispatch(func, types, args, kwargs)
+        except _NEEDS_DATA:
+            value = self._given(_OPERATIONS.get(func, "")) if TracingContext.try_get() is None else None
+            if value is None:
+                raise
+            return _outcome(func, args[0], value)
+        if func in _KNOWN and _is_known(func, result):
+            known = func(*args, **kwargs)
+            return self._mode.fake_tensor_converter.from_real_tensor(self._mode, known, make_constant=True)
+        return result
+
+
+def _may_be_known(tensor: torch.Tensor) -> bool:
+    """Whether a tensor is kept as it is known; torch by itself does that for one element."""
+    is_small = tensor.layout == torch.strided and tensor.numel() <= _KNOWN_ELEMENTS
+    return is_small and not isinstance(tensor, FakeTensor) and tensor.device.type == "cpu"
+
+
+def _is_known(func: Any, made: torch.Tensor) -> bool:
+    # Data loaders draw their seeds in the place of an integer: any number is as good.
+    is_empty = func is _aten.empty.memory_format and (made.dim() or made.dtype is not torch.int64)
+    return not is_empty and made.device.type == "cpu" and made.numel() <= _KNOWN_ELEMENTS
+
+
+def without_data(given: Callable[[str], Number | None]) -> AbstractContextManager[Any]:
+    """Run without data from here on: each tensor that is made has none, and operations compute sizes alone.
+
+    Tensors that were there before may be used. Where the program needs a value, ``given`` is asked for it
+    with the name of the operation; Dynamo gets none while it traces.
+
+    ``swap_tensors`` (``torch/utils/__init__.py``, 2.11 to 2.15), by which ``module.half()`` changes
+    parameters in place, refuses those that somebody has a weak reference to, as the mode has to all.
+
+    ``trace_structured`` of ``torch/_subclasses/meta_utils.py`` (2.11 to 2.15) describes each tensor that
+    Dynamo makes another of, for logs only: of a large model, these are most of the records.
+    """
+    meta_utils.trace_structured = lambda *_, **__: None
+    torch.utils.weakref = SimpleNamespace(getweakrefs=lambda _: [])
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
+    mode.fake_tensor_converter = _Converter()
+    mode.dispatch, mode.may_turn_const = _Run(mode, given).dispatch, _may_be_known
+    entered: AbstractContextManager[Any] = mode
+    return entered
+
+
+def has_data(tensor: torch.Tensor) -> bool:
+    """Whether there is anything in a tensor: ``FakeTensor``, in the same file (2.11 to 2.15)."""
+    return not isinstance(tensor, FakeTensor)
+
+
+def patch_tensors(unknown: Callable[[], Any]) -> None:
+    """Have eager code go on with ``unknown()`` where it asks a tensor for a number that nobody knows.
+
+    ``item``, ``tolist``, ``__format__`` and ``numpy`` of ``FakeTensor``, of which torch defines ``tolist``
+    (2.11 to 2.15), for tensors of this mode only. What Dynamo generated (``output_codes`` in
+    ``torch/_dynamo/convert_frame.py``, 2.11 to 2.15) gets none: it would be compiled for something else.
+
+    Dynamo neither sees these methods while it compiles (``on_compile_start``, ``torch/_dynamo/callback.py``),
+    nor compiles them (``add``, ``torch/_dynamo/trace_rules.py``): 2.11 to 2.15.
+    """
+    from torch._dynamo import callback, trace_rules
+
+    trace_rules.add(__name__.partition(".")[0])
+    item, tolist, numpy, text = FakeTensor.item, FakeTensor.tolist, FakeTensor.numpy, FakeTensor.__format__
+
+    def item_or_unknown(self: FakeTensor) -> Any:
+        try:
+            return item(self)
+        except _NEEDS_DATA:
+            if _is_of_run(self) and self.dtype is not torch.bool and not _is_generated(sys._getframe(1)):
+                return unknown()
+            raise
+
+    def list_of_known(self: FakeTensor) -> Any:
+        return tolist(self) if self.constant is None else self.constant.tolist()
+
+    def array_of_known(self: FakeTensor, *, force: bool = False) -> Any:
+        if not _is_of_run(self):
+            return numpy(self, force=force)
+        if self.constant is None:
+            raise DataDependentOutputException("numpy")
+        with unset_fake_temporarily():
+            return self.constant.clone().numpy()
+
+    def format_number(self: FakeTensor, spec: str) -> str:
+        return format(self.item(), spec) if self.dim() == 0 and _is_of_run(self) else text(self, spec)
+
+    ours = {
+        "item": item_or_unknown,
+        "tolist": list_of_known,
+        "numpy": array_of_known,
+        "__format__": format_number,
+    }
+
+    def put(_: object = None) -> None:
+        for name, method in ours.items():
+            setattr(FakeTensor, name, method)
+
+    def take_back(_: object) -> None:
+        for name in ours:
+            delattr(FakeTensor, name)
+        FakeTensor.tolist = tolist
+
+    def hide_from_dynamo() -> None:
+        callback.on_compile_start(take_back)
+        callback.on_compile_end(put)
+
+    def clear_others() -> None:
+        clear()
+        hide_from_dynamo()
+
+    put()
+    hide_from_dynamo()
+    # `torch._dynamo.reset()`
+    clear, callback.callback_handler.clear = callback.callback_handler.clear, clear_others
+
+
+def _is_of_run(tensor: FakeTensor) -> bool:
+    return isinstance(getattr(tensor.fake_mode.dispatch, "__self__", None), _Run)
+
+
+def _is_generated(frame: FrameType | None) -> bool:
+    from torch._dynamo.convert_frame import output_codes
+
+    while frame is not None and frame.f_code.co_filename.startswith(_TORCH):
+        frame = frame.f_back
+    # The code of a graph has no file.
+    return frame is None or frame.f_code in output_codes or frame.f_code.co_filename.startswith("<")
+
+
+def no_value() -> BaseException:
+    """What is raised where something hangs on a number that nobody knows."""
+    error: BaseException = DataDependentOutputException("item")
+    return error
+
+
+def place_loaded() -> None:
+    """Have ``torch.load`` put what it has no place for on the CPU, as where the file is of the older format.
+
+    ``_restore_device_fake_mode`` in ``torch/_utils.py`` gives the tensors of a checkpoint the device that is
+    noted on their storage (``_fake_device``): 2.11 to 2.15.
+    """
+    from torch import _utils
+
+    restore = _utils._restore_device_fake_mode
+
+    def restore_or_cpu(tensor: torch.Tensor) -> torch.Tensor:
+        storage: Any = tensor.untyped_storage()
+        if storage._fake_device is None:
+            storage._fake_device = "cpu"
+            # For `restore`, which asks the tensor for its storage anew.
+        return restore(tensor)
+
+    _utils._restore_device_fake_mode = restore_or_cpu
+
+
+def without_value(tensor: object) -> bool:
+    """Whether something is a tensor of which nobody knows what is in it."""
+    return isinstance(tensor, FakeTensor) and tensor.constant is None
 
 
 def needed_data(error: BaseException) -> str:
@@ -28,8 +254,32 @@ def needed_data(error: BaseException) -> str:
     ``DataDependentOutputException`` (``x.item()``, ``if x:``) and ``DynamicOutputShapeException``
     (``x.nonzero()``), in the same file (2.11 to 2.15).
     """
-    from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
+    return str(error.func) if isinstance(error, _NEEDS_DATA) else ""
 
-    if isinstance(error, (DataDependentOutputException, DynamicOutputShapeException)):
-        return str(error.func)
-    return ""
+
+def operation(error: BaseException) -> str:
+    """The operation whose outcome could be given in the place of ``error``, else empty."""
+    return _OPERATIONS.get(error.func, "") if isinstance(error, _NEEDS_DATA) else ""
+
+
+def _outcome(func: Any, tensor: torch.Tensor, value: Number) -> Any:
+    if func is _aten.nonzero.default:
+        # As torch lays it out: one column after the other.
+        return tensor.new_empty_strided((value, tensor.dim()), (1, value), dtype=torch.int64)
+    if func is _aten.masked_select.default:
+        return tensor.new_empty((value,))
+    if tensor.dtype is torch.bool:
+        return bool(value)
+    return float(value) if tensor.is_floating_point() else int(value)
+
+
+def graph_node(frame: FrameType, row: int) -> torch.fx.Node | None:
+    """The operation at a row of a graph's code, if ``frame`` runs one.
+
+    ``GraphModule._lineno_map`` (``torch/fx/graph_module.py``, 2.11 to 2.15).
+    """
+    module = frame.f_locals.get("self") if frame.f_code.co_name == "forward" else None
+    if not isinstance(module, torch.fx.GraphModule) or module.forward.__code__ is not frame.f_code:
+        return None
+    index = (module._lineno_map or {}).get(row - frame.f_code.co_firstlineno)
+    return None if index is None else list(module.graph.nodes)[index]

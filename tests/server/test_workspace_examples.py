@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
-from fullgraph_compiler.facts import Example, ExampleCall
+import pytest
+from fullgraph_compiler.facts import Example, ExampleCall, GivenValue
 from fullgraph_server.workspace.examples import FoundExamples, find_examples
 from fullgraph_server.workspace.source import SourceFile
 
@@ -76,6 +77,34 @@ def test_a_call_that_does_not_parse_is_a_problem_with_its_place() -> None:
     assert result.problems[0].message.startswith("example call is not an expression: ")
     assert result.problems[1].message == "example call is empty"
     assert (result.problems[0].span.column, result.problems[0].span.end_column) == (1, 17)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("f(1) where item@12 = 3, nonzero@14=5 ", (("item", 12, 3), ("nonzero", 14, 5))),
+        ("f(1)  where item@2 = -1.5", (("item", 2, -1.5),)),
+        ("f(1) where item@2 = True", (("item", 2, True),)),
+        ("f(torch.where(a, ' where '))", ()),
+        ("f(' where ') where masked_select@3 = 0", (("masked_select", 3, 0),)),
+    ],
+)
+def test_a_call_can_give_values(text: str, values: tuple[tuple[str, int, float], ...]) -> None:
+    result = found(f"# fullgraph: {text}\ndef f(x): ...\n")
+    assert result.problems == ()
+    (call,) = result.examples[0].calls
+    assert call.values == tuple(GivenValue(*value) for value in values)
+    assert text.startswith(call.source)
+    assert call.source.endswith(")")
+
+
+@pytest.mark.parametrize("given", ["x@3 = 1", "item = 1", "nonzero@3 = 1.5", "item@3 = [1]", "item@3 = 1,"])
+def test_a_given_value_that_cannot_be_read_is_a_problem(given: str) -> None:
+    (problem,) = found(f"# fullgraph: f(1) where {given}\ndef f(x): ...\n").problems
+    assert problem.message == (
+        "a given value is an operation (`item`, `nonzero`, `masked_select`), its line, and a number: "
+        "`where item@12 = 3`"
+    )
 
 
 def test_a_comment_that_belongs_to_nothing_is_a_problem() -> None:

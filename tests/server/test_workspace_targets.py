@@ -133,12 +133,13 @@ cold-caches = false
 cpp-stacks = true
 warm-up = 2
 dry-run = true
+device = "h100"
 """,
     )
     config = read_config(tmp_path)
     assert config.problems == ()
     general = Switches(dynamic="automatic", recompile_limit=3, cold_caches=True)
-    own = Switches("off", 3, "step|Block.*", cpp_stacks=True, warm_up=2, dry_run=True)
+    own = Switches("off", 3, "step|Block.*", cpp_stacks=True, warm_up=2, dry_run=True, device="h100")
     assert config.switches == general
     assert [target.switches for target in configured_targets(config)] == [general, own]
 
@@ -181,13 +182,18 @@ def test_a_project_without_configuration_has_none(tmp_path: Path) -> None:
         ("timeout = true", "tool.fullgraph.timeout: must be a number of seconds above 0, not True"),
         (
             "colour = 1",
-            "tool.fullgraph.colour: unknown key; known are targets, python, timeout, memory, paths, dynamic",
+            "tool.fullgraph.colour: unknown key; known are targets, python, preview-python, timeout, memory",
         ),
         ("dynamic = 'maybe'", "tool.fullgraph.dynamic: must be true, false or \"automatic\", not 'maybe'"),
         ("dynamic = 1", 'tool.fullgraph.dynamic: must be true, false or "automatic", not 1'),
         ("recompile-limit = 1.5", "tool.fullgraph.recompile-limit: must be a whole number above 0, not 1.5"),
         ("cold-caches = 'no'", "tool.fullgraph.cold-caches: must be true or false, not 'no'"),
         ("only = '('", "tool.fullgraph.only: is no regular expression: missing ), unterminated subpattern"),
+        (
+            "device = 'h1000'",
+            "tool.fullgraph.device: must be one of a100, l4, rtx4090, h100, h200, b200, not 'h1000'",
+        ),
+        ("preview-python = 3", "tool.fullgraph.preview-python: must be a string that is not empty, not 3"),
         ("targets = 'a.py'", "tool.fullgraph.targets: must be a list, not 'a.py'"),
         ("targets = ['a.py']", "tool.fullgraph.targets[0]: must be a table, not 'a.py'"),
         (

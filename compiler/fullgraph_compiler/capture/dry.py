@@ -1,22 +1,34 @@
 """A dry run: the program runs with tensors that have no data, and so with models of any size.
 
-What it compiles is captured as ever. It comes to its end where the program needs a value.
+What it compiles is captured as ever. It comes to its end where the program needs a value that no example call
+gives.
 """
 
 from __future__ import annotations
 
 import itertools
+import os
+import traceback
+from collections import deque
 from collections.abc import Callable
+from itertools import starmap
+from pathlib import Path
 from typing import Final
 
 from .. import torch_compat
-from ..facts import Depth, StackFrame, TargetProblem
-from ..fake_compat import needed_data, without_data
+from ..facts import Depth, ExampleCall, Examples, GivenValue, Program, Stack, StackFrame, TargetProblem
+from ..fake_compat import needed_data, operation, patch_tensors, without_data
+from . import checkpoints, idioms
+from .given import of_graph, row_in, unused, value_of
 from .outcome import Outcome, describe
+from .unknown import UnknownNumber, is_unknown
 
 _DEPTHS: Final[tuple[Depth, ...]] = ("graph", "recompiles", "frozen", "kernels")
 """How far a dry run goes: what is compiled further is there to be run."""
+_HERE: Final = str(Path(__file__).parents[1])
 _OPERATIONS: Final = {
+    "item": "the value of a tensor (`item()`, `if`, `float()`)",
+    "numpy": "what is in a tensor (`numpy()`)",
     "aten._local_scalar_dense": "the value of a tensor (`item()`, `if`, `float()`)",
     "aten.nonzero": "which elements of a tensor are not zero (`nonzero()`, a mask as an index)",
     "aten.masked_select": "which elements of a tensor are wanted (`masked_select()`)",
@@ -30,27 +42,57 @@ def unsuited(depth: Depth) -> str:
     return "A dry run has no data, and this runs what was compiled: leave dry-run out for it."
 
 
-def run_dry(run: Callable[[], Outcome]) -> Outcome:
+def run_dry(run: Callable[[], Outcome], program: Program) -> Outcome:
     """Run a program without data."""
-    with without_data():
+    checkpoints.stand_in()
+    idioms.leave_values_out()
+    patch_tensors(UnknownNumber)
+    with without_data(value_of):
         outcome = run()
-    ends = [error for error in outcome.raised if needed_data(error)]
+    ends = [error for error in outcome.raised if needed_data(error) or is_unknown(error)]
     others = tuple(error for error in outcome.raised if error not in ends)
-    problems = (*outcome.problems, *map(_end, ends))
+    told = (*(_end(error, program) for error in ends), *starmap(_unused, unused()), *checkpoints.told())
     status = outcome.status if others or not ends else "exited"
-    return Outcome(status, outcome.exit_code if others else 0, others, problems)
+    return Outcome(status, outcome.exit_code if others else 0, others, (*outcome.problems, *told))
 
 
-def _end(error: BaseException) -> TargetProblem:
-    operator = needed_data(error).removesuffix(".default")
+def _end(error: BaseException, program: Program) -> TargetProblem:
+    operator = (needed_data(error) or "item").removesuffix(".default")
     what = _OPERATIONS.get(operator, f"what is in a tensor ({operator})")
+    stack = _stack(error)
+    hints = [
+        "What follows was not seen. Keep values out of what the model computes, or run it with its data."
+    ]
+    if isinstance(program, Examples) and (name := operation(error)):
+        row = row_in(os.path.abspath(program.filename), reversed(stack))
+        hints.append(f"Or give it one in the example call: `where {name}@{row} = ...`.")
+    message = f"the dry run ends here: the program needs {what}, and there is no data"
+    return TargetProblem("warning", message, tuple(hints), stack)
+
+
+def _unused(filename: str, call: ExampleCall, given: GivenValue) -> TargetProblem:
+    place = f"{given.operation}@{given.row}"
     return TargetProblem(
         "warning",
-        f"the dry run ends here: the program needs {what}, and there is no data",
-        ("What follows was not seen. Keep values out of what the model computes, or run it with its data.",),
-        tuple(itertools.dropwhile(_is_torch, reversed(describe(error).stack)))[::-1],
+        f"nothing needed the value that is given for {place}",
+        ("The number is that of a line of this file where a dry run needs a value.",),
+        (StackFrame(filename, call.row, "<module>"),),
     )
 
 
+def _stack(error: BaseException) -> Stack:
+    """Where it was raised, as far as that is not torch's: in a graph, the lines that it is of."""
+    stack = describe(error).stack
+    frames = deque(traceback.walk_tb(error.__traceback__), maxlen=len(stack))
+    joined: Stack = ()
+    for place, (frame, row) in zip(stack, frames, strict=True):
+        if inner := of_graph(frame, row):
+            # The compiled function calls its graph at no line of its own.
+            called = next((item for item in reversed(joined) if not _is_torch(item)), None)
+            joined = joined[: joined.index(called)] if called else ()
+        joined += inner or (place,)
+    return tuple(itertools.dropwhile(_is_torch, reversed(joined)))[::-1]
+
+
 def _is_torch(frame: StackFrame) -> bool:
-    return frame.filename.startswith(torch_compat.folder())
+    return frame.filename.startswith((torch_compat.folder(), _HERE))

@@ -15,6 +15,7 @@ import torch
 
 from .. import torch_compat
 from ..facts import Example, ExampleCall, Examples, StackFrame, TargetProblem
+from .given import giving
 from .outcome import Outcome, describe, not_started
 from .tensors import factories
 
@@ -97,7 +98,8 @@ def _run_calls(module: ModuleType, filename: str, example: Example) -> list[Base
     raised: list[BaseException] = []
     for call in example.calls:
         try:
-            exec(_code(call, filename), namespace)
+            with giving(filename, call):
+                exec(_code(call, filename), namespace)
         except (Exception, SystemExit) as error:
             raised.append(error)
     return raised

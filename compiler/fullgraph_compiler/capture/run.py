@@ -12,7 +12,6 @@ from types import ModuleType
 from .. import cache_compat, call_compat, inductor_compat, kernel_compat, torch_compat
 from ..backends import registry
 from ..facts import (
-    CodeGenerated,
     CompileFailure,
     Examples,
     Fact,
@@ -23,7 +22,9 @@ from ..facts import (
     Script,
     TargetProblem,
 )
-from ..preview import run as preview
+from ..preview import preview_of
+from ..preview.elsewhere import Elsewhere
+from ..preview.here import Here
 from . import binaries, overlay, switches
 from .dry import run_dry
 from .examples import run_examples
@@ -42,8 +43,7 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     the program has done to it what it likes.
     """
     started = time.monotonic()
-    device = request.switches.device
-    codes: list[CodeGenerated] = []
+    previewed = preview_of(request)
     reported: set[str] = set()
 
     def watch(facts: list[Fact]) -> None:
@@ -53,8 +53,8 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
                 reported.update((fact.error, "InternalTorchDynamoError"))
             elif isinstance(fact, RecompileLimit) and fact.fatal:
                 reported.add("FailOnRecompileLimitHit")
-            elif isinstance(fact, CodeGenerated) and device:
-                codes.append(fact)
+        if isinstance(previewed, Here):
+            previewed.take(facts)
         sink([*modules.news(), *facts])
 
     if not torch_compat.is_supported():
@@ -62,10 +62,7 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     registry.register()
     os.environ.update(request.variables)
     switches.apply(request.switches)
-    loaded = _go_as_deep(request)
-    unknown = preview.prepare(device) if device else ()
-    if request.switches.without_data:
-        sink([RanDry(device, unknown)])
+    loaded = [] if isinstance(previewed, Elsewhere) else _go_as_deep(request)
     torch_compat.place_frames()
     note_names()
     torch_compat.skip_guard_profiling()
@@ -79,8 +76,14 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
         call_compat.freeze(request.switches.warm_up, listener.missed)
     if prepare is not None:
         prepare()
+    if previewed is not None:
+        previewed.prepare()
+    if request.switches.without_data:
+        sink([previewed.first() if previewed else RanDry()])
     run_it = partial(_run_program, request)
-    outcome = run_dry(run_it) if request.switches.without_data else run_it()
+    outcome = run_dry(run_it, request.program) if request.switches.without_data else run_it()
+    for fact in previewed.rest() if previewed else ():
+        sink([fact])  # one by one, since their texts are long
     # What the program left to its end is part of it; the interpreter's own teardown is not.
     atexit._run_exitfuncs()
     listener.finish()
@@ -88,9 +91,8 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     # What the compiler raised is told already, with more than the exception knows.
     ended += [describe(error) for error in outcome.raised if type(error).__qualname__ not in reported]
     ended.append(RunFinished(outcome.status, time.monotonic() - started, outcome.exit_code))
-    built = preview.kernels(device, unknown, codes) if codes else binaries.read_kernels(loaded)
-    for kernel in built:
-        sink([kernel])  # one by one, since their texts are long
+    for kernel in binaries.read_kernels(loaded):
+        sink([kernel])
     sink(ended)
 
 

@@ -5,6 +5,8 @@ Either comments directly above it, or the examples of its docstring if one of th
     # fullgraph: toy(f32[10], f32[10])
     def toy(a, b):
         ...
+
+A comment can give values for a run that has no data: ``toy(f32[10], f32[10]) where item@12 = 3``.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from fullgraph_compiler.facts import Example, ExampleCall
+from fullgraph_compiler.facts import GIVEN_OPERATIONS, Example, ExampleCall, GivenValue
 
 from ..engine.report import Span
 from .problems import Problem
@@ -28,6 +30,8 @@ NamedDefinition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassD
 
 _COMMENT = re.compile(r"#\s*fullgraph:\s*")
 _PROMPT = ">>> "
+_WHERE = re.compile(r"\s+where\s+")
+_GIVEN = re.compile(r"\s*(\w+)@(\d+)\s*=\s*(\S+)\s*")
 
 
 @dataclass(frozen=True)
@@ -147,13 +151,48 @@ def _call(source: SourceFile, comment: _Comment) -> ExampleCall | Problem:
     prefix = _COMMENT.match(comment.text)
     text = comment.text[prefix.end() :] if prefix else ""
     column = comment.column + len(comment.text) - len(text) + 1
+    call, where = _split(text)
+    if reason := _not_an_expression(call):
+        message = f"example call is not an expression: {reason}" if text else "example call is empty"
+        return _problem(source, comment, message)
+    values = [_given(part) for part in where.split(",")] if where is not None else []
+    if not all(values):
+        names = ", ".join(f"`{name}`" for name in GIVEN_OPERATIONS)
+        message = f"a given value is an operation ({names}), its line, and a number: `where item@12 = 3`"
+        return _problem(source, comment, message)
+    given = tuple(value for value in values if value)
+    return ExampleCall(call.rstrip(), comment.row, source.offset(comment.row, column), given)
+
+
+def _split(text: str) -> tuple[str, str | None]:
+    """A call, and what follows its ``where``, a word that an expression can have in a string only."""
+    if _not_an_expression(text):
+        for where in _WHERE.finditer(text):
+            if not _not_an_expression(text[: where.start()]):
+                return text[: where.start()], text[where.end() :]
+    return text, None
+
+
+def _not_an_expression(text: str) -> str:
+    """Why it is none, else empty."""
     try:
         ast.parse(text, mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        reason = error.msg if isinstance(error, SyntaxError) else str(error)
-        message = f"example call is not an expression: {reason}" if text else "example call is empty"
-        return _problem(source, comment, message)
-    return ExampleCall(text.rstrip(), comment.row, source.offset(comment.row, column))
+        return error.msg if isinstance(error, SyntaxError) else str(error)
+    return ""
+
+
+def _given(text: str) -> GivenValue | None:
+    """``item@12 = 3``, or none if it reads otherwise."""
+    match = _GIVEN.fullmatch(text)
+    if match is None or match[1] not in GIVEN_OPERATIONS:
+        return None
+    try:
+        value = ast.literal_eval(match[3])
+    except (SyntaxError, ValueError):
+        return None
+    is_number = isinstance(value, (int, float)) if match[1] == "item" else type(value) is int and value >= 0
+    return GivenValue(match[1], int(match[2]), value) if is_number else None
 
 
 def _problem(source: SourceFile, comment: _Comment, message: str) -> Problem:

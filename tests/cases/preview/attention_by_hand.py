@@ -7,7 +7,7 @@ device = "cuda"
 
 @torch.compile
 def attend(q, k, v):
-    return torch.softmax(q @ k.transpose(-1, -2) / 8.0, -1) @ v
+    return torch.softmax(q @ k.transpose(-1, -2) / 8.0, -1) @ v + 1
 
 
 if __name__ == "__main__":

@@ -1,0 +1,74 @@
+"""The values that example calls give in the place of those that a dry run does not have."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from ..facts import ExampleCall, GivenValue, Stack, StackFrame
+from ..fake_compat import graph_node
+from ..trace.messages import parse_frames
+
+_running: list[tuple[str, ExampleCall]] = []
+"""The example call that is on, with its file, if one is."""
+_used: set[tuple[str, GivenValue]] = set()
+_unused: list[tuple[str, ExampleCall, GivenValue]] = []
+
+
+@contextmanager
+def giving(filename: str, call: ExampleCall) -> Iterator[None]:
+    """While it is on, what an example call gives is taken."""
+    _running.append((filename, call))
+    _used.clear()
+    try:
+        yield
+        _unused.extend((filename, call, given) for given in call.values if (filename, given) not in _used)
+    finally:
+        _running.pop()
+
+
+def value_of(operation: str) -> int | float | bool | None:
+    """What the running example call gives for an operation at the line that runs now."""
+    if not _running or not _running[-1][1].values:
+        return None
+    filename, call = _running[-1]
+    row = row_in(filename, places(_live_frames()))
+    for given in call.values:
+        if (given.operation, given.row) == (operation, row):
+            _used.add((filename, given))
+            return given.value
+    return None
+
+
+def unused() -> Iterable[tuple[str, ExampleCall, GivenValue]]:
+    """What calls that came to their end gave, and nothing needed."""
+    return tuple(_unused)
+
+
+def row_in(filename: str, stack: Iterable[StackFrame]) -> int | None:
+    """The row of the innermost frame that is of a file; the innermost one comes first."""
+    return next((frame.row for frame in stack if frame.filename == filename), None)
+
+
+def places(frames: Iterable[tuple[FrameType, int]]) -> Iterator[StackFrame]:
+    """Where frames are, from the innermost one: in a graph, at the lines that its operation is of."""
+    for frame, row in frames:
+        inner = of_graph(frame, row)
+        yield from reversed(inner or (StackFrame(frame.f_code.co_filename, row, frame.f_code.co_name),))
+
+
+def of_graph(frame: FrameType, row: int) -> Stack:
+    """The user's stack behind a row of a graph's code; empty where it is none."""
+    node = graph_node(frame, row)
+    trace = str(node.meta.get("stack_trace") or "") if node is not None else ""
+    return parse_frames(trace.splitlines(), linecache.getline)
+
+
+def _live_frames() -> Iterator[tuple[FrameType, int]]:
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        yield frame, frame.f_lineno
+        frame = frame.f_back

@@ -1,0 +1,91 @@
+"""Files of safetensors, of which a dry run reads the header only."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import torch
+
+_DTYPES: Final = {
+    "BOOL": "bool",
+    "U8": "uint8",
+    "I8": "int8",
+    "F8_E5M2": "float8_e5m2",
+    "F8_E4M3": "float8_e4m3fn",
+    "F8_E8M0": "float8_e8m0fnu",
+    "I16": "int16",
+    "U16": "uint16",
+    "F16": "float16",
+    "BF16": "bfloat16",
+    "I32": "int32",
+    "U32": "uint32",
+    "F32": "float32",
+    "I64": "int64",
+    "U64": "uint64",
+    "F64": "float64",
+    "C64": "complex64",
+}
+"""What torch calls the types that a header names."""
+
+
+class SafeOpen:
+    """What ``safetensors.safe_open`` gives, with tensors that have no data."""
+
+    def __init__(self, filename: Any, device: Any) -> None:
+        with open(filename, "rb") as file:
+            size = int.from_bytes(file.read(8), "little")
+            self._tensors: dict[str, Any] = json.loads(file.read(size))
+        self._metadata: dict[str, str] | None = self._tensors.pop("__metadata__", None)
+        self._device = device
+
+    def __enter__(self) -> SafeOpen:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def keys(self) -> list[str]:
+        """The names of the tensors."""
+        return sorted(self._tensors)
+
+    def offset_keys(self) -> list[str]:
+        """The names of the tensors, as they lie in the file."""
+        return sorted(self._tensors, key=lambda name: self._tensors[name]["data_offsets"])
+
+    def metadata(self) -> dict[str, str] | None:
+        """What else the header says."""
+        return self._metadata
+
+    def get_tensor(self, name: str) -> torch.Tensor:
+        """One tensor."""
+        return self.get_slice(name)[...]
+
+    def get_tensors(self) -> dict[str, torch.Tensor]:
+        """All of them."""
+        return {name: self.get_tensor(name) for name in self.offset_keys()}
+
+    def get_slice(self, name: str) -> Slice:
+        """One tensor, to be indexed."""
+        return Slice(self._tensors[name], self._device)
+
+
+class Slice:
+    """What ``get_slice`` of an open file gives."""
+
+    def __init__(self, header: dict[str, Any], device: Any) -> None:
+        self._header = header
+        self._device = device
+
+    def get_shape(self) -> list[int]:
+        """Its sizes."""
+        return list(self._header["shape"])
+
+    def get_dtype(self) -> str:
+        """Its type, as the header calls it."""
+        return str(self._header["dtype"])
+
+    def __getitem__(self, index: Any) -> torch.Tensor:
+        dtype = getattr(torch, _DTYPES[self.get_dtype()])
+        shape = self.get_shape()
+        return torch.empty_like(torch.empty(shape, dtype=dtype)[index], device=self._device)

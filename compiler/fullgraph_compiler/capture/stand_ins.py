@@ -1,0 +1,49 @@
+"""Functions of libraries that others take the place of, wherever a program gets them from."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+
+def replace(function: Any, stand_in: Any) -> None:
+    """Put another function in the place of one, in each module that has it by that name."""
+    name = function.__name__
+    for module in tuple(sys.modules.values()):
+        if getattr(module, "__dict__", {}).get(name) is function:
+            setattr(module, name, stand_in)
+
+
+def on_import(name: str, act: Callable[[ModuleType], None]) -> None:
+    """Do something with a module once it is imported; at once, if it is."""
+    if name in sys.modules:
+        act(sys.modules[name])
+    else:
+        sys.meta_path.insert(0, _Watch(name, act))
+
+
+class _Watch(MetaPathFinder):
+    def __init__(self, name: str, act: Callable[[ModuleType], None]) -> None:
+        self._name = name
+        self._act = act
+
+    def find_spec(self, fullname: str, *_: Any) -> ModuleSpec | None:
+        if fullname != self._name:
+            return None
+        sys.meta_path.remove(self)
+        spec = find_spec(fullname)
+        if spec is None or spec.loader is None:
+            return spec
+        execute = spec.loader.exec_module
+
+        def execute_and_act(module: ModuleType) -> None:
+            execute(module)
+            self._act(module)
+
+        spec.loader.exec_module = execute_and_act  # type: ignore[method-assign]
+        return spec

@@ -1,0 +1,48 @@
+"""Numbers that a dry run does not know, which a program may print and add up.
+
+A training loop logs its loss: nothing hangs on that. What the program decides by a number ends the run, and
+so does a tensor that is computed from one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..fake_compat import no_value
+
+
+def _computed(self: UnknownNumber, *others: Any) -> Any:
+    return self if all(isinstance(other, _NUMBERS) for other in others) else NotImplemented
+
+
+def _decides(*_: Any) -> Any:
+    raise no_value()
+
+
+class UnknownNumber:
+    """A number that nobody knows, and what is computed from it."""
+
+    def __str__(self) -> str:
+        return "?"
+
+    def __format__(self, _: str) -> str:
+        return "?"
+
+    def __round__(self, _: int | None = None) -> UnknownNumber:
+        return self
+
+    __repr__ = __str__
+    __hash__ = object.__hash__
+    __neg__ = __pos__ = __abs__ = _computed
+    __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = _computed
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = _computed
+    __bool__ = __int__ = __float__ = __complex__ = __index__ = _decides
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _decides
+
+
+_NUMBERS = (int, float, complex, UnknownNumber)
+
+
+def is_unknown(error: BaseException) -> bool:
+    """Whether something failed because it got such a number, which it names then by its class."""
+    return isinstance(error, (TypeError, RuntimeError)) and UnknownNumber.__name__ in str(error)
