@@ -28,7 +28,7 @@ pytest: .venv/ready build/fullgraph.vsix
 	.venv/bin/python $(PYTEST) $(PYTEST_ARGS)
 
 # Kernels for a GPU that is not there need a torch that is built for CUDA, as the newest one is.
-preview: .venv-latest/ready
+preview: .venv/ready .venv-latest/ready
 	.venv-latest/bin/python $(PYTEST) -m preview tests/compiler tests/e2e
 
 e2e: .venv/ready .venv-latest/ready build/fullgraph.vsix .cache/code-server/ready .cache/chromium

@@ -66,6 +66,12 @@ def stand_in(device: Device) -> tuple[Patch, ...]:
     return tuple(failed)
 
 
+def allow_gradients() -> None:
+    """Let tensors without data that are on a GPU have gradients, where there is no GPU."""
+    if torch.backends.cuda.is_built() and not torch.cuda.is_available():
+        _without_context()
+
+
 def why_not() -> str:
     """Why this torch cannot write kernels for CUDA, in one sentence; empty if it can."""
     if not torch.backends.cuda.is_built():
@@ -78,6 +84,16 @@ def why_not() -> str:
 
 
 # What a program and torch ask of CUDA
+
+
+@_patch(
+    "torch.version.hip, for a GPU of AMD",
+    why="by this torch knows that its `cuda` devices are those of ROCm; the code generation is the same",
+    needed_for="GPUs of AMD",
+)
+def _rocm(device: Device) -> None:
+    if device.architecture:
+        torch.version.hip = _ROCM
 
 
 @_patch(
@@ -166,6 +182,10 @@ def _tensors_without_data(_: Device) -> None:
     needed_for="backward",
 )
 def _autograd_without_context(_: Device) -> None:
+    _without_context()
+
+
+def _without_context() -> None:
     if not sys.platform.startswith("linux"):
         raise NotImplementedError(sys.platform)
     library = ctypes.CDLL(os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so"))
@@ -400,12 +420,14 @@ class _Driver:
         from triton.backends.compiler import GPUTarget
 
         major, minor = device.capability
-        target = GPUTarget("cuda", major * 10 + minor, _WARP)
+        target = GPUTarget("cuda", major * 10 + minor, device.warp)
+        if device.architecture:
+            target = GPUTarget("hip", device.architecture, device.warp)
         properties = {
             "max_shared_mem": device.shared_memory,
             "max_num_regs": _REGISTERS,
             "multiprocessor_count": device.multiprocessors,
-            "warpSize": _WARP,
+            "warpSize": device.warp,
             "sm_clock_rate": device.clock,
             "mem_clock_rate": device.memory_clock,
             "mem_bus_width": device.bus_width,
@@ -505,7 +527,7 @@ def build(source: str) -> Built:
     first, *others = tuner.configs
     kernel = tuner._precompile_config(first).kernel
     texts = {form: text for form, text in kernel.asm.items() if isinstance(text, str)}
-    machine_code = bytes(kernel.asm["cubin"])
+    machine_code = kernel.asm.get("cubin", b"")
     return Built(texts, machine_code, _settings(first), tuple(map(_settings, others)), kernel.metadata.shared)
 
 
@@ -524,7 +546,7 @@ def tool(name: str) -> str:
     return str(getattr(knobs.nvidia, name).path)
 
 
-_WARP: Final = 32
+_ROCM: Final = "6.4.0"
 _REGISTERS: Final = 65536
 """Of a multiprocessor, since compute capability 5."""
 
@@ -544,13 +566,13 @@ def _properties(device: Device) -> SimpleNamespace:
         regs_per_multiprocessor=_REGISTERS,
         max_threads_per_multi_processor=device.threads,
         max_threads_per_block=1024,
-        warp_size=_WARP,
+        warp_size=device.warp,
         clock_rate=device.clock,
         memory_clock_rate=device.memory_clock,
         memory_bus_width=device.bus_width,
         is_integrated=0,
         is_multi_gpu_board=0,
-        gcnArchName="",
+        gcnArchName=device.architecture,
         uuid="0",
         pci_bus_id=0,
         pci_device_id=0,

@@ -81,9 +81,11 @@ def test_what_this_torch_can_be_previewed_in(tmp_path: Path) -> None:
 def test_machine_code_is_for_the_gpu_that_is_asked_for(device: str, tmp_path: Path) -> None:
     facts = previewed(ON_CPU, tmp_path, device)
     major, minor = DEVICES[device].capability
-    ptx = [dict(fact.texts)["ptx"] for fact in facts if isinstance(fact, KernelCompiled)]
-    assert ptx
-    assert all(f".target sm_{major}{minor}" in text for text in ptx)
+    amd = DEVICES[device].architecture
+    form, target = ("amdgcn", amd) if amd else ("ptx", f".target sm_{major}{minor}")
+    built = [fact for fact in facts if isinstance(fact, KernelCompiled)]
+    assert built
+    assert all(target in dict(kernel.texts)[form] and kernel.registers for kernel in built)
 
 
 @pytest.mark.preview

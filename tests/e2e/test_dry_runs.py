@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -138,3 +140,28 @@ def test_what_a_program_raises_by_itself_is_told_as_ever(tmp_path: Path) -> None
     assert report.status == "raised"
     (finding,) = report.findings
     assert (finding.severity, finding.span.row) == ("error", 2)
+
+
+def test_several_ranks_have_nothing_to_exchange(tmp_path: Path) -> None:
+    path = written(tmp_path, "import torch\n")
+    code = "from fullgraph_server.cli import main; main()"
+    command = [sys.executable, "-c", code, "check", "--dry-run", "--ranks", "2", str(path)]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert "A dry run has no data that ranks could exchange" in ended.stdout
+
+
+@pytest.mark.preview
+def test_tensors_on_a_gpu_that_is_not_there_have_gradients(tmp_path: Path) -> None:
+    text = "import torch\nm = torch.compile(torch.nn.Linear(4, 4)).to('cuda')\n"
+    text += "m(torch.ones(2, 4).cuda()).sum().backward()\nassert m.weight.grad.shape == (4, 4)\n"
+    assert run(written(tmp_path, text), tmp_path).status == "finished"
+
+
+@pytest.mark.preview
+def test_where_the_driver_is_needed_the_run_ends_and_says_so(tmp_path: Path) -> None:
+    report = run(written(tmp_path, "import torch\ntorch.cuda.Stream()\n"), tmp_path)
+    assert report.status == "exited"
+    (end,) = report.findings
+    assert "the program needs the GPU itself" in end.message
+    assert (end.severity, end.span.row) == ("warning", 2)

@@ -15,8 +15,20 @@ from itertools import starmap
 from pathlib import Path
 from typing import Final
 
+import torch
+
 from .. import torch_compat
-from ..facts import Depth, ExampleCall, Examples, GivenValue, Program, Stack, StackFrame, TargetProblem
+from ..facts import (
+    Depth,
+    ExampleCall,
+    Examples,
+    GivenValue,
+    Program,
+    RunRequest,
+    Stack,
+    StackFrame,
+    TargetProblem,
+)
 from ..fake_compat import needed_data, operation, patch_tensors, without_data
 from . import checkpoints, idioms
 from .given import of_graph, row_in, unused, value_of
@@ -35,11 +47,15 @@ _OPERATIONS: Final = {
 }
 
 
-def unsuited(depth: Depth) -> str:
-    """Why there is no dry run of a depth, in one sentence; empty if there is."""
-    if depth in _DEPTHS:
+def unsuited(request: RunRequest) -> str:
+    """Why something cannot run without data, in one sentence; empty if it can."""
+    if not request.switches.without_data:
         return ""
-    return "A dry run has no data, and this runs what was compiled: leave dry-run out for it."
+    if request.depth not in _DEPTHS:
+        return "A dry run has no data, and this runs what was compiled: leave dry-run and device out for it."
+    if request.variables:
+        return "A dry run has no data that ranks could exchange: leave dry-run and device out, or ranks."
+    return ""
 
 
 def run_dry(run: Callable[[], Outcome], program: Program) -> Outcome:
@@ -49,24 +65,30 @@ def run_dry(run: Callable[[], Outcome], program: Program) -> Outcome:
     patch_tensors(UnknownNumber)
     with without_data(value_of):
         outcome = run()
-    ends = [error for error in outcome.raised if needed_data(error) or is_unknown(error)]
+    ends = [error for error in outcome.raised if _needs(error)]
     others = tuple(error for error in outcome.raised if error not in ends)
     told = (*(_end(error, program) for error in ends), *starmap(_unused, unused()), *checkpoints.told())
     status = outcome.status if others or not ends else "exited"
     return Outcome(status, outcome.exit_code if others else 0, others, (*outcome.problems, *told))
 
 
-def _end(error: BaseException, program: Program) -> TargetProblem:
+def _needs(error: BaseException) -> str:
+    """What a dry run does not have, because of which it ends with an error; empty for any other error."""
+    if isinstance(error, torch.AcceleratorError):
+        return "the GPU itself (a stream, an event, a layer of cuDNN), and nothing runs on one"
+    if not needed_data(error) and not is_unknown(error):
+        return ""
     operator = (needed_data(error) or "item").removesuffix(".default")
-    what = _OPERATIONS.get(operator, f"what is in a tensor ({operator})")
+    return f"{_OPERATIONS.get(operator, f'what is in a tensor ({operator})')}, and there is no data"
+
+
+def _end(error: BaseException, program: Program) -> TargetProblem:
     stack = _stack(error)
-    hints = [
-        "What follows was not seen. Keep values out of what the model computes, or run it with its data."
-    ]
+    hints = ["What follows was not seen. Keep that out of what the model computes, or run it with its data."]
     if isinstance(program, Examples) and (name := operation(error)):
         row = row_in(os.path.abspath(program.filename), reversed(stack))
         hints.append(f"Or give it one in the example call: `where {name}@{row} = ...`.")
-    message = f"the dry run ends here: the program needs {what}, and there is no data"
+    message = f"the dry run ends here: the program needs {_needs(error)}"
     return TargetProblem("warning", message, tuple(hints), stack)
 
 

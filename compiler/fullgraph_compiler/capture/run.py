@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from types import ModuleType
 
-from .. import cache_compat, call_compat, inductor_compat, kernel_compat, torch_compat
+from .. import cache_compat, call_compat, inductor_compat, kernel_compat, preview_compat, torch_compat
 from ..backends import registry
 from ..facts import (
     CompileFailure,
@@ -78,6 +78,8 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
         prepare()
     if previewed is not None:
         previewed.prepare()
+    elif request.switches.without_data:
+        preview_compat.allow_gradients()
     if request.switches.without_data:
         sink([previewed.first() if previewed else RanDry()])
     run_it = partial(_run_program, request)

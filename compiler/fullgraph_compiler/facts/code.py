@@ -115,8 +115,9 @@ class CodeGenerated:
 class KernelCompiled:
     """A kernel of generated code was built. ``filename`` is that of the code, as ``CodeGenerated`` has it.
 
-    ``texts`` are its compiled forms by language, from high to low: ``ttir``, ``ttgir``, ``llir``, ``ptx``,
-    ``sass``, or ``asm`` for C++. ``config`` is the one that autotuning chose (``XBLOCK: 256, num_warps: 4``).
+    ``texts`` are its compiled forms by language, from high to low: ``ttir``, ``ttgir``, ``llir``, then
+    ``ptx`` and ``sass``, or ``amdgcn``; for C++ ``asm``. ``config`` is the one that autotuning chose
+    (``XBLOCK: 256, num_warps: 4``).
     ``registers`` and ``spills`` are counts for a thread, ``shared`` bytes of a block, ``None`` on a CPU.
     ``others`` are the settings that autotuning would have tried beside ``config``, where there was no device
     to try them on. ``problem`` says why there is no text, where its compiler failed.

@@ -18,8 +18,9 @@ class Device:
 
     ``name`` is what the driver calls it, by which torch finds its data sheet
     (``torch/_inductor/analysis/device_info.py``). ``capability`` is CUDA's compute capability, sizes are
-    bytes, clocks kHz; ``bus_width`` is that of the memory, in bits. ``source`` says where the figures are
-    from, beside the tables of the CUDA C++ Programming Guide ("Compute Capabilities").
+    bytes, clocks kHz (data goes with both edges of the memory's); ``bus_width`` is that of the memory, in
+    bits. One of AMD has an ``architecture``. ``source`` says where the figures are from, beside the tables of
+    the CUDA C++ Programming Guide ("Compute Capabilities").
     """
 
     name: str
@@ -36,6 +37,9 @@ class Device:
     memory_clock: int
     bus_width: int
     source: str
+    warp: int = 32
+    """Threads of a warp, or of a wavefront."""
+    architecture: str = ""
 
 
 _HOPPER: Final = "NVIDIA H100 Tensor Core GPU Architecture whitepaper; data sheet"
@@ -65,6 +69,11 @@ DEVICES: Final[Mapping[str, Device]] = MappingProxyType(
         "b200": Device(
             "NVIDIA B200", (10, 0), 148, 180 * _GIB, 126 * _MIB, 227 * _KIB, 228 * _KIB, 2048,
             1_965_000, 3_996_000, 8192, "NVIDIA Blackwell data sheet",
+        ),
+        "mi300x": Device(
+            "AMD Instinct MI300X", (9, 4), 304, 192 * _GIB, 4 * _MIB, 64 * _KIB, 64 * _KIB, 2048,
+            2_100_000, 2_600_000, 8192, "AMD CDNA 3 architecture whitepaper; AMD Instinct MI300X data sheet",
+            warp=64, architecture="gfx942",
         ),
     }
 )  # fmt: skip

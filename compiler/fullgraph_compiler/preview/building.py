@@ -12,8 +12,9 @@ from dataclasses import replace
 from .. import preview_compat
 from ..facts import CodeGenerated, Kernel, KernelCompiled
 
-_FORMS = ("ttir", "ttgir", "llir", "ptx")
+_FORMS = ("ttir", "ttgir", "llir", "ptx", "amdgcn")
 _FIGURE = re.compile(r"(?P<name>[A-Z]+):(?P<figure>\d+)")
+_FIGURE_OF_AMD = re.compile(r"^\s*\.(?P<name>vgpr(_spill)?_count):\s*(?P<figure>\d+)", re.MULTILINE)
 _REGISTER = 4
 """Its bytes: what is spilled is told in registers."""
 
@@ -40,11 +41,13 @@ def _built(filename: str, kernel: Kernel) -> KernelCompiled:
     told = KernelCompiled(
         filename, kernel.name, texts, built.settings, shared=built.shared, others=built.others
     )
-    usage = _usage(built.machine_code)
-    if not usage:
-        return told
-    spills = (usage.get("STACK", 0) + usage.get("LOCAL", 0)) // _REGISTER
-    return replace(told, registers=usage.get("REG"), spills=spills)
+    if assembly := built.texts.get("amdgcn"):
+        usage = {found["name"]: int(found["figure"]) for found in _FIGURE_OF_AMD.finditer(assembly)}
+        return replace(told, registers=usage["vgpr_count"], spills=usage["vgpr_spill_count"])
+    if usage := _usage(built.machine_code):
+        spills = (usage.get("STACK", 0) + usage.get("LOCAL", 0)) // _REGISTER
+        return replace(told, registers=usage.get("REG"), spills=spills)
+    return told
 
 
 def _usage(machine_code: bytes) -> dict[str, int]:

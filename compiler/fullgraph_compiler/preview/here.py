@@ -14,20 +14,23 @@ class Here:
 
     def __init__(self, device: str) -> None:
         self._device = device
-        self._failed: tuple[str, ...] = ()
+        self._limits: tuple[str, ...] = ()
         self._codes: list[CodeGenerated] = []
 
     def prepare(self) -> None:
         """Change torch, for good."""
         inductor_compat.import_inductor()
-        self._failed = tuple(
+        device = DEVICES[self._device]
+        self._limits = tuple(
             f"This torch previews no {patch.needed_for}: {patch.replaces} is another here."
-            for patch in preview_compat.stand_in(DEVICES[self._device])
+            for patch in preview_compat.stand_in(device)
         )
+        if device.architecture:
+            self._limits += ("What a torch that is built for ROCm would do otherwise is not known.",)
 
     def first(self) -> RanDry:
         """What is known ahead of the program."""
-        return RanDry(self._device, self._failed)
+        return RanDry(self._device, self._limits)
 
     def take(self, facts: Sequence[Fact]) -> None:
         """Note the code among what the run tells."""
@@ -45,4 +48,4 @@ class Here:
         if tried:
             unknown["which settings of a kernel are the fastest: of several, the first are shown"] = None
         only = (f"Only the device can tell {what}." for what in unknown)
-        yield RanDry(self._device, (*self._failed, *only))
+        yield RanDry(self._device, (*self._limits, *only))

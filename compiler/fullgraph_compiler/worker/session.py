@@ -100,8 +100,8 @@ def _run(channel: Channel, params: Any) -> None:
             "error", "Times, stages, recipes and repros need Linux, where a process can be forked."
         )
         sink([problem, RunFinished("not-started", 0.0)])
-    elif isinstance(request, RunRequest) and request.switches.without_data and unsuited(request.depth):
-        sink([TargetProblem("error", unsuited(request.depth)), RunFinished("not-started", 0.0)])
+    elif isinstance(request, RunRequest) and unsuited(request):
+        sink([TargetProblem("error", unsuited(request)), RunFinished("not-started", 0.0)])
     elif isinstance(request, MinifyRequest):
         from ..minify.minifier import minify
 

@@ -16,6 +16,7 @@ FORMS: Final = {
     "llir": "LLVM IR",
     "ptx": "PTX",
     "sass": "SASS",
+    "amdgcn": "AMDGCN",
     "asm": "assembly",
 }
 """What a kernel is compiled to, in words."""

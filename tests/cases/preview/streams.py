@@ -1,5 +1,8 @@
 """Work on a stream of its own."""
 
+# otherwise: a stream is asked of the driver
+# no kernels
+
 import torch
 
 device = "cuda"
