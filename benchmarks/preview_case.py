@@ -66,6 +66,7 @@ def loaded(path: str, folder: Path) -> dict[str, Any]:
     settings that TorchInductor would try, only those that were previewed are left.
     """
     source = folder / "preview" / "triton"
+    source.mkdir(parents=True, exist_ok=True)  # where the preview has no kernel there is none
     shutil.copytree(source, folder / "loaded" / "triton", dirs_exist_ok=True)
     previewed = {entry.name for entry in source.iterdir()}
     modules = []

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -90,17 +91,26 @@ def _calls(kernels: Sequence[Kernel]) -> list[str]:
 
 
 def _matches(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """The places of what is the same, and in the same order."""
-    for block in difflib.SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks():
-        yield from ((block.a + step, block.b + step) for step in range(block.size))
+    """The places of what is the same, in whatever order."""
+    left: defaultdict[str, list[int]] = defaultdict(list)
+    for place, text in enumerate(theirs):
+        left[text].append(place)
+    for place, text in enumerate(ours):
+        if left[text]:
+            yield place, left[text].pop(0)
 
 
 def _differences(name: str, ours: Sequence[str], theirs: Sequence[str]) -> Iterator[str]:
-    """A short diff of each place where they differ: ``-`` is the GPU's, ``+`` the preview's."""
-    for tag, i, end_i, j, end_j in difflib.SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
-        if tag != "equal":
-            mine, others = "\n".join(ours[i:end_i]), "\n".join(theirs[j:end_j])
-            lines = [*difflib.unified_diff(others.splitlines(), mine.splitlines(), lineterm="", n=0)][2:]
-            lines = [line for line in lines if not line.startswith("@@")]
-            more = [f"({len(lines) - _DIFF_LINES} more lines)"] if len(lines) > _DIFF_LINES else []
-            yield "\n".join([f"{name}:", *(line[:200] for line in lines[:_DIFF_LINES]), *more])
+    """A short diff of what is not the same: ``-`` is the GPU's, ``+`` the preview's."""
+    same = [*_matches(ours, theirs)]
+    mine = [text for place, text in enumerate(ours) if place not in {i for i, _ in same}]
+    others = [text for place, text in enumerate(theirs) if place not in {j for _, j in same}]
+    if not mine and not others:
+        if list(ours) != list(theirs):
+            yield f"{name}: the same, in another order"
+        return
+    before, after = ("\n".join(texts).splitlines() for texts in (others, mine))
+    lines = [*difflib.unified_diff(before, after, lineterm="", n=0)][2:]
+    lines = [line for line in lines if not line.startswith("@@")]
+    more = [f"({len(lines) - _DIFF_LINES} more lines)"] if len(lines) > _DIFF_LINES else []
+    yield "\n".join([f"{name}:", *(line[:200] for line in lines[:_DIFF_LINES]), *more])

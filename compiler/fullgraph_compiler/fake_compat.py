@@ -149,7 +149,8 @@ def patch_tensors(unknown: Callable[[], Any]) -> None:
     """
     from torch._dynamo import callback, trace_rules
 
-    trace_rules.add(__name__.partition(".")[0])
+    for name in (__name__, f"{__package__}.capture"):
+        trace_rules.add(name)
     item, tolist, numpy, text = FakeTensor.item, FakeTensor.tolist, FakeTensor.numpy, FakeTensor.__format__
 
     def item_or_unknown(self: FakeTensor) -> Any:

@@ -517,12 +517,17 @@ def build(source: str) -> Built:
     """Compile a Triton kernel of TorchInductor's code, with the first of its settings.
 
     ``PyCodeCache.load`` (``torch/_inductor/codecache.py``), ``CachingAutotuner.configs`` and
-    ``_precompile_config`` (``runtime/triton_heuristics.py``): 2.11 to 2.15. Raises what Triton raises.
+    ``_precompile_config`` (``runtime/triton_heuristics.py``), ``_set_triton_ptxas_path``
+    (``runtime/compile_tasks.py``), which prefers the assembler that torch brings: 2.11 to 2.15. Triton knows
+    a kernel by its text and its row, so an empty one is put first, where TorchInductor has one. Raises what
+    Triton raises.
     """
     from torch._inductor.codecache import PyCodeCache
+    from torch._inductor.runtime.compile_tasks import _set_triton_ptxas_path
     from torch._inductor.runtime.triton_heuristics import CachingAutotuner
 
-    values = vars(PyCodeCache.load(source)).values()
+    _set_triton_ptxas_path()
+    values = vars(PyCodeCache.load(f"\n{source}\n")).values()
     tuner = next(value for value in values if isinstance(value, CachingAutotuner))
     first, *others = tuner.configs
     kernel = tuner._precompile_config(first).kernel
