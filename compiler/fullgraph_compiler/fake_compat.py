@@ -173,7 +173,9 @@ def patch_tensors(unknown: Callable[[], Any]) -> None:
             return self.constant.clone().numpy()
 
     def format_number(self: FakeTensor, spec: str) -> str:
-        return format(self.item(), spec) if self.dim() == 0 and _is_of_run(self) else text(self, spec)
+        if self.dim() or not _is_of_run(self):
+            return str(text(self, spec))
+        return "?" if without_value(self) else format(self.item(), spec)
 
     ours = {
         "item": item_or_unknown,

@@ -118,8 +118,8 @@ def _the_device(device: Device) -> None:
 
 
 @_patch(
-    "torch.cuda._lazy_init, synchronize, empty_cache, get_rng_state, set_rng_state, manual_seed, "
-    "manual_seed_all, is_current_stream_capturing",
+    "torch.cuda._lazy_init, set_device, synchronize, empty_cache, reset_peak_memory_stats, get_rng_state, "
+    "set_rng_state, initial_seed, manual_seed, manual_seed_all, is_current_stream_capturing",
     why="they open the device",
     needed_for="kernels",
 )
@@ -127,8 +127,11 @@ def _what_opens_it(_: Device) -> None:
     _replace(
         torch.cuda,
         _lazy_init=_nothing,
+        set_device=_nothing,
         synchronize=_nothing,
         empty_cache=_nothing,
+        reset_peak_memory_stats=_nothing,
+        initial_seed=lambda: 0,
         get_rng_state=lambda _="cuda": torch.zeros(16, dtype=torch.uint8),
         set_rng_state=_nothing,
         manual_seed=_nothing,

@@ -296,3 +296,41 @@ def test_of_safetensors_the_header_is_read(checkpoints: Path) -> None:
     assert_finished(facts)
     assert [problem.stack[-1].row for problem in problems(facts)] == [14]
     assert os.path.getsize(checkpoints / "large.safetensors") > 1 << 35
+
+
+WRITES = """\
+import os
+from pathlib import Path
+
+
+
+model = torch.nn.Linear(2, 2)
+with open("opened.pt", "wb") as file:
+    torch.save(model.state_dict(), file)
+Path("bytes.bin").write_bytes(b"1")
+torch.jit.script(model).save("scripted.pt")
+torch.save(model.state_dict(), "moved.pt.tmp")
+os.replace("moved.pt.tmp", "moved.pt")
+assert torch.load("moved.pt")["weight"].shape == (2, 2)
+os.remove("old.pt")
+Path("log.txt").write_text("a log is the program's own")
+"""
+
+
+def test_no_file_of_the_users_is_written_over_or_removed(tmp_path: Path) -> None:
+    names = ("opened.pt", "bytes.bin", "scripted.pt", "moved.pt", "old.pt")
+    for name in names:
+        (tmp_path / name).write_text("weeks of training")
+    facts = run(tmp_path, WRITES)
+    assert_finished(facts)
+    assert [(tmp_path / name).read_text() for name in names] == ["weeks of training"] * len(names)
+    assert (tmp_path / "log.txt").exists()
+    assert {problem.severity for problem in problems(facts)} == {"information"}
+    assert {problem.stack[-1].row for problem in problems(facts) if problem.stack} >= {9, 10, 12, 13, 16}
+
+
+def test_what_needs_a_value_is_recognised_where_another_error_wraps_it(tmp_path: Path) -> None:
+    facts = run(tmp_path, "torch.testing.assert_close(torch.randn(3), torch.zeros(3))\n")
+    (end,) = problems(facts)
+    assert "the dry run ends here" in end.message
+    assert end.stack[-1].row == 3

@@ -12,6 +12,7 @@ import torch
 
 from ..facts import StackFrame, TargetProblem
 from ..fake_compat import place_loaded, without_value
+from .files import leave_files_alone
 from .live import calling_stack
 from .safetensors_files import SafeOpen
 from .stand_ins import on_import, replace
@@ -34,7 +35,12 @@ def stand_in() -> None:
 
     def keep(obj: Any, f: Any, *_: Any, **__: Any) -> None:
         _saved[_key(f)] = obj
-        _tell("torch.save")
+        _tell(
+            "`torch.save` wrote nothing", "Later in this run, `torch.load` gives back what was to be saved."
+        )
+
+    def export_none(*_: Any, **__: Any) -> None:
+        _tell("no program was written")
 
     def set_known_state(new_state: torch.Tensor) -> None:
         if not without_value(new_state):
@@ -44,6 +50,10 @@ def stand_in() -> None:
     replace(load, load_sizes)
     replace(save, keep)
     replace(set_state, set_known_state)
+    for write in (torch.jit.save, torch.export.save):
+        replace(write, export_none)
+    torch.jit.RecursiveScriptModule.save = torch.jit.ScriptFunction.save = export_none
+    leave_files_alone(_saved, _tell)
     on_import("safetensors", _open_sizes)
     on_import("safetensors.torch", _write_none)
 
@@ -66,7 +76,7 @@ def _open_sizes(module: ModuleType) -> None:
 
 def _write_none(module: ModuleType) -> None:
     def save_file(*_: Any, **__: Any) -> None:
-        _tell("safetensors.torch.save_file")
+        _tell("`safetensors.torch.save_file` wrote nothing")
 
     replace(module.save_file, save_file)
 
@@ -85,8 +95,8 @@ def _device(map_location: Any) -> str | None:
     return None if moved is None else str(moved.device)
 
 
-def _tell(function: str) -> None:
+def _tell(what: str, hint: str = "") -> None:
     stack = calling_stack(sys._getframe())
-    message = f"`{function}` wrote nothing: a dry run has no data to keep"
-    hint = "Later in this run, `torch.load` gives back what was to be saved."
-    _told.setdefault(stack[-1] if stack else None, TargetProblem("information", message, (hint,), stack))
+    message = f"{what}: a dry run has no data to keep"
+    problem = TargetProblem("information", message, (hint,) if hint else (), stack)
+    _told.setdefault(stack[-1] if stack else None, problem)

@@ -10,7 +10,7 @@ import itertools
 import os
 import traceback
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import starmap
 from pathlib import Path
 from typing import Final
@@ -65,11 +65,23 @@ def run_dry(run: Callable[[], Outcome], program: Program) -> Outcome:
     patch_tensors(UnknownNumber)
     with without_data(value_of):
         outcome = run()
-    ends = [error for error in outcome.raised if _needs(error)]
-    others = tuple(error for error in outcome.raised if error not in ends)
-    told = (*(_end(error, program) for error in ends), *starmap(_unused, unused()), *checkpoints.told())
+    causes = [next(filter(_needs, _chain(error)), None) for error in outcome.raised]
+    ends = [(error, cause) for error, cause in zip(outcome.raised, causes, strict=True) if cause]
+    others = tuple(error for error, cause in zip(outcome.raised, causes, strict=True) if not cause)
+    told = (
+        *(_end(error, cause, program) for error, cause in ends),
+        *starmap(_unused, unused()),
+        *checkpoints.told(),
+    )
     status = outcome.status if others or not ends else "exited"
     return Outcome(status, outcome.exit_code if others else 0, others, (*outcome.problems, *told))
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An error, and those that it was raised for."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def _needs(error: BaseException) -> str:
@@ -82,13 +94,14 @@ def _needs(error: BaseException) -> str:
     return f"{_OPERATIONS.get(operator, f'what is in a tensor ({operator})')}, and there is no data"
 
 
-def _end(error: BaseException, program: Program) -> TargetProblem:
-    stack = _stack(error)
+def _end(error: BaseException, cause: BaseException, program: Program) -> TargetProblem:
+    """The end of a run by an error that was raised for another one, or is that one."""
+    stack = _stack(cause) or _stack(error)
     hints = ["What follows was not seen. Keep that out of what the model computes, or run it with its data."]
-    if isinstance(program, Examples) and (name := operation(error)):
+    if isinstance(program, Examples) and (name := operation(cause)):
         row = row_in(os.path.abspath(program.filename), reversed(stack))
         hints.append(f"Or give it one in the example call: `where {name}@{row} = ...`.")
-    message = f"the dry run ends here: the program needs {_needs(error)}"
+    message = f"the dry run ends here: the program needs {_needs(cause)}"
     return TargetProblem("warning", message, tuple(hints), stack)
 
 

@@ -16,7 +16,16 @@ from .stand_ins import replace
 def leave_values_out() -> None:
     """Leave out from here on, for good, what needs values and changes nothing that is compiled."""
     # Tensors without data do not go from process to process.
-    _construct(DataLoader, num_workers=0, prefetch_factor=None, persistent_workers=False, timeout=0)
+    _construct(
+        DataLoader,
+        num_workers=0,
+        prefetch_factor=None,
+        persistent_workers=False,
+        timeout=0,
+        multiprocessing_context=None,
+        pin_memory=False,
+    )
+    torch.Tensor.pin_memory = lambda tensor, *_: tensor
     # Whether a step is left out for infinite gradients is decided by them.
     _construct(torch.amp.GradScaler, enabled=False)
     Distribution.set_default_validate_args(False)

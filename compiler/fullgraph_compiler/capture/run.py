@@ -22,7 +22,7 @@ from ..facts import (
     Script,
     TargetProblem,
 )
-from ..preview import preview_of
+from ..preview import no_preview, preview_of
 from ..preview.elsewhere import Elsewhere
 from ..preview.here import Here
 from . import binaries, overlay, switches
@@ -81,7 +81,7 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     elif request.switches.without_data:
         preview_compat.allow_gradients()
     if request.switches.without_data:
-        sink([previewed.first() if previewed else RanDry()])
+        sink([previewed.first() if previewed else RanDry(unknown=no_preview(request))])
     run_it = partial(_run_program, request)
     outcome = run_dry(run_it, request.program) if request.switches.without_data else run_it()
     for fact in previewed.rest() if previewed else ():

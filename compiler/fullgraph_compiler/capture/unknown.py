@@ -45,4 +45,4 @@ _NUMBERS = (int, float, complex, UnknownNumber)
 
 def is_unknown(error: BaseException) -> bool:
     """Whether something failed because it got such a number, which it names then by its class."""
-    return isinstance(error, (TypeError, RuntimeError)) and UnknownNumber.__name__ in str(error)
+    return isinstance(error, Exception) and UnknownNumber.__name__ in str(error)

@@ -49,6 +49,7 @@ class GraphKeeper:
             compile_id=torch_compat.current_compile_id(),
             backend=backend,
             dynamic=any(map(_is_dynamic, inputs)),
+            static=_static_dimensions(graph),
             fullgraph=torch_compat.is_fullgraph(sys._getframe()),
         )
         run: Callable[..., Any] = graph.forward
@@ -84,6 +85,7 @@ class _Compilation:
     backend: Any
     dynamic: bool
     fullgraph: bool
+    static: tuple[tuple[int, ...], ...]
 
 
 def _case(
@@ -116,6 +118,7 @@ def _case(
         dynamic=compilation.dynamic,
         fullgraph=compilation.fullgraph,
         compile_id=compilation.compile_id,
+        static=compilation.static if compilation.dynamic else (),
     )
 
 
@@ -144,3 +147,13 @@ def _is_dynamic(value: Any) -> bool:
     if isinstance(value, torch.Tensor):
         return any(isinstance(size, torch.SymInt) for size in (*value.shape, *value.stride()))
     return isinstance(value, (torch.SymInt, torch.SymFloat))
+
+
+def _static_dimensions(graph: torch.fx.GraphModule) -> tuple[tuple[int, ...], ...]:
+    """Of each input, by what Dynamo traced with: the inputs themselves may have numbers for symbols."""
+    traced = [node.meta.get("example_value") for node in graph.graph.find_nodes(op="placeholder")]
+    shapes = (value.shape if isinstance(value, torch.Tensor) else () for value in traced)
+    return tuple(
+        tuple(place for place, size in enumerate(shape) if not isinstance(size, torch.SymInt))
+        for shape in shapes
+    )

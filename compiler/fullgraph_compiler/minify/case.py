@@ -122,7 +122,8 @@ class Case:
     expression; at level ``aot`` it is ``inductor``. ``preamble`` are the statements, and ``settings`` the
     assignments to torch's configuration, that must come before. ``dynamic`` compiles for any size,
     ``fullgraph`` says that a backend's failure may not become a graph break.
-    ``compile_id`` is the compilation that it comes from.
+    ``compile_id`` is the compilation that it comes from. ``static`` are the dimensions of each input that
+    have one size in a graph that is ``dynamic`` in others.
     """
 
     level: Level
@@ -135,6 +136,7 @@ class Case:
     dynamic: bool = False
     fullgraph: bool = False
     compile_id: str = ""
+    static: tuple[tuple[int, ...], ...] = ()
 
     @property
     def nodes(self) -> int:

@@ -21,3 +21,10 @@ def preview_of(request: RunRequest) -> Here | Elsewhere | None:
         return Here(request.switches.device)
     # Without kernels there is nothing that another torch would do otherwise.
     return Elsewhere(request.switches.device, reason) if request.depth == "kernels" else None
+
+
+def no_preview(request: RunRequest) -> tuple[str, ...]:
+    """What a person has to know who wants a GPU that this run is not for."""
+    if not request.switches.device:
+        return ()
+    return (f"{preview_compat.why_not()}: the program ran on the CPU.",)

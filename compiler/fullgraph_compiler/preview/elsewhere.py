@@ -10,11 +10,8 @@ from ..diagnose.collect import GraphKeeper
 from ..facts import Fact, PreviewDeferred, RanDry, TargetProblem, WrittenGraph
 from ..minify import case, places, repro
 
-_RUN = """
-
-arguments = inputs()
-compiled(Repro(), arguments)(*arguments)
-"""
+_INPUTS = "\n\narguments = inputs()\n"
+_RUN = "compiled(Repro(), arguments)(*arguments)\n"
 
 
 class Elsewhere:
@@ -51,7 +48,12 @@ def _is_inductors(graph: case.Case) -> bool:
 
 
 def _written(graph: case.Case) -> WrittenGraph:
-    text = repro.program(graph) + _RUN
+    marks = (
+        f"torch._dynamo.mark_static(arguments[{place}], {[*dimensions]})\n"
+        for place, dimensions in enumerate(graph.static)
+        if dimensions
+    )
+    text = "".join((repro.program(graph), _INPUTS, *marks, _RUN))
     rows = range(1, text.count("\n") + 1)
     found = ((row, places.calls_at(graph, text, row)) for row in rows)
     return WrittenGraph(graph.compile_id, text, tuple(place for place in found if place[1]))

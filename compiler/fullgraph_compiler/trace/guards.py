@@ -35,6 +35,8 @@ _DEVICES = ("CPU", "CUDA", "XPU", "MPS", "Meta", "HPU")
 _TYPE = re.compile(r"type=<class '([^']+)'>")
 _PLACE = re.compile(r"\s# (?P<file>[^#\s]+):(?P<row>\d+) in (?P<function>[^\s)]+)")
 _EQUALS = re.compile(r"^(?P<source>.+?) (?P<operator>==|is not|is) (?P<value>.*)$", re.DOTALL)
+_WITHOUT_DATA = "torch._subclasses.fake_tensor.FakeTensor"
+"""The class of what has another one in a run with data."""
 _LENGTH = re.compile(r"^len\((?P<source>.+)\) == (?P<value>\d+)$")
 _REASON = re.compile(r"^\s*(?P<compile_id>!?[\d/]+): (?P<text>.*)$", re.DOTALL)
 _REASONS = (
@@ -334,7 +336,7 @@ def _expected(code: str) -> str:
         if cls and cls.group(1) == "code":
             return "the same function"
         if code.startswith("___check_type_id("):
-            return f"type {cls.group(1)}" if cls else "the same type"
+            return f"type {cls.group(1).replace(_WITHOUT_DATA, 'torch.Tensor')}" if cls else "the same type"
         return f"the same object ({cls.group(1)})" if cls else "the same object"
     equals = None if code.startswith("___") else _EQUALS.match(code)
     if equals:
