@@ -1,9 +1,9 @@
 """What takes the place of parts of torch and Triton, so that they write kernels for a GPU that is not there.
 
-Each patch says what it replaces, why, and in which of the supported versions (2.11 to 2.15) it was read and
-needed; :func:`stand_in` applies all of them to this process, for good: it must be one that nobody needs
-afterwards. "Tried" means: without it, kernels failed to be written, or were others than those of a GPU, for
-some of the functions in ``tests/cases/preview``.
+Each patch says what it replaces, why, what fails without it, and in which of the supported versions of
+torch there is something to replace; :func:`stand_in` applies all of them to this process, for good: it must
+be one that nobody needs afterwards. ``tests/cases/preview`` are programs that need them, and ``docs/preview.md`` says
+how far their kernels are those of a GPU.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ Apply: TypeAlias = Callable[[Device], None]
 
 @dataclass(frozen=True)
 class Patch:
-    """One replacement. ``needed_for`` is what fails, or is another, without it."""
+    """One replacement. ``needed_for`` is what fails, or is another, without it; ``versions`` are torch's."""
 
-    name: str
     replaces: str
     why: str
     needed_for: str
+    versions: str
     apply: Apply
 
 
@@ -46,9 +46,11 @@ PATCHES: Final[list[Patch]] = []
 """In the order in which they are applied."""
 
 
-def _patch(replaces: str, *, why: str, needed_for: str) -> Callable[[Apply], Apply]:
+def _patch(
+    replaces: str, *, why: str, needed_for: str, versions: str = "2.11 to 2.15"
+) -> Callable[[Apply], Apply]:
     def note(apply: Apply) -> Apply:
-        PATCHES.append(Patch(apply.__name__.strip("_").replace("_", " "), replaces, why, needed_for, apply))
+        PATCHES.append(Patch(replaces, why, needed_for, versions, apply))
         return apply
 
     return note
@@ -67,9 +69,12 @@ def stand_in(device: Device) -> tuple[Patch, ...]:
 
 
 def allow_gradients() -> None:
-    """Let tensors without data that are on a GPU have gradients, where there is no GPU."""
+    """Let tensors without data that are on a GPU have gradients, where there is no GPU; Linux only."""
     if torch.backends.cuda.is_built() and not torch.cuda.is_available():
-        _without_context()
+        try:
+            _without_context()
+        except Exception:
+            _log.warning("tensors on a GPU have no gradients", exc_info=True)
 
 
 def why_not() -> str:
@@ -167,7 +172,7 @@ def _interface(device: Device) -> None:
 
 
 @_patch(
-    "FakeTensorMode.avoid_device_init; init_gpu_context of torch 2.11 (torch/_subclasses/fake_tensor.py)",
+    "FakeTensorMode.avoid_device_init and init_gpu_context (torch/_subclasses/fake_tensor.py)",
     why="where CUDA seems to be available, a tensor without data opens the device that it is on",
     needed_for="kernels",
 )
@@ -175,8 +180,7 @@ def _tensors_without_data(_: Device) -> None:
     from torch._subclasses import fake_tensor
 
     fake_tensor.FakeTensorMode.avoid_device_init = property(lambda _: True)
-    if hasattr(fake_tensor, "init_gpu_context"):
-        fake_tensor.init_gpu_context = _nothing
+    fake_tensor.init_gpu_context = _nothing
 
 
 @_patch(
@@ -380,22 +384,18 @@ def _measurements(_: Device) -> None:
 
 
 @_patch(
-    "_should_pad of torch/_inductor/fx_passes/pad_mm.py (_should_pad_bench, should_pad_bench)",
+    "_should_pad (torch/_inductor/fx_passes/pad_mm.py)",
     why="whether a product is faster with padding is measured: it is taken to be not",
     needed_for="products of sizes that are not multiples of eight",
 )
 def _padding(_: Device) -> None:
     from torch._inductor.fx_passes import pad_mm
 
-    name = next(
-        name for name in ("_should_pad", "_should_pad_bench", "should_pad_bench") if hasattr(pad_mm, name)
-    )
-
     def not_padded(*_: Any, **__: Any) -> bool:
         unmeasured.append("whether a matrix product is faster with padding")
         return False
 
-    setattr(pad_mm, name, not_padded)
+    pad_mm._should_pad = not_padded
 
 
 unmeasured: Final[list[str]] = []
@@ -458,28 +458,25 @@ def _choice_of_driver(_: Device) -> None:
 
 
 @_patch(
-    "use_static_triton_launcher, use_static_cuda_launcher (torch/_inductor/config.py)",
+    "use_static_cuda_launcher (torch/_inductor/config.py)",
     why="a static launcher loads the kernel onto the device, and keeps nothing but that",
     needed_for="PTX",
 )
 def _launchers(_: Device) -> None:
     import torch._inductor.config as config
 
-    for name in ("use_static_triton_launcher", "use_static_cuda_launcher"):
-        if hasattr(config, name):
-            setattr(config, name, False)
+    config.use_static_cuda_launcher = False
 
 
 @_patch(
-    "force_non_lazy_backward_lowering (torch/_functorch/config.py, since 2.12)",
+    "force_non_lazy_backward_lowering (torch/_functorch/config.py)",
     why="a backward graph of dynamic shapes is compiled when it first runs, and here it runs uncompiled",
     needed_for="backward",
 )
 def _late_backward(_: Device) -> None:
     import torch._functorch.config as config
 
-    if hasattr(config, "force_non_lazy_backward_lowering"):
-        config.force_non_lazy_backward_lowering = True
+    config.force_non_lazy_backward_lowering = True
 
 
 @_patch(

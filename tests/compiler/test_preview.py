@@ -104,7 +104,7 @@ def test_a_patch_that_does_not_fit_is_told_and_the_rest_works(
     def fail(_: object) -> None:
         raise AttributeError("another torch")
 
-    broken = preview_compat.Patch("broken", "some name", "to see", "attention", fail)
+    broken = preview_compat.Patch("some name", "to see", "attention", "2.11 to 2.15", fail)
     patches = (broken if patch.needed_for == "attention" else patch for patch in preview_compat.PATCHES)
     monkeypatch.setattr(preview_compat, "PATCHES", [*patches])
     facts = previewed(ON_CPU, tmp_path)
@@ -130,7 +130,8 @@ def test_breaks_and_guards_alone_are_for_the_gpu_too(tmp_path: Path) -> None:
 
 
 def test_every_patch_says_what_and_why() -> None:
-    assert all(patch.replaces and patch.why and patch.needed_for for patch in preview_compat.PATCHES)
+    patches = preview_compat.PATCHES
+    assert all(patch.replaces and patch.why and patch.needed_for and patch.versions for patch in patches)
 
 
 def test_a_build_without_cuda_says_so_and_writes_its_graphs(tmp_path: Path) -> None:
