@@ -1,9 +1,9 @@
 """What takes the place of parts of torch and Triton, so that they write kernels for a GPU that is not there.
 
-Each patch says what it replaces, why, what fails without it, and in which of the supported versions of
-torch there is something to replace; :func:`stand_in` applies all of them to this process, for good: it must
-be one that nobody needs afterwards. ``tests/cases/preview`` are programs that need them, and ``docs/preview.md`` says
-how far their kernels are those of a GPU.
+Each patch says what it replaces, why, what fails without it, and in which of the supported versions of torch.
+:func:`stand_in` applies all of them to this process, for good: it must be one that nobody needs afterwards.
+``tests/cases/preview`` are programs that need them; ``docs/preview.md`` says how far their kernels are those
+of a GPU.
 """
 
 from __future__ import annotations
