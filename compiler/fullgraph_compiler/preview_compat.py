@@ -145,6 +145,49 @@ def _what_opens_it(_: Device) -> None:
     )
 
 
+class _Idle:
+    """A stream, or an event of one, on which nothing happens."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        self.device = torch.device("cuda", 0)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return _nothing
+
+    def __enter__(self) -> _Idle:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        return None
+
+    def query(self) -> bool:
+        """Whether all is done."""
+        return True
+
+    def elapsed_time(self, _: _Idle) -> float:
+        """Nobody knows how long nothing takes."""
+        return float("nan")
+
+
+@_patch(
+    "torch.cuda.Stream, Event, stream, current_stream, default_stream",
+    why="programs copy beside what they compute, and measure time, by way of the driver",
+    needed_for="streams and events",
+)
+def _streams(_: Device) -> None:
+    idle = _Idle()
+    _replace(
+        torch.cuda,
+        Stream=_Idle,
+        Event=_Idle,
+        stream=lambda _: idle,
+        current_stream=lambda _=None: idle,
+        default_stream=lambda _=None: idle,
+    )
+
+
 @_patch(
     "torch.cuda._exchange_device, torch.cuda._maybe_exchange_device",
     why="what is compiled runs with the device set. Two functions: Dynamo knows them by identity",

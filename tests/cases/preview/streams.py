@@ -1,8 +1,5 @@
 """Work on a stream of its own."""
 
-# otherwise: a stream is asked of the driver
-# no kernels
-
 import torch
 
 device = "cuda"
