@@ -144,10 +144,10 @@ def patch_tensors(unknown: Callable[[], Any]) -> None:
     (2.11 to 2.15), for tensors of this mode only. What Dynamo generated (``output_codes`` in
     ``torch/_dynamo/convert_frame.py``, 2.11 to 2.15) gets none: it would be compiled for something else.
 
-    Dynamo neither sees these methods while it compiles (``on_compile_start``, ``torch/_dynamo/callback.py``),
-    nor compiles them (``add``, ``torch/_dynamo/trace_rules.py``): 2.11 to 2.15.
+    Dynamo neither sees these methods while it compiles, nor compiles them (``add``,
+    ``torch/_dynamo/trace_rules.py``): 2.11 to 2.15.
     """
-    from torch._dynamo import callback, trace_rules
+    from torch._dynamo import trace_rules
 
     for name in (__name__, f"{__package__}.capture"):
         trace_rules.add(name)
@@ -184,26 +184,36 @@ def patch_tensors(unknown: Callable[[], Any]) -> None:
         "__format__": format_number,
     }
 
-    def put(_: object = None) -> None:
+    def put() -> None:
         for name, method in ours.items():
             setattr(FakeTensor, name, method)
 
-    def take_back(_: object) -> None:
+    def take_back() -> None:
         for name in ours:
             delattr(FakeTensor, name)
         FakeTensor.tolist = tolist
 
-    def hide_from_dynamo() -> None:
-        callback.on_compile_start(take_back)
-        callback.on_compile_end(put)
+    hide_from_dynamo(put, take_back)
+
+
+def hide_from_dynamo(put: Callable[[], None], take_back: Callable[[], None]) -> None:
+    """Have what ``put`` puts in the place of other things there, but while Dynamo compiles.
+
+    ``on_compile_start``, ``on_compile_end`` and ``CompilationCallbackHandler.clear``, which
+    ``torch._dynamo.reset()`` calls (``torch/_dynamo/callback.py``): 2.11 to 2.15.
+    """
+    from torch._dynamo import callback
+
+    def register() -> None:
+        callback.on_compile_start(lambda _: take_back())
+        callback.on_compile_end(lambda _: put())
 
     def clear_others() -> None:
         clear()
-        hide_from_dynamo()
+        register()
 
     put()
-    hide_from_dynamo()
-    # `torch._dynamo.reset()`
+    register()
     clear, callback.callback_handler.clear = callback.callback_handler.clear, clear_others
 
 

@@ -288,7 +288,7 @@ async def test_no_process_outlives_the_server(editor: Editor, end: str) -> None:
         (["{folder}/program.py::f"], "f in {folder}/program.py has no example call."),
         ([], "fullgraph.run takes one argument: the URI of a file, or the id of a target."),
         ([5], "fullgraph.run takes one argument"),
-        (["source", "hang"], "fullgraph.run takes one argument"),
+        (["source", "hang"], "fullgraph.run takes a target, and after it {dryRun: boolean, device: string}."),
     ],
 )
 async def test_bad_argument(editor: Editor, arguments: list[Any], message: str) -> None:

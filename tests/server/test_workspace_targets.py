@@ -191,7 +191,7 @@ def test_a_project_without_configuration_has_none(tmp_path: Path) -> None:
         ("only = '('", "tool.fullgraph.only: is no regular expression: missing ), unterminated subpattern"),
         (
             "device = 'h1000'",
-            "tool.fullgraph.device: must be one of a100, l4, rtx4090, h100, h200, b200, not 'h1000'",
+            "tool.fullgraph.device: must be one of a100, l4, rtx4090, h100, h200, b200, mi300x, not 'h1000'",
         ),
         ("preview-python = 3", "tool.fullgraph.preview-python: must be a string that is not empty, not 3"),
         ("targets = 'a.py'", "tool.fullgraph.targets: must be a list, not 'a.py'"),

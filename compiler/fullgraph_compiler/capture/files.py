@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
+from ..fake_compat import hide_from_dynamo
 from .stand_ins import replace
 
 _WRITES: Final = frozenset("wxa+")
@@ -56,7 +57,13 @@ def leave_files_alone(saved: dict[Any, Any], tell: Callable[[str], None]) -> Non
 
         return move
 
-    builtins.open = io.open = open_scratch
+    def put() -> None:
+        builtins.open = io.open = open_scratch
+
+    def take_back() -> None:
+        builtins.open = io.open = real_open
+
+    hide_from_dynamo(put, take_back)
     for moves in (os.replace, os.rename):
         replace(moves, move_saved(moves))
     for removes in (os.remove, os.unlink):

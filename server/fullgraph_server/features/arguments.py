@@ -26,7 +26,7 @@ def run_arguments(targets: Targets, command: str, args: tuple[Any, ...]) -> tupl
     target = target_argument(targets, command, args[:1])
     options = args[1] if len(args) == 2 else None
     dry, device = member(options, "dryRun"), member(options, "device")
-    if len(args) > 2 or not isinstance(dry or False, bool):
+    if len(args) > 2 or isinstance(options, (str, int, float, list)) or not isinstance(dry or False, bool):
         raise refusal(f"{command} takes a target, and after it {{dryRun: boolean, device: string}}.")
     if device is not None and not (isinstance(device, str) and device in DEVICES):
         raise refusal(f"There is no device {device!r} to preview kernels for: take {', '.join(DEVICES)}.")
