@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,12 @@ def _warm() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_each_kernel_is_compiled(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_kernel_is_compiled(
+    case: Case,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    record_property: Callable[[str, object], None],
+) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "inductor"))
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "triton"))
@@ -50,7 +56,7 @@ def test_each_kernel_is_compiled(case: Case, tmp_path: Path, monkeypatch: pytest
     }
     assert bool(written) is case.kernels
     built = [fact for fact in facts if isinstance(fact, KernelCompiled) and "ptx" in dict(fact.texts)]
-    print(f"{case.name}: {len(built)} of {len(written)} kernels have PTX")
+    record_property("ratio: previewed kernels with PTX", (len(built), len(written)))
     assert {(kernel.filename, kernel.name) for kernel in built} == written
 
 
