@@ -6,7 +6,6 @@ As :mod:`.torch_compat`: each entry says where torch keeps it and in which of th
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -26,9 +25,10 @@ from torch._subclasses.fake_tensor import (
     unset_fake_temporarily,
 )
 
+from . import torch_compat
+
 Number: TypeAlias = "int | float | bool"
 
-_TORCH = os.path.dirname(torch.__file__)
 _NEEDS_DATA = (DataDependentOutputException, DynamicOutputShapeException)
 _KNOWN_ELEMENTS: Final = 2**21
 """A tensor that follows from numbers of the program alone is known up to this size."""
@@ -224,7 +224,7 @@ def _is_of_run(tensor: FakeTensor) -> bool:
 def _is_generated(frame: FrameType | None) -> bool:
     from torch._dynamo.convert_frame import output_codes
 
-    while frame is not None and frame.f_code.co_filename.startswith(_TORCH):
+    while frame is not None and frame.f_code.co_filename.startswith(torch_compat.folder()):
         frame = frame.f_back
     # The code of a graph has no file.
     return frame is None or frame.f_code in output_codes or frame.f_code.co_filename.startswith("<")

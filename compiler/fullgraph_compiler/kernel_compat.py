@@ -242,10 +242,13 @@ def cpp_library(value: Any) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class TritonBinary:
-    """A Triton kernel as it was compiled: the folder of its files, the settings of it, and what it uses."""
+    """A Triton kernel as it was compiled: the folder of its files, its settings, and what it uses.
+
+    Settings are ``XBLOCK: 256, num_warps: 4``.
+    """
 
     folder: str
-    settings: dict[str, Any]
+    settings: str
     registers: int | None
     spills: int | None
     shared: int | None
@@ -265,11 +268,63 @@ def triton_binary(value: Any) -> TritonBinary | None:
     if not isinstance(value, CachingAutotuner) or len(value.launchers) != 1:
         return None
     (launcher,) = value.launchers
-    config = launcher.config
     return TritonBinary(
         os.path.join(triton_cache_dir(0), launcher.cache_hash),
-        {**config.kwargs, "num_warps": config.num_warps, "num_stages": config.num_stages},
+        _settings(launcher.config),
         launcher.n_regs,
         launcher.n_spills,
         launcher.shared,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltKernel:
+    """A Triton kernel that was compiled and not loaded.
+
+    ``texts`` are the forms that Triton keeps, by their names (``ttir``, ...); ``others`` the settings that a
+    device would have been asked to choose among, too.
+    """
+
+    texts: dict[str, str]
+    machine_code: bytes
+    settings: str
+    others: tuple[str, ...]
+    shared: int | None
+
+
+def build_kernel(source: str) -> BuiltKernel:
+    """Compile a Triton kernel of TorchInductor's code, with the first of its settings.
+
+    ``PyCodeCache.load`` (``torch/_inductor/codecache.py``), ``CachingAutotuner.configs`` and
+    ``_precompile_config`` (``runtime/triton_heuristics.py``), ``_set_triton_ptxas_path``
+    (``runtime/compile_tasks.py``), which prefers the assembler that torch brings: 2.11 to 2.15. Triton knows
+    a kernel by its text and its row, so an empty one is put first, where TorchInductor has one. Raises what
+    Triton raises.
+    """
+    from torch._inductor.codecache import PyCodeCache
+    from torch._inductor.runtime.compile_tasks import _set_triton_ptxas_path
+    from torch._inductor.runtime.triton_heuristics import CachingAutotuner
+
+    _set_triton_ptxas_path()
+    values = vars(PyCodeCache.load(f"\n{source}\n")).values()
+    tuner = next(value for value in values if isinstance(value, CachingAutotuner))
+    kernel = tuner._precompile_config(tuner.configs[0]).kernel
+    texts = {form: text for form, text in kernel.asm.items() if isinstance(text, str)}
+    machine_code = kernel.asm.get("cubin", b"")
+    chosen, *rest = map(_settings, tuner.configs)
+    return BuiltKernel(texts, machine_code, chosen, tuple(rest), kernel.metadata.shared)
+
+
+def _settings(config: Any) -> str:
+    settings = {**config.kwargs, "num_warps": config.num_warps, "num_stages": config.num_stages}
+    return ", ".join(f"{name}: {value}" for name, value in settings.items())
+
+
+def cuobjdump() -> str:
+    """The path of NVIDIA's tool that looks into machine code, which Triton brings.
+
+    ``triton.knobs.nvidia``: Triton 3.6 to 3.9.
+    """
+    from triton import knobs
+
+    return str(knobs.nvidia.cuobjdump.path)

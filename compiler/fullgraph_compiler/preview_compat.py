@@ -541,59 +541,6 @@ def _what_is_remembered(_: Device) -> None:
     CacheBase.get_system.cache_clear()
 
 
-@dataclass(frozen=True, slots=True)
-class Built:
-    """A Triton kernel that was compiled and not loaded.
-
-    ``texts`` are the forms that Triton keeps, by their names (``ttir``, ...). Settings are
-    ``XBLOCK: 256, num_warps: 4``; ``others`` those that a device would have been asked to choose among too.
-    """
-
-    texts: dict[str, str]
-    machine_code: bytes
-    settings: str
-    others: tuple[str, ...]
-    shared: int | None
-
-
-def build(source: str) -> Built:
-    """Compile a Triton kernel of TorchInductor's code, with the first of its settings.
-
-    ``PyCodeCache.load`` (``torch/_inductor/codecache.py``), ``CachingAutotuner.configs`` and
-    ``_precompile_config`` (``runtime/triton_heuristics.py``), ``_set_triton_ptxas_path``
-    (``runtime/compile_tasks.py``), which prefers the assembler that torch brings: 2.11 to 2.15. Triton knows
-    a kernel by its text and its row, so an empty one is put first, where TorchInductor has one. Raises what
-    Triton raises.
-    """
-    from torch._inductor.codecache import PyCodeCache
-    from torch._inductor.runtime.compile_tasks import _set_triton_ptxas_path
-    from torch._inductor.runtime.triton_heuristics import CachingAutotuner
-
-    _set_triton_ptxas_path()
-    values = vars(PyCodeCache.load(f"\n{source}\n")).values()
-    tuner = next(value for value in values if isinstance(value, CachingAutotuner))
-    first, *others = tuner.configs
-    kernel = tuner._precompile_config(first).kernel
-    texts = {form: text for form, text in kernel.asm.items() if isinstance(text, str)}
-    machine_code = kernel.asm.get("cubin", b"")
-    return Built(texts, machine_code, _settings(first), tuple(map(_settings, others)), kernel.metadata.shared)
-
-
-def _settings(config: Any) -> str:
-    settings = {**config.kwargs, "num_warps": config.num_warps, "num_stages": config.num_stages}
-    return ", ".join(f"{name}: {value}" for name, value in settings.items())
-
-
-def tool(name: str) -> str:
-    """The path of one of NVIDIA's tools that Triton brings: ``cuobjdump``, ``nvdisasm``, ``ptxas``.
-
-    ``triton.knobs.nvidia``: Triton 3.6 to 3.9.
-    """
-    from triton import knobs
-
-    return str(getattr(knobs.nvidia, name).path)
-
-
 _ROCM: Final = "6.4.0"
 _REGISTERS: Final = 65536
 """Of a multiprocessor, since compute capability 5."""

@@ -18,7 +18,8 @@ from types import ModuleType
 from .. import kernel_compat
 from ..facts import KernelCompiled
 
-_FORMS = ("ttir", "ttgir", "llir", "ptx")
+FORMS = ("ttir", "ttgir", "llir", "ptx", "amdgcn")
+"""Those that Triton leaves as text, from high to low."""
 _OWN_FUNCTION = re.compile(r"\s*[0-9a-f]+ <(kernel[.> ]|\.omp_outlined)")
 """The kernel's own functions in a library: ``kernel``, ``kernel.cold``, the loops that a compiler moves out
 of it for OpenMP (``kernel._omp_fn.0`` of GCC, ``kernel.omp_outlined`` or ``.omp_outlined.`` of Clang)."""
@@ -50,14 +51,15 @@ def _read(filename: str, name: str, value: object) -> KernelCompiled | None:
     binary = kernel_compat.triton_binary(value)
     if binary is None:
         return None
-    settings = ", ".join(f"{key}: {setting}" for key, setting in binary.settings.items())
     texts = tuple(_triton_texts(Path(binary.folder)))
-    return KernelCompiled(filename, name, texts, settings, binary.registers, binary.spills, binary.shared)
+    return KernelCompiled(
+        filename, name, texts, binary.settings, binary.registers, binary.spills, binary.shared
+    )
 
 
 def _triton_texts(folder: Path) -> Iterator[tuple[str, str]]:
     """The forms of the kernel in a folder of Triton's cache, where each kernel has one of its own."""
-    for form in _FORMS:
+    for form in FORMS:
         for path in folder.glob(f"*.{form}"):
             yield form, path.read_text(errors="replace")
     for path in folder.glob("*.cubin"):

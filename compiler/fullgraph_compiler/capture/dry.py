@@ -12,7 +12,6 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import starmap
-from pathlib import Path
 from typing import Final
 
 import torch
@@ -31,19 +30,18 @@ from ..facts import (
 )
 from ..fake_compat import needed_data, operation, patch_tensors, without_data
 from . import checkpoints, idioms
+from .files import OURS
 from .given import of_graph, row_in, unused, value_of
 from .outcome import Outcome, describe
 from .unknown import UnknownNumber, is_unknown
 
 _DEPTHS: Final[tuple[Depth, ...]] = ("graph", "recompiles", "frozen", "kernels")
 """How far a dry run goes: what is compiled further is there to be run."""
-_HERE: Final = str(Path(__file__).parents[1])
 _OPERATIONS: Final = {
     "item": "the value of a tensor (`item()`, `if`, `float()`)",
     "numpy": "what is in a tensor (`numpy()`)",
-    "aten._local_scalar_dense": "the value of a tensor (`item()`, `if`, `float()`)",
-    "aten.nonzero": "which elements of a tensor are not zero (`nonzero()`, a mask as an index)",
-    "aten.masked_select": "which elements of a tensor are wanted (`masked_select()`)",
+    "nonzero": "which elements of a tensor are not zero (`nonzero()`, a mask as an index)",
+    "masked_select": "which elements of a tensor are wanted (`masked_select()`)",
 }
 
 
@@ -90,8 +88,8 @@ def _needs(error: BaseException) -> str:
         return "the GPU itself (a stream, an event, a layer of cuDNN), and nothing runs on one"
     if not needed_data(error) and not is_unknown(error):
         return ""
-    operator = (needed_data(error) or "item").removesuffix(".default")
-    return f"{_OPERATIONS.get(operator, f'what is in a tensor ({operator})')}, and there is no data"
+    name = operation(error) or needed_data(error).removesuffix(".default") or "item"
+    return f"{_OPERATIONS.get(name, f'what is in a tensor ({name})')}, and there is no data"
 
 
 def _end(error: BaseException, cause: BaseException, program: Program) -> TargetProblem:
@@ -130,4 +128,4 @@ def _stack(error: BaseException) -> Stack:
 
 
 def _is_torch(frame: StackFrame) -> bool:
-    return frame.filename.startswith((torch_compat.folder(), _HERE))
+    return frame.filename.startswith((torch_compat.folder(), OURS))

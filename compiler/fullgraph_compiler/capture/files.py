@@ -22,7 +22,8 @@ from .stand_ins import replace
 _WRITES: Final = frozenset("wxa+")
 _CHECKPOINTS: Final = (".pt", ".pth", ".ckpt", ".bin", ".safetensors")
 _LIBRARIES: Final = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
-_OURS: Final = str(Path(__file__).parents[1])
+OURS: Final = str(Path(__file__).parents[1])
+"""Where this package is."""
 
 
 def leave_files_alone(saved: dict[Any, Any], tell: Callable[[str], None]) -> None:
@@ -74,4 +75,4 @@ def _is_programs(frame: FrameType | None) -> bool:
     """Whether a call comes from the program itself, and not from what a library does for it."""
     while frame is not None and "pathlib" in frame.f_code.co_filename:
         frame = frame.f_back
-    return frame is not None and not frame.f_code.co_filename.startswith((*_LIBRARIES, _OURS, "<frozen"))
+    return frame is not None and not frame.f_code.co_filename.startswith((*_LIBRARIES, OURS, "<frozen"))

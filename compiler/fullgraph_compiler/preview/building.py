@@ -9,10 +9,10 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from .. import preview_compat
+from .. import kernel_compat
+from ..capture.binaries import FORMS
 from ..facts import CodeGenerated, Kernel, KernelCompiled
 
-_FORMS = ("ttir", "ttgir", "llir", "ptx", "amdgcn")
 _FIGURE = re.compile(r"(?P<name>[A-Z]+):(?P<figure>\d+)")
 _FIGURE_OF_AMD = re.compile(r"^\s*\.(?P<name>vgpr(_spill)?_count):\s*(?P<figure>\d+)", re.MULTILINE)
 _REGISTER = 4
@@ -36,8 +36,8 @@ def build(codes: Iterable[CodeGenerated]) -> Iterator[KernelCompiled]:
 
 
 def _built(filename: str, kernel: Kernel) -> KernelCompiled:
-    built = preview_compat.build(kernel.source)
-    texts = tuple((form, built.texts[form]) for form in _FORMS if form in built.texts)
+    built = kernel_compat.build_kernel(kernel.source)
+    texts = tuple((form, built.texts[form]) for form in FORMS if form in built.texts)
     told = KernelCompiled(
         filename, kernel.name, texts, built.settings, shared=built.shared, others=built.others
     )
@@ -55,7 +55,7 @@ def _usage(machine_code: bytes) -> dict[str, int]:
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(machine_code)
         file.flush()
-        command = [preview_compat.tool("cuobjdump"), "--dump-resource-usage", file.name]
+        command = [kernel_compat.cuobjdump(), "--dump-resource-usage", file.name]
         try:
             output = subprocess.run(command, capture_output=True, check=True, text=True).stdout
         except (OSError, subprocess.CalledProcessError):

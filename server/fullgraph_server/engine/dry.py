@@ -27,8 +27,22 @@ def bandwidth(device: Device) -> float:
     return device.memory_clock * 1000 * _SIGNALS * device.bus_width / 8
 
 
+def memory_words(device: Device) -> str:
+    """``80 GiB``."""
+    return f"{device.memory // _GIB} GiB"
+
+
+def bandwidth_words(device: Device) -> str:
+    """``3.35 TB/s``."""
+    return f"{bandwidth(device) / 1e12:.2f} TB/s"
+
+
+def capability_words(device: Device) -> str:
+    """``9.0``."""
+    return ".".join(map(str, device.capability))
+
+
 def device_words(device: Device) -> str:
     """``compute capability 9.0, 132 SMs, 80 GiB at 3.35 TB/s``."""
-    major, minor = device.capability
-    size = f"{device.memory // _GIB} GiB at {bandwidth(device) / 1e12:.2f} TB/s"
-    return f"compute capability {major}.{minor}, {device.multiprocessors} SMs, {size}"
+    size = f"{memory_words(device)} at {bandwidth_words(device)}"
+    return f"compute capability {capability_words(device)}, {device.multiprocessors} SMs, {size}"

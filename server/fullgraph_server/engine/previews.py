@@ -79,6 +79,7 @@ class PreviewRun:
         for filename, graph in self._files.items():
             Path(filename).write_text(graph.text)
         self._run = Run(job.workers, settings, request, (), job.on_output)
+        self._places = {filename: dict(graph.places) for filename, graph in self._files.items()}
         self._compile_ids: dict[str, str] = {}
         """Those of the program, by those in the preview environment."""
 
@@ -126,8 +127,8 @@ class PreviewRun:
     def _stack(self, stack: Stack) -> Stack:
         """The program's calls behind a stack that ends in the text of a graph."""
         for frame in reversed(stack):
-            if graph := self._files.get(frame.filename):
-                return dict(graph.places).get(frame.row, ())
+            if frame.filename in self._places:
+                return self._places[frame.filename].get(frame.row, ())
         return ()
 
     def _other_torch(self) -> tuple[str, ...]:

@@ -7,10 +7,9 @@ from typing import TextIO
 
 from fullgraph_compiler.facts import DEVICES
 
-from ...engine.dry import bandwidth
+from ...engine.dry import bandwidth, bandwidth_words, capability_words, memory_words
 from ...engine.tables import aligned
 
-_GIB = 2**30
 _TITLES = ("name", "GPU", "compute capability", "SMs", "memory", "bandwidth")
 
 
@@ -20,10 +19,10 @@ def write(out: TextIO) -> None:
         (
             name,
             device.name,
-            ".".join(map(str, device.capability)),
+            capability_words(device),
             str(device.multiprocessors),
-            f"{device.memory // _GIB} GiB",
-            f"{bandwidth(device) / 1e12:.2f} TB/s",
+            memory_words(device),
+            bandwidth_words(device),
         )
         for name, device in DEVICES.items()
     ]
