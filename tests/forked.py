@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 import torch._dynamo  # one copy serves all children
@@ -23,6 +24,7 @@ from fullgraph_compiler.facts import (
     as_object,
     from_json,
 )
+from fullgraph_compiler.files.protection import discard_files, is_wanted
 
 
 def observe(
@@ -38,20 +40,22 @@ def observe(
     Raises ``RuntimeError`` when the child dies before its end.
     """
     reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reader)
-        _run(RunRequest(1, program, depth, texts, switches=switches or Switches()), cwd, writer, log)
-    os.close(writer)
-    with open(reader, encoding="utf-8") as stream:
-        facts = [fact for line in stream for fact in from_json(json.loads(line))]
-    _, status = os.waitpid(child, 0)
+    with tempfile.TemporaryDirectory() as folder:
+        child = os.fork()
+        if child == 0:
+            os.close(reader)
+            request = RunRequest(1, program, depth, texts, switches=switches or Switches())
+            _run(request, cwd, writer, log, Path(folder))
+        os.close(writer)
+        with open(reader, encoding="utf-8") as stream:
+            facts = [fact for line in stream for fact in from_json(json.loads(line))]
+        _, status = os.waitpid(child, 0)
     if status != 0:
         raise RuntimeError(f"the child of {program} died with status {status}")
     return tuple(facts)
 
 
-def _run(request: RunRequest, cwd: Path, writer: int, log: Path | None) -> None:
+def _run(request: RunRequest, cwd: Path, writer: int, log: Path | None, folder: Path) -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
@@ -62,6 +66,8 @@ def _run(request: RunRequest, cwd: Path, writer: int, log: Path | None) -> None:
         torch._logging.set_logs(recompiles=True)
     code = 1
     try:
+        if is_wanted(request):
+            discard_files(request, folder)
         with open(writer, "w", encoding="utf-8") as stream:
             run(
                 request,

@@ -41,6 +41,27 @@ def folder() -> str:
     return str(os.path.dirname(torch.__file__))
 
 
+def redirect_file_writers(to_write: Callable[[Any], Any]) -> None:
+    """Have torch's native code write files where ``to_write`` says.
+
+    ``PyTorchFileWriter`` of ``torch._C``, which ``torch.save`` and ``torch.package`` use, and ``save`` of
+    scripted modules and functions: 2.11 to 2.15.
+    """
+    writer = torch._C.PyTorchFileWriter
+
+    class RedirectedFileWriter(writer):  # type: ignore[misc, valid-type]
+        def __init__(self, file: Any, *args: Any, **kwargs: Any) -> None:
+            super().__init__(to_write(file), *args, **kwargs)
+
+    torch._C.PyTorchFileWriter = RedirectedFileWriter
+    for cls in (torch.jit.RecursiveScriptModule, torch.jit.ScriptFunction):
+        cls.save = _writing_elsewhere(cls.save, to_write)
+
+
+def _writing_elsewhere(save: Callable[..., Any], to_write: Callable[[Any], Any]) -> Callable[..., Any]:
+    return lambda saved, file, *args, **kwargs: save(saved, to_write(file), *args, **kwargs)
+
+
 # -- the structured trace ----------------------------------------------------------------------
 
 _TRACE_LOGGER = "torch.__trace"  # torch/_logging/_internal.py, trace_log: 2.11 to 2.15

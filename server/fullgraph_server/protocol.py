@@ -263,6 +263,8 @@ class ReportItem:
     """Empty for a program of one process."""
     dry: DryItem | None = None
     """Absent if it ran with its data."""
+    files: str | None = None
+    """Says that the run changed no file, and how far that holds; absent if it could change some."""
 
 
 @attrs.frozen

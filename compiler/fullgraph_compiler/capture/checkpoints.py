@@ -1,10 +1,16 @@
-"""Checkpoints in a dry run: loading reads sizes and types only, and saving writes nothing."""
+"""Checkpoints in a dry run: loading reads sizes and types only, and what is saved is given back.
+
+A file that is saved holds no data but a number, wherever the program may write, copy or rename it; what was
+saved under that number is kept in this process.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
 import sys
+import warnings
 from types import ModuleType
 from typing import Any, Final
 
@@ -12,55 +18,97 @@ import torch
 
 from ..facts import StackFrame, TargetProblem
 from ..fake_compat import place_loaded, without_value
-from .files import leave_files_alone
+from ..files.protection import is_protected
 from .live import calling_stack
-from .safetensors_files import SafeOpen
-from .stand_ins import on_import, replace
+from .safetensors_files import SafeOpen, header_of, read_sizes
+from ..stand_ins import on_import, replace
 
 _FRAMEWORKS: Final = ("pt", "torch", "pytorch")
-_saved: dict[Any, Any] = {}
-"""What the program would find in a file, by its path, or by the object that stands for it."""
+_MARK: Final = b"Saved by Fullgraph in a dry run, without data: number "
+_DIGITS: Final = 12
+_saved: list[Any] = []
+"""What the program has saved; each file holds the number of its own."""
 _told: dict[StackFrame | None, TargetProblem] = {}
 
 
 def stand_in() -> None:
-    """Load and save checkpoints in this way from here on, for good."""
-    load, save, set_state = torch.load, torch.save, torch.set_rng_state
-
-    def load_sizes(f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> Any:
-        key = _key(f)
-        if key in _saved:
-            return copy.deepcopy(_saved[key])
-        return load(f, _device(map_location) if callable(map_location) else map_location, *args, **kwargs)
-
-    def keep(obj: Any, f: Any, *_: Any, **__: Any) -> None:
-        _saved[_key(f)] = obj
-        _tell(
-            "`torch.save` wrote nothing", "Later in this run, `torch.load` gives back what was to be saved."
-        )
-
-    def export_none(*_: Any, **__: Any) -> None:
-        _tell("no program was written")
+    """Load and save checkpoints in this way from here on, for good. Files must be protected by then."""
+    assert is_protected(), "what is saved here must not get into the user's files"
+    set_state = torch.set_rng_state
 
     def set_known_state(new_state: torch.Tensor) -> None:
         if not without_value(new_state):
             set_state(new_state)
 
     place_loaded()
-    replace(load, load_sizes)
-    replace(save, keep)
     replace(set_state, set_known_state)
-    for write in (torch.jit.save, torch.export.save):
-        replace(write, export_none)
-    torch.jit.RecursiveScriptModule.save = torch.jit.ScriptFunction.save = export_none
-    leave_files_alone(_saved, _tell)
+    for save in (torch.save, torch.jit.save, torch.export.save):
+        replace(save, _saving(save))
+    for load in (torch.load, torch.jit.load, torch.export.load):
+        replace(load, _loading(load))
+    torch.jit.RecursiveScriptModule.save = torch.jit.ScriptFunction.save = _saving(torch.jit.save)
     on_import("safetensors", _open_sizes)
-    on_import("safetensors.torch", _write_none)
+    on_import("safetensors.torch", _save_sizes)
 
 
 def told() -> tuple[TargetProblem, ...]:
     """What was not written, each place once."""
     return tuple(_told.values())
+
+
+def _saving(save: Any) -> Any:
+    name = f"{save.__module__}.{save.__name__}".replace(".serialization", "")
+
+    def keep(obj: Any, f: Any, *_: Any, **__: Any) -> None:
+        # A program is saved to a path as its first argument by `torch.export.save(program, path)`, too.
+        text = _MARK + b"%0*d\n" % (_DIGITS, len(_saved))
+        _saved.append(_copy(obj))
+        if isinstance(f, (str, os.PathLike)):
+            with open(f, "wb") as file:
+                file.write(text)
+        else:
+            f.write(text)
+        _tell(f"`{name}` wrote nothing", "Later in this run, loading it gives back what was to be saved.")
+
+    return keep
+
+
+def _loading(load: Any) -> Any:
+    def load_sizes(f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if (number := _number_in(f)) is not None:
+            return _copy(_saved[number])
+        if callable(map_location):
+            map_location = _device(map_location)
+        # Some of these functions do not know the argument.
+        given = {} if map_location is None else {"map_location": map_location}
+        return load(f, *args, **given, **kwargs)
+
+    return load_sizes
+
+
+def _copy(obj: Any) -> Any:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch asks tensors that have no data where it is
+            return copy.deepcopy(obj)
+    except Exception:  # what is not to be copied (a tensor that was computed, a lock) is shared
+        return obj
+
+
+def _number_in(f: Any) -> int | None:
+    """The number of what the program has saved in a file; ``None`` for any other file, which is left as it is."""
+    length = len(_MARK) + _DIGITS + 1
+    head = b""
+    with contextlib.suppress(Exception):  # whatever it is, the real function says what is wrong with it
+        if isinstance(f, (str, os.PathLike)):
+            with open(f, "rb") as file:
+                head = file.read(length)
+        else:
+            place = f.tell()
+            head = f.read(length)
+            if not head.startswith(_MARK):
+                f.seek(place)
+    return int(head[len(_MARK) :]) if head.startswith(_MARK) else None
 
 
 def _open_sizes(module: ModuleType) -> None:
@@ -74,16 +122,18 @@ def _open_sizes(module: ModuleType) -> None:
     replace(real, safe_open)
 
 
-def _write_none(module: ModuleType) -> None:
-    def save_file(*_: Any, **__: Any) -> None:
-        _tell("`safetensors.torch.save_file` wrote nothing")
+def _save_sizes(module: ModuleType) -> None:
+    def save_file(tensors: dict[str, torch.Tensor], filename: Any, metadata: Any = None) -> None:
+        with open(filename, "wb") as file:
+            file.write(save(tensors, metadata))
 
-    replace(module.save_file, save_file)
+    def save(tensors: dict[str, torch.Tensor], metadata: Any = None) -> bytes:
+        _tell("safetensors wrote no data")
+        return header_of(tensors, metadata)
 
-
-def _key(f: Any) -> Any:
-    name = f if isinstance(f, (str, os.PathLike)) else getattr(f, "name", None)
-    return os.path.realpath(name) if isinstance(name, (str, os.PathLike)) else f
+    for name, ours in {"save_file": save_file, "save": save, "load": read_sizes}.items():
+        if (real := getattr(module, name, None)) is not None:
+            replace(real, ours)
 
 
 def _device(map_location: Any) -> str | None:

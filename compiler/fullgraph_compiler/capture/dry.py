@@ -30,13 +30,13 @@ from ..facts import (
 )
 from ..fake_compat import needed_data, operation, patch_tensors, without_data
 from . import checkpoints, idioms
-from .files import OURS
 from .given import of_graph, row_in, unused, value_of
 from .outcome import Outcome, describe
 from .unknown import UnknownNumber, is_unknown
 
 _DEPTHS: Final[tuple[Depth, ...]] = ("graph", "recompiles", "frozen", "kernels")
 """How far a dry run goes: what is compiled further is there to be run."""
+_OURS: Final = os.path.dirname(os.path.dirname(__file__))
 _OPERATIONS: Final = {
     "item": "the value of a tensor (`item()`, `if`, `float()`)",
     "numpy": "what is in a tensor (`numpy()`)",
@@ -128,4 +128,4 @@ def _stack(error: BaseException) -> Stack:
 
 
 def _is_torch(frame: StackFrame) -> bool:
-    return frame.filename.startswith((torch_compat.folder(), OURS))
+    return frame.filename.startswith((torch_compat.folder(), _OURS))

@@ -10,7 +10,7 @@ import torch
 from torch.distributions import Distribution
 from torch.utils.data import DataLoader
 
-from .stand_ins import replace
+from ..stand_ins import replace
 
 
 def leave_values_out() -> None:

@@ -1,8 +1,10 @@
-"""Files of safetensors, of which a dry run reads the header only."""
+"""Files of safetensors, of which a dry run reads and writes the header only."""
 
 from __future__ import annotations
 
+import io
 import json
+from collections.abc import Mapping
 from typing import Any, Final
 
 import torch
@@ -29,12 +31,34 @@ _DTYPES: Final = {
 """What torch calls the types that a header names."""
 
 
+_NAMES: Final = {name: key for key, name in _DTYPES.items()}
+_LENGTH: Final = 8
+"""Bytes of the number in front of the header, which is the header's length."""
+
+
+def header_of(tensors: Mapping[str, torch.Tensor], metadata: Mapping[str, str] | None) -> bytes:
+    """The file of some tensors, without what is in them."""
+    header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
+    end = 0
+    for name, tensor in tensors.items():
+        begin, end = end, end + tensor.numel() * tensor.element_size()
+        dtype = _NAMES[str(tensor.dtype).removeprefix("torch.")]
+        header[name] = {"dtype": dtype, "shape": list(tensor.shape), "data_offsets": [begin, end]}
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(_LENGTH, "little") + text
+
+
+def read_sizes(data: bytes) -> dict[str, torch.Tensor]:
+    """The tensors of a file's content, without data: what ``safetensors.torch.load`` gives."""
+    return SafeOpen(io.BytesIO(data), "cpu").get_tensors()
+
+
 class SafeOpen:
     """What ``safetensors.safe_open`` gives, with tensors that have no data."""
 
-    def __init__(self, filename: Any, device: Any) -> None:
-        with open(filename, "rb") as file:
-            size = int.from_bytes(file.read(8), "little")
+    def __init__(self, source: Any, device: Any) -> None:
+        with source if isinstance(source, io.BytesIO) else open(source, "rb") as file:
+            size = int.from_bytes(file.read(_LENGTH), "little")
             self._tensors: dict[str, Any] = json.loads(file.read(size))
         self._metadata: dict[str, str] | None = self._tensors.pop("__metadata__", None)
         self._device = device

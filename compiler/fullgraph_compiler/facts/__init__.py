@@ -44,6 +44,7 @@ from .devices import DEVICES, Device
 from .outcome import (
     Failure,
     FaultLocated,
+    FilesDiscarded,
     MinifyProgress,
     ModulesLoaded,
     ProgramRaised,
@@ -63,6 +64,7 @@ from .requests import (
     Example,
     ExampleCall,
     Examples,
+    Files,
     GivenValue,
     Level,
     MinifyRequest,
@@ -99,6 +101,8 @@ __all__ = [
     "Fact",
     "Failure",
     "FaultLocated",
+    "Files",
+    "FilesDiscarded",
     "FrameCompiled",
     "FrameSkipped",
     "FrameStarted",
@@ -183,6 +187,7 @@ Fact: TypeAlias = (
     | ModulesLoaded
     | ProgramRaised
     | RanDry
+    | FilesDiscarded
     | TargetProblem
     | RunFinished
 )

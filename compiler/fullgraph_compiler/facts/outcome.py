@@ -153,3 +153,18 @@ class RanDry:
 
     device: str = ""
     unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FilesDiscarded:
+    """What the program writes is gone with the run: no file that was there before it is changed.
+
+    ``by`` is what sees to that: ``namespace``, in which the program has files of its own; where there is none,
+    because of ``reason``, ``landlock``, the kernel, which refuses what Python does not redirect, or ``python``
+    alone, which does not see what native code does by itself. ``read_only`` are folders that cannot be
+    covered: to write there fails.
+    """
+
+    by: Literal["namespace", "landlock", "python"]
+    reason: str = ""
+    read_only: tuple[str, ...] = ()

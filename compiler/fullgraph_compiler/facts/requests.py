@@ -96,6 +96,10 @@ Dynamic: TypeAlias = Literal["on", "off", "automatic"]
 """Dynamic shapes: from the first call, never, or from the second call on where a size has changed."""
 
 
+Files: TypeAlias = Literal["keep", "discard"]
+"""What becomes of the files that a program writes: they are there afterwards, or gone with the run."""
+
+
 @dataclass(frozen=True, slots=True)
 class Switches:
     """What a run does otherwise than the program says; the defaults leave it alone.
@@ -104,7 +108,8 @@ class Switches:
     frames of functions with other names run eagerly. ``cold_caches`` compiles everything anew. With
     ``cpp_stacks``, shape guards tell which C++ code added them, which takes long. In a ``frozen`` run, a
     compiled function may compile in its first ``warm_up`` calls. A ``dry_run`` has tensors without data; with
-    a ``device`` (a key of :data:`.devices.DEVICES`), for which it writes kernels, a run is dry.
+    a ``device`` (a key of :data:`.devices.DEVICES`), for which it writes kernels, a run is dry. ``files`` is
+    ``None`` where nobody has said what becomes of the files that the program writes.
     """
 
     dynamic: Dynamic | None = None
@@ -115,11 +120,17 @@ class Switches:
     warm_up: int = 1
     dry_run: bool = False
     device: str = ""
+    files: Files | None = None
 
     @property
     def without_data(self) -> bool:
         """Whether the run is a dry one."""
         return self.dry_run or bool(self.device)
+
+    @property
+    def discards_files(self) -> bool:
+        """Whether no file that the program writes is there after the run, and none of the others changed."""
+        return self.without_data or self.files == "discard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +166,7 @@ class MinifyRequest:
     and empty mean the first one. The best repro so far is always in ``output``, a file's absolute path;
     answers of earlier queries and compiled kernels are kept in the folder ``cache``, if one is named.
     ``level`` is the form of the repro: ``None`` chooses the one that suits the stage. A graph hangs if it
-    takes longer than ``patience`` seconds.
+    takes longer than ``patience`` seconds. With ``discards_files`` the program changes no file as it runs.
     """
 
     generation: int
@@ -167,3 +178,4 @@ class MinifyRequest:
     level: Level | None = None
     texts: tuple[SourceText, ...] = ()
     patience: float = 300.0
+    discards_files: bool = False

@@ -154,7 +154,10 @@ class _Minification:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write a file that is whole at any time."""
+    """Write a file that is whole at any time, where it is not the only one that this process can change."""
+    if os.path.ismount(path):
+        path.write_text(text, encoding="utf-8")
+        return
     beside = path.with_name(f".{path.name}.part")
     path.parent.mkdir(parents=True, exist_ok=True)
     beside.write_text(text, encoding="utf-8")

@@ -1,7 +1,7 @@
 """A worker: serves one run over the descriptors that it was started with, then ends.
 
-Requests: ``initialize {protocol, libraries, ahead}`` -> ``{protocol, torch, python, pid}``, once torch and
-the libraries are imported and, ``ahead`` of a run, Dynamo is warm; ``run RunRequest`` -> ``{}``, with
+Requests: ``initialize {protocol, libraries, ahead, separate}`` -> ``{protocol, torch, python, pid}``, once torch
+and the libraries are imported and, ``ahead`` of a run, Dynamo is warm (``separate``: with mounts of its own); ``run RunRequest`` -> ``{}``, with
 notifications ``facts {generation, facts}`` before it; ``minify MinifyRequest`` -> ``{}``, in the same way;
 ``environment`` -> the report that PyTorch's issue
 template asks for, as text. The worker ends after its run with exit code 0.
@@ -15,6 +15,7 @@ import os
 import signal
 import sys
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .channel import Channel
@@ -34,6 +35,8 @@ def serve(folder: str, *, own_lifeline: bool) -> None:
     while (message := channel.read()) is not None:
         method, request, params = message.get("method"), message.get("id"), message.get("params") or {}
         if method == "initialize":
+            if params.get("separate"):
+                _separate()
             problem = import_torch()
             if problem:
                 channel.fail(request, problem)
@@ -49,7 +52,7 @@ def serve(folder: str, *, own_lifeline: bool) -> None:
         elif method in ("run", "minify"):
             if own_lifeline:
                 threading.Thread(target=_die_with_server, args=(channel,), daemon=True).start()
-            _run(channel, params)
+            _run(channel, params, folder)
             channel.respond(request, {})
             for stream in (sys.stdout, sys.stderr):
                 # The program may have closed them, or put anything in their place.
@@ -59,6 +62,15 @@ def serve(folder: str, *, own_lifeline: bool) -> None:
             os._exit(0)
         else:
             channel.fail(request, f"a worker knows no method {method}")
+
+
+def _separate() -> None:
+    """Get mounts of this process's own while it has one thread: libraries may start others."""
+    from ..files.namespace import NamespaceError, separate
+
+    # The run tries again, and says what became of it.
+    with contextlib.suppress(NamespaceError):
+        separate()
 
 
 def _use_run_folder(folder: str) -> None:
@@ -85,15 +97,18 @@ def _describe() -> dict[str, object]:
     }
 
 
-def _run(channel: Channel, params: Any) -> None:
+def _run(channel: Channel, params: Any, folder: str) -> None:
     from ..capture.dry import unsuited
     from ..facts import MinifyRequest, RunFinished, RunRequest, TargetProblem, from_json
+    from ..files.protection import discard_files, is_wanted
 
     request = from_json(params)
 
     def sink(facts: list[Fact]) -> None:
         channel.notify("facts", {"generation": request.generation, "facts": facts})
 
+    if is_wanted(request):
+        sink([discard_files(request, Path(folder))])
     deep = isinstance(request, MinifyRequest) or request.depth in ("times", "stages", "recipes")
     if deep and sys.platform != "linux":
         problem = TargetProblem(

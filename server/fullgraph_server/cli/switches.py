@@ -35,8 +35,14 @@ _SWITCHES: Mapping[str, Option] = {
     "dry_run": click.option(
         "--dry-run", is_flag=True, default=None, help="Run without data, and so models of any size."
     ),
+    "discard_files": click.option(
+        "--discard-files/--keep-files",
+        default=None,
+        help="Change no file: what the program writes is gone after the run.  [default: keep; "
+        "a dry run always discards]",
+    ),
 }
-"""What a run does otherwise than the program says: the attributes of ``Switches``."""
+"""What a run does otherwise than the program says: the attributes of ``Switches``, and what sets ``files``."""
 
 
 _DEVICE: Option = click.option(
@@ -58,6 +64,8 @@ def with_switches(command: Command, options: Mapping[str, Option] = _SWITCHES) -
     def run(**own: Any) -> None:
         given = {name: own.pop(name) for name in options}
         _check_pattern(given["only"])
+        if (discard := given.pop("discard_files")) is not None:
+            given["files"] = "discard" if discard else "keep"
         command(switches={name: value for name, value in given.items() if value is not None}, **own)
 
     optioned: Command = run

@@ -1,8 +1,8 @@
-"""Runs without data: the GPUs that they can be for, and how it is said that nothing ran on one."""
+"""Runs without data, or without files: how that is said, and the GPUs that they can be for."""
 
 from __future__ import annotations
 
-from fullgraph_compiler.facts import DEVICES, Device, RanDry
+from fullgraph_compiler.facts import DEVICES, Device, FilesDiscarded, RanDry
 
 _GIB = 2**30
 _SIGNALS = 2
@@ -20,6 +20,16 @@ def sentence(dry: RanDry) -> str:
         return "dry run: without data"
     device = DEVICES.get(dry.device)
     return f"preview for {device.name if device else dry.device}: nothing ran on a GPU"
+
+
+def files_words(discarded: FilesDiscarded) -> str:
+    """What became of the files that a program wrote: ``no file was changed``, and how far that holds."""
+    if discarded.by == "landlock":
+        return f"no file was changed (writes are redirected or refused: {discarded.reason})"
+    if discarded.by == "python":
+        return f"no file was changed that Python knows of ({discarded.reason})"
+    places = ", ".join(discarded.read_only)
+    return "no file was changed" + (f" (read-only: {places})" if places else "")
 
 
 def bandwidth(device: Device) -> float:

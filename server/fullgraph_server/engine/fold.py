@@ -18,6 +18,7 @@ from fullgraph_compiler.facts import (
     Depth,
     Fact,
     FaultLocated,
+    FilesDiscarded,
     FrameCompiled,
     FrameSkipped,
     GraphBreak,
@@ -133,6 +134,7 @@ class _Folding:
             graph_lines=lines,
             # The last one knows most.
             dry=next((fact for fact in reversed(self._facts) if isinstance(fact, RanDry)), None),
+            discarded=next((fact for fact in self._facts if isinstance(fact, FilesDiscarded)), None),
         )
 
     def _index(self, fact: Fact) -> None:

@@ -37,6 +37,7 @@ class Nursery:
         self._server = asyncio.ensure_future(self._start_server()) if fork else None
         self._forks = False
         self._spare: asyncio.Task[Worker] | None = None
+        self._spare_is_separate = False
         self._ending: set[asyncio.Task[None]] = set()
         self._retiring: list[asyncio.Task[None]] = []
 
@@ -48,8 +49,11 @@ class Nursery:
         failed = self._server.cancelled() or self._server.exception() is not None
         return failed or self._server.result().ended.done()
 
-    async def take(self) -> Worker:
-        """A worker, which the caller closes. Raises :class:`StartError`, or :class:`EndedError`."""
+    async def take(self, *, separate: bool = False) -> Worker:
+        """A worker, which the caller closes; a ``separate`` one keeps its files to itself.
+
+        Raises :class:`StartError`, or :class:`EndedError`.
+        """
         if self._server is not None:
             # Others wait for it as well.
             await asyncio.shield(self._server)
@@ -58,8 +62,12 @@ class Nursery:
             # A fork of one's own comes sooner than the end of what another one does ahead, if that stops.
             self._end(_close(spare))
             spare = None
+        # A fork has one thread when its run begins. Others get theirs with the libraries, before it.
+        if spare is not None and not self._forks and separate != self._spare_is_separate:
+            self._end(_close(spare))
+            spare = None
         if spare is None:
-            return await self._start_worker(ahead=False)
+            return await self._start_worker(ahead=False, separate=separate)
         try:
             worker = await asyncio.shield(spare)
         except asyncio.CancelledError:
@@ -68,9 +76,9 @@ class Nursery:
         if not worker.process.exited.done():
             return worker
         await worker.close()
-        return await self._start_worker(ahead=False)
+        return await self._start_worker(ahead=False, separate=separate)
 
-    def prepare(self, libraries: Sequence[str]) -> None:
+    def prepare(self, libraries: Sequence[str], *, separate: bool = False) -> None:
         """Get ready for the next worker, which will need these libraries as well."""
         new = [name for name in libraries if name not in self._libraries]
         self._libraries.update(dict.fromkeys(new))
@@ -83,7 +91,8 @@ class Nursery:
             if self._server is not None:
                 self._server = asyncio.ensure_future(self._learn(self._server, new))
         if self._spare is None:
-            self._spare = asyncio.ensure_future(self._start_worker(ahead=True))
+            self._spare = asyncio.ensure_future(self._start_worker(ahead=True, separate=separate))
+            self._spare_is_separate = separate
 
     async def close(self) -> None:
         """End all processes."""
@@ -98,11 +107,12 @@ class Nursery:
             task.cancel()  # others are about to end, and would leave their folders
         await asyncio.gather(*self._ending, return_exceptions=True)
 
-    async def _start_worker(self, *, ahead: bool) -> Worker:
+    async def _start_worker(self, *, ahead: bool, separate: bool) -> Worker:
         if self._server is not None:
             await asyncio.shield(self._server)
-        libraries = [] if self._forks else list(self._libraries)
-        return await Worker.start(self._process, libraries, ahead=ahead)
+        if self._forks:
+            return await Worker.start(self._process, ahead=ahead)
+        return await Worker.start(self._process, list(self._libraries), ahead=ahead, separate=separate)
 
     async def _start_server(self) -> ForkServer:
         return await self._warm(await self._execute_server(), list(self._libraries))

@@ -15,6 +15,7 @@ from fullgraph_compiler.facts import (
     CompilePhase,
     Cost,
     Depth,
+    FilesDiscarded,
     KernelCompiled,
     KernelNode,
     NamedTensor,
@@ -390,6 +391,8 @@ class Report:
     """The ranks that it is of, if there are several."""
     dry: RanDry | None = None
     """Set if the program ran without data."""
+    discarded: FilesDiscarded | None = None
+    """Set if the files that the program wrote were discarded."""
 
     @property
     def of_trace(self) -> bool:

@@ -28,7 +28,9 @@ def with_limits(settings: RunSettings, request: Request, root: Path) -> tuple[Ru
     request = replace(request, patience=settings.patience)
     if isinstance(request, MinifyRequest):
         # However long it takes: its progress is seen, and what it has when it is stopped stays.
-        return replace(settings, timeout=None), replace(request, cache=kernel_cache(root))
+        return replace(settings, timeout=None), replace(
+            request, cache=kernel_cache(root), discards_files=settings.switches.files == "discard"
+        )
     request = replace(request, switches=settings.switches)
     if request.depth not in _DYNAMO_ALONE:
         cache = "" if settings.switches.cold_caches else kernel_cache(root)

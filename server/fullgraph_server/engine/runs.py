@@ -98,7 +98,9 @@ class Runs:
         ``switches`` are attributes of the target's switches that are set for this run alone.
         """
         slot = self._slots.setdefault(target, _Slot())
-        asked = _Asked(depth or slot.usual_depth, switches or {})
+        return self._start(target, slot, _Asked(depth or slot.usual_depth, switches or {}))
+
+    def _start(self, target: str, slot: _Slot, asked: _Asked) -> asyncio.Future[Report | None]:
         if slot.waiting is None:
             slot.waiting, slot.asked = asyncio.get_running_loop().create_future(), asked
         else:
@@ -112,8 +114,7 @@ class Runs:
         for name, slot in list(self._slots.items()):
             if filename in slot.files and slot.state.run_on_save:
                 # Who asked for the run that is on gets the answer of the next: it must be of the same kind.
-                asked = slot.running or _Asked(slot.usual_depth)
-                self.start(name, asked.depth, asked.switches)
+                self._start(name, slot, slot.running or _Asked(slot.usual_depth, by_itself=True))
                 slot.supersede()
 
     def stop(self, target: str | None = None) -> None:
@@ -212,7 +213,7 @@ class Runs:
             self.clear(target)
             answer.set_result(None)
         else:
-            report = await self._run(target, slot, plan.switched(asked.switches), asked, before.stale)
+            report = await self._run(target, slot, asked.switched(plan), asked, before.stale)
             if slot.superseded and slot.waiting is not None:
                 _settle_with(answer, slot.waiting)
             else:
@@ -289,11 +290,20 @@ class _Asked:
 
     depth: Depth = "graph"
     switches: Mapping[str, Any] = field(default_factory=dict)
+    by_itself: bool = False
+    """Whether nobody has asked: then no file is changed, unless the settings say otherwise."""
+
+    def switched(self, plan: Plan) -> Plan:
+        """The plan of such a run."""
+        plan = plan.switched(self.switches)
+        discards = self.by_itself and plan.settings.switches.files is None
+        return plan.switched({"files": "discard"}) if discards else plan
 
     def joined(self, other: _Asked) -> _Asked:
         """What is asked of a run that is for both; the later one decides where they differ."""
         depth = self.depth if other.depth == "graph" else other.depth
-        return _Asked(depth, {**self.switches, **other.switches})
+        switches = {**self.switches, **other.switches}
+        return _Asked(depth, switches, self.by_itself and other.by_itself)
 
 
 class _Slot:

@@ -42,7 +42,9 @@ class Worker:
     hello: asyncio.Future[Any]
     """What the worker says of itself once it has imported what it needs, or a :class:`Refusal`."""
 
-    def __init__(self, process: Process, folder: Path, libraries: Sequence[str], ahead: bool) -> None:
+    def __init__(
+        self, process: Process, folder: Path, libraries: Sequence[str], ahead: bool, separate: bool
+    ) -> None:
         self.process = process
         self.output = Output()
         self._folder = folder
@@ -54,7 +56,8 @@ class Worker:
         output = self.output.read(process.output, lambda text: self._on_output(text))
         self._readers = {asyncio.create_task(self._read_messages()), asyncio.create_task(output)}
         self.hello = self.request(
-            "initialize", {"protocol": PROTOCOL_VERSION, "libraries": libraries, "ahead": ahead}
+            "initialize",
+            {"protocol": PROTOCOL_VERSION, "libraries": libraries, "ahead": ahead, "separate": separate},
         )
 
     @classmethod
@@ -64,15 +67,17 @@ class Worker:
         libraries: Sequence[str] = (),
         *,
         ahead: bool = False,
+        separate: bool = False,
     ) -> Worker:
         """A worker in the process that ``process`` starts for its folder, whose errors this raises.
 
         It imports the libraries; one that is started ahead of its run does more that a run would have to.
+        One that is to be ``separate`` can keep its files to itself even if libraries start threads.
         """
         # The run's own folder: the worker keeps its caches beside the crash log, and may die at any time.
         folder = Path(tempfile.mkdtemp(prefix="fullgraph-"))
         try:
-            return cls(await process(folder), folder, libraries, ahead)
+            return cls(await process(folder), folder, libraries, ahead, separate)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise

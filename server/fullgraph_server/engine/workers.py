@@ -58,7 +58,7 @@ class Workers:
             nursery = self._nursery(settings, libraries)
             self._hold(nursery)
             try:
-                worker = await nursery.take()
+                worker = await nursery.take(separate=settings.switches.discards_files)
             except EndedError as gone:
                 self._discard(nursery)
                 if not again:
@@ -85,7 +85,7 @@ class Workers:
         """Get ready for a run of this kind."""
         nursery = self._nursery(settings, libraries)
         self._hold(nursery)
-        nursery.prepare(libraries)
+        nursery.prepare(libraries, separate=settings.switches.discards_files)
         self._release(nursery)
 
     async def close(self) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast, get_args
 
+from fullgraph_compiler.facts import Files
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
@@ -37,6 +38,8 @@ class Settings:
     """Folders of other machines that traces speak of, and the folders here that they are."""
     preview_python: str | None = None
     """The interpreter that previews kernels where that of the programs cannot."""
+    files: Files | None = None
+    """What becomes of the files that programs write."""
 
 
 class Configuration:
@@ -92,6 +95,7 @@ class Configuration:
             self._run_on(section.get("runOn")),
             self._paths(section.get("tracePaths")),
             self._interpreter("previewPython", section.get("previewPython")),
+            self._files(section.get("files")),
         )
 
     def _interpreter(self, key: str, value: Any) -> str | None:
@@ -118,6 +122,12 @@ class Configuration:
         if value is not None:
             self._wrong("runOn", "manual, save or type", value)
         return "save"
+
+    def _files(self, value: Any) -> Files | None:
+        if value is None or value in get_args(Files):
+            return cast("Files | None", value)
+        self._wrong("files", "keep or discard", value)
+        return None
 
     def _paths(self, value: Any) -> dict[str, str]:
         if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):

@@ -96,6 +96,7 @@ class ReportItems:
             artifacts=[self._artifact(shown) for shown in self._artifacts.of_report(report)],
             ranks=[_rank(rank) for rank in report.ranks],
             dry=dry_item(report),
+            files=dry.files_words(report.discarded) if report.discarded else None,
         )
 
     def _kernel(self, shown: ShownDocument) -> KernelItem:

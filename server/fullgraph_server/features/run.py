@@ -71,12 +71,13 @@ def create_planner(targets: Targets, documents: Documents, configuration: Config
         config = read_config(root)
         for problem in config.problems:
             configuration.tell(problem.message)
+        switches = target.switches or config.switches
         run_settings = RunSettings(
             python=choose_interpreter(settings, config).path,
             cwd=target.cwd,
             env={**os.environ, **target.env},
             memory=memory_limit(settings.memory or config.memory),
-            switches=target.switches or config.switches,
+            switches=replace(switches, files=settings.files or switches.files),
             preview_python=choose_preview_interpreter(settings, config),
         ).within(settings.timeout or target.timeout or config.timeout, _TIMEOUT)
         if isinstance(target.program, Trace):

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast, get_args
 
-from fullgraph_compiler.facts import DEVICES, Dynamic, Switches
+from fullgraph_compiler.facts import DEVICES, Dynamic, Files, Switches
 
 from ..engine.report import Span
 from .problems import Problem
@@ -26,7 +26,7 @@ _WITH_ARGS: tuple[TargetKind, ...] = ("script", "torchrun")
 _DYNAMIC: Mapping[object, Dynamic] = {True: "on", False: "off", "automatic": "automatic"}
 _SWITCHES = (
     *("dynamic", "recompile-limit", "only", "cold-caches", "cpp-stacks", "warm-up"),
-    *("dry-run", "device"),
+    *("dry-run", "device", "files"),
 )
 _TABLE_KEYS = ("targets", "python", "preview-python", "timeout", "memory", "paths", *_SWITCHES)
 _TARGET_KEYS = ("name", *_KINDS, "args", "ranks", "cwd", "env", "timeout", *_SWITCHES)
@@ -185,12 +185,19 @@ class _Reader:
             warm_up=self._whole(f"{prefix}warm-up", table.get("warm-up")) or general.warm_up,
             dry_run=self._flag(f"{prefix}dry-run", table.get("dry-run"), general.dry_run),
             device=self._device(f"{prefix}device", table.get("device")) or general.device,
+            files=self._files(f"{prefix}files", table.get("files")) or general.files,
         )
 
     def _device(self, key: str, value: Any) -> str | None:
         if value is None or (isinstance(value, str) and value in DEVICES):
             return value
         self._wrong(key, f"one of {', '.join(DEVICES)}", value)
+        return None
+
+    def _files(self, key: str, value: Any) -> Files | None:
+        if value is None or value in get_args(Files):
+            return cast("Files | None", value)
+        self._wrong(key, '"keep" or "discard"', value)
         return None
 
     def _check_keys(self, key: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, TextIO
 
-from fullgraph_compiler.facts import Failure, RanDry, RecipeTried, StageChecked
+from fullgraph_compiler.facts import Failure, FilesDiscarded, RanDry, RecipeTried, StageChecked
 
 from ...engine.names import compile_number
 from ...engine.report import Call, Compilation, Finding, FrameReport, Guard, RankSummary
@@ -41,6 +41,7 @@ def report_object(checked: Checked) -> dict[str, Any]:
         "recipes": [_recipe(recipe) for recipe in report.recipes],
         "ranks": [_rank(rank) for rank in report.ranks],
         "dry": report.dry and _dry(report.dry),
+        "discarded": report.discarded and _discarded(report.discarded),
     }
 
 
@@ -134,6 +135,10 @@ def _rank(rank: RankSummary) -> dict[str, Any]:
 
 def _dry(dry: RanDry) -> dict[str, Any]:
     return {"device": dry.device, "unknown": list(dry.unknown)}
+
+
+def _discarded(discarded: FilesDiscarded) -> dict[str, Any]:
+    return {"by": discarded.by, "reason": discarded.reason, "read_only": list(discarded.read_only)}
 
 
 def _failure(failure: Failure) -> dict[str, Any]:

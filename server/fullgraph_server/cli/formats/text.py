@@ -106,9 +106,10 @@ def summary(report: Report) -> str:
 
 
 def run_words(report: Report) -> str:
-    """What is behind a summary: `` - torch 2.13.0``, and that the program ran without data, if so."""
+    """What is behind a summary: `` - torch 2.13.0``, and and whether the program ran without data and without files."""
     told = [f"torch {report.torch}"] if report.torch else []
     told += [dry.sentence(report.dry)] if report.dry else []
+    told += [dry.files_words(report.discarded)] if report.discarded else []
     return "".join(f" - {words}" for words in told)
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 
 def replace(function: Any, stand_in: Any) -> None:
-    """Put another function in the place of one, in each module that has it by that name."""
-    name = function.__name__
+    """Put another function in the place of one, in each module that has it, by whatever name."""
     for module in tuple(sys.modules.values()):
-        if getattr(module, "__dict__", {}).get(name) is function:
+        namespace = getattr(module, "__dict__", {})
+        for name in [name for name, value in tuple(namespace.items()) if value is function]:
             setattr(module, name, stand_in)
 
 

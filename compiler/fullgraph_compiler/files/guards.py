@@ -1,0 +1,412 @@
+"""Guards by path, where there is no namespace: Python's own writes are redirected, others end the run before they
+happen.
+
+What goes through ``open`` and ``os`` is redirected (:mod:`.shadow`), and the program reads it back. An audit hook
+sees everything else that Python knows of (:doc:`audit events <library/audit_events>`). Native code that opens
+files by itself is seen by Landlock alone; the libraries that do so most often are told where to write.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import io
+import os
+import shutil
+import sys
+import sysconfig
+import tempfile
+import threading
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from types import FrameType, ModuleType, TracebackType
+from typing import Any, Final
+
+from .. import torch_compat
+from ..fake_compat import hide_from_dynamo
+from ..stand_ins import on_import
+from .landlock import restrict_writes
+from .shadow import Shadow
+
+_WRITES: Final = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
+_OURS: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
+_STANDARD: Final = os.path.join(sysconfig.get_path("stdlib"), "")
+_DEVICES: Final = ("/dev", "/proc", "/sys")
+_EVENTS: Final = {
+    "os.remove": (0,),
+    "os.rmdir": (0,),
+    "os.rename": (0, 1),
+    "os.link": (1,),
+    "os.symlink": (1,),
+    "os.truncate": (0,),
+    "os.chmod": (0,),
+    "os.chown": (0,),
+    "os.utime": (0,),
+    "os.setxattr": (0,),
+    "os.removexattr": (0,),
+}
+"""What changes files, and which arguments name them."""
+_STARTS: Final = frozenset(
+    {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.startfile", "pty.spawn"}
+)
+"""What starts another program, whose writes nobody here sees."""
+_LIBC: Final = frozenset(
+    ("open open64 openat creat fopen fopen64 freopen truncate truncate64 unlink unlinkat remove rename renameat")
+    .split()
+    + "renameat2 rmdir link symlink chmod chown utime utimes mkstemp syscall system popen execv posix_spawn".split()
+)
+"""Functions of the C library that change files, or that start what does."""
+
+
+_PATHS: Final = ("file", "path", "src", "dst")
+_FOLDERS: Final = ("dir_fd", "src_dir_fd", "dst_dir_fd")
+
+
+class UnsafeWriteError(BaseException):
+    """The run ends here: what the program is about to do could change a file. The text says what."""
+
+
+class _Busy(threading.local):
+    on = False
+
+
+_busy = _Busy()
+"""Set while the guards themselves use files."""
+
+
+def guard_files(folder: Path, passing: Collection[Path], *, kernel: bool) -> bool:
+    """Let this process change no file but below ``folder`` and ``passing``, from here on, for good.
+
+    Returns whether the ``kernel`` sees to that as well, if it may.
+    """
+    sys.dont_write_bytecode = True
+    temporary = folder / "tmp"
+    temporary.mkdir()
+    os.environ["TMPDIR"] = tempfile.tempdir = str(temporary)
+    own = [path for path in map(Path, _DEVICES) if path.exists()] + list(passing)
+    is_restricted = kernel and restrict_writes([folder, *own])
+    shadow = Shadow(folder, [os.path.realpath(path) for path in own])
+    _redirect(shadow)
+    _redirect_libraries(shadow)
+    sys.addaudithook(_net(shadow, children=is_restricted))
+    return is_restricted
+
+
+# -- what is redirected ------------------------------------------------------------------------
+
+
+def _redirect(shadow: Shadow) -> None:
+    # Links between folders are not followed by it, as when it works with descriptors of them.
+    shutil._use_fd_functions = False  # type: ignore[attr-defined]
+    ours = {real: functools.wraps(real)(_guarded(real, own)) for real, own in _functions(shadow).items()}
+    places = [
+        (module, name, value)
+        for module in tuple(sys.modules.values())
+        if module is not None and module.__name__ not in ("posix", "nt")  # of the import system
+        for name, value in tuple(getattr(module, "__dict__", {}).items())
+        if _is_one_of(value, ours)
+    ]
+
+    def put() -> None:
+        for module, name, real in places:
+            setattr(module, name, ours[real])
+
+    def take_back() -> None:
+        for module, name, real in places:
+            setattr(module, name, real)
+
+    hide_from_dynamo(put, take_back)
+
+
+def _is_one_of(value: Any, functions: Collection[Any]) -> bool:
+    return callable(value) and getattr(value, "__hash__", None) is not None and value in functions
+
+
+def _guarded(real: Callable[..., Any], own: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that takes the place of a real one, but for the guards themselves and for descriptors."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if _busy.on:
+            return real(*args, **kwargs)
+        # Those that name a path may be given by name, and always come first.
+        args = (*(kwargs.pop(name) for name in _PATHS if name in kwargs), *args)
+        folders = [kwargs.pop(name) for name in _FOLDERS if name in kwargs]
+        if args and isinstance(args[0], int):
+            return real(*args, **kwargs)
+        if any(folder is not None for folder in folders):
+            args = (_below(args[0], folders[0]), *args[1:])
+        return own(*args, **kwargs)
+
+    return call
+
+
+def _below(path: Any, folder: int | None) -> Any:
+    """A path that is relative to a folder, which is given by its descriptor."""
+    try:
+        return path if folder is None else os.path.join(os.readlink(f"/proc/self/fd/{folder}"), os.fsdecode(path))
+    except OSError:
+        raise UnsafeWriteError(f"{path!s} could be changed, in a folder that is known by its number alone") from None
+
+
+def _quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call something of the guards, which uses files itself."""
+    _busy.on = True
+    try:
+        return function(*args, **kwargs)
+    finally:
+        _busy.on = False
+
+
+def _functions(shadow: Shadow) -> dict[Any, Callable[..., Any]]:
+    """The functions that take the place of real ones."""
+
+    def reads(real: Any, *, follow: bool = True) -> Callable[..., Any]:
+        def read(path: Any, *args: Any, **kwargs: Any) -> Any:
+            followed = follow and kwargs.get("follow_symlinks", True)
+            return real(_quietly(shadow.reading, path, follow=followed), *args, **kwargs)
+
+        return read
+
+    def changes(real: Any) -> Callable[..., Any]:
+        def change(path: Any, *args: Any, **kwargs: Any) -> Any:
+            return real(_quietly(_to_change, shadow, path), *args, **kwargs)
+
+        return change
+
+    def access(path: Any, mode: int, **kwargs: Any) -> bool:
+        try:
+            return bool(real_access(_quietly(shadow.reading, path), mode, **kwargs))
+        except FileNotFoundError:
+            return False
+
+    def does(method: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *paths, **_: _quietly(method, *paths)
+
+    real_access = os.access
+    found = {getattr(os, name): reads(getattr(os, name)) for name in ("stat", "chdir", "statvfs") if hasattr(os, name)}
+    found |= {os.lstat: reads(os.lstat, follow=False), os.readlink: reads(os.readlink, follow=False)}
+    for name in ("chmod", "chown", "utime", "truncate", "setxattr", "removexattr"):
+        if hasattr(os, name):
+            found[getattr(os, name)] = changes(getattr(os, name))
+    return {
+        **found,
+        os.access: access,
+        os.open: functools.partial(_open_descriptor, shadow, os.open),
+        builtins.open: functools.partial(_open, shadow, builtins.open),
+        os.remove: does(shadow.remove),
+        os.unlink: does(shadow.remove),
+        os.rmdir: does(shadow.remove_folder),
+        os.mkdir: lambda path, mode=0o777: _quietly(shadow.make_folder, path, mode),
+        os.rename: does(shadow.move),
+        os.replace: does(shadow.move),
+        os.link: does(shadow.link),
+        os.symlink: does(shadow.link_symbolically),
+        os.listdir: lambda path=".": _names(shadow, path),
+        os.scandir: functools.partial(_scan, shadow, os.scandir),
+    }
+
+
+def _to_change(shadow: Shadow, path: Any) -> Any:
+    return path if shadow.is_own(path) else shadow.writing(path)
+
+
+def _open(shadow: Shadow, real: Any, file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+    path = _quietly(_path_to_open, shadow, file, mode)
+    return real(path, mode.replace("x", "w"), *args, **kwargs)
+
+
+def _path_to_open(shadow: Shadow, file: Any, mode: str) -> Any:
+    if "x" in mode and shadow.exists(file):
+        raise FileExistsError(17, os.strerror(17), file)
+    if not set(mode) & set("wxa+"):
+        return shadow.reading(file)
+    return shadow.writing(file, copy="w" not in mode, create="r" not in mode)
+
+
+def _open_descriptor(shadow: Shadow, real: Any, path: Any, flags: int, *args: Any, **kwargs: Any) -> Any:
+    if not flags & _WRITES or _quietly(_is_folder, shadow, path):
+        return real(_quietly(shadow.reading, path), flags, *args, **kwargs)
+    creates, cuts = bool(flags & os.O_CREAT), bool(flags & os.O_TRUNC)
+    if flags & os.O_EXCL and creates:
+        if _quietly(shadow.exists, path, follow=False):
+            raise FileExistsError(17, os.strerror(17), path)
+        flags &= ~os.O_EXCL
+    found = _quietly(shadow.writing, path, copy=not cuts, create=creates)
+    return real(found, flags, *args, **kwargs)
+
+
+def _is_folder(shadow: Shadow, path: Any) -> bool:
+    place = shadow.place(path)
+    return place is not None and os.path.isdir(place)
+
+
+def _names(shadow: Shadow, path: Any) -> list[Any]:
+    path = "." if path is None else path
+    names = _quietly(shadow.names, path)
+    return [os.fsencode(name) for name in names] if isinstance(os.fspath(path), bytes) else names
+
+
+def _scan(shadow: Shadow, real: Any, path: Any = ".") -> Any:
+    path = "." if path is None else path
+    if not shadow.has_changes:
+        return real(path)
+    return _Entries([_Entry(os.fspath(path), name) for name in _names(shadow, path)])
+
+
+class _Entry:
+    """An ``os.DirEntry`` of a folder that the program has changed."""
+
+    def __init__(self, folder: Any, name: Any) -> None:
+        self.name = name
+        self.path = os.path.join(folder, name)
+
+    def __fspath__(self) -> Any:
+        return self.path
+
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
+        """Whether it is a folder."""
+        return os.path.isdir(self.path) and (follow_symlinks or not self.is_symlink())
+
+    def is_file(self, *, follow_symlinks: bool = True) -> bool:
+        """Whether it is a file."""
+        return os.path.isfile(self.path) and (follow_symlinks or not self.is_symlink())
+
+    def is_symlink(self) -> bool:
+        """Whether it is a symbolic link."""
+        return os.path.islink(self.path)
+
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
+        """What ``os.stat`` says of it."""
+        return os.stat(self.path, follow_symlinks=follow_symlinks)
+
+    def inode(self) -> int:
+        """Its number."""
+        return os.lstat(self.path).st_ino
+
+
+class _Entries:
+    """What ``os.scandir`` gives."""
+
+    def __init__(self, entries: list[_Entry]) -> None:
+        self._entries = iter(entries)
+
+    def __iter__(self) -> Iterator[_Entry]:
+        return self._entries
+
+    def __next__(self) -> _Entry:
+        return next(self._entries)
+
+    def __enter__(self) -> _Entries:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+# -- libraries that open files in native code --------------------------------------------------
+
+
+def _redirect_libraries(shadow: Shadow) -> None:
+    def to_write(path: Any) -> Any:
+        return _quietly(shadow.writing, path, create=True) if isinstance(path, (str, bytes, os.PathLike)) else path
+
+    def to_read(path: Any) -> Any:
+        return _quietly(shadow.reading, path) if isinstance(path, (str, bytes, os.PathLike)) else path
+
+    torch_compat.redirect_file_writers(to_write)
+
+    def in_sqlite(module: ModuleType) -> None:
+        connect = module.connect
+
+        def connect_to_copy(database: Any, *args: Any, **kwargs: Any) -> Any:
+            own = ":memory:" if database == ":memory:" else to_write(database)
+            return connect(own, *args, **kwargs)
+
+        module.connect = sys.modules["sqlite3.dbapi2"].connect = connect_to_copy  # type: ignore[attr-defined]
+
+    def in_hdf5(module: ModuleType) -> None:
+        construct = module.File.__init__
+
+        @functools.wraps(construct)
+        def construct_on_copy(self: Any, name: Any, mode: str = "r", *args: Any, **kwargs: Any) -> None:
+            if mode in ("w-", "x") and isinstance(name, (str, bytes, os.PathLike)) and os.path.exists(name):
+                raise FileExistsError(17, os.strerror(17), name)
+            path = to_read(name) if mode == "r" else to_write(name)
+            construct(self, path, mode.replace("w-", "w").replace("x", "w"), *args, **kwargs)
+
+        module.File.__init__ = construct_on_copy
+
+    def in_safetensors(module: ModuleType) -> None:
+        write, safe_open = module.serialize_file, module.safe_open
+        module.serialize_file = lambda tensors, filename, *args, **kwargs: write(
+            tensors, to_write(filename), *args, **kwargs
+        )
+        module.safe_open = lambda filename, *args, **kwargs: safe_open(to_read(filename), *args, **kwargs)
+
+    on_import("sqlite3", in_sqlite)
+    on_import("h5py", in_hdf5)
+    on_import("safetensors", in_safetensors)
+    for name in ("_gdbm", "_dbm"):
+        on_import(name, _refuse_databases)
+
+
+def _refuse_databases(module: ModuleType) -> None:
+    def refuse(filename: Any, *_: Any) -> None:
+        raise UnsafeWriteError(f"the database {os.fspath(filename)} could be changed")
+
+    module.open = refuse  # type: ignore[attr-defined]
+
+
+# -- the net -----------------------------------------------------------------------------------
+
+
+def _net(shadow: Shadow, *, children: bool) -> Callable[[str, tuple[Any, ...]], None]:
+    """The audit hook: ends the run before something that is not redirected could change a file.
+
+    Where ``children`` are held back by the kernel, they may be started.
+    """
+
+    def audit(event: str, args: tuple[Any, ...]) -> None:
+        if event == "open":
+            path, _, flags = args
+            if isinstance(flags, int) and flags & _WRITES and not isinstance(path, int):
+                check(f"{path!s} could be changed", path)
+        elif event in _EVENTS:
+            for index in _EVENTS[event]:
+                if not isinstance(args[index], int):
+                    check(f"{args[index]!s} could be changed ({event})", args[index])
+        elif event in _STARTS and not children:
+            refuse(f"another program could change files ({event}: {args[0]!s})")
+        elif event == "ctypes.dlsym" and not children and args[1] in _LIBC:
+            refuse(f"{args[1]} of the C library could change files")
+
+    def check(what: str, path: Any) -> None:
+        if not _busy.on and not _quietly(shadow.is_own, path):
+            raise UnsafeWriteError(what)
+
+    def refuse(what: str) -> None:
+        if not _busy.on and not _is_of_torch(sys._getframe(2)):
+            raise UnsafeWriteError(what)
+
+    if not children:
+
+        def spawn(*_: Any) -> None:
+            refuse("another process could change files (multiprocessing)")
+
+        on_import("_posixsubprocess", lambda module: setattr(module, "fork_exec", spawn))
+    return audit
+
+
+def _is_of_torch(frame: FrameType | None) -> bool:
+    """Whether a call comes from torch or from this package, by way of the standard library at most."""
+    while frame is not None and _is_of_library(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_filename.startswith((torch_compat.folder(), _OURS))
+
+
+def _is_of_library(filename: str) -> bool:
+    is_standard = filename.startswith(_STANDARD) and "site-packages" not in filename
+    return filename.startswith("<frozen") or is_standard or filename == __file__

@@ -1,0 +1,89 @@
+"""Which folders of a machine must be covered so that no write reaches a file, read from the mount table."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+_SYSTEM: Final = ("/proc", "/sys", "/dev", "/run", "/var/run")
+"""Where the kernel and running services are reached. Files of users are elsewhere."""
+_SHARED_MEMORY: Final = "/dev/shm"
+_REMOVABLE: Final = "/run/media"
+_NOT_FILES: Final = frozenset({"autofs", "nsfs", "fuse.gvfsd-fuse", "fuse.portal", "binfmt_misc"})
+_ESCAPED: Final = re.compile(rb"\\([0-7]{3})")
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """One line of the mount table (proc_pid_mountinfo(5)): where it is, its file system, if it is read-only."""
+
+    path: str
+    kind: str
+    read_only: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """What is to be covered: a folder with all that is below it, or a single file."""
+
+    path: str
+    kind: Literal["folder", "file"]
+
+
+def read_mounts(table: str = "/proc/self/mountinfo") -> list[Mount]:
+    """The mounts that a process sees, the later ones over the earlier ones. Raises ``OSError``."""
+    with open(table, "rb") as lines:
+        return list(map(_mount, lines))
+
+
+def _mount(line: bytes) -> Mount:
+    fields, _, rest = line.partition(b" - ")
+    path, options = fields.split()[4:6]
+    kind, _, *of_file_system = rest.split()
+    read_only = b"ro" in options.split(b",") or b"ro" in b",".join(of_file_system[-1:]).split(b",")
+    plain = _ESCAPED.sub(lambda found: bytes([int(found[1], 8)]), path)
+    return Mount(os.fsdecode(plain), os.fsdecode(kind), read_only)
+
+
+def covers(mounts: Iterable[Mount]) -> Iterator[Cover]:
+    """What to cover, none inside of another.
+
+    A folder that has mounts below it is split: a user namespace must not look below these (``EINVAL``), and a
+    cover of the whole would hide them. What lies directly in it is covered one by one.
+    """
+    visible = {mount.path: mount for mount in mounts}
+    for path, mount in visible.items():
+        if _holds_files(path) and not mount.read_only and mount.kind not in _NOT_FILES:
+            yield from _of_folder(path, visible)
+
+
+def _of_folder(path: str, mounts: Collection[str]) -> Iterator[Cover]:
+    below = os.path.join(path, "")
+    if path != "/" and not any(mount.startswith(below) for mount in mounts):
+        yield Cover(path, "folder")
+        return
+    try:
+        entries = list(os.scandir(path))
+    except OSError:  # who must not list it reaches what is below it by its own mounts
+        return
+    for entry in entries:
+        if entry.path in mounts or entry.is_symlink() or not _holds_files(entry.path):
+            continue
+        if entry.is_dir():
+            yield from _of_folder(entry.path, mounts)
+        elif entry.is_file() and os.access(entry.path, os.W_OK):
+            yield Cover(entry.path, "file")
+
+
+def _holds_files(path: str) -> bool:
+    if path == _SHARED_MEMORY or is_within(path, _REMOVABLE):
+        return True
+    return not any(is_within(path, system) for system in _SYSTEM)
+
+
+def is_within(path: str, folder: str) -> bool:
+    """Whether a path is a folder or lies below it; both absolute, without ``..``."""
+    return path == folder or path.startswith(os.path.join(folder, ""))

@@ -1,0 +1,194 @@
+"""A process whose writes are its own: a mount namespace with overlayfs over all folders (Linux 5.11 or newer).
+
+Programs, native code, memory maps and child processes alike see what they have written, and nothing of it gets
+outside. namespaces(7), user_namespaces(7), mount(2); the kernel's ``Documentation/filesystems/overlayfs.rst``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import itertools
+import os
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from .mounts import Cover, covers, is_within, read_mounts
+
+_CLONE_NEWNS, _CLONE_NEWUSER = 0x00020000, 0x10000000  # linux/sched.h
+_MS_RDONLY, _MS_REMOUNT, _MS_BIND, _MS_REC, _MS_PRIVATE = 1, 32, 4096, 16384, 1 << 18  # linux/mount.h
+_CAPABILITIES_V3: Final = 0x20080522  # linux/capability.h
+_MOST: Final = 250
+"""How many folders are covered: a machine with more, such as a host of containers, is too slow to cover."""
+_MOST_SOCKETS: Final = 100
+
+
+class NamespaceError(Exception):
+    """A process cannot have files of its own; the text says why."""
+
+
+_separated: Literal["", "mounts", "user"] = ""
+"""What this process, or the one that forked it, has for itself: its mounts, or a user namespace as well."""
+
+
+def separate() -> None:
+    """Give this process a mount namespace of its own; it still sees and changes the same files.
+
+    It must have one thread. Raises :class:`NamespaceError`.
+    """
+    global _separated
+    if _separated:
+        return
+    if sys.platform != "linux":
+        raise NamespaceError("only Linux has mount namespaces")
+    if len(os.listdir("/proc/self/task")) > 1:
+        raise NamespaceError("a library has started threads")  # these would stay outside
+    # Who may mount needs no user namespace, in which files of other owners could not be written.
+    if os.geteuid() == 0 and _libc().unshare(_CLONE_NEWNS) == 0:
+        kind: Literal["mounts", "user"] = "mounts"
+    else:
+        _unshare_user()
+        kind = "user"
+    _mount(None, "/", flags=_MS_REC | _MS_PRIVATE)
+    _separated = kind
+
+
+def _unshare_user() -> None:
+    uid, gid = os.geteuid(), os.getegid()
+    _check(_libc().unshare(_CLONE_NEWUSER | _CLONE_NEWNS), "unshare")
+    try:
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
+        Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
+    except OSError as error:
+        raise NamespaceError(f"the user cannot be mapped: {error.strerror}") from None
+
+
+def cover_files(scratch: Path, passing: Sequence[Path]) -> tuple[str, ...]:
+    """Cover all folders of this process: from here on its writes go to ``scratch``, a folder, and to memory.
+
+    What is below the folders ``passing`` is written as ever. Returns the folders that cannot be covered so:
+    they are read-only from here on, as are files that lie beside mounts. Raises :class:`NamespaceError`.
+    """
+    separate()
+    try:
+        found = list(itertools.islice(covers(read_mounts()), _MOST + 1))
+        if len(found) > _MOST:
+            raise NamespaceError(f"there are more than {_MOST} folders to cover")
+        read_only = _cover(found, scratch, passing)
+    except OSError as error:
+        raise NamespaceError(f"the folders cannot be covered: {error}") from None
+    os.chdir(os.getcwd())  # into the cover
+    if os.geteuid():
+        _drop_capabilities()
+    return read_only
+
+
+def _cover(found: Sequence[Cover], scratch: Path, passing: Sequence[Path]) -> tuple[str, ...]:
+    kept = dict.fromkeys(os.path.realpath(path) for path in (*passing, *_sockets()))
+    # The one that hides the upper layers comes last.
+    ordered = sorted(found, key=lambda item: is_within(str(scratch), item.path))
+    read_only = []
+    with contextlib.ExitStack() as opened:
+        # By descriptor, since the covers hide their paths.
+        originals = [
+            (path, opened.enter_context(_opened(path)))
+            for path in kept
+            if os.path.exists(path) and any(is_within(path, item.path) for item in found)
+        ]
+        for number, item in enumerate(ordered):
+            if item.kind == "file" or not _overlay(item.path, scratch, number):
+                _make_read_only(item.path)
+                read_only += [item.path] * (item.kind == "folder")
+        for path, descriptor in originals:
+            _mount(f"/proc/self/fd/{descriptor}", path, flags=_MS_BIND | _MS_REC)
+    return tuple(read_only)
+
+
+def _overlay(folder: str, scratch: Path, number: int) -> bool:
+    """Put an overlay on a folder; returns whether its file system can be below one."""
+    layers = scratch / f"layers{number}"
+    layers.mkdir()
+    in_memory = is_within(str(scratch), folder)
+    if in_memory:  # an overlay must not lie below itself
+        _mount("tmpfs", str(layers), "tmpfs", options="mode=700")
+    upper, work = layers / "upper", layers / "work"
+    upper.mkdir()
+    work.mkdir()
+    _copy_mode(folder, upper)
+    options = f"lowerdir={_escaped(folder)},upperdir={_escaped(str(upper))},workdir={_escaped(str(work))}"
+    if _separated == "user":
+        options += ",userxattr"
+    try:
+        _mount("overlay", folder, "overlay", options=options)
+    except NamespaceError:
+        return False
+    if not in_memory:
+        # Made without any permission, it could not be removed.
+        (work / "work").chmod(0o700)
+    return True
+
+
+def _copy_mode(folder: str, upper: Path) -> None:
+    """Give the upper layer the mode of a folder, which it stands for; nobody may write to it who may not."""
+    mode = stat.S_IMODE(os.stat(folder).st_mode)
+    writable = os.access(folder, os.W_OK)
+    upper.chmod(mode if writable else mode & 0o555)
+
+
+def _make_read_only(path: str) -> None:
+    """Let nothing be written to a place that cannot be covered."""
+    try:
+        _mount(path, path, flags=_MS_BIND | _MS_REC)
+        # What the original forbids must stay so (``ST_`` and ``MS_`` are the same numbers up to here).
+        forbidden = os.statvfs(path).f_flag & (os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC)
+        _mount(None, path, flags=_MS_REMOUNT | _MS_BIND | _MS_RDONLY | forbidden)
+    except (OSError, NamespaceError):
+        if os.access(path, os.W_OK):
+            raise
+
+
+def _sockets() -> Iterator[str]:
+    """Files of local sockets that somebody listens at: they are not reached through a cover."""
+    with contextlib.suppress(OSError), open("/proc/net/unix", errors="surrogateescape") as table:
+        paths = (line.split()[-1] for line in table)
+        yield from itertools.islice((path for path in paths if path.startswith("/")), _MOST_SOCKETS)
+
+
+@contextlib.contextmanager
+def _opened(path: str) -> Iterator[int]:
+    descriptor = os.open(path, os.O_PATH)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _escaped(path: str) -> str:
+    """A path as an option of overlayfs, where colons and commas part others."""
+    return "".join("\\" + char if char in "\\:," else char for char in path)
+
+
+def _drop_capabilities() -> None:
+    """Give up what creating a user namespace has brought: permissions count as in any other run."""
+    header = (ctypes.c_uint32 * 2)(_CAPABILITIES_V3, 0)
+    _check(_libc().capset(header, (ctypes.c_uint32 * 6)()), "capset")
+
+
+def _mount(
+    source: str | None, target: str, kind: str | None = None, flags: int = 0, options: str = ""
+) -> None:
+    texts = [text and os.fsencode(text) for text in (source, target, kind)]
+    _check(_libc().mount(*texts, flags, os.fsencode(options) or None), f"mount on {target}")
+
+
+def _check(result: int, what: str) -> None:
+    if result:
+        raise NamespaceError(f"{what}: {os.strerror(ctypes.get_errno())}")
+
+
+def _libc() -> Any:
+    return ctypes.CDLL(None, use_errno=True)
