@@ -151,6 +151,9 @@ def _state(path: Path) -> tuple[object, ...]:
     elif stat.S_ISREG(found.st_mode):
         content = hashlib.sha256(path.read_bytes()).hexdigest()
     # A folder's time changes with each file that is made in it, and that may be.
-    return found.st_mode, found.st_nlink if path.is_file() else 0, content, (
-        found.st_mtime_ns if not stat.S_ISDIR(found.st_mode) else 0
+    return (
+        found.st_mode,
+        found.st_nlink if path.is_file() else 0,
+        content,
+        (found.st_mtime_ns if not stat.S_ISDIR(found.st_mode) else 0),
     )
