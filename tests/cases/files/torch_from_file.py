@@ -1,0 +1,19 @@
+"""A tensor that is a shared file is filled."""
+
+import os
+
+import torch
+from torch import nn
+
+model = nn.Linear(4, 4)
+compiled = torch.compile(model)
+print("output", tuple(compiled(torch.randn(2, 4)).shape))
+
+size = os.path.getsize("data.bin")
+shared = torch.UntypedStorage.from_file("data.bin", shared=True, nbytes=size)
+torch.tensor([], dtype=torch.uint8).set_(shared).fill_(7)
+del shared
+assert os.path.getsize("data.bin") == size
+os.truncate("data.bin", 1)
+assert os.path.getsize("data.bin") == 1
+print("end torch_from_file")

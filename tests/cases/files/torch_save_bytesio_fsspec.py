@@ -1,0 +1,25 @@
+"""A checkpoint is saved to memory, and fsspec writes it, as Lightning does."""
+
+import io
+
+import fsspec
+import torch
+from torch import nn
+
+model = nn.Linear(4, 4)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+compiled = torch.compile(model)
+for step in range(2):
+    loss = compiled(torch.randn(2, 4)).square().mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    print(f"step {step}: loss {loss.item():.3f}")
+
+buffer = io.BytesIO()
+torch.save({"model": model.state_dict(), "step": 7}, buffer)
+with fsspec.open("m.pt", "wb") as file:
+    file.write(buffer.getvalue())
+with fsspec.open("m.pt", "rb") as file:
+    assert torch.load(file)["step"] == 7
+print("end torch_save_bytesio_fsspec")
