@@ -30,6 +30,7 @@ from . import torch_compat
 Number: TypeAlias = "int | float | bool"
 
 _NEEDS_DATA = (DataDependentOutputException, DynamicOutputShapeException)
+_ALIGNMENT: Final = 64
 _KNOWN_ELEMENTS: Final = 2**21
 """A tensor that follows from numbers of the program alone is known up to this size."""
 
@@ -259,6 +260,64 @@ def place_loaded() -> None:
 def without_value(tensor: object) -> bool:
     """Whether something is a tensor of which nobody knows what is in it."""
     return isinstance(tensor, FakeTensor) and tensor.constant is None
+
+
+def known_numbers(tensor: torch.Tensor) -> Any:
+    """What is in a tensor of which that is known, as nested lists; else ``None``."""
+    constant = getattr(tensor, "constant", None)
+    if constant is None:
+        return None
+    with unset_fake_temporarily():
+        return constant.tolist()
+
+
+def tell_storages_apart() -> None:
+    """Give tensors without data addresses by which they differ, for libraries that look for shared ones.
+
+    ``data_ptr`` of ``UntypedStorage`` and ``FakeTensor``, and the address of a storage's object (``_cdata``,
+    ``torch/storage.py``): 2.11 to 2.15. For torch itself the address stays 0: it knows what that means.
+    """
+    of_storage = torch.UntypedStorage.data_ptr
+
+    def is_asked_by_torch() -> bool:
+        return sys._getframe(2).f_code.co_filename.startswith(torch_compat.folder())
+
+    def storage_address(storage: torch.UntypedStorage) -> int:
+        if storage.device.type != "meta" or is_asked_by_torch():
+            return int(of_storage(storage))
+        return int(storage._cdata) * _ALIGNMENT
+
+    def address(tensor: FakeTensor) -> int:
+        if is_asked_by_torch():
+            return 0
+        offset = tensor.storage_offset() * tensor.element_size()
+        return int(tensor.untyped_storage()._cdata) * _ALIGNMENT + int(offset)
+
+    def put() -> None:
+        torch.UntypedStorage.data_ptr, FakeTensor.data_ptr = storage_address, address
+
+    def take_back() -> None:
+        torch.UntypedStorage.data_ptr = of_storage
+        del FakeTensor.data_ptr
+
+    hide_from_dynamo(put, take_back)
+
+
+def copy_what_has_data() -> None:
+    """Have ``copy.deepcopy`` copy tensors from before the run with what is in them.
+
+    ``__deepcopy__`` of ``Tensor`` (``torch/_tensor.py``, 2.11 to 2.15) puts their storage into a tensor that
+    it makes anew, which has no data here.
+    """
+    real = torch.Tensor.__deepcopy__
+
+    def deep_copy(tensor: torch.Tensor, memo: dict[int, Any]) -> Any:
+        if isinstance(tensor, FakeTensor):
+            return real(tensor, memo)
+        with unset_fake_temporarily():
+            return real(tensor, memo)
+
+    torch.Tensor.__deepcopy__ = deep_copy
 
 
 def needed_data(error: BaseException) -> str:

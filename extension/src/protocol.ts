@@ -151,6 +151,7 @@ export interface ReportItem {
   artifacts: ArtifactItem[];
   ranks: RankItem[];
   dry?: DryItem;
+  files?: string;
 }
 
 /** Asks which places of other documents belong to a place in a source file, or in generated code. */

@@ -13,8 +13,8 @@ export function isOn(state: RunState | undefined): boolean {
   return state === "queued" || state === "running";
 }
 
-/** A report in a few words: `2 breaks · 1 recompile · 4 ranks · 0.4 s`, after that it was a dry run, if so. */
-export function reportSummary({ frames, findings, ranks, seconds, dry }: ReportItem): string {
+/** A report in a few words: `dry run · 2 breaks · 1 recompile · 4 ranks · 0.4 s · files discarded`. */
+export function reportSummary({ frames, findings, ranks, seconds, dry, files }: ReportItem): string {
   const ofKind = (...kinds: FindingItem["kind"][]) =>
     findings.filter((finding) => kinds.includes(finding.kind)).length;
   const found = joined([
@@ -31,6 +31,7 @@ export function reportSummary({ frames, findings, ranks, seconds, dry }: ReportI
     found === "" ? nothing : found,
     ranks.length > 1 ? l10n.t("{0} ranks", grouped(ranks.length)) : "",
     inSeconds(seconds),
+    files === undefined ? "" : l10n.t("files discarded"),
   ]);
 }
 

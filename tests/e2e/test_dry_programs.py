@@ -64,6 +64,15 @@ PROGRAMS = {
             print(f"{step}: {loss.item():.3f} {loss:.3f}", loss, round(total / (step + 1), 2), -total)
         assert str(total) == "?"
         """,
+    "a loss is kept in JSON and in a database": """
+        import json, sqlite3
+        loss = torch.randn(3).sum().item()
+        assert json.dumps({"loss": [loss, 1.5]}) == '{"loss": ["?", 1.5]}'
+        database = sqlite3.connect(":memory:")
+        database.execute("create table losses (loss)")
+        database.execute("insert into losses values (?)", (loss,))
+        assert database.execute("select loss from losses").fetchall() == [("?",)]
+        """,
     "gradients are scaled and clipped": """
         model = nn.Linear(4, 4)
         optimizer, scaler = torch.optim.SGD(model.parameters()), torch.amp.GradScaler("cpu")
@@ -105,7 +114,7 @@ ENDS = {
     "a branch": ("if torch.randn(3).sum().item() > 0: pass", "the value of a tensor"),
     "the better of two losses": ("min(1.0, torch.randn(3).sum().item())", "the value of a tensor"),
     "a tensor times a number": ("torch.randn(3) * torch.randn(3).sum().item()", "the value of a tensor"),
-    "JSON": ("import json; json.dumps([torch.randn(3).sum().item()])", "the value of a tensor"),
+    "a number of Python": ("float(torch.randn(3).sum().item())", "the value of a tensor"),
     "NumPy": ("torch.randn(3).numpy()", "what is in a tensor (`numpy()`)"),
     "a number for compiled code": (
         "torch.compile(lambda x, y: x + y)(torch.ones(3), torch.randn(3).sum().item())",

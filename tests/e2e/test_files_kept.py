@@ -49,7 +49,7 @@ def test_a_dry_run_keeps_every_file(
 def test_guards_by_path_keep_every_file(
     programs: Sequence[Path], tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    failed = failures(programs, tmp_path, {"FULLGRAPH_NO_NAMESPACES": "1"}, _not_told, new_files=True)
+    failed = failures(programs, tmp_path, {"FULLGRAPH_FILE_PROTECTION": "python"}, _not_told, new_files=True)
     _count(record_property, "programs whose dry run keeps every file without namespaces", programs, failed)
     assert failed == {}
 

@@ -1,16 +1,15 @@
-"""Checkpoints in a dry run: loading reads sizes and types only, and what is saved is given back.
+"""Checkpoints in a dry run: loading reads sizes and types only, and what is saved holds no more than these.
 
-A file that is saved holds no data but a number, wherever the program may write, copy or rename it; what was
-saved under that number is kept in this process.
+What is saved is a file, wherever the program may write, copy or rename it.
 """
 
 from __future__ import annotations
 
 import contextlib
-import copy
 import os
 import sys
-import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Final
 
@@ -19,15 +18,17 @@ import torch
 from ..facts import StackFrame, TargetProblem
 from ..fake_compat import place_loaded, without_value
 from ..files.protection import is_protected
+from ..stand_ins import on_import, replace
+from .dataless_pickle import dumps, loads, place_of
 from .live import calling_stack
 from .safetensors_files import SafeOpen, header_of, read_sizes
-from ..stand_ins import on_import, replace
 
 _FRAMEWORKS: Final = ("pt", "torch", "pytorch")
-_MARK: Final = b"Saved by Fullgraph in a dry run, without data: number "
-_DIGITS: Final = 12
-_saved: list[Any] = []
-"""What the program has saved; each file holds the number of its own."""
+_MARK: Final = b"Saved by Fullgraph in a dry run: sizes and types, without data. "
+_LENGTH: Final = 8
+"""Bytes of the number of those that follow."""
+_programs: list[Any] = []
+"""Scripted and exported programs that were saved; their files hold the number of their own."""
 _told: dict[StackFrame | None, TargetProblem] = {}
 
 
@@ -42,11 +43,13 @@ def stand_in() -> None:
 
     place_loaded()
     replace(set_state, set_known_state)
-    for save in (torch.save, torch.jit.save, torch.export.save):
-        replace(save, _saving(save))
+    save_script = _saving("torch.jit.save", _as_program)
+    torch.jit.RecursiveScriptModule.save = torch.jit.ScriptFunction.save = save_script
+    replace(torch.jit.save, save_script)
+    replace(torch.export.save, _saving("torch.export.save", _as_program))
+    replace(torch.save, _saving("torch.save"))
     for load in (torch.load, torch.jit.load, torch.export.load):
         replace(load, _loading(load))
-    torch.jit.RecursiveScriptModule.save = torch.jit.ScriptFunction.save = _saving(torch.jit.save)
     on_import("safetensors", _open_sizes)
     on_import("safetensors.torch", _save_sizes)
 
@@ -56,13 +59,10 @@ def told() -> tuple[TargetProblem, ...]:
     return tuple(_told.values())
 
 
-def _saving(save: Any) -> Any:
-    name = f"{save.__module__}.{save.__name__}".replace(".serialization", "")
-
+def _saving(name: str, prepare: Callable[[Any], Any] = lambda obj: obj) -> Any:
     def keep(obj: Any, f: Any, *_: Any, **__: Any) -> None:
-        # A program is saved to a path as its first argument by `torch.export.save(program, path)`, too.
-        text = _MARK + b"%0*d\n" % (_DIGITS, len(_saved))
-        _saved.append(_copy(obj))
+        content = dumps(prepare(obj))
+        text = _MARK + len(content).to_bytes(_LENGTH, "little") + content
         if isinstance(f, (str, os.PathLike)):
             with open(f, "wb") as file:
                 file.write(text)
@@ -75,10 +75,12 @@ def _saving(save: Any) -> Any:
 
 def _loading(load: Any) -> Any:
     def load_sizes(f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> Any:
-        if (number := _number_in(f)) is not None:
-            return _copy(_saved[number])
+        content = _content(f)
+        if content is not None:
+            found = loads(content, map_location)
+            return _programs[found.number] if isinstance(found, _Program) else found
         if callable(map_location):
-            map_location = _device(map_location)
+            map_location = place_of(map_location)
         # Some of these functions do not know the argument.
         given = {} if map_location is None else {"map_location": map_location}
         return load(f, *args, **given, **kwargs)
@@ -86,29 +88,34 @@ def _loading(load: Any) -> Any:
     return load_sizes
 
 
-def _copy(obj: Any) -> Any:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch asks tensors that have no data where it is
-            return copy.deepcopy(obj)
-    except Exception:  # what is not to be copied (a tensor that was computed, a lock) is shared
-        return obj
+@dataclass(frozen=True)
+class _Program:
+    number: int
 
 
-def _number_in(f: Any) -> int | None:
-    """The number of what the program has saved in a file; ``None`` for any other file, which is left as it is."""
-    length = len(_MARK) + _DIGITS + 1
-    head = b""
+def _as_program(obj: Any) -> _Program:
+    _programs.append(obj)
+    return _Program(len(_programs) - 1)
+
+
+def _content(f: Any) -> bytes | None:
+    """What the program has saved in a file; ``None`` for any other file, which is not read then."""
     with contextlib.suppress(Exception):  # whatever it is, the real function says what is wrong with it
         if isinstance(f, (str, os.PathLike)):
             with open(f, "rb") as file:
-                head = file.read(length)
-        else:
-            place = f.tell()
-            head = f.read(length)
-            if not head.startswith(_MARK):
-                f.seek(place)
-    return int(head[len(_MARK) :]) if head.startswith(_MARK) else None
+                return _read(file)
+        place = f.tell()
+        if (content := _read(f)) is not None:
+            return content
+        f.seek(place)
+    return None
+
+
+def _read(file: Any) -> bytes | None:
+    if file.read(len(_MARK)) != _MARK:
+        return None
+    content: bytes = file.read(int.from_bytes(file.read(_LENGTH), "little"))
+    return content
 
 
 def _open_sizes(module: ModuleType) -> None:
@@ -134,15 +141,6 @@ def _save_sizes(module: ModuleType) -> None:
     for name, ours in {"save_file": save_file, "save": save, "load": read_sizes}.items():
         if (real := getattr(module, name, None)) is not None:
             replace(real, ours)
-
-
-def _device(map_location: Any) -> str | None:
-    """Where a function puts what it is given; without a GPU it cannot put it there."""
-    try:
-        moved = map_location(torch.UntypedStorage(0), "cpu")
-    except Exception:  # whatever torch raises then
-        return "cuda"
-    return None if moved is None else str(moved.device)
 
 
 def _tell(what: str, hint: str = "") -> None:

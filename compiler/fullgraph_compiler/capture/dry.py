@@ -28,7 +28,14 @@ from ..facts import (
     StackFrame,
     TargetProblem,
 )
-from ..fake_compat import needed_data, operation, patch_tensors, without_data
+from ..fake_compat import (
+    copy_what_has_data,
+    needed_data,
+    operation,
+    patch_tensors,
+    tell_storages_apart,
+    without_data,
+)
 from . import checkpoints, idioms
 from .given import of_graph, row_in, unused, value_of
 from .outcome import Outcome, describe
@@ -61,6 +68,8 @@ def run_dry(run: Callable[[], Outcome], program: Program) -> Outcome:
     checkpoints.stand_in()
     idioms.leave_values_out()
     patch_tensors(UnknownNumber)
+    tell_storages_apart()
+    copy_what_has_data()
     with without_data(value_of):
         outcome = run()
     causes = [next(filter(_needs, _chain(error)), None) for error in outcome.raised]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from functools import wraps
 from typing import Any
 
@@ -10,7 +11,9 @@ import torch
 from torch.distributions import Distribution
 from torch.utils.data import DataLoader
 
-from ..stand_ins import replace
+from ..fake_compat import without_value
+from ..stand_ins import on_import, replace
+from .unknown import UnknownNumber
 
 
 def leave_values_out() -> None:
@@ -31,6 +34,56 @@ def leave_values_out() -> None:
     Distribution.set_default_validate_args(False)
     # It draws again what lies outside of the bounds.
     replace(torch.nn.init.trunc_normal_, _fill)
+    # A loss that is not finite is left out of the log.
+    on_import(
+        "transformers.training_args",
+        lambda module: _construct(module.TrainingArguments, logging_nan_inf_filter=False),
+    )
+    on_import("json.encoder", _log_unknown_as_json)
+    on_import("sqlite3.dbapi2", lambda module: module.register_adapter(UnknownNumber, str))
+    for package in ("lightning.pytorch", "pytorch_lightning"):
+        on_import(f"{package}.callbacks.model_checkpoint", _save_each)
+        on_import(f"{package}.callbacks.early_stopping", _stop_never)
+
+
+def _log_unknown_as_json(module: Any) -> None:
+    """Have a number that nobody knows read ``?`` in JSON, as in any other log."""
+    default = module.JSONEncoder.default
+
+    def default_or_unknown(self: Any, value: Any) -> Any:
+        return str(value) if isinstance(value, UnknownNumber) else default(self, value)
+
+    module.JSONEncoder.default = default_or_unknown
+
+
+def _save_each(module: Any) -> None:
+    """Have Lightning take a checkpoint for the best one so far where nobody knows how good it is."""
+    checkpoint, number = module.ModelCheckpoint, itertools.count()
+    check, update = checkpoint.check_monitor_top_k, checkpoint._update_best_and_save
+
+    def better(self: Any, metric: Any) -> Any:
+        if not without_value(metric):
+            return metric
+        return torch.tensor(float(next(number)) * (1 if self.mode == "max" else -1))
+
+    def check_better(self: Any, trainer: Any, current: Any = None) -> Any:
+        return check(self, trainer, better(self, current))
+
+    def update_better(self: Any, current: Any, *args: Any) -> Any:
+        return update(self, better(self, current), *args)
+
+    checkpoint.check_monitor_top_k, checkpoint._update_best_and_save = check_better, update_better
+
+
+def _stop_never(module: Any) -> None:
+    """Have Lightning go on where nobody knows whether a metric still becomes better."""
+    stopping = module.EarlyStopping
+    evaluate = stopping._evaluate_stopping_criteria
+
+    def evaluate_known(self: Any, current: Any) -> Any:
+        return (False, None) if without_value(current) else evaluate(self, current)
+
+    stopping._evaluate_stopping_criteria = evaluate_known
 
 
 def _fill(tensor: torch.Tensor, mean: float = 0.0, std: float = 1.0, *_: Any, **__: Any) -> torch.Tensor:

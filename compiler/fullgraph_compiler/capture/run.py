@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from types import ModuleType
+from typing import Final
 
 from .. import cache_compat, call_compat, inductor_compat, kernel_compat, preview_compat, torch_compat
 from ..backends import registry
@@ -22,6 +23,7 @@ from ..facts import (
     Script,
     TargetProblem,
 )
+from ..files.unsafe import UnsafeWriteError
 from ..preview import no_preview, preview_of
 from ..preview.elsewhere import Elsewhere
 from ..preview.here import Here
@@ -34,6 +36,8 @@ from .names import note_names
 from .outcome import Outcome, describe, outcome_of
 from .pytest_node import run_test
 from .scripts import run_script
+
+_KEEP: Final = "This system has no namespaces in which the program could have files of its own."
 
 
 def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = None) -> None:
@@ -84,6 +88,7 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
         sink([previewed.first() if previewed else RanDry(unknown=no_preview(request))])
     run_it = partial(_run_program, request)
     outcome = run_dry(run_it, request.program) if request.switches.without_data else run_it()
+    outcome = _end_before_writes(outcome)
     for fact in previewed.rest() if previewed else ():
         sink([fact])  # one by one, since their texts are long
     # What the program left to its end is part of it; the interpreter's own teardown is not.
@@ -133,6 +138,19 @@ def _run_program(request: RunRequest) -> Outcome:
         return run_test(program, overlaid=bool(request.texts))
     except BaseException as error:
         return outcome_of(error)
+
+
+def _end_before_writes(outcome: Outcome) -> Outcome:
+    """The same, where the run was ended before it could change a file."""
+    kept = [error for error in outcome.raised if isinstance(error, UnsafeWriteError)]
+    if not kept:
+        return outcome
+    told = (
+        TargetProblem("warning", f"the run ends here, before it can change files: {error}", (_KEEP,), stack)
+        for error, stack in ((error, describe(error).stack) for error in kept)
+    )
+    others = tuple(error for error in outcome.raised if error not in kept)
+    return Outcome("raised" if others else "exited", outcome.exit_code, others, (*outcome.problems, *told))
 
 
 def _unsupported_torch() -> TargetProblem:

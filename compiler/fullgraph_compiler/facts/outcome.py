@@ -159,10 +159,10 @@ class RanDry:
 class FilesDiscarded:
     """What the program writes is gone with the run: no file that was there before it is changed.
 
-    ``by`` is what sees to that: ``namespace``, in which the program has files of its own; where there is none,
-    because of ``reason``, ``landlock``, the kernel, which refuses what Python does not redirect, or ``python``
-    alone, which does not see what native code does by itself. ``read_only`` are folders that cannot be
-    covered: to write there fails.
+    ``by`` is what sees to that: a ``namespace``, in which the program has files of its own. Where there is
+    none, because of ``reason``, Python redirects writes, and the kernel refuses the others (``landlock``) or
+    nobody sees what native code does by itself (``python``). ``read_only`` are folders without a
+    cover: to write there fails.
     """
 
     by: Literal["namespace", "landlock", "python"]

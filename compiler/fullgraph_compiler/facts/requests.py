@@ -140,7 +140,8 @@ class RunRequest:
     A run that goes further than ``graph`` keeps compiled kernels in the folder ``cache``, if one is named,
     and gives up on a graph that takes longer than ``patience`` seconds. Of ``recipes``, a try that uses more
     than ``memory`` bytes has failed. ``variables`` are added to the environment before the program runs: what
-    differs between the processes of one program, which start from the same warm state.
+    differs between the processes of one program, which start from the same warm state. ``meeting`` is a
+    folder in which these find each other, to share the files that they write and that are discarded.
     """
 
     generation: int
@@ -152,6 +153,7 @@ class RunRequest:
     memory: int | None = None
     switches: Switches = field(default_factory=Switches)
     variables: tuple[tuple[str, str], ...] = ()
+    meeting: str = ""
 
 
 Level: TypeAlias = Literal["dynamo", "aot"]

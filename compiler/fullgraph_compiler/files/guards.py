@@ -1,16 +1,14 @@
-"""Guards by path, where there is no namespace: Python's own writes are redirected, others end the run before they
-happen.
+"""Guards by path, where there is no namespace: writes are redirected, or end the run before they happen.
 
-What goes through ``open`` and ``os`` is redirected (:mod:`.shadow`), and the program reads it back. An audit hook
-sees everything else that Python knows of (:doc:`audit events <library/audit_events>`). Native code that opens
-files by itself is seen by Landlock alone; the libraries that do so most often are told where to write.
+What goes through ``open`` and ``os`` is redirected (:mod:`.shadow`), and the program reads it back. An audit
+hook sees whatever else Python knows of (its table of audit events). Native code that opens files by itself is
+seen by Landlock alone; the libraries that do so most often are told where to write.
 """
 
 from __future__ import annotations
 
 import builtins
 import functools
-import io
 import os
 import shutil
 import sys
@@ -27,6 +25,7 @@ from ..fake_compat import hide_from_dynamo
 from ..stand_ins import on_import
 from .landlock import restrict_writes
 from .shadow import Shadow
+from .unsafe import UnsafeWriteError
 
 _WRITES: Final = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
 _OURS: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
@@ -51,19 +50,19 @@ _STARTS: Final = frozenset(
 )
 """What starts another program, whose writes nobody here sees."""
 _LIBC: Final = frozenset(
-    ("open open64 openat creat fopen fopen64 freopen truncate truncate64 unlink unlinkat remove rename renameat")
-    .split()
-    + "renameat2 rmdir link symlink chmod chown utime utimes mkstemp syscall system popen execv posix_spawn".split()
+    name
+    for names in (
+        "open open64 openat creat fopen fopen64 freopen truncate truncate64 mkstemp link symlink chmod chown",
+        "unlink unlinkat remove rename renameat renameat2 rmdir utime utimes",
+        "syscall system popen execv execve posix_spawn",
+    )
+    for name in names.split()
 )
 """Functions of the C library that change files, or that start what does."""
 
 
 _PATHS: Final = ("file", "path", "src", "dst")
 _FOLDERS: Final = ("dir_fd", "src_dir_fd", "dst_dir_fd")
-
-
-class UnsafeWriteError(BaseException):
-    """The run ends here: what the program is about to do could change a file. The text says what."""
 
 
 class _Busy(threading.local):
@@ -102,7 +101,6 @@ def _redirect(shadow: Shadow) -> None:
     places = [
         (module, name, value)
         for module in tuple(sys.modules.values())
-        if module is not None and module.__name__ not in ("posix", "nt")  # of the import system
         for name, value in tuple(getattr(module, "__dict__", {}).items())
         if _is_one_of(value, ours)
     ]
@@ -143,9 +141,15 @@ def _guarded(real: Callable[..., Any], own: Callable[..., Any]) -> Callable[...,
 def _below(path: Any, folder: int | None) -> Any:
     """A path that is relative to a folder, which is given by its descriptor."""
     try:
-        return path if folder is None else os.path.join(os.readlink(f"/proc/self/fd/{folder}"), os.fsdecode(path))
+        return (
+            path
+            if folder is None
+            else os.path.join(os.readlink(f"/proc/self/fd/{folder}"), os.fsdecode(path))
+        )
     except OSError:
-        raise UnsafeWriteError(f"{path!s} could be changed, in a folder that is known by its number alone") from None
+        raise UnsafeWriteError(
+            f"{path!s} could be changed, in a folder that is known by its number alone"
+        ) from None
 
 
 def _quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -183,7 +187,11 @@ def _functions(shadow: Shadow) -> dict[Any, Callable[..., Any]]:
         return lambda *paths, **_: _quietly(method, *paths)
 
     real_access = os.access
-    found = {getattr(os, name): reads(getattr(os, name)) for name in ("stat", "chdir", "statvfs") if hasattr(os, name)}
+    found = {
+        getattr(os, name): reads(getattr(os, name))
+        for name in ("stat", "chdir", "statvfs")
+        if hasattr(os, name)
+    }
     found |= {os.lstat: reads(os.lstat, follow=False), os.readlink: reads(os.readlink, follow=False)}
     for name in ("chmod", "chown", "utime", "truncate", "setxattr", "removexattr"):
         if hasattr(os, name):
@@ -311,7 +319,11 @@ class _Entries:
 
 def _redirect_libraries(shadow: Shadow) -> None:
     def to_write(path: Any) -> Any:
-        return _quietly(shadow.writing, path, create=True) if isinstance(path, (str, bytes, os.PathLike)) else path
+        return (
+            _quietly(shadow.writing, path, create=True)
+            if isinstance(path, (str, bytes, os.PathLike))
+            else path
+        )
 
     def to_read(path: Any) -> Any:
         return _quietly(shadow.reading, path) if isinstance(path, (str, bytes, os.PathLike)) else path
@@ -332,14 +344,14 @@ def _redirect_libraries(shadow: Shadow) -> None:
 
         @functools.wraps(construct)
         def construct_on_copy(self: Any, name: Any, mode: str = "r", *args: Any, **kwargs: Any) -> None:
-            if mode in ("w-", "x") and isinstance(name, (str, bytes, os.PathLike)) and os.path.exists(name):
+            if mode in ("w-", "x") and _is_path(name) and os.path.exists(name):
                 raise FileExistsError(17, os.strerror(17), name)
             path = to_read(name) if mode == "r" else to_write(name)
             construct(self, path, mode.replace("w-", "w").replace("x", "w"), *args, **kwargs)
 
         module.File.__init__ = construct_on_copy
 
-    def in_safetensors(module: ModuleType) -> None:
+    def in_safetensors(module: Any) -> None:
         write, safe_open = module.serialize_file, module.safe_open
         module.serialize_file = lambda tensors, filename, *args, **kwargs: write(
             tensors, to_write(filename), *args, **kwargs
@@ -351,6 +363,10 @@ def _redirect_libraries(shadow: Shadow) -> None:
     on_import("safetensors", in_safetensors)
     for name in ("_gdbm", "_dbm"):
         on_import(name, _refuse_databases)
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, (str, bytes, os.PathLike))
 
 
 def _refuse_databases(module: ModuleType) -> None:

@@ -1,7 +1,7 @@
-"""The kernel's refusal to let this process, or what it starts, change files (Landlock, Linux 5.13 or newer).
+"""The kernel's refusal to let this process, or what it starts, change files: Landlock, Linux 6.2 or newer.
 
-landlock(7), landlock_create_ruleset(2). A program does not see its writes, as in a namespace: they fail. What may
-be seen, Python redirects (:mod:`.guards`); this is for native code and for child processes.
+landlock(7), landlock_create_ruleset(2). Writes fail, where in a namespace they would be the program's own.
+What Python can redirect it does (:mod:`.guards`); this is for native code and for child processes.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ _ESCAPED: Final = re.compile(rb"\\([0-7]{3})")
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """One line of the mount table (proc_pid_mountinfo(5)): where it is, its file system, if it is read-only."""
+    """One line of the mount table (proc_pid_mountinfo(5)): folder, file system, whether it is read-only."""
 
     path: str
     kind: str

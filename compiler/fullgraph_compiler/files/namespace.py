@@ -1,26 +1,33 @@
-"""A process whose writes are its own: a mount namespace with overlayfs over all folders (Linux 5.11 or newer).
+"""A process whose writes are its own: a mount namespace with overlayfs over all folders, Linux 5.11 or newer.
 
-Programs, native code, memory maps and child processes alike see what they have written, and nothing of it gets
-outside. namespaces(7), user_namespaces(7), mount(2); the kernel's ``Documentation/filesystems/overlayfs.rst``.
+Programs, native code, memory maps and child processes alike see what they have written, and nothing of it
+gets outside. Sources: namespaces(7), user_namespaces(7), mount(2), and ``filesystems/overlayfs.rst`` of the
+kernel's documentation.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
+import functools
 import itertools
 import os
+import shutil
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from ..stand_ins import replace
 from .mounts import Cover, covers, is_within, read_mounts
 
 _CLONE_NEWNS, _CLONE_NEWUSER = 0x00020000, 0x10000000  # linux/sched.h
 _MS_RDONLY, _MS_REMOUNT, _MS_BIND, _MS_REC, _MS_PRIVATE = 1, 32, 4096, 16384, 1 << 18  # linux/mount.h
 _CAPABILITIES_V3: Final = 0x20080522  # linux/capability.h
+_CAP_SYS_PTRACE, _CAP_SYS_ADMIN = 19, 21
+_PR_CAPBSET_DROP = 24  # linux/prctl.h
 _MOST: Final = 250
 """How many folders are covered: a machine with more, such as a host of containers, is too slow to cover."""
 _MOST_SOCKETS: Final = 100
@@ -81,14 +88,45 @@ def cover_files(scratch: Path, passing: Sequence[Path]) -> tuple[str, ...]:
         read_only = _cover(found, scratch, passing)
     except OSError as error:
         raise NamespaceError(f"the folders cannot be covered: {error}") from None
-    os.chdir(os.getcwd())  # into the cover
-    if os.geteuid():
-        _drop_capabilities()
+    _settle(os.getcwd())
     return read_only
 
 
+def _settle(cwd: str) -> None:
+    """Be as any other process, in a folder of the covered tree, which nobody can uncover any more."""
+    os.chdir(cwd)
+    _drop_capabilities()
+    for real, stand_in in (
+        (os.rename, _renaming(os.rename)),
+        (os.replace, _renaming(os.replace)),
+        (os.copy_file_range, _copying(os.copy_file_range)),
+    ):
+        # A process that is sent one of these finds the real one by its name.
+        replace(real, functools.wraps(real)(stand_in))
+
+
+def own_namespace() -> str:
+    """What :func:`join` of another process needs to see the same files as this one."""
+    return f"{_separated} {os.getpid()}"
+
+
+def join(namespace: str) -> None:
+    """See the files as another process of this user has covered them. Raises :class:`NamespaceError`."""
+    global _separated
+    kind, _, process = namespace.partition(" ")
+    cwd = os.getcwd()
+    try:
+        for name in ("user", "mnt") if kind == "user" else ("mnt",):
+            with open(f"/proc/{process}/ns/{name}") as file:
+                _check(_libc().setns(file.fileno(), 0), "setns")
+        _settle(cwd)
+    except OSError as error:
+        raise NamespaceError(f"the files of the first rank are out of reach: {error}") from None
+    _separated = "user" if kind == "user" else "mounts"
+
+
 def _cover(found: Sequence[Cover], scratch: Path, passing: Sequence[Path]) -> tuple[str, ...]:
-    kept = dict.fromkeys(os.path.realpath(path) for path in (*passing, *_sockets()))
+    kept = dict.fromkeys(os.path.realpath(path) for path in (*map(str, passing), *_sockets()))
     # The one that hides the upper layers comes last.
     ordered = sorted(found, key=lambda item: is_within(str(scratch), item.path))
     read_only = []
@@ -173,9 +211,47 @@ def _escaped(path: str) -> str:
 
 
 def _drop_capabilities() -> None:
-    """Give up what creating a user namespace has brought: permissions count as in any other run."""
-    header = (ctypes.c_uint32 * 2)(_CAPABILITIES_V3, 0)
-    _check(_libc().capset(header, (ctypes.c_uint32 * 6)()), "capset")
+    """Give up what would reach below a cover and, but for root, all that a user namespace has brought."""
+    libc = _libc()
+    for capability in (_CAP_SYS_PTRACE, _CAP_SYS_ADMIN):
+        libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)  # for child processes
+    header, sets = (ctypes.c_uint32 * 2)(_CAPABILITIES_V3, 0), (ctypes.c_uint32 * 6)()
+    if os.geteuid() == 0:
+        _check(libc.capget(header, sets), "capget")
+        for index in range(3):  # effective, permitted, inheritable: the lower half of each
+            sets[index] &= ~(1 << _CAP_SYS_PTRACE | 1 << _CAP_SYS_ADMIN)
+    _check(libc.capset(header, sets), "capset")
+
+
+def _renaming(real: Callable[..., None]) -> Callable[..., None]:
+    """A function that renames folders, too, which an overlay refuses where the original lies below it."""
+
+    def rename(src: Any, dst: Any, **kwargs: Any) -> None:
+        try:
+            real(src, dst, **kwargs)
+        except OSError as error:
+            if error.errno != errno.EXDEV or kwargs or not os.path.isdir(src):
+                raise
+            if os.path.isdir(dst):
+                os.rmdir(dst)  # as the real one: it must be empty
+            shutil.copytree(src, dst, symlinks=True)
+            shutil.rmtree(src)
+
+    return rename
+
+
+def _copying(real: Callable[..., int]) -> Callable[..., int]:
+    """A function that copies from file to file, where one lies below the cover and the other one in it."""
+
+    def copy_file_range(src: int, dst: int, count: int, *offsets: Any, **named: Any) -> int:
+        try:
+            return real(src, dst, count, *offsets, **named)
+        except OSError as error:
+            if error.errno != errno.EXDEV or offsets or named:
+                raise
+            return os.write(dst, os.read(src, count))
+
+    return copy_file_range
 
 
 def _mount(

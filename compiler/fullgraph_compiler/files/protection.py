@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from ..facts import FilesDiscarded, MinifyRequest, RunRequest
 from .mounts import is_within
-from .namespace import NamespaceError, cover_files
+from .namespace import NamespaceError, cover_files, join, own_namespace
 
 _LIBRARY_CACHES = ("XDG_CACHE_HOME", "HF_HOME", "TORCH_HOME", "TORCH_EXTENSIONS_DIR")
 """Environment variables that name where libraries keep what they have downloaded and built."""
 
 _WEAKER = "FULLGRAPH_FILE_PROTECTION"
 """The environment variable that asks for ``landlock`` or ``python`` where there are namespaces: for tests."""
+_MEETING_SECONDS = 30.0
+"""How long a rank waits for the one that covers the files of all."""
 _protected = False
 
 
@@ -44,7 +48,10 @@ def discard_files(request: RunRequest | MinifyRequest, folder: Path) -> FilesDis
     try:
         if weaker:
             raise NamespaceError(f"{_WEAKER} is {weaker}")
-        return FilesDiscarded("namespace", read_only=cover_files(scratch, passing))
+        cover = partial(cover_files, scratch, passing)
+        if isinstance(request, RunRequest) and request.meeting:
+            cover = partial(_cover_together, Path(request.meeting), cover)
+        return FilesDiscarded("namespace", read_only=cover())
     except NamespaceError as error:
         from .guards import guard_files
 
@@ -52,8 +59,36 @@ def discard_files(request: RunRequest | MinifyRequest, folder: Path) -> FilesDis
         return FilesDiscarded("landlock" if restricted else "python", str(error))
 
 
+def _cover_together(meeting: Path, cover: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
+    """Have the processes of one program share what they write: the first one covers the files of all."""
+    told = meeting / "namespace"
+    try:
+        (meeting / "first").touch(exist_ok=False)
+    except FileExistsError:
+        deadline = time.monotonic() + _MEETING_SECONDS
+        while not told.exists():
+            if time.monotonic() > deadline:
+                raise NamespaceError("the first rank did not come") from None
+            time.sleep(0.002)
+        if namespace := told.read_text():
+            join(namespace)
+            return ()
+        raise NamespaceError("the first rank has none") from None
+    namespace = ""
+    try:
+        read_only = cover()
+        namespace = own_namespace()
+    finally:
+        part = meeting / "part"
+        part.write_text(namespace)
+        part.rename(told)
+    return read_only
+
+
 def _passing(request: RunRequest | MinifyRequest, folder: Path) -> Iterator[Path]:
     yield folder
+    if isinstance(request, RunRequest) and request.meeting:
+        yield Path(request.meeting)
     if request.cache:
         os.makedirs(request.cache, exist_ok=True)
         yield Path(request.cache)

@@ -1,7 +1,7 @@
 """Files as a program sees them that changes none: what it writes, moves and removes is noted here alone.
 
 A path that it changed stands for a file in a folder of the run's own (a copy, once it is written to), for the
-original of another path (once it is moved), or for nothing (once it is removed). All else is as it is on disk.
+original of another path (once it is moved), or for nothing (once it is removed). Others are as on disk.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ class Shadow:
         if any(is_within(key, folder) for folder in self._passing):
             return path
         found = self._find(key)
-        if found is None or not _exists(found):
-            if not create or not self.exists(os.path.dirname(key)):
-                raise _error(errno.ENOENT, path)
+        is_new = found is None or not _exists(found)
+        if is_new and not (create and self.exists(os.path.dirname(key))):
+            raise _error(errno.ENOENT, path)
         if found is not None and is_within(found, self._folder):
             return _like(path, found)
         if found is not None and _isdir(found):

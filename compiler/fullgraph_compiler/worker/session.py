@@ -1,7 +1,8 @@
 """A worker: serves one run over the descriptors that it was started with, then ends.
 
-Requests: ``initialize {protocol, libraries, ahead, separate}`` -> ``{protocol, torch, python, pid}``, once torch
-and the libraries are imported and, ``ahead`` of a run, Dynamo is warm (``separate``: with mounts of its own); ``run RunRequest`` -> ``{}``, with
+Requests: ``initialize {protocol, libraries, ahead, separate}`` -> ``{protocol, torch, python, pid}``, once
+torch and the libraries are imported, with mounts of its own if it is to be ``separate``, and, ``ahead`` of a
+run, with Dynamo warm; ``run RunRequest`` -> ``{}``, with
 notifications ``facts {generation, facts}`` before it; ``minify MinifyRequest`` -> ``{}``, in the same way;
 ``environment`` -> the report that PyTorch's issue
 template asks for, as text. The worker ends after its run with exit code 0.

@@ -42,7 +42,7 @@ _SWITCHES: Mapping[str, Option] = {
         "a dry run always discards]",
     ),
 }
-"""What a run does otherwise than the program says: the attributes of ``Switches``, and what sets ``files``."""
+"""What a run does otherwise than the program says: attributes of ``Switches``, and what sets ``files``."""
 
 
 _DEVICE: Option = click.option(

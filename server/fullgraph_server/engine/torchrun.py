@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -33,12 +34,14 @@ class TorchrunWork:
         self._settings = _shared(plan.settings, program.ranks)
         asked = RunRequest(job.generation, program.script, job.depth, plan.texts)
         port = _free_port()
+        self._meeting = tempfile.TemporaryDirectory(prefix="fullgraph-ranks-")
         self._job = job
         self._reporting = Reporting(self._report, job.on_report)
         self._ranks: list[_Rank] = []
         for rank in range(program.ranks):
             output = _RankOutput(rank, job.on_output)
-            own = replace(asked, variables=variables_of(rank, program.ranks, port))
+            variables = variables_of(rank, program.ranks, port)
+            own = replace(asked, variables=variables, meeting=self._meeting.name)
             settings, request = with_limits(self._settings, own, plan.workspace.root)
             run = Run(job.workers, settings, request, job.libraries, output.write)
             self._ranks.append(_Rank(rank, run, output, self._told))
@@ -67,6 +70,7 @@ class TorchrunWork:
             return await self._reporting.finish()
         finally:
             self._reporting.close()
+            self._meeting.cleanup()
 
     def prepare(self, libraries: Sequence[str]) -> None:
         """Get ready for the next run: all ranks come from the same nursery."""

@@ -106,7 +106,7 @@ def summary(report: Report) -> str:
 
 
 def run_words(report: Report) -> str:
-    """What is behind a summary: `` - torch 2.13.0``, and and whether the program ran without data and without files."""
+    """What is behind a summary: `` - torch 2.13.0``, then that it had no data, and changed no file, if so."""
     told = [f"torch {report.torch}"] if report.torch else []
     told += [dry.sentence(report.dry)] if report.dry else []
     told += [dry.files_words(report.discarded)] if report.discarded else []
