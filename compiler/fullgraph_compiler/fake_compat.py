@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import wraps
 from types import FrameType, SimpleNamespace
 from typing import Any, Final, TypeAlias
 
@@ -138,8 +139,10 @@ def has_data(tensor: torch.Tensor) -> bool:
     return not isinstance(tensor, FakeTensor)
 
 
-def patch_tensors(unknown: Callable[[], Any]) -> None:
+def patch_tensors(unknown: Callable[[], Any], unknown_array: Callable[[tuple[int, ...], Any], Any]) -> None:
     """Have eager code go on with ``unknown()`` where it asks a tensor for a number that nobody knows.
+
+    In the place of an array it gets ``unknown_array()`` of its shape and of the type of its elements.
 
     ``item``, ``tolist``, ``__format__`` and ``numpy`` of ``FakeTensor``, of which torch defines ``tolist``
     (2.11 to 2.15), for tensors of this mode only. What Dynamo generated (``output_codes`` in
@@ -168,10 +171,11 @@ def patch_tensors(unknown: Callable[[], Any]) -> None:
     def array_of_known(self: FakeTensor, *, force: bool = False) -> Any:
         if not _is_of_run(self):
             return numpy(self, force=force)
-        if self.constant is None:
-            raise DataDependentOutputException("numpy")
         with unset_fake_temporarily():
-            return self.constant.clone().numpy()
+            if self.constant is not None:
+                return self.constant.clone().numpy()
+            dtype = torch.empty(0, dtype=self.dtype).numpy().dtype
+        return unknown_array(tuple(self.shape), dtype)
 
     def format_number(self: FakeTensor, spec: str) -> str:
         if self.dim() or not _is_of_run(self):
@@ -231,9 +235,9 @@ def _is_generated(frame: FrameType | None) -> bool:
     return frame is None or frame.f_code in output_codes or frame.f_code.co_filename.startswith("<")
 
 
-def no_value() -> BaseException:
+def no_value(operation: str = "item") -> BaseException:
     """What is raised where something hangs on a number that nobody knows."""
-    error: BaseException = DataDependentOutputException("item")
+    error: BaseException = DataDependentOutputException(operation)
     return error
 
 
@@ -303,21 +307,35 @@ def tell_storages_apart() -> None:
     hide_from_dynamo(put, take_back)
 
 
-def copy_what_has_data() -> None:
-    """Have ``copy.deepcopy`` copy tensors from before the run with what is in them.
+def copy_tensors() -> None:
+    """Have ``copy.deepcopy`` copy tensors with what is known of them.
 
-    ``__deepcopy__`` of ``Tensor`` (``torch/_tensor.py``, 2.11 to 2.15) puts their storage into a tensor that
-    it makes anew, which has no data here.
+    ``__deepcopy__`` of ``Tensor`` (``torch/_tensor.py``, 2.11 to 2.15) copies a tensor without data with its
+    mode and all that belongs to it, and puts the storage of one with data into one without.
     """
     real = torch.Tensor.__deepcopy__
 
     def deep_copy(tensor: torch.Tensor, memo: dict[int, Any]) -> Any:
-        if isinstance(tensor, FakeTensor):
+        if not isinstance(tensor, FakeTensor):
+            with unset_fake_temporarily():
+                return real(tensor, memo)
+        if not _is_of_run(tensor) or not tensor.is_leaf or id(tensor) in memo:
             return real(tensor, memo)
-        with unset_fake_temporarily():
-            return real(tensor, memo)
+        copied = memo[id(tensor)] = tensor.detach().clone().requires_grad_(tensor.requires_grad)
+        return copied
 
     torch.Tensor.__deepcopy__ = deep_copy
+
+
+def with_data(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, in which tensors that are made have data."""
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with unset_fake_temporarily():
+            return function(*args, **kwargs)
+
+    return call
 
 
 def needed_data(error: BaseException) -> str:

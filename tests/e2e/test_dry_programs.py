@@ -100,6 +100,26 @@ PROGRAMS = {
                     optimizer.step()
                     optimizer.zero_grad()
         """,
+    "arrays are saved by NumPy": """
+        import io, numpy
+        weight = nn.Linear(4, 2).weight.detach().numpy()
+        assert weight.shape == (2, 4) and weight.dtype == numpy.float32 and weight.nbytes == 32
+        file = io.BytesIO()
+        numpy.savez(file, weight=weight.astype("float16"))
+        file.seek(0)
+        assert numpy.load(file)["weight"].shape == (2, 4)
+        """,
+    "arrays are saved by h5py": """
+        import h5py
+        weight = nn.Linear(4, 2).weight.detach().cpu().numpy()
+        with h5py.File("weights.h5", "w") as file:
+            file["a"] = weight
+            file.create_dataset("b", data=weight, compression="gzip")
+            file["b"][...] = weight
+        with h5py.File("weights.h5") as file:
+            assert file["a"].shape == file["b"].shape == (2, 4)
+            nn.Linear(4, 2).weight.data.copy_(torch.from_numpy(file["a"][...]))
+        """,
     "distributions are drawn from": """
         torch.distributions.Categorical(torch.softmax(torch.randn(2, 5), -1)).sample()
         """,
@@ -115,7 +135,9 @@ ENDS = {
     "the better of two losses": ("min(1.0, torch.randn(3).sum().item())", "the value of a tensor"),
     "a tensor times a number": ("torch.randn(3) * torch.randn(3).sum().item()", "the value of a tensor"),
     "a number of Python": ("float(torch.randn(3).sum().item())", "the value of a tensor"),
-    "NumPy": ("torch.randn(3).numpy()", "what is in a tensor (`numpy()`)"),
+    "NumPy": ("torch.randn(3).numpy().sum()", "what is in a tensor (`numpy()`)"),
+    "an array of NumPy": ("import numpy; numpy.asarray(torch.randn(3))", "what is in a tensor (`numpy()`)"),
+    "a part of an array": ("torch.randn(3).numpy()[0]", "what is in a tensor (`numpy()`)"),
     "a number for compiled code": (
         "torch.compile(lambda x, y: x + y)(torch.ones(3), torch.randn(3).sum().item())",
         "the value of a tensor",
@@ -160,7 +182,7 @@ def assert_finished(facts: tuple[Fact, ...]) -> None:
 def test_a_program_needs_no_data(text: str, tmp_path: Path) -> None:
     facts = run(tmp_path, text)
     assert_finished(facts)
-    assert problems(facts) == []
+    assert [problem for problem in problems(facts) if problem.severity != "information"] == []
 
 
 @pytest.mark.parametrize(("text", "needed"), ENDS.values(), ids=ENDS)

@@ -68,7 +68,7 @@ def _saving(name: str, prepare: Callable[[Any], Any] = lambda obj: obj) -> Any:
                 file.write(text)
         else:
             f.write(text)
-        _tell(f"`{name}` wrote nothing", "Later in this run, loading it gives back what was to be saved.")
+        tell(f"`{name}` wrote nothing", "Later in this run, loading it gives back what was to be saved.")
 
     return keep
 
@@ -135,7 +135,7 @@ def _save_sizes(module: ModuleType) -> None:
             file.write(save(tensors, metadata))
 
     def save(tensors: dict[str, torch.Tensor], metadata: Any = None) -> bytes:
-        _tell("safetensors wrote no data")
+        tell("safetensors wrote no data")
         return header_of(tensors, metadata)
 
     for name, ours in {"save_file": save_file, "save": save, "load": read_sizes}.items():
@@ -143,7 +143,8 @@ def _save_sizes(module: ModuleType) -> None:
             replace(real, ours)
 
 
-def _tell(what: str, hint: str = "") -> None:
+def tell(what: str, hint: str = "") -> None:
+    """Note once for each place that nothing is kept there."""
     stack = calling_stack(sys._getframe())
     message = f"{what}: a dry run has no data to keep"
     problem = TargetProblem("information", message, (hint,) if hint else (), stack)

@@ -29,17 +29,17 @@ from ..facts import (
     TargetProblem,
 )
 from ..fake_compat import (
-    copy_what_has_data,
+    copy_tensors,
     needed_data,
     operation,
     patch_tensors,
     tell_storages_apart,
     without_data,
 )
-from . import checkpoints, idioms
+from . import array_files, checkpoints, idioms
 from .given import of_graph, row_in, unused, value_of
 from .outcome import Outcome, describe
-from .unknown import UnknownNumber, is_unknown
+from .unknown import UnknownArray, UnknownNumber, is_unknown
 
 _DEPTHS: Final[tuple[Depth, ...]] = ("graph", "recompiles", "frozen", "kernels")
 """How far a dry run goes: what is compiled further is there to be run."""
@@ -66,10 +66,11 @@ def unsuited(request: RunRequest) -> str:
 def run_dry(run: Callable[[], Outcome], program: Program) -> Outcome:
     """Run a program without data."""
     checkpoints.stand_in()
+    array_files.stand_in()
     idioms.leave_values_out()
-    patch_tensors(UnknownNumber)
+    patch_tensors(UnknownNumber, UnknownArray)
     tell_storages_apart()
-    copy_what_has_data()
+    copy_tensors()
     with without_data(value_of):
         outcome = run()
     causes = [next(filter(_needs, _chain(error)), None) for error in outcome.raised]

@@ -11,9 +11,11 @@ import torch
 from torch.distributions import Distribution
 from torch.utils.data import DataLoader
 
-from ..fake_compat import without_value
+from ..fake_compat import with_data, without_value
 from ..stand_ins import on_import, replace
 from .unknown import UnknownNumber
+
+_OBJECTS = ("all_gather_object", "gather_object", "broadcast_object_list", "scatter_object_list")
 
 
 def leave_values_out() -> None:
@@ -39,6 +41,11 @@ def leave_values_out() -> None:
         "transformers.training_args",
         lambda module: _construct(module.TrainingArguments, logging_nan_inf_filter=False),
     )
+    if torch.distributed.is_available():
+        # Objects go from process to process as the bytes of tensors.
+        for name in _OBJECTS:
+            share = getattr(torch.distributed, name)
+            replace(share, with_data(share))
     on_import("json.encoder", _log_unknown_as_json)
     on_import("sqlite3.dbapi2", lambda module: module.register_adapter(UnknownNumber, str))
     for package in ("lightning.pytorch", "pytorch_lightning"):

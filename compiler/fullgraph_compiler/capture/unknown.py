@@ -1,4 +1,4 @@
-"""Numbers that a dry run does not know, which a program may print and add up.
+"""Numbers and arrays that a dry run does not know, which a program may log and save.
 
 A training loop logs its loss: nothing hangs on that. What the program decides by a number ends the run, and
 so does a tensor that is computed from one.
@@ -6,6 +6,7 @@ so does a tensor that is computed from one.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ..fake_compat import no_value
@@ -38,6 +39,46 @@ class UnknownNumber:
     __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = _computed
     __bool__ = __int__ = __float__ = __complex__ = __index__ = _decides
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _decides
+
+
+class UnknownArray:
+    """What ``numpy()`` gives of a tensor without data: an array of which the size and the type are known."""
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+        self.shape, self.dtype = shape, dtype
+        self.ndim, self.size, self.itemsize = len(shape), math.prod(shape), int(dtype.itemsize)
+        self.nbytes = self.size * self.itemsize
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def copy(self) -> UnknownArray:
+        """Another one."""
+        return self
+
+    def astype(self, dtype: Any, **_: Any) -> UnknownArray:
+        """One of another type."""
+        import numpy
+
+        return UnknownArray(self.shape, numpy.dtype(dtype))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise no_value("numpy")
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise no_value("numpy")
+
+    def _decides(self, *_: Any) -> Any:
+        raise no_value("numpy")
+
+    __hash__ = object.__hash__
+    __bool__ = __int__ = __float__ = __index__ = __getitem__ = __iter__ = _decides
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _decides
+    __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __matmul__ = _decides
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = _decides
+    __neg__ = __abs__ = _decides
 
 
 _NUMBERS = (int, float, complex, UnknownNumber)

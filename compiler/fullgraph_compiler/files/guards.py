@@ -97,27 +97,24 @@ def guard_files(folder: Path, passing: Collection[Path], *, kernel: bool) -> boo
 def _redirect(shadow: Shadow) -> None:
     # Links between folders are not followed by it, as when it works with descriptors of them.
     shutil._use_fd_functions = False  # type: ignore[attr-defined]
-    ours = {real: functools.wraps(real)(_guarded(real, own)) for real, own in _functions(shadow).items()}
+    found = _functions(shadow)
+    ours = {id(real): (real, functools.wraps(real)(_guarded(real, own))) for real, own in found.items()}
     places = [
-        (module, name, value)
+        (module, name, *ours[id(value)])
         for module in tuple(sys.modules.values())
         for name, value in tuple(getattr(module, "__dict__", {}).items())
-        if _is_one_of(value, ours)
+        if id(value) in ours
     ]
 
     def put() -> None:
-        for module, name, real in places:
-            setattr(module, name, ours[real])
+        for module, name, _, own in places:
+            setattr(module, name, own)
 
     def take_back() -> None:
-        for module, name, real in places:
+        for module, name, real, _ in places:
             setattr(module, name, real)
 
     hide_from_dynamo(put, take_back)
-
-
-def _is_one_of(value: Any, functions: Collection[Any]) -> bool:
-    return callable(value) and getattr(value, "__hash__", None) is not None and value in functions
 
 
 def _guarded(real: Callable[..., Any], own: Callable[..., Any]) -> Callable[..., Any]:

@@ -16,6 +16,7 @@ import os
 import signal
 import sys
 import threading
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,7 +110,13 @@ def _run(channel: Channel, params: Any, folder: str) -> None:
         channel.notify("facts", {"generation": request.generation, "facts": facts})
 
     if is_wanted(request):
-        sink([discard_files(request, Path(folder))])
+        try:
+            sink([discard_files(request, Path(folder))])
+        except Exception as error:
+            traceback.print_exc()
+            problem = f"The files of this run cannot be kept apart, so it was not started: {error}"
+            sink([TargetProblem("error", problem), RunFinished("not-started", 0.0)])
+            return
     deep = isinstance(request, MinifyRequest) or request.depth in ("times", "stages", "recipes")
     if deep and sys.platform != "linux":
         problem = TargetProblem(

@@ -1,0 +1,69 @@
+"""Arrays that a dry run does not know, in files of NumPy and HDF5: these get zeros in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from ..stand_ins import on_import, replace
+from .checkpoints import tell
+from .unknown import UnknownArray
+
+
+def stand_in() -> None:
+    """Save such arrays in this way from here on, for good."""
+    on_import("numpy", _in_numpy)
+    on_import("h5py", _in_hdf5)
+
+
+def _in_numpy(module: Any) -> None:
+    def saving(save: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(save)
+        def save_zeros(file: Any, *arrays: Any, **named: Any) -> Any:
+            zeros = {name: _zeros(module, array) for name, array in named.items()}
+            return save(file, *(_zeros(module, array) for array in arrays), **zeros)
+
+        return save_zeros
+
+    for save in (module.save, module.savez, module.savez_compressed):
+        replace(save, saving(save))
+
+
+def _zeros(numpy: Any, value: Any) -> Any:
+    if not isinstance(value, UnknownArray):
+        return value
+    tell("NumPy wrote zeros")
+    return numpy.zeros(value.shape, value.dtype)
+
+
+def _in_hdf5(module: Any) -> None:
+    group, dataset = module.Group, module.Dataset
+    create, set_member, set_values = group.create_dataset, group.__setitem__, dataset.__setitem__
+
+    @wraps(create)
+    def create_empty(self: Any, name: Any, *args: Any, data: Any = None, **kwargs: Any) -> Any:
+        if not isinstance(data, UnknownArray):
+            return create(self, name, *args, data=data, **kwargs)
+        tell("h5py wrote zeros")
+        if not args:
+            kwargs = {"shape": data.shape, "dtype": data.dtype, **kwargs}
+        return create(self, name, *args, **kwargs)
+
+    def set_empty_member(self: Any, name: Any, value: Any) -> None:
+        if isinstance(value, UnknownArray):
+            create_empty(self, name, data=value)
+        else:
+            set_member(self, name, value)
+
+    def set_known_values(self: Any, place: Any, value: Any) -> None:
+        if isinstance(value, UnknownArray):
+            tell("h5py wrote nothing")
+        else:
+            set_values(self, place, value)
+
+    group.create_dataset, group.__setitem__, dataset.__setitem__ = (
+        create_empty,
+        set_empty_member,
+        set_known_values,
+    )
