@@ -21,6 +21,7 @@ from ..facts import (
     RunFinished,
     RunRequest,
     Script,
+    Stack,
     TargetProblem,
 )
 from ..files.unsafe import UnsafeWriteError
@@ -37,7 +38,11 @@ from .outcome import Outcome, describe, outcome_of
 from .pytest_node import run_test
 from .scripts import run_script
 
-_KEEP: Final = "This system has no namespaces in which the program could have files of its own."
+_OURS: Final = os.path.dirname(os.path.dirname(__file__))
+_KEEP: Final = (
+    "No file is to be changed by this run, and this system has no namespaces in which the program could have "
+    "files of its own."
+)
 
 
 def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = None) -> None:
@@ -146,11 +151,15 @@ def _end_before_writes(outcome: Outcome) -> Outcome:
     if not kept:
         return outcome
     told = (
-        TargetProblem("warning", f"the run ends here, before it can change files: {error}", (_KEEP,), stack)
-        for error, stack in ((error, describe(error).stack) for error in kept)
+        TargetProblem("warning", f"the run ends here: the program was about to {error}", (_KEEP,), stack)
+        for error, stack in ((error, _of_program(describe(error).stack)) for error in kept)
     )
     others = tuple(error for error in outcome.raised if error not in kept)
     return Outcome("raised" if others else "exited", outcome.exit_code, others, (*outcome.problems, *told))
+
+
+def _of_program(stack: Stack) -> Stack:
+    return tuple(frame for frame in stack if not frame.filename.startswith(_OURS))
 
 
 def _unsupported_torch() -> TargetProblem:

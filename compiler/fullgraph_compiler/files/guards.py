@@ -144,9 +144,7 @@ def _below(path: Any, folder: int | None) -> Any:
             else os.path.join(os.readlink(f"/proc/self/fd/{folder}"), os.fsdecode(path))
         )
     except OSError:
-        raise UnsafeWriteError(
-            f"{path!s} could be changed, in a folder that is known by its number alone"
-        ) from None
+        raise UnsafeWriteError(f"change {path!s}, in a folder without a known name") from None
 
 
 def _quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -368,7 +366,7 @@ def _is_path(value: Any) -> bool:
 
 def _refuse_databases(module: ModuleType) -> None:
     def refuse(filename: Any, *_: Any) -> None:
-        raise UnsafeWriteError(f"the database {os.fspath(filename)} could be changed")
+        raise UnsafeWriteError(f"change the database {os.fspath(filename)}")
 
     module.open = refuse  # type: ignore[attr-defined]
 
@@ -386,15 +384,15 @@ def _net(shadow: Shadow, *, children: bool) -> Callable[[str, tuple[Any, ...]], 
         if event == "open":
             path, _, flags = args
             if isinstance(flags, int) and flags & _WRITES and not isinstance(path, int):
-                check(f"{path!s} could be changed", path)
+                check(f"write to {path!s}", path)
         elif event in _EVENTS:
             for index in _EVENTS[event]:
                 if not isinstance(args[index], int):
-                    check(f"{args[index]!s} could be changed ({event})", args[index])
+                    check(f"change {args[index]!s} ({event})", args[index])
         elif event in _STARTS and not children:
-            refuse(f"another program could change files ({event}: {args[0]!s})")
+            refuse(f"start another program ({event}: {args[0]!s})")
         elif event == "ctypes.dlsym" and not children and args[1] in _LIBC:
-            refuse(f"{args[1]} of the C library could change files")
+            refuse(f"call {args[1]} of the C library")
 
     def check(what: str, path: Any) -> None:
         if not _busy.on and not _quietly(shadow.is_own, path):
@@ -407,7 +405,7 @@ def _net(shadow: Shadow, *, children: bool) -> Callable[[str, tuple[Any, ...]], 
     if not children:
 
         def spawn(*_: Any) -> None:
-            refuse("another process could change files (multiprocessing)")
+            refuse("start another process (multiprocessing)")
 
         on_import("_posixsubprocess", lambda module: setattr(module, "fork_exec", spawn))
     return audit

@@ -2,4 +2,4 @@
 
 
 class UnsafeWriteError(BaseException):
-    """The run ends here: what the program is about to do could change a file. The text says what."""
+    """The run ends here: the program was about to do what could change a file, which the text names."""
