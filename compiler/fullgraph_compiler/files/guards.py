@@ -30,6 +30,7 @@ from .unsafe import UnsafeWriteError
 _WRITES: Final = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
 _OURS: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 _STANDARD: Final = os.path.join(sysconfig.get_path("stdlib"), "")
+_HARMLESS: Final = ("platform", "ctypes.util", "uuid", "sysconfig")
 _DEVICES: Final = ("/dev", "/proc", "/sys")
 _EVENTS: Final = {
     "os.remove": (0,),
@@ -61,6 +62,7 @@ _LIBC: Final = frozenset(
 """Functions of the C library that change files, or that start what does."""
 
 
+_real_listdir, _real_scandir, _real_symlink = os.listdir, os.scandir, os.symlink
 _PATHS: Final = ("file", "path", "src", "dst")
 _FOLDERS: Final = ("dir_fd", "src_dir_fd", "dst_dir_fd")
 
@@ -118,33 +120,32 @@ def _redirect(shadow: Shadow) -> None:
 
 
 def _guarded(real: Callable[..., Any], own: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that takes the place of a real one, but for the guards themselves and for descriptors."""
+    """A function that takes the place of a real one, but for the guards themselves."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if _busy.on:
             return real(*args, **kwargs)
         # Those that name a path may be given by name, and always come first.
-        args = (*(kwargs.pop(name) for name in _PATHS if name in kwargs), *args)
-        folders = [kwargs.pop(name) for name in _FOLDERS if name in kwargs]
-        if args and isinstance(args[0], int):
-            return real(*args, **kwargs)
-        if any(folder is not None for folder in folders):
-            args = (_below(args[0], folders[0]), *args[1:])
-        return own(*args, **kwargs)
+        paths = [*(kwargs.pop(name) for name in _PATHS if name in kwargs), *args]
+        for name in [name for name in _FOLDERS if name in kwargs]:
+            folder, index = kwargs.pop(name), 1 if name == "dst_dir_fd" or real is _real_symlink else 0
+            if folder is not None:
+                paths[index] = os.path.join(_named(folder), os.fsdecode(paths[index]))
+        if paths and isinstance(paths[0], int):
+            if real not in (_real_listdir, _real_scandir):
+                return real(*paths, **kwargs)
+            paths[0] = _named(paths[0])
+        return own(*paths, **kwargs)
 
     return call
 
 
-def _below(path: Any, folder: int | None) -> Any:
-    """A path that is relative to a folder, which is given by its descriptor."""
+def _named(folder: int) -> str:
+    """The path of a folder that is given by its descriptor."""
     try:
-        return (
-            path
-            if folder is None
-            else os.path.join(os.readlink(f"/proc/self/fd/{folder}"), os.fsdecode(path))
-        )
+        return os.readlink(f"/proc/self/fd/{folder}")
     except OSError:
-        raise UnsafeWriteError(f"change {path!s}, in a folder without a known name") from None
+        raise UnsafeWriteError(f"work in a folder whose name nobody knows (descriptor {folder})") from None
 
 
 def _quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -168,7 +169,10 @@ def _functions(shadow: Shadow) -> dict[Any, Callable[..., Any]]:
 
     def changes(real: Any) -> Callable[..., Any]:
         def change(path: Any, *args: Any, **kwargs: Any) -> Any:
-            return real(_quietly(_to_change, shadow, path), *args, **kwargs)
+            follow = kwargs.get("follow_symlinks", True)
+            if _quietly(_is_folder_of_user, shadow, path):
+                return None  # its mode and times are of no use to the program
+            return real(_quietly(_to_change, shadow, path, follow), *args, **kwargs)
 
         return change
 
@@ -209,13 +213,28 @@ def _functions(shadow: Shadow) -> dict[Any, Callable[..., Any]]:
     }
 
 
-def _to_change(shadow: Shadow, path: Any) -> Any:
-    return path if shadow.is_own(path) else shadow.writing(path)
+def _is_folder_of_user(shadow: Shadow, path: Any) -> bool:
+    return not shadow.is_own(path) and _is_folder(shadow, path)
+
+
+def _to_change(shadow: Shadow, path: Any, follow: bool) -> Any:
+    return path if shadow.is_own(path) else shadow.writing(path, follow=follow)
 
 
 def _open(shadow: Shadow, real: Any, file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+    if (opener := kwargs.pop("opener", None)) is not None:
+        return real(opener(file, _flags(mode)), mode, *args, **kwargs)
     path = _quietly(_path_to_open, shadow, file, mode)
     return real(path, mode.replace("x", "w"), *args, **kwargs)
+
+
+def _flags(mode: str) -> int:
+    """What ``open`` gives to an opener."""
+    access = os.O_RDWR if "+" in mode else os.O_RDONLY if "r" in mode else os.O_WRONLY
+    ways = {"w": os.O_CREAT | os.O_TRUNC, "x": os.O_CREAT | os.O_EXCL, "a": os.O_CREAT | os.O_APPEND}
+    return (
+        access | sum(flags for letter, flags in ways.items() if letter in mode) | getattr(os, "O_CLOEXEC", 0)
+    )
 
 
 def _path_to_open(shadow: Shadow, file: Any, mode: str) -> Any:
@@ -412,8 +431,13 @@ def _net(shadow: Shadow, *, children: bool) -> Callable[[str, tuple[Any, ...]], 
 
 
 def _is_of_torch(frame: FrameType | None) -> bool:
-    """Whether a call comes from torch or from this package, by way of the standard library at most."""
+    """Whether a call comes from torch or from this package, by way of the standard library at most.
+
+    So it is where that asks the system what it is, which changes nothing.
+    """
     while frame is not None and _is_of_library(frame.f_code.co_filename):
+        if frame.f_globals.get("__name__") in _HARMLESS:
+            return True
         frame = frame.f_back
     return frame is not None and frame.f_code.co_filename.startswith((torch_compat.folder(), _OURS))
 

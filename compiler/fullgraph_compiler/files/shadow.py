@@ -61,9 +61,10 @@ class Shadow:
         if any(is_within(key, folder) for folder in self._passing):
             return path
         found = self._find(key)
-        is_new = found is None or not _exists(found)
-        if is_new and not (create and self.exists(os.path.dirname(key))):
-            raise _error(errno.ENOENT, path)
+        if found is None or not _exists(found):
+            if not create:
+                raise _error(errno.ENOENT, path)
+            self._need_folder_of(key, path)
         if found is not None and is_within(found, self._folder):
             return _like(path, found)
         if found is not None and _isdir(found):
@@ -101,8 +102,7 @@ class Shadow:
         key = self._key(path, follow=False)
         if self.exists(path, follow=False):
             raise _error(errno.EEXIST, path)
-        if not self.exists(os.path.dirname(key)):
-            raise _error(errno.ENOENT, path)
+        self._need_folder_of(key, path)
         own = self._new(key)
         _mkdir(own, mode)
         self._changed[key] = own
@@ -112,10 +112,11 @@ class Shadow:
         old, new = self._existing(source), self._key(target, follow=False)
         found, there = self._find(old), self._find(new)
         assert found is not None
-        if not self.exists(os.path.dirname(new)):
-            raise _error(errno.ENOENT, target)
+        self._need_folder_of(new, target)
         if old == new:
             return
+        if is_within(new, old):
+            raise _error(errno.EINVAL, source)
         if there is not None and _isdir(there) and not _islink(there):
             if not _isdir(found):
                 raise _error(errno.EISDIR, target)
@@ -138,6 +139,7 @@ class Shadow:
         key = self._key(target, follow=False)
         if self.exists(target, follow=False):
             raise _error(errno.EEXIST, target)
+        self._need_folder_of(key, target)
         own = self._new(key)
         _symlink(os.path.join(os.path.dirname(key), os.fsdecode(source)), own)
         self._changed[key] = own
@@ -160,6 +162,13 @@ class Shadow:
     def place(self, path: Any) -> str | None:
         """Where what a path stands for really is, links not followed; ``None`` if it is removed."""
         return self._find(self._key(path, follow=False))
+
+    def _need_folder_of(self, key: str, path: Any) -> None:
+        folder = self._find(os.path.dirname(key))
+        if folder is None or not os.path.exists(folder):
+            raise _error(errno.ENOENT, path)
+        if not _isdir(folder):
+            raise _error(errno.ENOTDIR, path)
 
     def _existing(self, path: Any) -> str:
         key = self._key(path, follow=False)
@@ -184,7 +193,8 @@ class Shadow:
         self._changed[key] = None
 
     def _new(self, key: str) -> str:
-        folder = os.path.join(self._folder, str(next(self._numbers)))
+        # A forked process goes on with the same numbers.
+        folder = os.path.join(self._folder, f"{os.getpid()}-{next(self._numbers)}")
         _mkdir(folder)
         return os.path.join(folder, os.path.basename(key))
 

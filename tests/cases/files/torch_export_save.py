@@ -10,6 +10,6 @@ compiled = torch.compile(model)
 print("output", tuple(compiled(torch.randn(2, 4)).shape))
 
 torch.export.save(torch.export.export(model, (torch.randn(2, 4),)), "exported.pt2")
-assert os.path.getsize("exported.pt2") > 100
+assert os.path.getsize("exported.pt2") > 0
 assert torch.export.load("exported.pt2").module()(torch.randn(2, 4)).shape == (2, 4)
 print("end torch_export_save")

