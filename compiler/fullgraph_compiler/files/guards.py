@@ -108,6 +108,10 @@ def _redirect(shadow: Shadow) -> None:
         if id(value) in ours
     ]
 
+    # Some functions of the standard library look there for what they may ask of others.
+    for abilities in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
+        abilities.update(own for real, own in ours.values() if real in abilities)
+
     def put() -> None:
         for module, name, _, own in places:
             setattr(module, name, own)
@@ -185,19 +189,20 @@ def _functions(shadow: Shadow) -> dict[Any, Callable[..., Any]]:
     def does(method: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *paths, **_: _quietly(method, *paths)
 
-    real_access = os.access
+    real_access, real_truncate = os.access, os.truncate
     found = {
         getattr(os, name): reads(getattr(os, name))
-        for name in ("stat", "chdir", "statvfs")
+        for name in ("stat", "chdir", "statvfs", "getxattr", "listxattr")
         if hasattr(os, name)
     }
     found |= {os.lstat: reads(os.lstat, follow=False), os.readlink: reads(os.readlink, follow=False)}
-    for name in ("chmod", "chown", "utime", "truncate", "setxattr", "removexattr"):
+    for name in ("chmod", "chown", "utime", "setxattr", "removexattr"):
         if hasattr(os, name):
             found[getattr(os, name)] = changes(getattr(os, name))
     return {
         **found,
         os.access: access,
+        os.truncate: lambda path, length: real_truncate(_quietly(_to_change, shadow, path, True), length),
         os.open: functools.partial(_open_descriptor, shadow, os.open),
         builtins.open: functools.partial(_open, shadow, builtins.open),
         os.remove: does(shadow.remove),
@@ -246,7 +251,7 @@ def _path_to_open(shadow: Shadow, file: Any, mode: str) -> Any:
 
 
 def _open_descriptor(shadow: Shadow, real: Any, path: Any, flags: int, *args: Any, **kwargs: Any) -> Any:
-    if not flags & _WRITES or _quietly(_is_folder, shadow, path):
+    if not flags & _WRITES:
         return real(_quietly(shadow.reading, path), flags, *args, **kwargs)
     creates, cuts = bool(flags & os.O_CREAT), bool(flags & os.O_TRUNC)
     if flags & os.O_EXCL and creates:

@@ -62,9 +62,9 @@ class Shadow:
             return path
         found = self._find(key)
         if found is None or not _exists(found):
+            self._need_folder_of(key, path)
             if not create:
                 raise _error(errno.ENOENT, path)
-            self._need_folder_of(key, path)
         if found is not None and is_within(found, self._folder):
             return _like(path, found)
         if found is not None and _isdir(found):
@@ -117,10 +117,14 @@ class Shadow:
             return
         if is_within(new, old):
             raise _error(errno.EINVAL, source)
-        if there is not None and _isdir(there) and not _islink(there):
-            if not _isdir(found):
-                raise _error(errno.EISDIR, target)
-            if self.names(target):
+        if is_within(old, new):
+            raise _error(errno.ENOTEMPTY, target)
+        source_is_folder = _isdir(found) and not _islink(found)
+        if there is not None and _exists(there):
+            target_is_folder = _isdir(there) and not _islink(there)
+            if source_is_folder != target_is_folder:
+                raise _error(errno.EISDIR if target_is_folder else errno.ENOTDIR, target)
+            if target_is_folder and self.names(target):
                 raise _error(errno.ENOTEMPTY, target)
         below = {key: value for key, value in self._changed.items() if is_within(key, old) and key != old}
         self._forget(new)
@@ -165,16 +169,24 @@ class Shadow:
 
     def _need_folder_of(self, key: str, path: Any) -> None:
         folder = self._find(os.path.dirname(key))
-        if folder is None or not os.path.exists(folder):
+        if folder is None:
             raise _error(errno.ENOENT, path)
+        try:
+            os.stat(folder)
+        except OSError as error:
+            raise _error(error.errno or errno.ENOENT, path) from None
         if not _isdir(folder):
             raise _error(errno.ENOTDIR, path)
 
     def _existing(self, path: Any) -> str:
         key = self._key(path, follow=False)
         found = self._find(key)
-        if found is None or not _exists(found):
+        if found is None:
             raise _error(errno.ENOENT, path)
+        try:
+            os.lstat(found)
+        except OSError as error:
+            raise _error(error.errno or errno.ENOENT, path) from None
         return key
 
     def _find(self, key: str) -> str | None:
