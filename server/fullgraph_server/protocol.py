@@ -412,11 +412,11 @@ class GraphLinesItem:
     graphs: list[int]
     """The numbers of the graphs that they are in, counted from 1 in the order of the program."""
     label: str
-    """Those graphs in words, a line each; empty if there are none."""
+    """Those graphs in words, as Markdown, a line each; empty if there are none."""
     eager: bool
     """Whether they ran eagerly, or did so at times."""
     reason: str
-    """Why, in words, a line for each cause."""
+    """Why, in words, as Markdown, a line for each cause."""
 
 
 @attrs.frozen

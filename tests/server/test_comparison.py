@@ -34,7 +34,7 @@ from fullgraph_server.workspace.workspace import Workspace
 
 TOY = 'def toy(a, b):\n    x = a + b\n    print("woo")\n    return x\n'
 MOVED = "import torch\n\n" + TOY
-URL = "https://example.org/gb0059.html"
+URL = "https://docs.pytorch.org/gb0059.html"
 
 
 def ran(

@@ -47,6 +47,7 @@ class Net(torch.nn.Module):
 toy(torch.randn(10), torch.randn(10))
 """
 FILE = "/w/toy.py"
+URL = "https://meta-pytorch.github.io/compile-graph-break-site/gb/gb0059.html"
 EINOPS = "/w/.venv/lib/python3.11/site-packages/einops/einops.py"
 MODULE = StackFrame(FILE, 16, "<module>")
 WORKSPACE = Workspace(Path("/w"), {FILE: SourceFile(FILE, TOY)}.get)
@@ -71,9 +72,7 @@ def compiled(compile_id: str, function: str = "toy", row: int = 4, ops: int = 2)
 def broke(
     compile_id: str, *stack: StackFrame, reason: str = "print called", skips: bool = False
 ) -> GraphBreak:
-    return GraphBreak(
-        compile_id, "GB0059", reason, "why", ("do this",), "ctx", "https://x", stack, skips, "all"
-    )
+    return GraphBreak(compile_id, "GB0059", reason, "why", ("do this",), "ctx", URL, stack, skips, "all")
 
 
 def size(earlier: str, expected: int, actual: int, *stack: StackFrame) -> GuardFailure:
@@ -107,7 +106,7 @@ def test_a_graph_break_stands_on_its_expression() -> None:
         span=Span(FILE, 7, 5, 7, 17),
         explanation="why",
         hints=("do this",),
-        url="https://x",
+        url=URL,
         stack=(Call(FILE, 16, "<module>"), Call(FILE, 7, "toy")),
         count=1,
         text="all",

@@ -48,6 +48,7 @@ from .drafts import Draft, by_place, finished
 from .faults import add_faults, fault_message
 from .graph_lines import graph_lines
 from .kernels import codes_of
+from .markdown import torch_page
 from .places import Function, Places
 from .recompiles import Recompilations
 from .report import (
@@ -280,7 +281,7 @@ class _Folding:
             place.span,
             explanation,
             hints,
-            url,
+            torch_page(url),
             place.calls,
             text=wording.without_own_calls(text),
         )

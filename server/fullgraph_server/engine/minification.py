@@ -20,6 +20,7 @@ from fullgraph_compiler.facts import (
 )
 
 from ..workspace.own_folder import own_folder
+from .markdown import code_span
 from .plan import Plan
 from .runs import Runs
 
@@ -138,7 +139,7 @@ def new_repro(root: Path, filename: str) -> Path:
 
 def _call(written: ReproWritten) -> str:
     """What the repro is of a failure that no graph has."""
-    where = f", in `{written.stack[-1].function}`" if written.stack else ""
+    where = f", in {code_span(written.stack[-1].function)}" if written.stack else ""
     return f"the call that goes wrong in Dynamo{where}"
 
 

@@ -176,7 +176,8 @@ def _row_range(row: int) -> types.Range:
 
 @lru_cache(maxsize=4096)
 def _uri(filename: str) -> str:
-    return uris.from_fs_path(filename) or ""
+    # A name that is not UTF-8 cannot be opened by its URI; what stands in its place has one at least.
+    return uris.from_fs_path(filename.encode("utf-8", "replace").decode()) or ""
 
 
 @lru_cache(maxsize=4096)
