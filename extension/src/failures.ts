@@ -1,4 +1,4 @@
-import { env, l10n, type TextDocument, Uri, ViewColumn, window } from "vscode";
+import { env, l10n, type TextDocument, ViewColumn, window } from "vscode";
 import { confirm, reply } from "./messages";
 import type { FindingNode, TargetNode } from "./nodes";
 import {
@@ -13,6 +13,7 @@ import {
   STAGES,
 } from "./protocol";
 import type { Server } from "./server";
+import { FILES, uriOf } from "./uris";
 
 /** What a menu of the view hands over; nothing, from the palette. */
 export type Named = TargetNode | FindingNode | undefined;
@@ -49,7 +50,10 @@ export async function minify(server: Server, named: Named): Promise<void> {
 
 /** Open a repro beside what it was made of. */
 export async function openRepro(uri: string): Promise<void> {
-  await window.showTextDocument(Uri.parse(uri), { viewColumn: ViewColumn.Beside, preview: false });
+  const repro = uriOf(uri, FILES);
+  if (repro) {
+    await window.showTextDocument(repro, { viewColumn: ViewColumn.Beside, preview: false });
+  }
 }
 
 /** Open the repro that a minification has made, if it has. The server has told what became of it. */

@@ -10,7 +10,7 @@ from pygls.lsp.server import LanguageServer
 
 from ..engine.environment import environment_report
 from ..engine.interpreter import Interpreter
-from ..engine.markdown import fenced
+from ..engine.markdown import fenced, paragraphs
 from ..engine.program_output import output_of
 from ..engine.report import Report
 from ..engine.runs import Runs
@@ -89,6 +89,6 @@ def _text(failure: _Failure, environment: str) -> str:
     logs = failure.logs.strip()
     if len(logs) > _LONGEST:
         logs = f"(the last {_LONGEST:,} characters)\n{logs[-_LONGEST:]}"
-    parts = ["### 🐛 Describe the bug", failure.description, fenced("python", failure.code)]
+    parts = ["### 🐛 Describe the bug", paragraphs(failure.description), fenced("python", failure.code)]
     parts += ["### Error logs", fenced("text", logs), "### Versions", environment.strip()]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -20,6 +20,7 @@ from ..protocol import MINIFY, OPEN_REPRO, MinifySummary
 from .arguments import named_target, refusal
 from .capabilities import client_command, member
 from .documents import Documents
+from .messages import show_message
 from .progress import WorkDone
 from .targets import Targets
 
@@ -103,7 +104,7 @@ def register(
         minified = await minifications.minify(name, failing)
         uri = documents.uri(str(minified.output)) if minified.size else None
         kind = types.MessageType.Info if uri else types.MessageType.Warning
-        server.window_show_message(types.ShowMessageParams(kind, minified.message))
+        show_message(server, kind, minified.message)
         if uri is not None:
             await _show(uri)
         size, written = minified.size, minified.written

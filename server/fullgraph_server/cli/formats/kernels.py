@@ -11,6 +11,7 @@ from rich.text import Text
 from ...engine import dry
 from ...engine.artifacts import documents_of
 from ...engine.kernels import cost_words, launch_words, operators, spans_of
+from ...engine.markdown import escaped, link
 from ...engine.report import Code, Launch, Report, Span
 from ...engine.tables import aligned
 from ...engine.wording import plural
@@ -48,9 +49,13 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO, folder: Path | 
 
 def write_files(report: Report, folder: Path) -> None:
     """Write all that the compiler made of each graph into a folder, with an index."""
-    lines = [f"# What torch.compile made of {report.target}"]
-    if notes := list(dry_lines(report)):
-        lines += ["", *notes]
+    lines = [f"# What torch.compile made of {escaped(report.target)}"]
+    if report.dry is not None:
+        lines += [
+            "",
+            escaped(dry.sentence(report.dry)),
+            *(f"- {escaped(item)}" for item in report.dry.unknown),
+        ]
     heading = ""
     for document in documents_of(report):
         path = folder / document.name
@@ -58,12 +63,12 @@ def write_files(report: Report, folder: Path) -> None:
         path.write_text(document.text, "utf-8")
         title = _title(report, document.compile_id, document.phase)
         if title != heading:
-            lines += ["", f"## {title}", ""]
+            lines += ["", f"## {escaped(title)}", ""]
             heading = title
-        line = f"- [{document.title}]({document.name})"
+        line = f"- {link(document.title, document.name)}"
         if document.launches and not document.built:
             place = _place(spans_of(document.launches))
-            line += f": {operators(document.launches)} ({place})"
+            line += f": {escaped(f'{operators(document.launches)} ({place})')}"
         lines.append(line)
     (folder / _INDEX).write_text("\n".join(lines) + "\n", "utf-8")
 
