@@ -32,6 +32,21 @@ MARKDOWN = (
 )
 """What Markdown would take for links, images, HTML, headings and ends of code."""
 
+TERMINAL = (
+    "\x1b[2J\x1b]0;title\x07",
+    "\x9b31m\x85\x90",
+    "\u202e\u2066\u200f\u061c\u2028\x00\x7f",
+    "\n::error::x",
+    "::error::x",
+    "\r\n  ::add-mask::e",
+    "##[error]x",
+    "##vso[task.complete]",
+    "\n##[group]x\n##vso[x]\n",
+    "\udcff\ud800",
+    "a\x0b::error::x\x0c::stop-commands::x",
+)
+"""What a terminal would obey, or a CI system that reads a log."""
+
 
 def facts(text: str, filename: str, *compile_ids: str) -> Iterator[Fact]:
     """Every kind of fact, for each compilation, with a text in every field that takes one."""

@@ -290,7 +290,7 @@ def test_markdown_says_the_same(before: Checked, after: Checked) -> None:
     assert f"`toy.py:4` [GB0059]({URL}) print called\n\n```python\nx = a + b\n```\n" in text
     assert "### Gone\n\n- `toy.py:3` GB0059 print called\n" in text
     assert "| graphs | 2 | 1 | -1 |\n" in text
-    assert "| cpp\\_fused\\_mul | 0 | 1 | +1 |\n" in text
+    assert "| cpp_fused_mul | 0 | 1 | +1 |\n" in text
 
 
 def test_json_has_all_of_it(before: Checked, after: Checked) -> None:

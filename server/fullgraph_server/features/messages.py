@@ -9,5 +9,5 @@ from ..engine.visible import visible
 
 
 def show_message(server: LanguageServer, kind: types.MessageType, message: str) -> None:
-    """Show a sentence, in which nothing is a link: VS Code makes links of Markdown's form, also to commands."""
+    """Show a sentence without links: VS Code makes them of Markdown's form, also to commands."""
     server.window_show_message(types.ShowMessageParams(kind, visible(message).replace("](", "] (")))

@@ -10,6 +10,7 @@ from typing import TextIO
 
 from ...engine import dry
 from ...engine.report import Finding
+from ...engine.visible import visible
 from .checked import Checked, notes, shown_path
 
 _COMMANDS = {"error": "error", "warning": "warning", "information": "notice"}
@@ -45,7 +46,8 @@ def _command(finding: Finding) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """A text as GitHub reads it: only ends of lines are still such, written in its way."""
+    return "%0A".join(visible(line).replace("%", "%25") for line in text.splitlines())
 
 
 def _property(text: str) -> str:

@@ -15,8 +15,9 @@ from ...engine.markdown import escaped, link
 from ...engine.report import Code, Launch, Report, Span
 from ...engine.tables import aligned
 from ...engine.wording import plural
+from ..output import clean_console
 from .checked import Checked, shown_path
-from .text import clean, plain_console, print_finding
+from .text import print_finding
 
 _INDEX = "index.md"
 _MOST_SETTINGS = 4
@@ -25,13 +26,13 @@ _MOST_SETTINGS = 4
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO, folder: Path | None = None) -> None:  # noqa: ARG001
     """Write each report as it comes, and its code into ``folder``, if there is one."""
-    console = plain_console(out)
+    console = clean_console(out)
     for checked in reports:
         report = checked.report
         for code in report.codes:
             console.print(Text(_title(report, code.compile_id, code.phase), "bold"))
             for line in _lines(code, report):
-                console.print(Text(f"  {clean(line)}"))
+                console.print(Text(f"  {line}"))
             console.print()
         for finding in report.findings:
             if finding.severity == "error" or finding.kind == "target-error":
@@ -44,7 +45,7 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO, folder: Path | 
             words += f", written to {shown_path(str(folder / _INDEX))}"
         console.print(Text(words if report.codes else "No code was written.", "bold"))
         for line in dry_lines(report):
-            console.print(Text(clean(line)))
+            console.print(Text(line))
 
 
 def write_files(report: Report, folder: Path) -> None:

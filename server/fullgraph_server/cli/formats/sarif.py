@@ -5,7 +5,6 @@ https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,6 +14,7 @@ from urllib.parse import quote
 from ... import __version__
 from ...engine import dry
 from ...engine.report import Call, Finding, Span
+from ..output import write_object
 from .checked import Checked, notes, shown_path
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -25,8 +25,7 @@ _ROOT = "SRCROOT"
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
     """Write one log once all targets have run."""
     done = list(reports)
-    json.dump(log(done), out, indent=2)
-    out.write("\n")
+    write_object(out, log(done), indent=2)
 
 
 def log(reports: list[Checked]) -> dict[str, Any]:
@@ -116,7 +115,7 @@ def _frame(call: Call) -> dict[str, Any]:
 
 
 def _artifact(filename: str) -> dict[str, str]:
-    shown = shown_path(filename)
+    shown = shown_path(filename.encode("utf-8", "replace").decode())
     if os.path.isabs(shown):
         return {"uri": Path(shown).as_uri()}
     return {"uri": quote(Path(shown).as_posix()), "uriBaseId": _ROOT}
