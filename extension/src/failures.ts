@@ -1,5 +1,5 @@
 import { env, l10n, type TextDocument, ViewColumn, window } from "vscode";
-import { confirm, reply } from "./messages";
+import { agrees, confirm, reply } from "./messages";
 import type { FindingNode, TargetNode } from "./nodes";
 import {
   BUG_REPORT,
@@ -74,8 +74,10 @@ export async function copyBugReport(server: Server, named: Named): Promise<void>
     reply(answer?.problem ?? l10n.t("There is no bug report: the output says why."));
     return;
   }
-  await env.clipboard.writeText(answer.text);
-  confirm(l10n.t("The bug report is on the clipboard."));
+  if (await agrees(answer.holds ?? "", l10n.t("Copy"))) {
+    await env.clipboard.writeText(answer.text);
+    confirm(l10n.t("The bug report is on the clipboard."));
+  }
 }
 
 /** The target that is meant: the one that a menu names, else the Python file in the editor. */

@@ -343,6 +343,7 @@ export interface TargetParams {
 /** A bug report, or why there is none. */
 export interface BugReportItem {
   text?: string;
+  holds?: string;
   problem?: string;
 }
 

@@ -547,6 +547,8 @@ class BugReportItem:
 
     text: str | None = None
     """In the form of PyTorch's issue template: Markdown."""
+    holds: str | None = None
+    """What of the user's is in the text: a sentence to show before that is copied."""
     problem: str | None = None
 
 

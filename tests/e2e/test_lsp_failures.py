@@ -323,7 +323,11 @@ async def test_a_bug_report_holds_the_repro_and_what_it_prints(editor: Editor) -
     repro = editor.folder / ".fullgraph" / "repros" / "program-1.py"
     repro.write_text("# It fails.\n#\n# More.\nimport sys\n\nprint('```boom', *sys.argv[1:])\nsys.exit(3)\n")
     for name in ("shrink", uri_of(repro)):
-        report = (await editor.ask("fullgraph/bugReport", target=name))["text"]
+        answer = await editor.ask("fullgraph/bugReport", target=name)
+        assert answer["holds"].startswith(
+            "The bug report holds code of your program and what it was called with"
+        )
+        report = answer["text"]
         head, _, rest = report.partition("### Error logs")
         logs, _, versions = rest.partition("### Versions")
         assert head.startswith("### 🐛 Describe the bug\n\nIt fails.\n\n````python\n")
@@ -336,7 +340,9 @@ async def test_without_a_repro_the_program_is_reported(editor: Editor) -> None:
     answer = await editor.ask("fullgraph/bugReport", target="fails")
     assert answer == {"problem": "fails has no failure to report: analyze it first."}
     await editor.command("fullgraph.run", "fails")
-    report = (await editor.ask("fullgraph/bugReport", target="fails"))["text"]
+    answer = await editor.ask("fullgraph/bugReport", target="fails")
+    assert answer["holds"].startswith("The bug report holds the text of program.py, the error log and paths")
+    report = answer["text"]
     assert "backend failed: boom" in report
     assert PROGRAM in report
     answer = await editor.ask("fullgraph/bugReport", target="gone")

@@ -16,7 +16,7 @@ from ..engine.minification import Minified
 from ..engine.purposes import unsuited
 from ..workspace.targets import Target
 from .options import RunOptions
-from .output import clean, write_line
+from .output import clean, tell, write_line
 from .session import NOT_STARTED, Session
 
 _NOTHING_FAILS = 1
@@ -52,6 +52,8 @@ def minify_target(
         session.close()
     repro = minified.size is not None
     write_line(sys.stdout if repro else sys.stderr, minified.message)
+    if repro:
+        tell(f"Before you share {output.name}, read what it says it holds: inputs, perhaps weights.")
     if session.signalled:
         return session.signalled
     if repro:
