@@ -83,7 +83,7 @@ def create_server() -> FullgraphServer:
             refresh.inlay_hints(server),
         ),
     )
-    minifications = minify.Minifications(server, planner, runs)
+    minifications = minify.Minifications(server, planner, documents, runs)
     run.register(server, runs, found_targets, documents, configuration, shown, minifications)
     minify.register(server, found_targets, documents, minifications)
     diagnostics.register(server, documents, shown)

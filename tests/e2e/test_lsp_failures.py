@@ -384,6 +384,33 @@ async def test_a_script_is_debugged_as_it_runs(editor: Editor) -> None:
     }
 
 
+async def test_nothing_is_made_outside_of_the_workspace_for_the_debugger(editor: Editor) -> None:
+    other = editor.folder.parent / "other"
+    other.mkdir()
+    (other / "pyproject.toml").touch()
+    (other / "a.py").write_text("print(1)\n")
+    found = await configuration(editor, str(other / "a.py"))
+    assert found["env"]["TORCHINDUCTOR_CACHE_DIR"] == str(editor.folder / ".fullgraph" / "inductor")
+    assert sorted(path.name for path in other.iterdir()) == ["a.py", "pyproject.toml"]
+
+
+async def test_a_link_in_the_place_of_the_own_folder_is_not_followed(editor: Editor) -> None:
+    elsewhere = editor.folder.parent / "elsewhere"
+    elsewhere.mkdir()
+    link = editor.folder / ".fullgraph"
+    link.symlink_to(elsewhere)
+    try:
+        found = await configuration(editor, "finish")
+        assert "TORCHINDUCTOR_CACHE_DIR" not in found["env"]
+        told = f"for one run only: {link} is a symbolic link, which is not followed: put a folder there."
+        assert [message.message for message in editor.messages if told in message.message]
+        with pytest.raises(JsonRpcException, match="is a symbolic link, which is not followed"):
+            await editor.command("fullgraph.minify", "shrink")
+    finally:
+        link.unlink()
+    assert not any(elsewhere.iterdir())
+
+
 async def test_a_test_and_example_calls_are_debugged_by_what_runs_them(editor: Editor) -> None:
     test = editor.folder / "test_it.py"
     test.write_text("# fullgraph: g(2)\ndef g(x):\n    print('twice', x * 2)\n\ndef test_g():\n    g(1)\n")

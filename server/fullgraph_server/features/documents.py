@@ -48,6 +48,12 @@ class Documents:
             return max(around, key=lambda item: len(item.root.parts))
         return self._workspace(project_root(Path(filename)))
 
+    def keeping_root(self, filename: str) -> Path | None:
+        """The open folder in which what is made for a file is kept: the one around it, else the first one."""
+        opened = [workspace.root for workspace in self.workspaces()]
+        own = self.workspace_of(filename).root
+        return own if own in opened else next(iter(opened), None)
+
     def _workspace(self, root: Path) -> Workspace:
         # Kept, since each remembers the files that it has read.
         return self._workspaces.setdefault(root, Workspace(root))

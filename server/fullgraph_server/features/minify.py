@@ -30,8 +30,9 @@ _log = logging.getLogger(__name__)
 class Minifications:
     """The minification that is on: one at a time, since it keeps several processes busy by itself."""
 
-    def __init__(self, server: LanguageServer, plan: Planner, runs: Runs) -> None:
+    def __init__(self, server: LanguageServer, plan: Planner, documents: Documents, runs: Runs) -> None:
         self._server = server
+        self._documents = documents
         self._plan = plan
         self._runs = runs
         self._generations = itertools.count(1)
@@ -80,8 +81,11 @@ class Minifications:
         return minified
 
     async def _execute(self, plan: Plan, failing: Failing) -> Minified:
+        root = self._documents.keeping_root(plan.target.filename)
+        if root is None:
+            raise refusal("A repro is kept in the folder that is open: open one first.")
         generation = next(self._generations)
-        minification = self._minification = Minification(self._runs, plan, failing, generation)
+        minification = self._minification = Minification(self._runs, plan, failing, generation, root)
         if self._stopped:
             minification.cancel()
         token, message = f"fullgraph-minify-{generation}", f"minifying a failure of {plan.target.label}"
