@@ -95,10 +95,10 @@ export interface FindingItem {
   code: string;
   severity: "error" | "warning" | "information";
   message: string;
-  location: Location;
   count: number;
   explanation: string;
   minify?: MinifyOptions;
+  location?: Location;
 }
 
 /** A piece of generated code: a kernel, or the whole of what was written for a graph. */

@@ -182,12 +182,13 @@ class FindingItem:
     code: str
     severity: Severity
     message: str
-    location: types.Location
     count: int
     explanation: str
     """The URI of its full explanation."""
     minify: MinifyOptions | None = None
     """What ``fullgraph.minify`` takes, for a failure that can be minified."""
+    location: types.Location | None = None
+    """``None`` for one of the run, which has no place in a file."""
 
 
 @attrs.frozen

@@ -40,6 +40,7 @@ from .features import (
 )
 from .features.configuration import Configuration
 from .features.documents import Documents
+from .features.messages import RunMessages
 from .features.progress import Progress, StatusNotifications
 from .features.projection import Projections
 from .features.seen_calls import SeenCalls
@@ -79,6 +80,7 @@ def create_server() -> FullgraphServer:
             shown,
             Progress(server),
             StatusNotifications(server),
+            RunMessages(server),
             refresh.code_lenses(server),
             refresh.inlay_hints(server),
         ),

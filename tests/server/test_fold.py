@@ -21,6 +21,7 @@ from fullgraph_compiler.facts import (
     RecompileLimit,
     RunFinished,
     StackFrame,
+    Status,
     TargetProblem,
 )
 from fullgraph_server.engine.fold import fold
@@ -464,3 +465,28 @@ def test_a_break_that_one_compilation_tells_twice_is_one_finding() -> None:
     )
     assert [(finding.span.column, finding.count) for finding in report.findings] == [(5, 1), (11, 1)]
     assert report.findings[0].message == "print called; the whole of `toy` runs eagerly"
+
+
+NO_GPU = TargetProblem("error", "no kernels for a GPU: there is no preview environment", of_run=True)
+PROGRAM = TargetProblem("error", "The program did not finish within 5 s.")
+
+
+@pytest.mark.parametrize(
+    ("problem", "status", "of_run"),
+    [
+        (TargetProblem("error", "/no/python is not there"), "not-started", True),
+        (TargetProblem("error", "pytest finds no test a.py::test_b"), "not-started", True),
+        (
+            TargetProblem("error", "SyntaxError: no", (), (StackFrame(FILE, 3, "<module>"),)),
+            "not-started",
+            False,
+        ),
+        (NO_GPU, "finished", True),
+        (TargetProblem("warning", "torch 2.9 is not tested", of_run=True), "finished", True),
+        (PROGRAM, "timeout", False),
+        (TargetProblem("error", "The program crashed: SIGSEGV."), "crashed", False),
+        (ProgramRaised("ValueError", "bad", (), ""), "raised", False),
+    ],
+)
+def test_a_problem_of_the_run_is_in_no_line(problem: Fact, status: Status, of_run: bool) -> None:
+    assert only(folded(problem, RunFinished(status, 0.1))).of_run is of_run

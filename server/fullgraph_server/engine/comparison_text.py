@@ -41,8 +41,9 @@ def sentence(comparison: Comparison) -> str:
 
 
 def place(item: Found) -> str:
-    """Where a finding is: ``model.py:12``."""
-    return f"{item.identity.path}:{item.finding.span.row}"
+    """Where a finding is: ``model.py:12``; the file alone, for one of the run."""
+    path = item.identity.path
+    return path if item.finding.of_run else f"{path}:{item.finding.span.row}"
 
 
 def markdown(

@@ -9,6 +9,7 @@ import itertools
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from fullgraph_compiler.facts import (
     Artifact,
@@ -94,6 +95,7 @@ class _Folding:
         self._recompilations = Recompilations(facts, self._places, workspace)
         self._explained: set[str] = set()
         self._raised_at: set[tuple[str, int]] = set()
+        self._not_started = False
         for fact in facts:
             self._index(fact)
 
@@ -142,6 +144,8 @@ class _Folding:
             self._explained.add(fact.compile_id)
         elif isinstance(fact, ProgramRaised):
             self._raised_at.update((frame.filename, frame.row) for frame in fact.stack[-1:])
+        elif isinstance(fact, RunFinished):
+            self._not_started = fact.status == "not-started"
 
     # -- findings ------------------------------------------------------------------------------
 
@@ -196,7 +200,7 @@ class _Folding:
             found = self._finding(
                 "target-error", fact.severity, fact.message, fact.stack, "", hints=fact.hints
             )
-            return Draft(found)
+            return Draft(replace(found, of_run=not fact.stack and (fact.of_run or self._not_started)))
         return None
 
     def _graph_break(self, fact: GraphBreak) -> Draft:

@@ -80,13 +80,11 @@ def explain(report: Report, finding: Finding, documents: Documents) -> str:
 
 def _place(report: Report, finding: Finding, documents: Documents) -> str:
     filename, row = finding.span.filename, finding.span.row
-    at = place_link(report, filename, row, documents)
+    at = "" if finding.of_run else f" at {place_link(report, filename, row, documents)}"
     times = f", seen by {finding.count} compilations" if finding.count > 1 else ""
     torch = f", torch {escaped(report.torch)}" if report.torch else ""
-    code = _code(report, filename, row, documents)
-    return f"{finding.severity.capitalize()} at {at}{times}{torch}\n\n" + (
-        fenced("python", code) if code else ""
-    )
+    code = "" if finding.of_run else _code(report, filename, row, documents)
+    return f"{finding.severity.capitalize()}{at}{times}{torch}\n\n" + (fenced("python", code) if code else "")
 
 
 def _call(report: Report, call: Call, documents: Documents) -> str:

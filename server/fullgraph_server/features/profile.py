@@ -48,7 +48,9 @@ class _Page:
         torch = f" With torch {report.torch}." if report.torch else ""
         parts = [f"# Recompilations of {escaped(_short_name(report))}", escaped(sentence(report) + torch)]
         errors = [finding for finding in report.findings if finding.severity == "error"]
-        parts += [f"{self._place(item.span)}: {escaped(item.message)}" for item in errors]
+        for item in errors:
+            place = "" if item.of_run else f"{self._place(item.span)}: "
+            parts.append(place + escaped(item.message))
         for profile in profiles(report):
             parts += self._function(profile)
         return "\n\n".join(parts) + "\n"

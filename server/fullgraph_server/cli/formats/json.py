@@ -62,6 +62,7 @@ def finding_object(finding: Finding) -> dict[str, Any]:
         "compile_ids": sorted(finding.compile_ids, key=compile_number),
         "fault": finding.fault,
         "ranks": list(finding.ranks),
+        "of_run": finding.of_run,
     }
 
 

@@ -30,7 +30,9 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noq
 
 def log(reports: list[Checked]) -> dict[str, Any]:
     """The log as JSON values."""
-    findings = [(checked, finding) for checked in reports for finding in checked.report.findings]
+    findings = [
+        (checked, finding) for checked in reports for finding in checked.report.findings if not finding.of_run
+    ]
     first = {finding.code: finding for _, finding in reversed(findings)}
     codes = sorted(first)
     return {
@@ -57,9 +59,18 @@ def log(reports: list[Checked]) -> dict[str, Any]:
 
 
 def _invocation(reports: list[Checked]) -> dict[str, Any]:
-    """How the targets ran; a notification tells of each that ran without data."""
+    """How the targets ran: what is of a run and of no line, and which of them ran without data.
+
+    A result would need a location: GitHub takes no file in which one has none.
+    """
     notifications = [
-        {"level": "note", "message": {"text": f"{checked.target.label}: {dry.sentence(checked.report.dry)}"}}
+        _notification(checked, _LEVELS[finding.severity], "\n".join([finding.message, *notes(finding)]))
+        for checked in reports
+        for finding in checked.report.findings
+        if finding.of_run
+    ]
+    notifications += [
+        _notification(checked, "note", dry.sentence(checked.report.dry))
         for checked in reports
         if checked.report.dry is not None
     ]
@@ -67,6 +78,10 @@ def _invocation(reports: list[Checked]) -> dict[str, Any]:
         "executionSuccessful": all(checked.report.status == "finished" for checked in reports),
         **({"toolExecutionNotifications": notifications} if notifications else {}),
     }
+
+
+def _notification(checked: Checked, level: str, text: str) -> dict[str, Any]:
+    return {"level": level, "message": {"text": f"{checked.target.label}: {text}"}}
 
 
 def _rule(finding: Finding) -> dict[str, Any]:

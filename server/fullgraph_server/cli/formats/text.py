@@ -58,15 +58,13 @@ def print_finding(console: Console, checked: Checked, finding: Finding) -> None:
 
 def finding_lines(checked: Checked, finding: Finding, width: int | None) -> Iterator[Text]:
     """The lines of one finding; its notes are wrapped to ``width`` columns, if given."""
-    span = finding.span
-    yield Text.assemble(
-        (f"{shown_path(span.filename)}:{span.row}:{span.column}", "bold"),
-        " ",
-        (finding.code, _COLOURS[finding.severity]),
-        " ",
-        (finding.message, "bold"),
-    )
-    source = checked.workspace.source(span.filename)
+    span, colour = finding.span, _COLOURS[finding.severity]
+    if finding.of_run:
+        yield Text.assemble((finding.severity, colour), ": ", (finding.message, "bold"))
+    else:
+        place = f"{shown_path(span.filename)}:{span.row}:{span.column}"
+        yield Text.assemble((place, "bold"), " ", (finding.code, colour), " ", (finding.message, "bold"))
+    source = None if finding.of_run else checked.workspace.source(span.filename)
     gutter = len(str(span.end_row)) + 1
     excerpt = list(_excerpt(source, finding, gutter)) if source else []
     yield from excerpt
@@ -74,7 +72,7 @@ def finding_lines(checked: Checked, finding: Finding, width: int | None) -> Iter
     labelled += [("help", hint) for hint in finding.hints]
     labelled += [("called from", calls)] if (calls := _other_calls(finding)) else []
     labelled += [("docs", finding.url)] if finding.url else []
-    if not excerpt:
+    if not excerpt and not finding.of_run:
         labelled += [("note", label)] if (label := _label(finding)) else []
     if excerpt and labelled:
         yield _bar(gutter)
