@@ -46,7 +46,8 @@ class RunMessages(RunObserver):
         self._told.pop(target, None)
 
     def _is_told_by_client(self, report: Report) -> bool:
-        """Whether the client says by itself, with buttons, why a target did not start."""
-        return report.status == "not-started" and bool(
-            experimental_capability(self._server, "fullgraphStatus")
+        """Whether the client says by itself, with buttons, why there is nothing to show."""
+        nothing = report.status == "not-started" or (
+            report.depth in ("kernels", "whole") and not report.codes
         )
+        return nothing and bool(experimental_capability(self._server, "fullgraphStatus"))

@@ -61,7 +61,7 @@ def write_files(report: Report, folder: Path) -> None:
     for document in documents_of(report):
         path = folder / document.name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(document.text, "utf-8")
+        path.write_text(document.text, "utf-8", "backslashreplace")
         title = _title(report, document.compile_id, document.phase)
         if title != heading:
             lines += ["", f"## {escaped(title)}", ""]
@@ -71,7 +71,7 @@ def write_files(report: Report, folder: Path) -> None:
             place = _place(spans_of(document.launches))
             line += f": {escaped(f'{operators(document.launches)} ({place})')}"
         lines.append(line)
-    (folder / _INDEX).write_text("\n".join(lines) + "\n", "utf-8")
+    (folder / _INDEX).write_text("\n".join(lines) + "\n", "utf-8", "backslashreplace")
 
 
 def dry_lines(report: Report) -> Iterator[str]:
