@@ -282,6 +282,12 @@ def test_a_cell_ends_where_it_should() -> None:
         assert live(table([("a", "b", "c"), row], "<<>")) == []
 
 
+def test_an_address_in_a_sentence_is_no_link() -> None:
+    text = "see https://evil.org, www.evil.org, //evil.org, or write to me@evil.org"
+    assert escaped(text) == "see https:/\\/evil.org, www\\.evil.org, /\\/evil.org, or write to me\\@evil.org"
+    assert shown(escaped(text)) == text
+
+
 def test_a_template_is_filled_in_with_code() -> None:
     assert filled("Call `{name}.detach()` now, {name}.", name="x") == "Call `x.detach()` now, x."
     assert filled("Call `{name}()`.", name="a`b{c}") == "Call ``a`b{c}()``."

@@ -12,7 +12,10 @@ from urllib.parse import quote
 
 from .visible import visible
 
-_SPECIAL = re.compile(r"([\\`*\[\]<>#|~]|&(?=#?\w+;)|(?<!\w)_|_(?!\w))")
+_SPECIAL = re.compile(
+    r"([\\`*\[\]<>#|~]|&(?=#?\w+;)|(?<!\w)_|_(?!\w)"
+    r"|(?<=/)/|(?<=\bwww)\.|(?<=\w)@(?=\w))"  # of which editors would make links
+)
 _BLOCK = re.compile(r"[-+=](?=[-+=\s]|$)")
 """What makes a list, a line or a heading where a line begins with it."""
 _NUMBER = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
