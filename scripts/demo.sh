@@ -1,6 +1,7 @@
 #!/bin/sh
 # demo.sh VSIX CODE_SERVER: opens the examples in the VS Code of this machine, with the extension installed;
-# where there is none, serves them to a browser on loopback with code-server.
+# where there is none, serves them to a browser on loopback with code-server, behind a password: every user
+# of this machine can reach that.
 set -eu
 vsix=$1 code_server=$2 folder=$PWD/examples
 
@@ -12,6 +13,7 @@ for editor in code code-insiders codium cursor; do
     fi
 done
 
+umask 077
 home=$PWD/.cache/demo
 mkdir -p "$home/User"
 cat > "$home/User/settings.json" <<SETTINGS
@@ -23,10 +25,15 @@ cat > "$home/User/settings.json" <<SETTINGS
 SETTINGS
 set -- --config "$home/config.yaml" --user-data-dir "$home" --extensions-dir "$home/extensions"
 "$code_server" "$@" --install-extension "$vsix" --force >/dev/null
-"$code_server" "$@" --auth none --bind-addr 127.0.0.1:0 --ignore-last-opened --disable-telemetry \
+unset HASHED_PASSWORD
+PASSWORD=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+export PASSWORD
+"$code_server" "$@" --auth password --bind-addr 127.0.0.1:0 --ignore-last-opened --disable-telemetry \
     --disable-update-check --disable-workspace-trust 2>/dev/null |
     while read -r line; do
         case $line in
-            *"HTTP server listening on "*) echo "Open ${line##* on }?folder=$folder in a browser; Ctrl-C ends it." ;;
+            *"HTTP server listening on "*)
+                echo "Open ${line##* on }?folder=$folder in a browser, with the password $PASSWORD; Ctrl-C ends it."
+                ;;
         esac
     done

@@ -13,6 +13,7 @@ import { type Named, targetOf } from "./failures";
 import { reply } from "./messages";
 import { type ArtifactItem, ASSEMBLY, REPORT, type ReportItem } from "./protocol";
 import type { Server } from "./server";
+import { CODE, uriOf } from "./uris";
 
 interface ArtifactPick extends QuickPickItem {
   artifact?: ArtifactItem;
@@ -46,7 +47,11 @@ export async function openAssembly(server: Server, named: Named): Promise<void> 
 
 /** Open a document that the compiler made beside its source. */
 export async function openBeside(uri: string): Promise<void> {
-  const document = await workspace.openTextDocument(Uri.parse(uri));
+  const code = uriOf(uri, CODE);
+  if (code === undefined) {
+    return;
+  }
+  const document = await workspace.openTextDocument(code);
   await window.showTextDocument(document, { viewColumn: ViewColumn.Beside });
 }
 

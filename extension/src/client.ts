@@ -27,16 +27,13 @@ import { forget, reply, showOutput } from "./messages";
 import type { Milestones } from "./milestones";
 import {
   ASSEMBLY,
-  COMPARISON_SCHEME,
   COMPILE_TIMES,
-  EXPLANATION_SCHEME,
   KERNEL_SCHEME,
   KERNELS,
   MINIFY,
   type MinifySummary,
   OPEN_ARTIFACT,
   OPEN_REPRO,
-  PROFILE_SCHEME,
   READ_TRACE,
   RECIPES,
   RECOMPILES,
@@ -49,9 +46,7 @@ import {
 } from "./protocol";
 import type { PythonExtensions } from "./python";
 import { withInterpreter } from "./settings";
-
-/** Documents that are shown as rendered Markdown. */
-const PAGES = [COMPARISON_SCHEME, EXPLANATION_SCHEME, PROFILE_SCHEME];
+import { PAGES } from "./uris";
 
 /** What the client's parts share. */
 export interface ClientContext {

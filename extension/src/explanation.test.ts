@@ -18,3 +18,11 @@ test("links to files lead from the folder to the top, and from there to the file
 test("without a folder they are text", () => {
   expect(previewLinks(LINK)).toBe("at toy.py:9, see <https://pytorch.org>");
 });
+
+test("a file's name may have brackets, and escaped text is no link", () => {
+  workspace.workspaceFolders = [folder("/w")];
+  expect(previewLinks("[a\\]b.py:1](file:///w/a%5Db.py#L1)")).toMatch(
+    /^\[a\\\]b\.py:1\]\((\/\.\.)+/,
+  );
+  expect(previewLinks("\\[x\\](file:///w/x.py)")).toBe("\\[x\\](file:///w/x.py)");
+});

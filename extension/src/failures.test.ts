@@ -11,7 +11,7 @@ import {
 import { BUG_REPORT, MINIFY, RECIPES, RECOMPILES, STAGES } from "./protocol";
 import type { Server } from "./server";
 import { finding, target } from "./testing/reports";
-import { clipboard, shown, Uri, ViewColumn, window } from "./testing/vscode";
+import { answers, clipboard, shown, Uri, ViewColumn, window } from "./testing/vscode";
 
 const FAILURE = { fault: 2, compileId: "0/0" };
 const TARGET: Named = {
@@ -38,7 +38,7 @@ const server = {
 beforeEach(() => {
   commands = [];
   asked = [];
-  shown.length = window.documents.length = 0;
+  answers.length = shown.length = window.documents.length = 0;
   clipboard.text = "";
   window.activeTextEditor = undefined;
 });
@@ -97,11 +97,19 @@ test("where there is none, nothing is opened", async () => {
 });
 
 test("a bug report goes to the clipboard", async () => {
-  answer = { text: "### Versions" };
+  answer = { text: "### Versions", holds: "It holds weights." };
+  answers.push("Copy");
   await copyBugReport(server, found());
   expect(asked).toEqual([[BUG_REPORT, { target: "toy" }]]);
   expect(clipboard.text).toBe("### Versions");
-  expect(shown).toEqual(["The bug report is on the clipboard."]);
+  expect(shown).toEqual(["It holds weights.", "The bug report is on the clipboard."]);
+});
+
+test("before a bug report is copied, the user is told what it holds", async () => {
+  answer = { text: "### Versions", holds: "It holds weights." };
+  await copyBugReport(server, found());
+  expect(clipboard.text).toBe("");
+  expect(shown).toEqual(["It holds weights."]);
 });
 
 test("the server says why there is no bug report", async () => {

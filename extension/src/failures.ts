@@ -1,5 +1,5 @@
-import { env, l10n, type TextDocument, Uri, ViewColumn, window } from "vscode";
-import { confirm, reply } from "./messages";
+import { env, l10n, type TextDocument, ViewColumn, window } from "vscode";
+import { agrees, confirm, reply } from "./messages";
 import type { FindingNode, TargetNode } from "./nodes";
 import {
   BUG_REPORT,
@@ -13,6 +13,7 @@ import {
   STAGES,
 } from "./protocol";
 import type { Server } from "./server";
+import { FILES, uriOf } from "./uris";
 
 /** What a menu of the view hands over; nothing, from the palette. */
 export type Named = TargetNode | FindingNode | undefined;
@@ -49,7 +50,10 @@ export async function minify(server: Server, named: Named): Promise<void> {
 
 /** Open a repro beside what it was made of. */
 export async function openRepro(uri: string): Promise<void> {
-  await window.showTextDocument(Uri.parse(uri), { viewColumn: ViewColumn.Beside, preview: false });
+  const repro = uriOf(uri, FILES);
+  if (repro) {
+    await window.showTextDocument(repro, { viewColumn: ViewColumn.Beside, preview: false });
+  }
 }
 
 /** Open the repro that a minification has made, if it has. The server has told what became of it. */
@@ -70,8 +74,10 @@ export async function copyBugReport(server: Server, named: Named): Promise<void>
     reply(answer?.problem ?? l10n.t("There is no bug report: the output says why."));
     return;
   }
-  await env.clipboard.writeText(answer.text);
-  confirm(l10n.t("The bug report is on the clipboard."));
+  if (await agrees(answer.holds ?? "", l10n.t("Copy"))) {
+    await env.clipboard.writeText(answer.text);
+    confirm(l10n.t("The bug report is on the clipboard."));
+  }
 }
 
 /** The target that is meant: the one that a menu names, else the Python file in the editor. */

@@ -164,7 +164,7 @@ test("a guard says what it expects, and how often it failed", () => {
     failures: 2,
     ambient: false,
     origin: "parameter of `f`",
-    originLocation: BREAK.location,
+    ...(BREAK.location && { originLocation: BREAK.location }),
   };
   const item = treeItem({ kind: "guard", id: "g", guard, count: 1 });
   expect(item.label).toBe("a");
@@ -184,7 +184,7 @@ test("a document opens beside the source, and can be compared if it has changed"
     treeItem({
       ...{ kind: "artifact", id: "a" },
       artifact: artifact({
-        locations: [BREAK.location, BREAK.location],
+        locations: [frame().location, frame().location],
         ...(previous && { previous }),
       }),
     });
@@ -206,4 +206,16 @@ test("a graph can be opened once it has documents", () => {
     treeItem({ kind: "graph", id: "g", graph, artifacts }).collapsibleState;
   expect(item([])).toBe(TreeItemCollapsibleState.None);
   expect(item([artifact()])).toBe(TreeItemCollapsibleState.Collapsed);
+});
+
+test("what is of the run has no place", () => {
+  const ofRun = finding({ kind: "target-error", message: "no Python" });
+  delete ofRun.location;
+  const item = treeItem({ kind: "finding", id: "f", target: "toy", finding: ofRun });
+  expect(item).toMatchObject({
+    label: "no Python",
+    description: "",
+    tooltip: "no Python (GB0059)",
+  });
+  expect(item.command).toBeUndefined();
 });

@@ -248,9 +248,11 @@ function findingItem({ finding }: FindingNode): TreeItem {
   const { kind, code, severity, message, location, count, minify } = finding;
   const item = new TreeItem(message);
   item.iconPath = findingIcon(kind, severity);
-  item.description = joined([place(location), times(count)]);
-  item.tooltip = `${message} (${code})\n${place(location)}`;
-  item.command = openLocation(location);
+  item.description = joined([location && place(location), times(count)]);
+  item.tooltip = joined([`${message} (${code})`, location && place(location)], "\n");
+  if (location) {
+    item.command = openLocation(location);
+  }
   item.contextValue = minify ? "finding.minifiable" : "finding";
   return item;
 }

@@ -23,6 +23,7 @@ import {
   SHOW_EXPLANATION,
 } from "./protocol";
 import type { Server } from "./server";
+import { FILES, uriOf } from "./uris";
 import { joined } from "./words";
 
 interface KernelPick extends QuickPickItem {
@@ -98,10 +99,13 @@ export function kernelPicks(
 /** Show a line of the user's, beside the code that it became. */
 export async function showSource({ uri, range }: Location | ServerLocation): Promise<void> {
   const { start, end } = range;
-  await window.showTextDocument(Uri.parse(uri.toString()), {
-    viewColumn: ViewColumn.One,
-    selection: new Range(start.line, start.character, end.line, end.character),
-  });
+  const source = uriOf(uri.toString(), FILES);
+  if (source) {
+    await window.showTextDocument(source, {
+      viewColumn: ViewColumn.One,
+      selection: new Range(start.line, start.character, end.line, end.character),
+    });
+  }
 }
 
 function group(label: string, kernels: readonly KernelItem[]): KernelPick[] {

@@ -35,3 +35,8 @@ test("a button executes its command", async () => {
   await Promise.resolve();
   expect(executed).toEqual([["fullgraph.showOutput"]]);
 });
+
+test("no text of a program is a link in a message", () => {
+  reply("[x](command:workbench.action.quit) is no target");
+  expect(shown).toEqual(["[x] (command:workbench.action.quit) is no target"]);
+});

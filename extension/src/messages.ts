@@ -51,9 +51,20 @@ export function manageTrust(): Action {
   return { title: l10n.t("Manage Workspace Trust"), command: "workbench.trust.manage" };
 }
 
+/** Ask before something is done. Whatever is not the button is a no. */
+export async function agrees(question: string, title: string): Promise<boolean> {
+  const answer = await window.showWarningMessage(withoutLinks(question), { modal: true }, title);
+  return answer === title;
+}
+
+/** A sentence in which nothing is a link: VS Code makes links of Markdown's form, also to commands. */
+export function withoutLinks(text: string): string {
+  return text.replaceAll("](", "] (");
+}
+
 /** Never awaited: a message stays open for as long as the user likes. */
 function show(how: Show, message: string, actions: Action[]): void {
-  void how(message, ...actions.map((action) => action.title)).then((title) => {
+  void how(withoutLinks(message), ...actions.map((action) => action.title)).then((title) => {
     const chosen = actions.find((action) => action.title === title);
     return chosen && commands.executeCommand(chosen.command, ...(chosen.arguments ?? []));
   });

@@ -95,10 +95,10 @@ export interface FindingItem {
   code: string;
   severity: "error" | "warning" | "information";
   message: string;
-  location: Location;
   count: number;
   explanation: string;
   minify?: MinifyOptions;
+  location?: Location;
 }
 
 /** A piece of generated code: a kernel, or the whole of what was written for a graph. */
@@ -344,6 +344,7 @@ export interface TargetParams {
 /** A bug report, or why there is none. */
 export interface BugReportItem {
   text?: string;
+  holds?: string;
   problem?: string;
 }
 

@@ -15,6 +15,7 @@ import { Drawings } from "./drawings";
 import { EXPLANATION_SCHEME, type PerformanceItem, SHOW_EXPLANATION } from "./protocol";
 import type { FromPage, ToPage } from "./report/messages";
 import { panelPage } from "./reportPage";
+import { CODE, FILES, uriOf } from "./uris";
 
 export const VIEW_TYPE = "fullgraph.report";
 
@@ -93,13 +94,13 @@ export class ReportPanel implements Disposable {
         break;
       }
       case "source":
-        await this.openBeside(Uri.parse(message.location.uri), message.location.range);
+        await this.openBeside(uriOf(message.location.uri, FILES), message.location.range);
         break;
       case "document":
         if (message.uri.startsWith(`${EXPLANATION_SCHEME}:`)) {
           await commands.executeCommand(SHOW_EXPLANATION, message.uri);
         } else {
-          await this.openBeside(Uri.parse(message.uri));
+          await this.openBeside(uriOf(message.uri, CODE));
         }
         break;
       case "export":
@@ -109,7 +110,10 @@ export class ReportPanel implements Disposable {
   }
 
   /** Open a document in a column that does not hide the report: one that is there, else a new one. */
-  private async openBeside(uri: Uri, range?: Location["range"]): Promise<void> {
+  private async openBeside(uri: Uri | undefined, range?: Location["range"]): Promise<void> {
+    if (uri === undefined) {
+      return;
+    }
     const own = this.panel.viewColumn;
     const other = window.tabGroups.all.find(({ viewColumn }) => viewColumn !== own);
     await window.showTextDocument(await workspace.openTextDocument(uri), {

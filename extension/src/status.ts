@@ -9,6 +9,7 @@ import {
   window,
   workspace,
 } from "vscode";
+import { withoutLinks } from "./messages";
 import type { Milestones } from "./milestones";
 import { INTERPRETER, type InterpreterItem, type StatusParams } from "./protocol";
 import type { Server } from "./server";
@@ -106,7 +107,7 @@ export class Status implements Disposable {
       this.running.size > 0,
     );
     this.item.text = text;
-    this.item.detail = detail;
+    this.item.detail = withoutLinks(detail);
     this.item.severity = severity;
     this.item.busy = busy;
     this.item.command = command;

@@ -49,7 +49,9 @@ beforeEach(() => {
     command(command: string, ...args: unknown[]) {
       commanded.push([command, ...args]);
       const summary = { target: `trace:${args.join("#")}`, status, findings: 1 };
-      return Promise.resolve({ [READ_TRACE]: summary, [TRACE_DIFF]: "comparison:///a" }[command]);
+      return Promise.resolve(
+        { [READ_TRACE]: summary, [TRACE_DIFF]: "fullgraph-comparison:///a" }[command],
+      );
     },
   };
   const view = { reveal: (id: string) => Promise.resolve(revealed.push(id)) };
@@ -142,7 +144,7 @@ test("two traces are compared, one that is not open yet", async () => {
     [READ_TRACE, LOG],
     [TRACE_DIFF, `trace:${LOG}`, "trace:/b"],
   ]);
-  expect(String(window.documents[0]?.[0])).toBe("comparison:///a");
+  expect(String(window.documents[0]?.[0])).toBe("fullgraph-comparison:///a");
 });
 
 test("the trace that a menu names is the later one, and is not offered again", async () => {

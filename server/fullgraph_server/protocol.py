@@ -182,12 +182,13 @@ class FindingItem:
     code: str
     severity: Severity
     message: str
-    location: types.Location
     count: int
     explanation: str
     """The URI of its full explanation."""
     minify: MinifyOptions | None = None
     """What ``fullgraph.minify`` takes, for a failure that can be minified."""
+    location: types.Location | None = None
+    """``None`` for one of the run, which has no place in a file."""
 
 
 @attrs.frozen
@@ -414,11 +415,11 @@ class GraphLinesItem:
     graphs: list[int]
     """The numbers of the graphs that they are in, counted from 1 in the order of the program."""
     label: str
-    """Those graphs in words, a line each; empty if there are none."""
+    """Those graphs in words, as Markdown, a line each; empty if there are none."""
     eager: bool
     """Whether they ran eagerly, or did so at times."""
     reason: str
-    """Why, in words, a line for each cause."""
+    """Why, in words, as Markdown, a line for each cause."""
 
 
 @attrs.frozen
@@ -549,6 +550,8 @@ class BugReportItem:
 
     text: str | None = None
     """In the form of PyTorch's issue template: Markdown."""
+    holds: str | None = None
+    """What of the user's is in the text: a sentence to show before that is copied."""
     problem: str | None = None
 
 

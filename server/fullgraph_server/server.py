@@ -40,6 +40,7 @@ from .features import (
 )
 from .features.configuration import Configuration
 from .features.documents import Documents
+from .features.messages import RunMessages
 from .features.progress import Progress, StatusNotifications
 from .features.projection import Projections
 from .features.seen_calls import SeenCalls
@@ -79,11 +80,12 @@ def create_server() -> FullgraphServer:
             shown,
             Progress(server),
             StatusNotifications(server),
+            RunMessages(server),
             refresh.code_lenses(server),
             refresh.inlay_hints(server),
         ),
     )
-    minifications = minify.Minifications(server, planner, runs)
+    minifications = minify.Minifications(server, planner, documents, runs)
     run.register(server, runs, found_targets, documents, configuration, shown, minifications)
     minify.register(server, found_targets, documents, minifications)
     diagnostics.register(server, documents, shown)

@@ -27,6 +27,8 @@ from fullgraph_compiler.minify.case import (
     Ref,
     TensorSpec,
 )
+from fullgraph_compiler.replay import program
+from fullgraph_compiler.replay.record import RecordedCall
 from in_child import in_child
 
 
@@ -391,3 +393,25 @@ def test_a_repro_of_a_hang_has_a_time_limit(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(self_check, "SECONDS", 2)
     code, text = ran(failing("time.sleep(1000)"), failure, tmp_path)
     assert (code, text) == (0, "Still fails: it takes longer than 2 seconds\n")
+
+
+# -- what of the user's is in it ---------------------------------------------------------------
+
+
+def header(text: str) -> str:
+    return " ".join(line.removeprefix("# ") for line in text.partition("\n\n")[0].splitlines())
+
+
+def test_a_repro_says_what_it_holds_before_it_is_shared() -> None:
+    case = case_of([tensor("x", 2)], [operation("a", "operator.add", X, 1)], [Ref("a")])
+    text = repro.write(case, fault(Failure("error", "Error", "no")), "torch 0.0")
+    assert "Before you share this file: it holds code of your program, and may hold values of its" in header(
+        text
+    )
+
+
+def test_a_recorded_call_says_what_it_holds_before_it_is_shared() -> None:
+    call = RecordedCall("f", b"", (), (), False, {}, ())
+    text = program.write(call, fault(Failure("error", "Error", "no")), "torch 0.0")
+    assert "Before you share this file: ARGUMENTS holds all that the call was given" in header(text)
+    assert "weights included" in header(text)

@@ -323,7 +323,11 @@ async def test_a_bug_report_holds_the_repro_and_what_it_prints(editor: Editor) -
     repro = editor.folder / ".fullgraph" / "repros" / "program-1.py"
     repro.write_text("# It fails.\n#\n# More.\nimport sys\n\nprint('```boom', *sys.argv[1:])\nsys.exit(3)\n")
     for name in ("shrink", uri_of(repro)):
-        report = (await editor.ask("fullgraph/bugReport", target=name))["text"]
+        answer = await editor.ask("fullgraph/bugReport", target=name)
+        assert answer["holds"].startswith(
+            "The bug report holds code of your program and what it was called with"
+        )
+        report = answer["text"]
         head, _, rest = report.partition("### Error logs")
         logs, _, versions = rest.partition("### Versions")
         assert head.startswith("### 🐛 Describe the bug\n\nIt fails.\n\n````python\n")
@@ -336,7 +340,9 @@ async def test_without_a_repro_the_program_is_reported(editor: Editor) -> None:
     answer = await editor.ask("fullgraph/bugReport", target="fails")
     assert answer == {"problem": "fails has no failure to report: analyze it first."}
     await editor.command("fullgraph.run", "fails")
-    report = (await editor.ask("fullgraph/bugReport", target="fails"))["text"]
+    answer = await editor.ask("fullgraph/bugReport", target="fails")
+    assert answer["holds"].startswith("The bug report holds the text of program.py, the error log and paths")
+    report = answer["text"]
     assert "backend failed: boom" in report
     assert PROGRAM in report
     answer = await editor.ask("fullgraph/bugReport", target="gone")
@@ -376,6 +382,33 @@ async def test_a_script_is_debugged_as_it_runs(editor: Editor) -> None:
     assert await editor.ask("fullgraph/debugConfiguration", target="gone") == {
         "problem": "There is no target gone."
     }
+
+
+async def test_nothing_is_made_outside_of_the_workspace_for_the_debugger(editor: Editor) -> None:
+    other = editor.folder.parent / "other"
+    other.mkdir()
+    (other / "pyproject.toml").touch()
+    (other / "a.py").write_text("print(1)\n")
+    found = await configuration(editor, str(other / "a.py"))
+    assert found["env"]["TORCHINDUCTOR_CACHE_DIR"] == str(editor.folder / ".fullgraph" / "inductor")
+    assert sorted(path.name for path in other.iterdir()) == ["a.py", "pyproject.toml"]
+
+
+async def test_a_link_in_the_place_of_the_own_folder_is_not_followed(editor: Editor) -> None:
+    elsewhere = editor.folder.parent / "elsewhere"
+    elsewhere.mkdir()
+    link = editor.folder / ".fullgraph"
+    link.symlink_to(elsewhere)
+    try:
+        found = await configuration(editor, "finish")
+        assert "TORCHINDUCTOR_CACHE_DIR" not in found["env"]
+        told = f"for one run only: {link} is a symbolic link, which is not followed: put a folder there."
+        assert [message.message for message in editor.messages if told in message.message]
+        with pytest.raises(JsonRpcException, match="is a symbolic link, which is not followed"):
+            await editor.command("fullgraph.minify", "shrink")
+    finally:
+        link.unlink()
+    assert not any(elsewhere.iterdir())
 
 
 async def test_a_test_and_example_calls_are_debugged_by_what_runs_them(editor: Editor) -> None:

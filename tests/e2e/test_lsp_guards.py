@@ -88,7 +88,7 @@ async def test_a_size_tells_what_is_taken_for_granted_and_where(editor: Editor) 
     assert "**Sizes that this line fixes**" in text
     assert "- `x.shape[0] % 2 == 0`" in text
     assert "- `x.shape[0] % 2 != 0`" in text
-    assert "torch/_dynamo/variables/tensor.py" in text
+    assert "torch/\\_dynamo/variables/tensor.py" in text
     text = await hovered(editor, "def forward(self, x, flag", "x")
     assert "**Its sizes**" in text
     assert f"at [line 24]({editor.uri}#L24)" in text

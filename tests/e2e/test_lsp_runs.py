@@ -305,8 +305,13 @@ async def test_missing_interpreter(editor: Editor) -> None:
     editor.set_configuration({"fullgraph": {"interpreter": "/no/such/python"}})
     summary = await editor.command("fullgraph.run", "source")
     assert (summary["status"], summary["findings"]) == ("not-started", 1)
-    assert messages(editor) == ["There is no interpreter /no/such/python."]
-    assert editor.published[-1].diagnostics[0].severity == types.DiagnosticSeverity.Error
+    assert messages(editor) == [], "no file is at fault"
+    (finding,) = (await editor.ask("fullgraph/report", target="source"))["findings"]
+    assert (finding["severity"], finding["message"]) == (
+        "error",
+        "There is no interpreter /no/such/python.",
+    )
+    assert "location" not in finding
 
 
 async def test_settings_of_the_wrong_type_are_told_once(editor: Editor) -> None:

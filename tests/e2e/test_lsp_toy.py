@@ -144,7 +144,7 @@ async def test_hover_on_a_name_shows_its_guards(editor: Editor, toys: dict[str, 
     hover = await editor.hover(toy.uri, 4, 8)
     finding, _, guards = text(hover).partition("\n\n---\n\n")
     assert guards.startswith("**`a`**: ")
-    assert "`TENSOR_MATCH`: torch.float32, shape \\[10\\], device cpu, requires\\_grad=False" in guards
+    assert "`TENSOR_MATCH`: torch.float32, shape \\[10\\], device cpu, requires_grad=False" in guards
     assert f"**failed 1 time**, first used at [line 5]({toy.uri}#L5)" in guards
     assert "check_tensor(L['a']" in guards
     assert "mark_dynamic(a, 0)" in finding

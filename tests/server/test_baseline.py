@@ -238,3 +238,11 @@ def test_a_file_that_is_no_baseline_is_refused_in_one_sentence(
         read_baseline(path)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_half_a_character_is_written_and_read_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "known.json"
+    identity = Identity("a\udcff.py", "x = '\ud800ü'", "GB1", "graph-break", "m")
+    write_baseline(path, Baseline({identity: 1}))
+    assert read_baseline(path).counts == {identity: 1}
+    assert "ü" in path.read_text("utf-8")

@@ -188,6 +188,7 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
                 "compile_ids": [],
                 "fault": 0,
                 "ranks": [],
+                "of_run": False,
                 "baseline": False,
             }
         ],
@@ -282,6 +283,39 @@ def test_sarif_has_one_run_with_its_rules_and_results(folder: Path) -> None:
     }
     frames = second["stacks"][0]["frames"]
     assert [item["location"]["message"]["text"] for item in frames] == ["toy", "<module>"]
+
+
+def of_run(folder: Path) -> Finding:
+    finding = graph_break(folder, (1, 1, 1, 1), kind="target-error", code="target-error", severity="error")
+    return replace(finding, message="no Python here", explanation="", url="", stack=(), of_run=True)
+
+
+def test_what_is_wrong_with_a_run_is_told_without_a_line(folder: Path) -> None:
+    report = checked(folder, of_run(folder), status="not-started")
+    assert written("text", report).startswith(
+        "error: no Python here\n   = help: Use `torch.cond`.\n\nnot started"
+    )
+    assert written("github", report) == (
+        "::error title=fullgraph target-error::no Python here%0AUse `torch.cond`.\n"
+    )
+    (finding,) = json.loads(written("json", report))["findings"]
+    assert (finding["of_run"], finding["filename"], finding["location"]["row"]) == (
+        True,
+        str(folder / "toy.py"),
+        1,
+    ), "keys stay"
+
+
+def test_what_is_wrong_with_a_run_is_a_notification_in_sarif(folder: Path) -> None:
+    import sarif_pydantic as model
+
+    text = written("sarif", checked(folder, of_run(folder), graph_break(folder), status="not-started"))
+    model.Sarif.model_validate_json(text)
+    (run,) = json.loads(text)["runs"]
+    assert [item["ruleId"] for item in run["results"]] == ["GB0170"], "each has a location"
+    assert run["invocations"][0]["toolExecutionNotifications"] == [
+        {"level": "error", "message": {"text": "toy.py: no Python here\nUse `torch.cond`."}}
+    ]
 
 
 def test_sarif_is_valid(folder: Path) -> None:

@@ -21,6 +21,7 @@ from fullgraph_compiler.facts import (
     RecompileLimit,
     RunFinished,
     StackFrame,
+    Status,
     TargetProblem,
 )
 from fullgraph_server.engine.fold import fold
@@ -47,6 +48,7 @@ class Net(torch.nn.Module):
 toy(torch.randn(10), torch.randn(10))
 """
 FILE = "/w/toy.py"
+URL = "https://meta-pytorch.github.io/compile-graph-break-site/gb/gb0059.html"
 EINOPS = "/w/.venv/lib/python3.11/site-packages/einops/einops.py"
 MODULE = StackFrame(FILE, 16, "<module>")
 WORKSPACE = Workspace(Path("/w"), {FILE: SourceFile(FILE, TOY)}.get)
@@ -71,9 +73,7 @@ def compiled(compile_id: str, function: str = "toy", row: int = 4, ops: int = 2)
 def broke(
     compile_id: str, *stack: StackFrame, reason: str = "print called", skips: bool = False
 ) -> GraphBreak:
-    return GraphBreak(
-        compile_id, "GB0059", reason, "why", ("do this",), "ctx", "https://x", stack, skips, "all"
-    )
+    return GraphBreak(compile_id, "GB0059", reason, "why", ("do this",), "ctx", URL, stack, skips, "all")
 
 
 def size(earlier: str, expected: int, actual: int, *stack: StackFrame) -> GuardFailure:
@@ -107,7 +107,7 @@ def test_a_graph_break_stands_on_its_expression() -> None:
         span=Span(FILE, 7, 5, 7, 17),
         explanation="why",
         hints=("do this",),
-        url="https://x",
+        url=URL,
         stack=(Call(FILE, 16, "<module>"), Call(FILE, 7, "toy")),
         count=1,
         text="all",
@@ -465,3 +465,28 @@ def test_a_break_that_one_compilation_tells_twice_is_one_finding() -> None:
     )
     assert [(finding.span.column, finding.count) for finding in report.findings] == [(5, 1), (11, 1)]
     assert report.findings[0].message == "print called; the whole of `toy` runs eagerly"
+
+
+NO_GPU = TargetProblem("error", "no kernels for a GPU: there is no preview environment", of_run=True)
+PROGRAM = TargetProblem("error", "The program did not finish within 5 s.")
+
+
+@pytest.mark.parametrize(
+    ("problem", "status", "of_run"),
+    [
+        (TargetProblem("error", "/no/python is not there"), "not-started", True),
+        (TargetProblem("error", "pytest finds no test a.py::test_b"), "not-started", True),
+        (
+            TargetProblem("error", "SyntaxError: no", (), (StackFrame(FILE, 3, "<module>"),)),
+            "not-started",
+            False,
+        ),
+        (NO_GPU, "finished", True),
+        (TargetProblem("warning", "torch 2.9 is not tested", of_run=True), "finished", True),
+        (PROGRAM, "timeout", False),
+        (TargetProblem("error", "The program crashed: SIGSEGV."), "crashed", False),
+        (ProgramRaised("ValueError", "bad", (), ""), "raised", False),
+    ],
+)
+def test_a_problem_of_the_run_is_in_no_line(problem: Fact, status: Status, of_run: bool) -> None:
+    assert only(folded(problem, RunFinished(status, 0.1))).of_run is of_run

@@ -10,6 +10,8 @@ import pytest
 from fullgraph_server.engine.report import Call, Finding, Report, Span
 from fullgraph_server.features.diagnostics import Diagnostics
 from fullgraph_server.features.documents import Documents
+from fullgraph_server.features.explanation import explain
+from fullgraph_server.features.messages import RunMessages
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.targets import script_target
 from lsprotocol import types
@@ -148,3 +150,54 @@ async def test_what_several_targets_found_is_shown_once(client: Client, diagnost
     assert sorted(client.told()) == ["one", "same", "two"]
     diagnostics.cleared("two")
     assert sorted(client.told()) == ["one", "same"]
+
+
+# -- what is of no line ------------------------------------------------------------------------
+
+
+def of_run(message: str, severity: str = "error", hints: tuple[str, ...] = ()) -> Finding:
+    return found(message, 1, kind="target-error", severity=severity, hints=hints, of_run=True)
+
+
+async def test_what_is_of_the_run_is_no_diagnostic(client: Client, diagnostics: Diagnostics) -> None:
+    begin(diagnostics, 1)
+    diagnostics.reported(report(1, of_run("no Python")))
+    assert client.published == []
+    diagnostics.reported(report(1, of_run("no Python"), found("broke")))
+    assert client.told() == ["broke"]
+
+
+def test_what_is_of_the_run_is_a_message_once(client: Client) -> None:
+    shown: list[tuple[types.MessageType, str]] = []
+    client.window_show_message = lambda params: shown.append((params.type, params.message))  # type: ignore[attr-defined]
+    messages = RunMessages(client)  # type: ignore[arg-type]
+    problem = of_run("no kernels for a GPU", hints=("Make an environment.", "Name it."))
+    for generation in (1, 2):
+        messages.reported(report(generation, problem, found("broke"), of_run("fyi", "information")))
+    told = (types.MessageType.Error, "model.py: no kernels for a GPU. Make an environment.")
+    assert shown == [told]
+    messages.reported(replace(report(3, of_run("[x](command:y)", "warning")), status=None))
+    assert shown == [told], "a run that is on is told when it is over"
+    messages.reported(report(4))
+    messages.reported(report(5, problem))
+    assert shown == [told, told], "it was mended, and is back"
+    messages.cleared(FILE)
+    messages.reported(report(6, of_run("[x](command:y)", "warning")))
+    assert shown[2:] == [(types.MessageType.Warning, "model.py: [x] (command:y).")]
+
+
+def test_a_client_that_says_why_a_target_did_not_start_is_not_told_twice(client: Client) -> None:
+    shown: list[str] = []
+    client.window_show_message = lambda params: shown.append(params.message)  # type: ignore[attr-defined]
+    not_started = replace(report(1, of_run("no Python")), status="not-started")
+    RunMessages(client).reported(not_started)  # type: ignore[arg-type]
+    assert shown == ["model.py: no Python."]
+    client.client_capabilities = types.ClientCapabilities(experimental={"fullgraphStatus": True})
+    for silent in (not_started, replace(not_started, status="finished", depth="kernels")):
+        RunMessages(client).reported(silent)  # type: ignore[arg-type]
+    assert len(shown) == 1
+
+
+def test_the_explanation_of_what_is_of_the_run_names_no_line(client: Client) -> None:
+    text = explain(report(1, of_run("no Python")), of_run("no Python"), Documents(client))  # type: ignore[arg-type]
+    assert text.split() == ["#", "GB1:", "no", "Python", "Error,", "torch", "2.13"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fullgraph_server.workspace.own_folder import kernel_cache, own_folder
 from fullgraph_server.workspace.source import SourceFile, SourceReader, read_source
 from fullgraph_server.workspace.workspace import Workspace, project_root
 
@@ -106,3 +107,34 @@ def test_the_project_is_the_nearest_marked_folder(tmp_path: Path) -> None:
     write(tmp_path / "pkg/setup.py")
     assert project_root(path) == tmp_path / "pkg"
     assert project_root(tmp_path / "pkg") == tmp_path / "pkg"
+
+
+# -- the folder that Fullgraph keeps -----------------------------------------------------------
+
+
+def test_the_own_folder_is_made_and_ignored(tmp_path: Path) -> None:
+    assert own_folder(tmp_path, "repros") == tmp_path / ".fullgraph" / "repros"
+    assert own_folder(tmp_path, "repros").is_dir()
+    assert (tmp_path / ".fullgraph" / ".gitignore").read_text() == "*\n"
+    (tmp_path / "link").symlink_to(tmp_path)
+    assert kernel_cache(tmp_path / "link") == str(tmp_path / "link" / ".fullgraph" / "cache"), (
+        "the root may be one"
+    )
+
+
+@pytest.mark.parametrize("name", [".fullgraph", ".fullgraph/cache", ".fullgraph/.gitignore"])
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_link_in_the_own_folder_is_not_followed(tmp_path: Path, name: str, exists: bool) -> None:
+    root, elsewhere = tmp_path / "root", tmp_path / "elsewhere"
+    link = root / name
+    link.parent.mkdir(parents=True)
+    if exists:
+        elsewhere.mkdir()
+    link.symlink_to(elsewhere)
+    if name.endswith(".gitignore"):
+        assert own_folder(root, "cache").is_dir()
+    else:
+        assert kernel_cache(root) == ""
+        with pytest.raises(OSError, match="is a symbolic link, which is not followed"):
+            own_folder(root, "cache")
+    assert (sorted(elsewhere.iterdir()) if exists else elsewhere.exists()) == ([] if exists else False)

@@ -16,14 +16,15 @@ scenario(
     const folder = scene.workspace({ [SETTINGS]: broken });
     execFileSync(join(VENV, "bin/python"), ["-m", "venv", "--without-pip", join(folder, "venv")]);
     const window = await scene.open({ open: folder });
-    const problem = (text: string) =>
-      expect.poll(() => window.problems()).toContainEqual(expect.stringContaining(text));
+    // It is of the run: no line of the file is at fault.
+    const told = (text: string) =>
+      expect.poll(() => window.messages()).toContainEqual(expect.stringContaining(text));
 
     await window.openFile("toy.py");
     await expect.poll(() => window.status()).toMatch(/There is no interpreter .*gone\/bin\/python/);
     await scene.picture("missing");
     await window.palette("Fullgraph: Analyze This File");
-    await problem("There is no interpreter");
+    await told("There is no interpreter");
 
     await window.palette("Fullgraph: Select Interpreter…");
     await window.quickRow("venv/bin/python").waitFor();
@@ -32,7 +33,7 @@ scenario(
     await expect.poll(() => window.status()).toMatch(/No torch in .* Install it there/);
     await scene.picture("no-torch");
     await window.palette("Fullgraph: Analyze This File");
-    await problem("has no torch");
+    await told("has no torch");
 
     await window.palette("Fullgraph: Select Interpreter…");
     await window.choose(".venv/bin/python");

@@ -81,7 +81,8 @@ class TraceListener(logging.Handler):
         if not self._failed:
             self._failed = True
             message = f"a record of torch's trace could not be read ({error!r}): findings may be missing"
-            self._sink([TargetProblem("warning", message, ("Please report this with the output log.",))])
+            hints = ("Please report this with the output log.",)
+            self._sink([TargetProblem("warning", message, hints, of_run=True)])
 
 
 def calling_stack(frame: FrameType | None) -> Stack:

@@ -165,4 +165,4 @@ def _of_program(stack: Stack) -> Stack:
 def _unsupported_torch() -> TargetProblem:
     oldest, newest = (f"{major}.{minor}" for major, minor in torch_compat.SUPPORTED)
     tested = f"torch {torch_compat.version()} is outside of the tested range {oldest} to {newest}"
-    return TargetProblem("warning", f"{tested}: some findings may be missing")
+    return TargetProblem("warning", f"{tested}: some findings may be missing", of_run=True)

@@ -126,12 +126,16 @@ class ProgramRaised:
 
 @dataclass(frozen=True, slots=True)
 class TargetProblem:
-    """Something is wrong with the target or its environment; ``message`` says what to do."""
+    """Something is wrong with the target or its environment; ``message`` says what to do.
+
+    Without a stack it is of the target's file, or, if it is ``of_run``, of no file at all.
+    """
 
     severity: Severity
     message: str
     hints: tuple[str, ...] = ()
     stack: Stack = ()
+    of_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)

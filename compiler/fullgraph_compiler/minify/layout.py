@@ -24,6 +24,12 @@ def assemble(
     return "\n\n\n".join(part.strip("\n") for part in [*head, *parts] if part) + "\n"
 
 
+def comment(lines: Sequence[str], holds: str) -> str:
+    """The comment at the top: what the file is, then what of the user's it ``holds``."""
+    told = [*lines, "", f"Before you share this file: {holds}"]
+    return "".join(f"# {line}".rstrip() + "\n" for line in told)
+
+
 def _is_import(text: str) -> bool:
     return text.startswith(("import ", "from "))
 

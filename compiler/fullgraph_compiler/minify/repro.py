@@ -15,7 +15,7 @@ import torch
 from ..facts import FaultLocated, StackFrame
 from . import self_check
 from .case import Case, Code, Graph, Operation, Ref, Value, references, uses
-from .layout import assemble
+from .layout import assemble, comment
 from .writing import EXACT, assignment, call, expression, make
 
 
@@ -242,6 +242,7 @@ _STAGES = {
     "inductor": "TorchInductor",
 }
 _MOST_LINES = 5
+_HOLDS = "it holds code of your program, and may hold values of its inputs and weights. Read it."
 
 
 def _header(case: Case, fault: FaultLocated, environment: str) -> str:
@@ -257,4 +258,4 @@ def _header(case: Case, fault: FaultLocated, environment: str) -> str:
         f"Run it to see whether it still does{options}: the exit code is 0 if so, else 1.",
         *environment.splitlines(),
     ]
-    return "".join(f"# {line}".rstrip() + "\n" for line in lines) + "\n"
+    return comment(lines, _HOLDS) + "\n"

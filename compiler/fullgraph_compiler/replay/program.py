@@ -10,11 +10,14 @@ from pathlib import Path
 
 from ..facts import FaultLocated
 from ..minify.checking import difference
-from ..minify.layout import assemble
+from ..minify.layout import assemble, comment
 from ..minify.self_check import END, raises, source
 from .record import RecordedCall
 
 _WIDTH = 100
+_HOLDS = (
+    "ARGUMENTS holds all that the call was given, and the object that it is a method of, weights included."
+)
 
 
 def write(call: RecordedCall, fault: FaultLocated, environment: str) -> str:
@@ -32,11 +35,10 @@ def write(call: RecordedCall, fault: FaultLocated, environment: str) -> str:
         "Run it to see whether it still fails (with --raise, by its traceback): exit code 0 if so, else 1.",
         *environment.splitlines(),
     ]
-    comment = "".join(f"# {line}".rstrip() + "\n" for line in header)
     expected = replace(failure, message=line)
     check = _numbers() if failure.kind == "accuracy" else raises(expected, "replay()")
     parts = [_arguments(call), _call(call), "# -- the check --", *check, END]
-    return comment + "\n" + assemble(call.preamble, parts)
+    return comment(header, _HOLDS) + "\n" + assemble(call.preamble, parts)
 
 
 def _arguments(call: RecordedCall) -> str:

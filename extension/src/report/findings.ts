@@ -17,7 +17,7 @@ export function findingList(section: HTMLElement, { findings }: PerformanceItem)
       {},
       element("span", { class: `severity ${severity}` }, SEVERITIES[severity]),
       sentence(count > 1 ? `${message} (×${count})` : message),
-      sourceLink(location),
+      location ? sourceLink(location) : "",
       documentLink(explanation, code),
     ),
   );

@@ -33,15 +33,19 @@ export function tell(message: FromPage): void {
 
 /** A link to a line of the user's. */
 export function sourceLink(location: Location, text = place(location)): HTMLElement {
-  return vscode
-    ? button(text, { kind: "source", location })
-    : element("a", { href: addressOf(location) }, text);
+  return vscode ? button(text, { kind: "source", location }) : link(addressOf(location), text);
 }
 
-/** Where a page that is alone finds a line: VS Code opens such addresses. */
-export function addressOf({ uri, range }: Location): string {
+/** Where a page that is alone finds a line of a file: VS Code opens such addresses. */
+export function addressOf({ uri, range }: Location): string | undefined {
   const { line, character } = range.start;
-  return `${uri.replace("file://", "vscode://file")}:${line + 1}:${character + 1}`;
+  return uri.startsWith("file:///")
+    ? `${uri.replace("file://", "vscode://file")}:${line + 1}:${character + 1}`
+    : undefined;
+}
+
+function link(address: string | undefined, text: string): HTMLElement {
+  return address === undefined ? element("span", {}, text) : element("a", { href: address }, text);
 }
 
 /** Links to lines, the first of them only if there are many. */

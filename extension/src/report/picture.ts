@@ -60,7 +60,10 @@ export class Pictures {
           if (vscode) {
             tell({ kind: "source", location });
           } else {
-            window.location.href = addressOf(location);
+            const address = addressOf(location);
+            if (address !== undefined) {
+              window.location.href = address;
+            }
           }
         });
       }

@@ -33,12 +33,13 @@ from .formats.kernels import write as write_kernels
 from .formats.times import write as write_times
 from .known import KnownFindings
 from .options import FAIL_ON, RunOptions
+from .output import Commands
 from .resolve import resolve_targets
 from .switches import Option, with_device, with_switches
 from .trace import TraceOptions, compare_traces, show_examples, show_trace
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="fullgraph", message="%(prog)s %(version)s")
 def main() -> None:
     """See what torch.compile does to your code: graph breaks, guards and recompilations."""

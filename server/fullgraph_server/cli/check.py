@@ -14,6 +14,7 @@ from ..workspace.workspace import Workspace
 from .formats import Checked, Format
 from .known import KnownFindings
 from .options import FAIL_ON, RunOptions
+from .output import tell
 from .session import NOT_STARTED, Session, workspace_root
 
 _FOUND = 1
@@ -38,7 +39,7 @@ def check_targets(
         check.session.close()
     told = baseline.end(complete=check.ran_all) if baseline else ""
     if told:
-        print(told, file=sys.stderr)  # noqa: T201
+        tell(told)
     return check.exit_code
 
 

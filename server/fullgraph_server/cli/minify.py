@@ -16,6 +16,7 @@ from ..engine.minification import Minified
 from ..engine.purposes import unsuited
 from ..workspace.targets import Target
 from .options import RunOptions
+from .output import clean, tell, write_line
 from .session import NOT_STARTED, Session
 
 _NOTHING_FAILS = 1
@@ -50,7 +51,9 @@ def minify_target(
     finally:
         session.close()
     repro = minified.size is not None
-    print(minified.message, file=sys.stdout if repro else sys.stderr)
+    write_line(sys.stdout if repro else sys.stderr, minified.message)
+    if repro:
+        tell(f"Before you share {output.name}, read what it says it holds: inputs, perhaps weights.")
     if session.signalled:
         return session.signalled
     if repro:
@@ -68,4 +71,4 @@ def free_name(path: Path) -> Path:
 def _progress() -> Iterator[Callable[[str], None]]:
     """A line on the terminal that says how far it is; nothing where there is no terminal."""
     with Console(stderr=True, highlight=False, markup=False).status("") as status:
-        yield status.update
+        yield lambda message: status.update(clean(message))

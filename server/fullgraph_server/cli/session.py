@@ -25,6 +25,7 @@ from ..workspace.config import read_config
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace, is_project, project_root
 from .options import RunOptions, interpreter, preview_interpreter
+from .output import tell
 
 NOT_STARTED, _SIGNALLED = 2, 128
 
@@ -67,10 +68,10 @@ class Session:
     def _settings(self, target: Target, root: Path) -> RunSettings:
         config = read_config(root)
         for problem in config.problems:
-            print(f"{problem.span.filename}:{problem.span.row}: {problem.message}", file=sys.stderr)  # noqa: T201
+            tell(f"{problem.span.filename}:{problem.span.row}: {problem.message}")
         python = interpreter(self._options.python, config)
         if sys.stderr.isatty():
-            print(f"Running {target.label} with {python}", file=sys.stderr)  # noqa: T201
+            tell(f"Running {target.label} with {python}")
         memory = memory_limit(self._options.memory or config.memory)
         env, switches = {**os.environ, **target.env}, target.switches or config.switches
         switches = replace(switches, **self._options.switches)

@@ -24,6 +24,7 @@ from .formats.checked import shown_path
 from .formats.comparison import compared
 from .known import KnownFindings
 from .options import FAIL_ON, interpreter
+from .output import tell, write_line
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def show_trace(
     checked = _checked(path, options, baseline)
     write([checked], 1, sys.stdout)
     if baseline and (told := baseline.end(complete=True)):
-        print(told, file=sys.stderr)  # noqa: T201
+        tell(told)
     return int(any(finding.severity in FAIL_ON[fail_on] for finding in checked.new_findings))
 
 
@@ -59,9 +60,10 @@ def show_examples(path: Path, options: TraceOptions) -> int:
     """Write example calls of what a trace saw compiled; the exit code is 1 if there are none."""
     lines = example_lines(_checked(path, options).report)
     for filename, row, examples in lines:
-        print(f"{shown_path(filename)}:{row}", *examples, "", sep="\n")  # noqa: T201
+        for line in (f"{shown_path(filename)}:{row}", *examples, ""):
+            write_line(sys.stdout, line)
     if not lines:
-        print("No function of the project has calls that can be written down.", file=sys.stderr)  # noqa: T201
+        tell("No function of the project has calls that can be written down.")
     return 0 if lines else 1
 
 
@@ -77,7 +79,7 @@ def _checked(path: Path, options: TraceOptions, baseline: KnownFindings | None =
     try:
         found = find_logs(path)
         if found.older and sys.stderr.isatty():
-            print(f"{found.older} older logs are left out: name one to see it", file=sys.stderr)  # noqa: T201
+            tell(f"{found.older} older logs are left out: name one to see it")
         report = as_it_is_now(read_trace(path, reading, target.id, rank=options.rank), workspace)
     except NoTraceError as error:
         raise click.UsageError(str(error)) from error

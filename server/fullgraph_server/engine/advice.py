@@ -15,6 +15,7 @@ from collections.abc import Callable
 from fullgraph_compiler.facts import GuardFailure
 from fullgraph_compiler.trace.changes import TYPE, VALUES
 
+from .markdown import code_span, filled
 from .names import written_name
 
 _ONCE_EACH = "Each is a graph of its own, compiled once: call it with every one ahead of time."
@@ -41,7 +42,7 @@ def recompile_hints(failure: GuardFailure) -> tuple[str, ...]:
         return ()
     if not isinstance(rule, str):
         return (rule(failure),)
-    return (rule.format(name=name, expected=failure.expected),)
+    return (filled(rule, name=name, expected=failure.expected),)
 
 
 # -- tensors -------------------------------------------------------------------------------------------
@@ -56,26 +57,29 @@ def _size(failure: GuardFailure) -> str:
             "sizes that are equal in the first call are otherwise taken for one."
         )
     if failure.expected in ("0", "1", "at least 2") or failure.actual in ("0", "1"):
+        mark = code_span(f"torch._dynamo.decorators.mark_unbacked({name}, {dimension})")
         return (
-            f"Call `torch._dynamo.decorators.mark_unbacked({name}, {dimension})` before the compiled call: "
+            f"Call {mark} before the compiled call: "
             "a size of 0 or 1 is compiled apart, also where it is dynamic."
         )
     if failure.kind == SPECIALIZED:
+        size = code_span(f"{name}.shape[{dimension}]")
         return (
-            f"The code makes a number of `{name}.shape[{dimension}]`, so that each size is a graph of its "
+            f"The code makes a number of {size}, so that each size is a graph of its "
             "own (a loop over it is unrolled): use operations on the whole tensor, or pad to a few sizes."
         )
     if failure.kind != "TENSOR_MATCH":
         return _ASKED
     if _is_array(failure):
         return "Compile with `dynamic=True`: an array cannot be marked as dynamic."
+    mark = code_span(f"torch._dynamo.mark_dynamic({name}, {dimension})")
     if "force_parameter_static_shapes" in failure.reason:
         return (
             "Set `torch._dynamo.config.force_parameter_static_shapes = False`, since parameters are static "
-            f"otherwise, and call `torch._dynamo.mark_dynamic({name}, {dimension})` before the compiled call."
+            f"otherwise, and call {mark} before the compiled call."
         )
     return (
-        f"Call `torch._dynamo.mark_dynamic({name}, {dimension})` before the compiled call, "
+        f"Call {mark} before the compiled call, "
         "or compile with `dynamic=True`, to keep one graph for every size."
     )
 
@@ -87,38 +91,40 @@ def _is_array(failure: GuardFailure) -> bool:
 def _rank(failure: GuardFailure) -> str:
     name = written_name(failure.source)
     more = failure.actual.isdigit() and int(failure.actual) < int(failure.expected)
-    step = f"`{name}.unsqueeze(0)` adds one" if more else f"`{name}.flatten(0, 1)` joins two"
-    return f"Give it {failure.expected} dimensions in every call: {step}."
+    step = "`{name}.unsqueeze(0)` adds one" if more else "`{name}.flatten(0, 1)` joins two"
+    return f"Give it {failure.expected} dimensions in every call: {filled(step, name=name)}."
 
 
 def _requires_grad(failure: GuardFailure) -> str:
     name = written_name(failure.source)
     if failure.expected == "True":
-        return f"Let it require gradients in every call: `{name}.requires_grad_(True)`."
-    return f"Pass it without gradients in every call: `{name}.detach()`."
+        return filled("Let it require gradients in every call: `{name}.requires_grad_(True)`.", name=name)
+    return filled("Pass it without gradients in every call: `{name}.detach()`.", name=name)
 
 
 def _autograd(failure: GuardFailure) -> str:
     name = written_name(failure.source)
     if failure.expected == "on":
-        return f"Pass a copy of what was made in inference mode: `{name}.clone()`, outside of that mode."
-    return f"Make `{name}` in `torch.inference_mode()` in every call."
+        advice = "Pass a copy of what was made in inference mode: `{name}.clone()`, outside of that mode."
+    else:
+        advice = "Make `{name}` in `torch.inference_mode()` in every call."
+    return filled(advice, name=name)
 
 
 def _type_of_tensor(failure: GuardFailure) -> str:
     name = written_name(failure.source)
     if failure.actual == "NoneType":
-        return _OPTIONAL.format(name=name)
+        return filled(_OPTIONAL, name=name)
     if failure.actual in ("int", "float", "bool"):
-        return f"Pass a tensor in every call: `torch.tensor({name})`."
+        return filled("Pass a tensor in every call: `torch.tensor({name})`.", name=name)
     if failure.actual.endswith("Parameter"):
-        return f"Pass the plain tensor in every call: `{name}.detach()`."
-    return f"Pass a plain tensor in every call: `{name}.as_subclass(torch.Tensor)`."
+        return filled("Pass the plain tensor in every call: `{name}.detach()`.", name=name)
+    return filled("Pass a plain tensor in every call: `{name}.as_subclass(torch.Tensor)`.", name=name)
 
 
 def _same_tensor(failure: GuardFailure) -> str:
     other = written_name(failure.actual or failure.expected)
-    return f"Pass two tensors in every call: `{other}.clone()` in the place of the second."
+    return filled("Pass two tensors in every call: `{name}.clone()` in the place of the second.", name=other)
 
 
 # -- values --------------------------------------------------------------------------------------------
@@ -131,16 +137,16 @@ def _value(failure: GuardFailure) -> str:
         return _flag(failure)
     if isinstance(value, int):
         if failure.actual == "any int":
-            other = f", or use a tensor: `{_as_tensor(failure)}`" if _is_place(name) else ""
+            other = f", or use a tensor: {code_span(_as_tensor(failure))}" if _is_place(name) else ""
             return f"Compile with `torch.compile(dynamic=True)`{other}."
         if is_attribute:
             return (
                 "Set `torch._dynamo.config.allow_unspec_int_on_nn_module = True` and compile with "
-                f"`dynamic=True`, or use a tensor: `{_as_tensor(failure)}`."
+                f"`dynamic=True`, or use a tensor: {code_span(_as_tensor(failure))}."
             )
     if isinstance(value, (int, float)):
-        return f"Use a tensor in the place of the number: `{_as_tensor(failure)}`."
-    return f"Choose by `{name}` before the compiled call, or keep it. {_ONCE_EACH}"
+        return f"Use a tensor in the place of the number: {code_span(_as_tensor(failure))}."
+    return f"Choose by {code_span(name)} before the compiled call, or keep it. {_ONCE_EACH}"
 
 
 def _as_tensor(failure: GuardFailure) -> str:
@@ -163,7 +169,8 @@ def _flag(failure: GuardFailure) -> str:
     name = written_name(failure.source)
     if name.endswith(".training"):
         return f"Training and evaluation are two graphs. {_ONCE_EACH}"
-    return f"Use a tensor in the place of the flag, and choose with `torch.where({name}, ...)`."
+    advice = "Use a tensor in the place of the flag, and choose with `torch.where({name}, ...)`."
+    return filled(advice, name=name)
 
 
 def _literal(text: str) -> object:
@@ -177,12 +184,15 @@ def _length(failure: GuardFailure) -> str:
     name = written_name(failure.source)
     if name.endswith("_hooks"):
         module, _, hooks = name.rpartition("._")
-        return f"Register hooks before the first call, and keep them: `{module}.register_{hooks[:-1]}(...)`."
+        register = code_span(f"{module}.register_{hooks[:-1]}(...)")
+        return f"Register hooks before the first call, and keep them: {register}."
     if failure.source.endswith("._modules"):
-        return f"Add all modules before the first call: `{name}.append(...)`."
+        return filled("Add all modules before the first call: `{name}.append(...)`.", name=name)
     if not failure.kind:  # a dict counts without a guard of its own
-        return f"Give `{name}` the same keys in every call: `torch.zeros(...)` where there is no value."
-    return f"Pass one tensor, `torch.stack({name})`, with a dimension that is marked as dynamic."
+        advice = "Give `{name}` the same keys in every call: `torch.zeros(...)` where there is no value."
+    else:
+        advice = "Pass one tensor, `torch.stack({name})`, with a dimension that is marked as dynamic."
+    return filled(advice, name=name)
 
 
 def _member(failure: GuardFailure) -> str:
@@ -190,16 +200,17 @@ def _member(failure: GuardFailure) -> str:
     if failure.kind.startswith("SET_"):
         return f"Pass an equal set in every call, {failure.expected}: all that it holds is compared."
     member = failure.expected.partition(" ")[2]
-    return f"Let `{name}` be with {member}, or without it, in every call: the compiled code asks for it."
+    with_it = f"{code_span(name)} be with {member}"
+    return f"Let {with_it}, or without it, in every call: the compiled code asks for it."
 
 
 def _class(failure: GuardFailure) -> str:
     name = written_name(failure.source)
     expected = failure.expected.removeprefix(TYPE)
     if failure.actual == "None" and name.endswith("()"):
-        return f"Keep what `{name.removesuffix('()')}` refers to alive between calls."
+        return f"Keep what {code_span(name.removesuffix('()'))} refers to alive between calls."
     short = expected.rpartition(".")[2]
-    return f"Pass an object of one class in every call: `{short}(...)`. {_ONCE_EACH}"
+    return f"Pass an object of one class in every call: {code_span(f'{short}(...)')}. {_ONCE_EACH}"
 
 
 # -- state of the process --------------------------------------------------------------------------------
@@ -207,7 +218,7 @@ def _class(failure: GuardFailure) -> str:
 
 def _state(failure: GuardFailure) -> str:
     settings = [setting for flag, setting in _SETTINGS.items() if flag in failure.changed]
-    listed = " and ".join(f"`{setting}`" for setting in settings)
+    listed = " and ".join(map(code_span, settings))
     if not listed:
         return "Set it once, before the first call."
     return f"Set it once, before the first call, or to the same for every call: {listed}."

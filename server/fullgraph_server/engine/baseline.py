@@ -107,7 +107,8 @@ def write_baseline(path: Path, baseline: Baseline) -> None:
     entries = [_entry(identity, baseline.counts[identity]) for identity in sorted(baseline.counts)]
     text = json.dumps({"version": VERSION, "findings": entries}, indent=2, ensure_ascii=False)
     try:
-        path.write_text(text + "\n", "utf-8", newline="\n")
+        # What cannot be encoded becomes an escape, and one of JSON at that: it is read as it was.
+        path.write_text(text + "\n", "utf-8", "backslashreplace", newline="\n")
     except OSError as error:
         raise BaselineError(f"{path} cannot be written: {error.strerror}") from error
 

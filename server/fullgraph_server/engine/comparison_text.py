@@ -9,7 +9,7 @@ from typing import Final
 
 from .comparison import Amount, Comparison, FunctionChange
 from .identity import Found
-from .markdown import escaped, fenced
+from .markdown import code_span, escaped, fenced, link, table
 from .wording import KIND_NAMES, plural
 
 _PARTS: Final = {
@@ -41,22 +41,24 @@ def sentence(comparison: Comparison) -> str:
 
 
 def place(item: Found) -> str:
-    """Where a finding is: ``model.py:12``."""
-    return f"{item.identity.path}:{item.finding.span.row}"
+    """Where a finding is: ``model.py:12``; the file alone, for one of the run."""
+    path = item.identity.path
+    return path if item.finding.of_run else f"{path}:{item.finding.span.row}"
 
 
-def markdown(comparison: Comparison, link: Callable[[Found], str] = lambda item: f"`{place(item)}`") -> str:
-    """The comparison as a document, the outcome first. ``link`` writes the place of a finding."""
+def markdown(
+    comparison: Comparison, link_to: Callable[[Found], str] = lambda item: code_span(place(item))
+) -> str:
+    """The comparison as a document, the outcome first. ``link_to`` writes the place of a finding."""
     blocks = [f"**{escaped(sentence(comparison))}**"]
     if comparison.new:
-        blocks += ["### New", *(_new_item(item, link(item)) for item in comparison.new)]
+        blocks += ["### New", *(_new_item(item, link_to(item)) for item in comparison.new)]
     for title, lines in lists(comparison):
-        items = "\n".join(f"- {link(item)} {escaped(words)}" for item, words in lines)
+        items = "\n".join(f"- {link_to(item)} {escaped(words)}" for item, words in lines)
         blocks += [f"### {title}", items]
-    for table in tables(comparison):
-        rows = [("", *table.columns), ("---", "--:", "--:", "--:")]
-        rows += [(escaped(name), old, now, more) for name, old, now, more in table.rows]
-        blocks += [f"### {escaped(table.title)}", "\n".join(f"| {' | '.join(row)} |" for row in rows)]
+    for item in tables(comparison):
+        rows = [(escaped(name), old, now, more) for name, old, now, more in item.rows]
+        blocks += [f"### {escaped(item.title)}", table([("", *item.columns), *rows], "<>>>")]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -81,7 +83,7 @@ def _words(item: Found) -> str:
 
 def _new_item(item: Found, where: str) -> str:
     finding = item.finding
-    code = f"[{finding.code}]({finding.url})" if finding.url else finding.code
+    code = link(finding.code, finding.url) if finding.url else escaped(finding.code)
     told = f"{where} {code} {escaped(finding.message)}"
     return "\n\n".join([told, fenced("python", item.identity.line)] if item.identity.line else [told])
 

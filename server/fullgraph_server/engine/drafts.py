@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from .markdown import code_span
 from .report import Finding
 
 
@@ -25,7 +26,8 @@ def finished(draft: Draft) -> Finding:
     finding = replace(draft.finding, count=max(len(compile_ids), draft.calls, 1), compile_ids=compile_ids)
     if draft.eager:
         finding = replace(
-            finding, message=f"{finding.message.rstrip('.')}; the whole of `{draft.eager}` runs eagerly"
+            finding,
+            message=f"{finding.message.rstrip('.')}; the whole of {code_span(draft.eager)} runs eagerly",
         )
     return finding
 

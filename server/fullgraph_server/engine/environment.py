@@ -9,6 +9,7 @@ from pathlib import Path
 
 from .. import __version__
 from .interpreter import Interpreter
+from .markdown import escaped, fenced
 from .probe import cannot_start
 from .process import ExecutedProcess, Process
 from .worker import Refusal, Worker
@@ -21,10 +22,10 @@ async def environment_report(interpreter: Interpreter, folder: Path) -> str:
     """Fullgraph's version, the interpreter, and what ``torch.utils.collect_env`` tells there, as Markdown."""
     lines = [
         f"- Fullgraph {__version__}, server on Python {sys.version.split()[0]}",
-        f"- Interpreter: {interpreter.path} ({interpreter.origin})",
+        f"- Interpreter: {escaped(f'{interpreter.path} ({interpreter.origin})')}",
     ]
     told = await _collect(interpreter.path, folder)
-    return "\n".join([*lines, "", "```text", told.strip(), "```", ""])
+    return "\n".join([*lines, "", fenced("text", told.strip()), ""])
 
 
 async def _collect(python: str, folder: Path) -> str:

@@ -9,6 +9,7 @@ import itertools
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from fullgraph_compiler.facts import (
     Artifact,
@@ -49,6 +50,7 @@ from .drafts import Draft, by_place, finished
 from .faults import add_faults, fault_message
 from .graph_lines import graph_lines
 from .kernels import codes_of
+from .markdown import torch_page
 from .places import Function, Places
 from .recompiles import Recompilations
 from .report import (
@@ -94,6 +96,7 @@ class _Folding:
         self._recompilations = Recompilations(facts, self._places, workspace)
         self._explained: set[str] = set()
         self._raised_at: set[tuple[str, int]] = set()
+        self._not_started = False
         for fact in facts:
             self._index(fact)
 
@@ -143,6 +146,8 @@ class _Folding:
             self._explained.add(fact.compile_id)
         elif isinstance(fact, ProgramRaised):
             self._raised_at.update((frame.filename, frame.row) for frame in fact.stack[-1:])
+        elif isinstance(fact, RunFinished):
+            self._not_started = fact.status == "not-started"
 
     # -- findings ------------------------------------------------------------------------------
 
@@ -197,7 +202,7 @@ class _Folding:
             found = self._finding(
                 "target-error", fact.severity, fact.message, fact.stack, "", hints=fact.hints
             )
-            return Draft(found)
+            return Draft(replace(found, of_run=not fact.stack and (fact.of_run or self._not_started)))
         return None
 
     def _graph_break(self, fact: GraphBreak) -> Draft:
@@ -282,7 +287,7 @@ class _Folding:
             place.span,
             explanation,
             hints,
-            url,
+            torch_page(url),
             place.calls,
             text=wording.without_own_calls(text),
         )

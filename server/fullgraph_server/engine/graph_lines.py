@@ -12,6 +12,7 @@ from fullgraph_compiler.trace import frame_of
 from ..workspace.ranges import body_spans, statement_span
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
+from .markdown import code_span
 from .names import compile_number
 from .places import Function, Places
 from .report import GraphLines, NumberedGraph, Span
@@ -29,11 +30,13 @@ def graph_lines(facts: Sequence[Fact], places: Places, workspace: Workspace) -> 
         if isinstance(fact, GraphBreak):
             stack, why = places.traced_stack(fact.stack, fact.compile_id), first_line(fact.reason)
             for frame in stack:
-                place = "here" if frame is stack[-1] else f"in `{stack[-1].function}`"
+                place = "here" if frame is stack[-1] else f"in {code_span(stack[-1].function)}"
                 found.eager(frame, f"runs eagerly, since the graph breaks {place}: {why}")
     for compile_id, reason in _given_up(facts).items():
         if (function := places.functions.get(compile_id)) is not None:
-            found.eager_body(function, f"the whole of `{function.name}` runs eagerly: {first_line(reason)}")
+            found.eager_body(
+                function, f"the whole of {code_span(function.name)} runs eagerly: {first_line(reason)}"
+            )
     return tuple(_joined(found.all()))
 
 

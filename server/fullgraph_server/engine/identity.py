@@ -68,7 +68,7 @@ def _identity(finding: Finding, report: Report, root: Path) -> Identity:
     span = finding.span
     return Identity(
         relative_path(span.filename, root),
-        line_text(report, span.filename, span.row),
+        "" if finding.of_run else line_text(report, span.filename, span.row),
         finding.code,
         finding.kind,
         stable_message(finding),

@@ -20,6 +20,7 @@ from fullgraph_compiler.facts import (
 )
 
 from ..workspace.own_folder import own_folder
+from .markdown import code_span
 from .plan import Plan
 from .runs import Runs
 
@@ -88,13 +89,13 @@ class Failing:
 
 
 class Minification:
-    """The minification of one failure of a target. Execute it once."""
+    """The minification of one failure of a target, its repro kept at ``root``. Execute it once."""
 
-    def __init__(self, runs: Runs, plan: Plan, failing: Failing, generation: int) -> None:
+    def __init__(self, runs: Runs, plan: Plan, failing: Failing, generation: int, root: Path) -> None:
         program = plan.target.program
         assert isinstance(program, Program), "others are refused"
         self.target = plan.target
-        self._minified = Minified(new_repro(plan.workspace.root, plan.target.filename))
+        self._minified = Minified(new_repro(root, plan.target.filename))
         request = MinifyRequest(
             generation=generation,
             program=program,
@@ -124,8 +125,7 @@ class Minification:
 
 def new_repro(root: Path, filename: str) -> Path:
     """A new, empty file for the repro of a failure in ``filename``. Raises ``OSError``."""
-    folder = own_folder(root) / "repros"
-    folder.mkdir(exist_ok=True)
+    folder = own_folder(root, "repros")
     for number in itertools.count(1):
         path = folder / f"{Path(filename).stem}-{number}.py"
         try:
@@ -138,7 +138,7 @@ def new_repro(root: Path, filename: str) -> Path:
 
 def _call(written: ReproWritten) -> str:
     """What the repro is of a failure that no graph has."""
-    where = f", in `{written.stack[-1].function}`" if written.stack else ""
+    where = f", in {code_span(written.stack[-1].function)}" if written.stack else ""
     return f"the call that goes wrong in Dynamo{where}"
 
 

@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 
 from ..workspace.definitions import Definition, Definitions, definitions, self_name
 from ..workspace.source import SourceFile
+from .markdown import code_span
 from .names import written_name
 from .report import FrameReport, Guard, Span
 
@@ -125,7 +126,7 @@ def _root(
     if known is None or function is None:
         return "closure variable" if _CELL.search(source) else "local variable", None
     if found := known.parameter(function, name):
-        return f"parameter of `{frame.function}`", found
+        return f"parameter of {code_span(frame.function)}", found
     if found := known.outer_variable(function, name):
         return "closure variable", found
     return "local variable", None

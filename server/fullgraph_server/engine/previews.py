@@ -57,7 +57,8 @@ _NAME: Final = (
 def no_preview(deferred: PreviewDeferred, torch: str) -> TargetProblem:
     """What a person is told who has no interpreter for previews."""
     message = f"no kernels for a GPU: {deferred.reason}, and there is no preview environment"
-    return TargetProblem("error", message, (_MAKE.format(release=torch.partition("+")[0]), _NAME))
+    hints = (_MAKE.format(release=torch.partition("+")[0]), _NAME)
+    return TargetProblem("error", message, hints, of_run=True)
 
 
 class PreviewRun:

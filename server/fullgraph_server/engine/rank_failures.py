@@ -56,5 +56,5 @@ def _excused(facts: Sequence[Fact], culprit: int) -> Iterator[Fact]:
             yield TargetProblem("information", f"the program ended here, {why}: {error}", stack=fact.stack)
             continue
         if _was_ended(fact):
-            yield TargetProblem("information", f"the program was ended, {why}")
+            yield TargetProblem("information", f"the program was ended, {why}", of_run=True)
         yield fact

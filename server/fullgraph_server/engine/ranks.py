@@ -16,6 +16,7 @@ from fullgraph_compiler.facts import Severity, Status
 from ..workspace.ranges import definition_span
 from .drafts import by_place
 from .identity import stable_message
+from .markdown import code_span
 from .report import Finding, FrameReport, RankSummary, Report, Span
 from .wording import counted
 
@@ -236,7 +237,7 @@ def _difference(
         "rank-difference",
         "rank-difference",
         aspect.severity,
-        f"`{frame.function}` {', '.join(told)}, and {rest}",
+        f"{code_span(frame.function)} {', '.join(told)}, and {rest}",
         definition_span(source, frame.filename, frame.row, frame.function),
         explanation=aspect.why,
         hints=tuple(_causes(frame, different, reports)),

@@ -98,6 +98,8 @@ class Finding:
     """The number of the fault that it tells of, if the ladder of stages has located it."""
     ranks: tuple[int, ...] = ()
     """The ranks that saw it, where others did not."""
+    of_run: bool = False
+    """Whether it is of the run and of no line: ``span`` then has the file of the target, and says no more."""
 
     @property
     def compile_id(self) -> str:

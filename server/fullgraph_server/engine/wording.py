@@ -9,6 +9,7 @@ from functools import cache
 from fullgraph_compiler.facts import GuardFailure
 
 from .advice import recompile_hints
+from .markdown import code_span, filled
 from .names import written_name
 from .process import worker_folder
 from .relations import written_relation
@@ -70,11 +71,11 @@ def change(failures: Sequence[GuardFailure]) -> str:
     first = failures[0]
     if first.kind in _WHOLE:
         other = written_name(first.actual or first.expected)
-        return _WHOLE[first.kind].format(name=written_name(first.source), other=other)
+        return filled(_WHOLE[first.kind], name=written_name(first.source), other=other)
     subject, reason = _subject(first), written_name(first_line(first.reason))
     if not subject:
         reason = written_relation(reason)
-        held = f"`{reason}` no longer holds" if first.expected else reason
+        held = f"{code_span(reason)} no longer holds" if first.expected else reason
         return held or "none of the earlier compilations fits"
     if not first.expected:
         return f"guard on {subject} failed: {reason}"
@@ -90,14 +91,13 @@ def change(failures: Sequence[GuardFailure]) -> str:
 def missed_message(function: str, failures: Sequence[GuardFailure]) -> str:
     """A call would have been compiled after the warm-up."""
     why = change(failures) if failures else "there is no compilation of it"
-    return f"`{function}` would be compiled here in production: {why}"
+    return f"{code_span(function)} would be compiled here in production: {why}"
 
 
 def limit_message(setting: str, limit: int, function: str, fatal: bool) -> str:
     """A function was compiled too often; ``fatal`` where that stops the program."""
-    outcome = (
-        f"`{function}` may not run eagerly" if fatal else f"new calls of `{function}` run eagerly from now on"
-    )
+    name = code_span(function)
+    outcome = f"{name} may not run eagerly" if fatal else f"new calls of {name} run eagerly from now on"
     return f"{setting.replace('_', ' ')} of {limit} reached: {outcome}"
 
 
@@ -116,7 +116,7 @@ def limit_hints(failures: Sequence[GuardFailure], setting: str, function: str) -
     hints = _distinct([hint for cause in causes for hint in recompile_hints(cause[0])])
     if len(hints) > 1 and len(causes[0]) > 1:
         hints[0] = f"First, for {len(causes[0])} of {len(failures)} recompilations: {hints[0]}"
-    return (*hints, _LIMIT_HINT.format(setting=setting, function=function))
+    return (*hints, filled(_LIMIT_HINT, setting=setting, function=function))
 
 
 def by_cause(failures: Sequence[GuardFailure]) -> list[list[GuardFailure]]:
@@ -161,7 +161,7 @@ def is_dynamo(filename: str) -> bool:
 
 def library_place(call: Call) -> str:
     """A call in a library, its file named from the package on: ``in `reduce`, einops/einops.py:120``."""
-    return f"in `{call.function}`, {_LIBRARY_FOLDER.sub('', call.filename)}:{call.row}"
+    return f"in {code_span(call.function)}, {_LIBRARY_FOLDER.sub('', call.filename)}:{call.row}"
 
 
 def _own(value: str) -> str:
@@ -174,7 +174,7 @@ def _subject(failure: GuardFailure) -> str:
     if not failure.source:
         return ""
     name, changed = written_name(failure.source), failure.changed
-    value = f"`{name}`" if name else "a value from before a graph break"
+    value = code_span(name) if name else "a value from before a graph break"
     place = "" if failure.dimension is None else f" at dimension {failure.dimension}"
     return f"{changed} of {value}{place}" if changed else value
 

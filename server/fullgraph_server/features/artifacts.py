@@ -123,4 +123,4 @@ def _shown(report: Report, before: _Uris) -> list[ShownDocument]:
 
 def _uri(document: Document) -> str:
     key = sha256(document.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return f"{KERNEL_SCHEME}:/{key}/{quote(document.name)}"
+    return f"{KERNEL_SCHEME}:/{key}/{quote(document.name, errors='replace')}"

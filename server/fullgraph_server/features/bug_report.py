@@ -10,7 +10,7 @@ from pygls.lsp.server import LanguageServer
 
 from ..engine.environment import environment_report
 from ..engine.interpreter import Interpreter
-from ..engine.markdown import fenced
+from ..engine.markdown import fenced, paragraphs
 from ..engine.program_output import output_of
 from ..engine.report import Report
 from ..engine.runs import Runs
@@ -27,13 +27,20 @@ _LONGEST = 20_000
 """Characters of an error log: an issue holds 65,536 in all."""
 
 
+_OF_REPRO = "code of your program and what it was called with, weights perhaps among that"
+
+
 @dataclass(frozen=True)
 class _Failure:
-    """What is reported: in one sentence, as a program, and what the compiler said."""
+    """What is reported: in one sentence, as a program, and what the compiler said.
+
+    ``holds`` says what of the user's is in the program.
+    """
 
     description: str
     code: str
     logs: str
+    holds: str
 
 
 def register(
@@ -63,7 +70,9 @@ def register(
                 problem = f"{target.label} has no failure to report: analyze it first."
                 return BugReportItem(problem=problem)
             failure = found
-        return BugReportItem(_text(failure, await environment_report(python, root)))
+        text = _text(failure, await environment_report(python, root))
+        always = "the error log and paths of this machine: read it before you publish it."
+        return BugReportItem(text, f"The bug report holds {failure.holds}, {always}")
 
 
 async def _of_repro(repro: Path, source: SourceFile, python: Interpreter, root: Path) -> _Failure:
@@ -71,7 +80,7 @@ async def _of_repro(repro: Path, source: SourceFile, python: Interpreter, root: 
     head = itertools.takewhile(lambda line: line.startswith("# "), source.lines)
     description = "\n".join(line.removeprefix("# ") for line in head)
     logs = await output_of((python.path, str(repro), REPRO_RAISES), root)
-    return _Failure(description, source.text, logs)
+    return _Failure(description, source.text, logs, _OF_REPRO)
 
 
 def _of_report(report: Report, source: SourceFile | None) -> _Failure | None:
@@ -82,13 +91,14 @@ def _of_report(report: Report, source: SourceFile | None) -> _Failure | None:
         return None
     finding = failures[0]
     ran = report.files.get(finding.span.filename) or source
-    return _Failure(finding.message, ran.text if ran else "", finding.text or finding.message)
+    code, name = ran.text if ran else "", Path(finding.span.filename).name
+    return _Failure(finding.message, code, finding.text or finding.message, f"the text of {name}")
 
 
 def _text(failure: _Failure, environment: str) -> str:
     logs = failure.logs.strip()
     if len(logs) > _LONGEST:
         logs = f"(the last {_LONGEST:,} characters)\n{logs[-_LONGEST:]}"
-    parts = ["### 🐛 Describe the bug", failure.description, fenced("python", failure.code)]
+    parts = ["### 🐛 Describe the bug", paragraphs(failure.description), fenced("python", failure.code)]
     parts += ["### Error logs", fenced("text", logs), "### Versions", environment.strip()]
     return "\n\n".join(part for part in parts if part) + "\n"

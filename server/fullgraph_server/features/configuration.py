@@ -12,6 +12,8 @@ from fullgraph_compiler.facts import Files
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from .messages import show_message
+
 _log = logging.getLogger(__name__)
 
 _SECTION = "fullgraph"
@@ -65,7 +67,7 @@ class Configuration:
         _log.warning("%s", message)
         if message not in self._told:
             self._told.add(message)
-            self._server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
+            show_message(self._server, types.MessageType.Warning, message)
 
     async def _ask(self, uri: str) -> Any:
         workspace = self._server.client_capabilities.workspace

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from fullgraph_compiler.facts import PytestNode, Script, to_json
+from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from ..engine.process import worker_script
@@ -16,6 +17,7 @@ from ..workspace.targets import Target
 from .configuration import Configuration
 from .documents import Documents
 from .interpreter import interpreter_of
+from .messages import show_message
 from .targets import NoTarget, Targets
 
 
@@ -31,15 +33,23 @@ def register(
             return DebugItem(problem=target.message)
         if problem := unsuited(target, "debug"):
             return DebugItem(problem=problem)
-        python, root = await interpreter_of(documents.uri(target.filename), documents, configuration)
-        try:
-            folder = own_folder(root)
-        except OSError as error:
-            return DebugItem(problem=f"The folder for TorchInductor's code cannot be made: {error}.")
+        python, _ = await interpreter_of(documents.uri(target.filename), documents, configuration)
+        folder = _code_folder(target.filename)
         return DebugItem(debug_configuration(target, python.path, folder, params.uncompiled))
 
+    def _code_folder(filename: str) -> Path | None:
+        root = documents.keeping_root(filename)
+        try:
+            return own_folder(root, "inductor") if root else None
+        except OSError as error:
+            message = f"Breakpoints in TorchInductor's code hold for one run only: {error}."
+            show_message(server, types.MessageType.Warning, message)
+            return None
 
-def debug_configuration(target: Target, python: str, folder: Path, uncompiled: bool) -> DebugConfiguration:
+
+def debug_configuration(
+    target: Target, python: str, folder: Path | None, uncompiled: bool
+) -> DebugConfiguration:
     """The launch configuration of a target. TorchInductor's code stays in ``folder``, for breakpoints."""
     program, module = None, None
     if is_repro(target.filename):
@@ -54,7 +64,7 @@ def debug_configuration(target: Target, python: str, folder: Path, uncompiled: b
         program, args = worker_script(), ["--examples", json.dumps(to_json(target.program))]
     env = {
         **target.env,
-        "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"),
+        **({"TORCHINDUCTOR_CACHE_DIR": str(folder)} if folder else {}),
         # Code that is compiled in other processes could not be stepped into.
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
         # Python never runs the lines of a function that is compiled, so no breakpoint there would hold.

@@ -161,7 +161,7 @@ def render(finding: Finding) -> str:
 
 
 def _files(report: Report | None) -> set[str]:
-    return {finding.span.filename for finding in report.findings} if report else set()
+    return {finding.span.filename for finding in report.findings if not finding.of_run} if report else set()
 
 
 def _places(finding: Finding) -> set[str]:

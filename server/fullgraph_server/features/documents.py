@@ -48,6 +48,12 @@ class Documents:
             return max(around, key=lambda item: len(item.root.parts))
         return self._workspace(project_root(Path(filename)))
 
+    def keeping_root(self, filename: str) -> Path | None:
+        """The open folder in which what is made for a file is kept: the one around it, else the first one."""
+        opened = [workspace.root for workspace in self.workspaces()]
+        own = self.workspace_of(filename).root
+        return own if own in opened else next(iter(opened), None)
+
     def _workspace(self, root: Path) -> Workspace:
         # Kept, since each remembers the files that it has read.
         return self._workspaces.setdefault(root, Workspace(root))
@@ -176,7 +182,8 @@ def _row_range(row: int) -> types.Range:
 
 @lru_cache(maxsize=4096)
 def _uri(filename: str) -> str:
-    return uris.from_fs_path(filename) or ""
+    # A name that is not UTF-8 cannot be opened by its URI; what stands in its place has one at least.
+    return uris.from_fs_path(filename.encode("utf-8", "replace").decode()) or ""
 
 
 @lru_cache(maxsize=4096)

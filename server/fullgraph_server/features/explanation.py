@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from pygls.lsp.server import LanguageServer
 
-from ..engine.markdown import escaped, fenced, paragraphs
+from ..engine.markdown import code_span, escaped, fenced, link, paragraphs
 from ..engine.recipes import recipe_table, what_helps
 from ..engine.report import Call, Finding, Report
 from ..engine.runs import Runs
@@ -25,7 +25,7 @@ _GONE = "The last run did not find this any more.\n"
 
 def explanation_uri(target: str, finding: Finding) -> str:
     """Where the explanation of a target's finding can be read, also when a later run has found it again."""
-    name = quote(f"{finding.code} in {Path(finding.span.filename).name}.md")
+    name = quote(f"{finding.code} in {Path(finding.span.filename).name}.md", errors="replace")
     key = [target, _identity(finding), finding.span.row]
     return f"{EXPLANATION_SCHEME}:/{name}?{quote(json.dumps(key))}"
 
@@ -35,7 +35,7 @@ def explanation_link(server: LanguageServer, uri: str) -> str:
     command = client_command(server, SHOW_EXPLANATION, "Full explanation", uri)
     if command is None:
         return ""
-    return f"[{command.title}](command:{command.command}?{quote(json.dumps(command.arguments))})"
+    return link(command.title, f"command:{command.command}?{quote(json.dumps(command.arguments))}")
 
 
 def read_explanation(uri: str, documents: Documents, runs: Runs) -> str | None:
@@ -74,25 +74,24 @@ def explain(report: Report, finding: Finding, documents: Documents) -> str:
     if finding.text:
         parts.append("## torch's whole message\n\n" + fenced("text", finding.text))
     if finding.url:
-        parts.append(f"More about {finding.code}: <{finding.url}>")
+        parts.append(f"More about {escaped(finding.code)}: {link(finding.url, finding.url)}")
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _place(report: Report, finding: Finding, documents: Documents) -> str:
     filename, row = finding.span.filename, finding.span.row
-    link = place_link(report, filename, row, documents)
+    at = "" if finding.of_run else f" at {place_link(report, filename, row, documents)}"
     times = f", seen by {finding.count} compilations" if finding.count > 1 else ""
-    torch = f", torch {report.torch}" if report.torch else ""
-    code = _code(report, filename, row, documents)
-    return f"{finding.severity.capitalize()} at {link}{times}{torch}\n\n" + (
-        fenced("python", code) if code else ""
-    )
+    torch = f", torch {escaped(report.torch)}" if report.torch else ""
+    code = "" if finding.of_run else _code(report, filename, row, documents)
+    return f"{finding.severity.capitalize()}{at}{times}{torch}\n\n" + (fenced("python", code) if code else "")
 
 
 def _call(report: Report, call: Call, documents: Documents) -> str:
     code = _code(report, call.filename, call.row, documents)
-    shown = f": `{code}`" if code and "`" not in code else ""
-    return f"1. {place_link(report, call.filename, call.row, documents)} in `{call.function}`{shown}"
+    shown = f": {code_span(code)}" if code else ""
+    at = place_link(report, call.filename, call.row, documents)
+    return f"1. {at} in {code_span(call.function)}{shown}"
 
 
 def _code(report: Report, filename: str, row: int, documents: Documents) -> str:
@@ -109,7 +108,7 @@ def place_link(report: Report, filename: str, row: int, documents: Documents) ->
     root = documents.workspace_of(filename).root
     path = Path(filename)
     name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
-    return f"[{name}:{row}]({documents.uri(filename)}#L{row})"
+    return link(f"{name}:{row}", f"{documents.uri(filename)}#L{row}")
 
 
 def _graph_before(report: Report, finding: Finding) -> str:
@@ -119,5 +118,5 @@ def _graph_before(report: Report, finding: Finding) -> str:
     if not graphs:
         return title + "None: nothing was captured before it."
     return title + "\n\n".join(
-        f"Compilation {graph.compile_id}:\n\n{fenced('python', graph.text)}" for graph in graphs
+        f"Compilation {escaped(graph.compile_id)}:\n\n{fenced('python', graph.text)}" for graph in graphs
     )

@@ -49,7 +49,7 @@ def shown_findings(filename: str, reports: Iterable[Report], drifts: Drifts) -> 
     for report in reports:
         drift = drifts(report, filename)
         for finding in report.findings:
-            if finding.span.filename != filename:
+            if finding.of_run or finding.span.filename != filename:
                 continue
             moved = drift.span(finding.span)
             edited, line = moved.change == "edited", (finding.code, moved.span.row)

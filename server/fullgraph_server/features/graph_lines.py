@@ -8,6 +8,7 @@ from operator import itemgetter
 
 from pygls.lsp.server import LanguageServer
 
+from ..engine.markdown import code_span, escaped
 from ..engine.report import GraphLines, NumberedGraph, Report, Span
 from ..engine.runs import Runs
 from ..protocol import GRAPH_LINES, GraphLinesItem, GraphLinesParams
@@ -47,8 +48,8 @@ def shown_lines(filename: str, reports: Iterable[Report], drifts: Drifts) -> lis
 
 
 def label(graphs: Iterable[NumberedGraph]) -> str:
-    """Graphs in words, a line each."""
-    lines = [_words(graph) for graph in graphs]
+    """Graphs in words, as Markdown, a line each."""
+    lines = [escaped(_words(graph)) for graph in graphs]
     more = len(lines) - _MOST_GRAPHS
     return "\n".join([*lines[:_MOST_GRAPHS], *([f"and {more} more"] if more > 0 else [])])
 
@@ -72,7 +73,7 @@ def _rows(spans: Sequence[Span], drift: Drift, known: AbstractSet[int]) -> Itera
 
 def _item(first: int, last: int, lines: GraphLines) -> GraphLinesItem:
     numbers = [graph.number for graph in lines.graphs]
-    eager, reason = bool(lines.reasons), "\n".join(lines.reasons)
+    eager, reason = bool(lines.reasons), "\n".join(map(escaped, lines.reasons))
     return GraphLinesItem(first - 1, last - 1, numbers, label(lines.graphs), eager, reason)
 
 
@@ -84,7 +85,7 @@ def _words(graph: NumberedGraph) -> str:
         compilations = f"compilation{'s' if len(ids) > 1 else ''} {', '.join(ids)}"
     parts = [f"graph {graph.number} of {graph.total}", compilations]
     if graph.function:
-        parts.append(f"`{graph.function}`")
+        parts.append(code_span(graph.function))
     if graph.limited:
         parts.append("past its recompile limit: what fits no compilation runs eagerly from now on")
     return " · ".join(parts)

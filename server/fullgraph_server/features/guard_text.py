@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from textwrap import indent
 
-from ..engine.markdown import escaped, fenced
+from ..engine.markdown import code_span, escaped, fenced, link
 from ..engine.names import written_name
 from ..engine.origins import is_ambient, origin_of
 from ..engine.relations import written_size
@@ -70,7 +71,7 @@ def function_text(view: View, function: Function, links: Links) -> str:
         *([counted(frame.kernels, "kernel")] if frame.kernels else []),
         f"{frame.seconds:.2f} s compile time",
     ]
-    parts = [f"**`{frame.function}`**: {' · '.join(numbers)}"]
+    parts = [f"**{code_span(frame.function)}**: {' · '.join(numbers)}"]
     own = set(frame.compile_ids)
     history = [item for item in report.compilations if item.compile_id in own]
     if frame.recompiles:
@@ -95,7 +96,7 @@ def sizes_text(report: Report, conditions: Sequence[SizeCondition]) -> str:
 def _named(view: View, function: Function, name: str, guards: NamedGuards, links: Links) -> str:
     """The guards on a name; then those on parts of its value, and on its sizes."""
     report, frame = function.report, function.frame
-    lines = [f"**`{name}`**: {counted(guards.count, 'guard')} in `{frame.function}`", ""]
+    lines = [f"**{code_span(name)}**: {counted(guards.count, 'guard')} in {code_span(frame.function)}", ""]
     if guards.own and (origin := _origin(view, report, frame, guards.own[0][0], links)):
         lines += [origin, ""]
     lines += _guard_items(view, report, guards.own, links, named=False)
@@ -111,11 +112,12 @@ def _inlined(
     view: View, report: Report, used: Sequence[tuple[FrameReport, Guard]], path: str, links: Links
 ) -> str:
     """The guards on what a line of an inlined function needs, as the compiled function has it."""
-    lines = [f"**`{path}`**: {counted(len(used), 'guard')}", ""]
+    lines = [f"**{code_span(path)}**: {counted(len(used), 'guard')}", ""]
     for (name, frame), group in groupby(used, lambda item: (written_name(item[1].source), item[0])):
         guards = [guard for _, guard in group]
         origin = _origin(view, report, frame, guards[0], links)
-        lines += [f"`{name}` in `{frame.function}`{f', {origin}' if origin else ''}", ""]
+        where = f"{code_span(name)} in {code_span(frame.function)}"
+        lines += [f"{where}, {origin}" if origin else where, ""]
         lines += [*_guard_items(view, report, grouped(guards), links, named=False), ""]
         if len(lines) > 5 * _MOST_GUARDS:
             break
@@ -144,10 +146,10 @@ def _guard_items(
 
 def _guard_item(view: View, report: Report, group: Sequence[Guard], links: Links, named: bool) -> list[str]:
     first = group[0]
-    subject = f"`{written_name(first.source)}` " if named else ""
+    subject = f"{code_span(written_name(first.source))} " if named else ""
     times = f" ×{len(group)}" if len(group) > 1 else ""
     expected = f": {escaped(first.expected)}" if first.expected else ""
-    line = f"- {subject}`{first.kind}`{times}{expected}"
+    line = f"- {subject}{code_span(first.kind)}{times}{expected}"
     details = []
     failures = sum(guard.failures for guard in group)
     if failures:
@@ -155,10 +157,10 @@ def _guard_item(view: View, report: Report, group: Sequence[Guard], links: Links
     if first.span is not None and (place := _place(view, report, first.span, links)):
         called = [_place(view, report, span, links) for span in first.callers]
         details.append(", called from ".join([f"first used at {place}", *filter(None, called)]))
-    details.append(f"compilation {first.compile_id}")
+    details.append(f"compilation {escaped(first.compile_id)}")
     lines = [f"{line}\\", f"  {', '.join(details)}"]
     if len(group) == 1 and first.code:
-        lines += ["  ```python", f"  {_shortened(first.code)}", "  ```"]
+        lines.append(indent(fenced("python", _shortened(first.code)), "  "))
     return lines
 
 
@@ -182,7 +184,7 @@ def _size_items(
     for text in sorted(texts, key=len)[:_MOST_SIZES]:
         same = texts[text]
         number = next((item for item in same if item.reason), None)
-        details = [f"became a number ({number.reason.replace('_', ' ')})"] if number else []
+        details = [f"became a number ({escaped(number.reason.replace('_', ' '))})"] if number else []
         given = dict.fromkeys(
             f"{symbol.value} in the trace" for symbol in same[0].symbols if symbol.value is not None
         )
@@ -190,9 +192,10 @@ def _size_items(
         if view is not None and same[0].span and (place := _place(view, report, same[0].span, links)):
             details.append(f"at {place}")
         if same[0].calls:
-            details.append(f"added {library_place(same[0].calls[-1])}")
-        details.append(f"compilation {', '.join(dict.fromkeys(item.compile_id for item in same))}")
-        items += [f"- `{text}`\\", f"  {', '.join(details)}"]
+            details.append(f"added {escaped(library_place(same[0].calls[-1]))}")
+        compilations = ", ".join(dict.fromkeys(item.compile_id for item in same))
+        details.append(f"compilation {escaped(compilations)}")
+        items += [f"- {code_span(text)}\\", f"  {', '.join(details)}"]
         if same[0].cpp_stack:
             items += ["", fenced("text", "\n".join(same[0].cpp_stack.splitlines()[-_MOST_CPP_CALLS:])), ""]
     left = len(texts) - _MOST_SIZES
@@ -201,8 +204,9 @@ def _size_items(
 
 def _compilation(view: View, report: Report, item: Compilation, links: Links) -> str:
     called = _place(view, report, item.caller, links) if item.caller else ""
+    caller = f", called from {called}" if called else ""
     reason = f": {escaped(item.reason)}" if item.reason else ""
-    return f"- {item.compile_id}, {item.seconds:.2f} s{f', called from {called}' if called else ''}{reason}"
+    return f"- {escaped(item.compile_id)}, {item.seconds:.2f} s{caller}{reason}"
 
 
 def _state(guard: Guard) -> str:
@@ -222,7 +226,7 @@ def _place(view: View, report: Report, span: Span, links: Links) -> str:
     if row is None:
         return ""
     uri = links.file(span.filename)
-    line = f"[line {row}]({uri}#L{row})" if uri else f"line {row}"
+    line = link(f"line {row}", f"{uri}#L{row}") if uri else f"line {row}"
     return line if span.filename == view.filename else f"{line} of {escaped(Path(span.filename).name)}"
 
 

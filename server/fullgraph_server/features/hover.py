@@ -9,7 +9,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from ..engine.kernels import operators
-from ..engine.markdown import escaped, paragraphs
+from ..engine.markdown import code_span, escaped, link, paragraphs
 from ..engine.report import Code, Launch, Span
 from ..engine.wording import counted
 from .artifacts import is_artifact
@@ -88,15 +88,17 @@ def source_text(documents: Documents, kernels: Kernels, uri: str, row: int) -> s
     for names, location in kernels.sources_at(uri, row):
         filename, now = documents.filename(location.uri) or "", location.range.start.line + 1
         code = documents.line(filename, now).strip()
-        what = f"{', '.join(f'`{name}`' for name in names)}, " if names else ""
-        lines.append(f"- {what}[{Path(filename).name}:{now}]({location.uri}#L{now}): `{code}`")
+        what = f"{', '.join(map(code_span, names))}, " if names else ""
+        place = link(f"{Path(filename).name}:{now}", f"{location.uri}#L{now}")
+        lines.append(f"- {what}{place}: {code_span(code)}")
     return "\n".join(dict.fromkeys(lines))
 
 
 def kernels_text(launches: Sequence[tuple[Code, Launch]]) -> str:
     """What computes a line: each launch with its operations, by pass."""
     lines = [
-        f"- {code.phase}: `{launch.name}`" + (f" ({done})" if (done := operators([launch])) else "")
+        f"- {code.phase}: {code_span(launch.name)}"
+        + (f" ({escaped(done)})" if (done := operators([launch])) else "")
         for code, launch in launches
     ]
     lines = list(dict.fromkeys(lines))
@@ -108,7 +110,7 @@ def kernels_text(launches: Sequence[tuple[Code, Launch]]) -> str:
 def finding_text(shown: ShownFinding) -> str:
     """A finding: what it is, why, and what to do about it."""
     finding = shown.finding
-    code = f"[{finding.code}]({finding.url})" if finding.url else f"`{finding.code}`"
+    code = link(finding.code, finding.url) if finding.url else code_span(finding.code)
     times = f", {counted(finding.count, 'time')}" if finding.count > 1 else ""
     parts = [f"**{escaped(shown.message)}** ({code}{times})", paragraphs(finding.explanation)]
     if finding.hints:

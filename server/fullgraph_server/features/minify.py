@@ -20,6 +20,7 @@ from ..protocol import MINIFY, OPEN_REPRO, MinifySummary
 from .arguments import named_target, refusal
 from .capabilities import client_command, member
 from .documents import Documents
+from .messages import show_message
 from .progress import WorkDone
 from .targets import Targets
 
@@ -29,8 +30,9 @@ _log = logging.getLogger(__name__)
 class Minifications:
     """The minification that is on: one at a time, since it keeps several processes busy by itself."""
 
-    def __init__(self, server: LanguageServer, plan: Planner, runs: Runs) -> None:
+    def __init__(self, server: LanguageServer, plan: Planner, documents: Documents, runs: Runs) -> None:
         self._server = server
+        self._documents = documents
         self._plan = plan
         self._runs = runs
         self._generations = itertools.count(1)
@@ -79,8 +81,11 @@ class Minifications:
         return minified
 
     async def _execute(self, plan: Plan, failing: Failing) -> Minified:
+        root = self._documents.keeping_root(plan.target.filename)
+        if root is None:
+            raise refusal("A repro is kept in the folder that is open: open one first.")
         generation = next(self._generations)
-        minification = self._minification = Minification(self._runs, plan, failing, generation)
+        minification = self._minification = Minification(self._runs, plan, failing, generation, root)
         if self._stopped:
             minification.cancel()
         token, message = f"fullgraph-minify-{generation}", f"minifying a failure of {plan.target.label}"
@@ -103,7 +108,7 @@ def register(
         minified = await minifications.minify(name, failing)
         uri = documents.uri(str(minified.output)) if minified.size else None
         kind = types.MessageType.Info if uri else types.MessageType.Warning
-        server.window_show_message(types.ShowMessageParams(kind, minified.message))
+        show_message(server, kind, minified.message)
         if uri is not None:
             await _show(uri)
         size, written = minified.size, minified.written

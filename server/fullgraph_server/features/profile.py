@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
-from ..engine.markdown import escaped
+from ..engine.markdown import code_span, escaped, table
 from ..engine.profile import Cause, FunctionProfile, cost, profiles, sentence
 from ..engine.report import Compilation, Report, Span
 from ..engine.runs import Runs
@@ -22,7 +22,7 @@ _MOST_ROWS = 200
 
 def profile_uri(report: Report) -> str:
     """Where the profile of a run can be read: another place after each run, since editors keep texts."""
-    name = quote(f"Recompilations of {_short_name(report)}.md", safe="")
+    name = quote(f"Recompilations of {_short_name(report)}.md", safe="", errors="replace")
     return f"{PROFILE_SCHEME}:/{name}?{quote(json.dumps([report.target, report.generation]))}"
 
 
@@ -48,17 +48,20 @@ class _Page:
         torch = f" With torch {report.torch}." if report.torch else ""
         parts = [f"# Recompilations of {escaped(_short_name(report))}", escaped(sentence(report) + torch)]
         errors = [finding for finding in report.findings if finding.severity == "error"]
-        parts += [f"{self._place(item.span)}: {escaped(item.message)}" for item in errors]
+        for item in errors:
+            place = "" if item.of_run else f"{self._place(item.span)}: "
+            parts.append(place + escaped(item.message))
         for profile in profiles(report):
             parts += self._function(profile)
         return "\n\n".join(parts) + "\n"
 
     def _function(self, profile: FunctionProfile) -> Iterator[str]:
         frame = profile.frame
-        yield f"## `{frame.function}`, {place_link(self._report, frame.filename, frame.row, self._documents)}"
+        place = place_link(self._report, frame.filename, frame.row, self._documents)
+        yield f"## {code_span(frame.function)}, {place}"
         yield escaped(f"{cost(profile)}.")
         rows = [(*self._cause(item), escaped(what_changed(item.finding.message))) for item in profile.causes]
-        yield _table(("Times", "First used", "What changed"), rows)
+        yield table([("Times", "First used", "What changed"), *rows], "<<<")
         hints = dict.fromkeys(hint for item in profile.causes for hint in item.finding.hints)
         if hints:
             yield "### What to do"
@@ -69,11 +72,11 @@ class _Page:
                 (*self._cause(item), escaped(f"{item.finding.code}: {item.finding.message}"))
                 for item in profile.breaks
             ]
-            yield _table(("Times", "Where", "What stopped the graph"), rows)
+            yield table([("Times", "Where", "What stopped the graph"), *rows], "<<<")
         yield "### Each recompilation"
         again = profile.recompilations
         instances = [self._recompilation(item) for item in again[:_MOST_ROWS]]
-        yield _table(("Compilation", "Called from", "What changed", "Seconds"), instances)
+        yield table([("Compilation", "Called from", "What changed", "Seconds"), *instances], "<<<<")
         if len(again) > _MOST_ROWS:
             yield f"And {len(again) - _MOST_ROWS} more."
 
@@ -82,7 +85,7 @@ class _Page:
 
     def _recompilation(self, item: Compilation) -> tuple[str, ...]:
         called = self._place(item.caller) if item.caller else ""
-        return item.compile_id, called, escaped(item.reason), f"{item.seconds:.2f}"
+        return escaped(item.compile_id), called, escaped(item.reason), f"{item.seconds:.2f}"
 
     def _place(self, span: Span) -> str:
         return place_link(self._report, span.filename, span.row, self._documents)
@@ -92,10 +95,3 @@ def _short_name(report: Report) -> str:
     """The target's id without folders: ``model.py::Block``."""
     path, colons, name = report.target.removeprefix("pytest:").partition("::")
     return f"{Path(path).name}{colons}{name}"
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of GitHub's Markdown, in which a bar ends a cell, also within code."""
-    cells = [[cell.replace("\\|", "|").replace("|", "\\|") for cell in row] for row in rows]
-    lines = [head, ["---"] * len(head), *cells]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -166,7 +166,7 @@ class ReportItems:
             code=finding.code,
             severity=finding.severity,
             message=finding.message,
-            location=self._documents.location(report, finding.span),
+            location=None if finding.of_run else self._documents.location(report, finding.span),
             count=finding.count,
             explanation=explanation_uri(report.target, finding),
             minify=minify_options(report, finding),

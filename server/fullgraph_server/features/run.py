@@ -42,6 +42,7 @@ from .configuration import Configuration, RunOn
 from .diagnostics import Diagnostics
 from .documents import Documents
 from .interpreter import choose_interpreter, choose_preview_interpreter
+from .messages import show_message
 from .minify import Minifications
 from .profile import profile_uri
 from .targets import NoTarget, Targets
@@ -163,7 +164,7 @@ def register(
         if report is not None and report.status is not None and report.status not in _UNTOLD:
             fails = any(finding.severity == "error" for finding in report.findings)
             kind = types.MessageType.Warning if fails else types.MessageType.Info
-            server.window_show_message(types.ShowMessageParams(kind, verdict(report)))
+            show_message(server, kind, verdict(report))
         return summary(name, report)
 
     @server.command(STOP)

@@ -12,9 +12,9 @@ from urllib.parse import quote, unquote, urlsplit
 from pygls.lsp.server import LanguageServer
 
 from ..engine.comparison import compare
-from ..engine.comparison_text import markdown
+from ..engine.comparison_text import markdown, place
 from ..engine.identity import Found
-from ..engine.markdown import escaped
+from ..engine.markdown import code_span, escaped
 from ..engine.report import Report
 from ..engine.runs import Runs
 from ..protocol import COMPARISON_SCHEME, READ_TRACE, TRACE_DIFF, RunSummary
@@ -68,6 +68,8 @@ def read_comparison(uri: str, documents: Documents, runs: Runs) -> str | None:
     gone = {id(finding) for finding in before.findings}
 
     def link(item: Found) -> str:
+        if item.finding.of_run:
+            return code_span(place(item))
         report = before if id(item.finding) in gone else after
         return place_link(report, item.finding.span.filename, item.finding.span.row, documents)
 

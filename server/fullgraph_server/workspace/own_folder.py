@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from pathlib import Path
+from typing import Literal
 
 _log = logging.getLogger(__name__)
 
@@ -12,14 +14,17 @@ REPRO_RAISES = "--raise"
 """The argument that makes a repro raise what it fails with, rather than check it."""
 
 
-def own_folder(root: Path) -> Path:
-    """The folder in a workspace, made if it is not there; version control ignores it. Raises ``OSError``."""
-    folder = root / NAME
-    folder.mkdir(parents=True, exist_ok=True)
-    ignored = folder / ".gitignore"
-    if not ignored.exists():
-        ignored.write_text("*\n", encoding="utf-8")
-    return folder
+def own_folder(root: Path, part: Literal["cache", "inductor", "repros"]) -> Path:
+    """A part of the folder in a workspace, made if it is not there; version control ignores it.
+
+    Raises ``OSError``: also for a symbolic link, which could lead out of the workspace.
+    """
+    folder = _made(root.resolve() / NAME)
+    # A link in its place is not followed either.
+    with contextlib.suppress(FileExistsError), (folder / ".gitignore").open("x", encoding="utf-8") as file:
+        file.write("*\n")
+    _made(folder / part)
+    return root / NAME / part
 
 
 def kernel_cache(root: Path) -> str:
@@ -28,7 +33,7 @@ def kernel_cache(root: Path) -> str:
     Empty where nothing can be written: everything is compiled anew then.
     """
     try:
-        return str(own_folder(root) / "cache")
+        return str(own_folder(root, "cache"))
     except OSError as error:
         _log.warning("compiled kernels are not kept: %s", error)
         return ""
@@ -37,3 +42,11 @@ def kernel_cache(root: Path) -> str:
 def is_repro(filename: str) -> bool:
     """Whether a file is a repro that was made here."""
     return Path(filename).parent.parts[-2:] == (NAME, "repros")
+
+
+def _made(folder: Path) -> Path:
+    if not folder.is_symlink():
+        folder.mkdir(exist_ok=True)
+    if folder.resolve() != folder:
+        raise OSError(f"{folder} is a symbolic link, which is not followed: put a folder there")
+    return folder

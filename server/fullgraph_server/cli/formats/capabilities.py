@@ -7,6 +7,7 @@ from typing import TextIO
 
 from ...engine.report import FrameReport, Report
 from ...engine.tables import aligned
+from ..output import write_line
 from . import Checked
 
 
@@ -17,9 +18,9 @@ def write(checked: Iterable[Checked], _: int, out: TextIO) -> None:
         rows = [(frame.function.replace("_", " "), _capability(report, frame)) for frame in report.frames]
         if report.codes:
             for line in aligned([(f"torch {report.torch}", ""), *rows], "<<"):
-                out.write(line.rstrip() + "\n")
+                write_line(out, line.rstrip())
         for problem in _problems(report):
-            out.write(problem + "\n")
+            write_line(out, problem)
 
 
 def _capability(report: Report, frame: FrameReport) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any, TextIO
 
@@ -12,9 +11,10 @@ from ...engine.comparison import Amount, Comparison, FunctionChange, compare
 from ...engine.comparison_text import lists, markdown, place, sentence, tables
 from ...engine.identity import Found
 from ...engine.tables import aligned
+from ..output import clean_console, write_line, write_object
 from .checked import Checked
 from .json import finding_object
-from .text import clean, plain_console, print_finding
+from .text import print_finding
 
 VERSION = 1
 
@@ -26,7 +26,7 @@ def compared(before: Checked, after: Checked) -> Comparison:
 
 def write(comparison: Comparison, after: Checked, out: TextIO) -> None:
     """Write text: what is new, with its code; what is gone; then numbers."""
-    console = plain_console(out)
+    console = clean_console(out)
     if comparison.new:
         console.print(Text("New", "bold"))
     for item in comparison.new:
@@ -34,25 +34,25 @@ def write(comparison: Comparison, after: Checked, out: TextIO) -> None:
     for title, lines in lists(comparison):
         console.print(Text(title, "bold"))
         for item, words in lines:
-            console.print(Text(f"  {place(item)} {clean(words)}"))
+            console.print(Text(f"  {place(item)} {words}"))
         console.print()
     for table in tables(comparison):
         console.print(Text(table.title, "bold"))
         for line in aligned([("", *table.columns), *table.rows], "<>>>"):
-            console.print(Text(f"  {clean(line)}".rstrip()))
+            console.print(Text(f"  {line}".rstrip()))
         console.print()
     console.print(Text(sentence(comparison), "bold"))
 
 
 def write_markdown(comparison: Comparison, after: Checked, out: TextIO) -> None:  # noqa: ARG001
     """Write Markdown."""
-    out.write(markdown(comparison))
+    for line in markdown(comparison).splitlines():
+        write_line(out, line)
 
 
 def write_json(comparison: Comparison, after: Checked, out: TextIO) -> None:  # noqa: ARG001
     """Write one object."""
-    json.dump(comparison_object(comparison), out, indent=2)
-    out.write("\n")
+    write_object(out, comparison_object(comparison), indent=2)
 
 
 def comparison_object(comparison: Comparison) -> dict[str, Any]:

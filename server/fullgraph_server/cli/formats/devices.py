@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TextIO
 
 from fullgraph_compiler.facts import DEVICES
 
 from ...engine.dry import bandwidth, bandwidth_words, capability_words, memory_words
 from ...engine.tables import aligned
+from ..output import write_line, write_object
 
 _TITLES = ("name", "GPU", "compute capability", "SMs", "memory", "bandwidth")
 
@@ -27,7 +27,7 @@ def write(out: TextIO) -> None:
         for name, device in DEVICES.items()
     ]
     for line in aligned([_TITLES, *rows], "<<>>>>"):
-        out.write(line + "\n")
+        write_line(out, line)
 
 
 def write_json(out: TextIO) -> None:
@@ -44,5 +44,4 @@ def write_json(out: TextIO) -> None:
         }
         for name, device in DEVICES.items()
     ]
-    json.dump(found, out, indent=2)
-    out.write("\n")
+    write_object(out, found, indent=2)

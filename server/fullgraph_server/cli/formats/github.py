@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from typing import TextIO
 
 from ...engine import dry
-from ...engine.report import Finding
+from ...engine.report import Finding, Span
+from ...engine.visible import visible
 from .checked import Checked, notes, shown_path
 
 _COMMANDS = {"error": "error", "warning": "warning", "information": "notice"}
@@ -27,25 +28,26 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noq
 
 
 def _command(finding: Finding) -> str:
-    span = finding.span
-    properties = {
-        "file": shown_path(span.filename),
-        "line": span.row,
-        "col": span.column,
-        "endLine": span.end_row,
-    }
-    if span.end_row == span.row:  # GitHub takes columns within one line only
-        properties["endColumn"] = span.end_column
-    else:
-        del properties["col"]
+    properties = {} if finding.of_run else _place(finding.span)
     properties["title"] = f"fullgraph {finding.code}"
     listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
     message = "\n".join([finding.message, *notes(finding), *([finding.url] if finding.url else [])])
     return f"::{_COMMANDS[finding.severity]} {listed}::{_data(message)}"
 
 
+def _place(span: Span) -> dict[str, str | int]:
+    place: dict[str, str | int] = {"file": shown_path(span.filename), "line": span.row}
+    if span.end_row == span.row:  # GitHub takes columns within one line only
+        place["col"] = span.column
+    place["endLine"] = span.end_row
+    if span.end_row == span.row:
+        place["endColumn"] = span.end_column
+    return place
+
+
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """A text as GitHub reads it: only ends of lines are still such, written in its way."""
+    return "%0A".join(visible(line).replace("%", "%25") for line in text.splitlines())
 
 
 def _property(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any, TextIO
 
@@ -10,6 +9,7 @@ from fullgraph_compiler.facts import Failure, FilesDiscarded, RanDry, RecipeTrie
 
 from ...engine.names import compile_number
 from ...engine.report import Call, Compilation, Finding, FrameReport, Guard, RankSummary
+from ..output import write_object
 from .checked import Checked
 
 VERSION = 1
@@ -18,8 +18,7 @@ VERSION = 1
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
     """Write each report as it comes."""
     for checked in reports:
-        json.dump(report_object(checked), out, indent=2 if targets == 1 else None)
-        out.write("\n")
+        write_object(out, report_object(checked), indent=2 if targets == 1 else None)
         out.flush()
 
 
@@ -64,6 +63,7 @@ def finding_object(finding: Finding) -> dict[str, Any]:
         "compile_ids": sorted(finding.compile_ids, key=compile_number),
         "fault": finding.fault,
         "ranks": list(finding.ranks),
+        "of_run": finding.of_run,
     }
 
 

@@ -11,11 +11,13 @@ from rich.text import Text
 from ...engine import dry
 from ...engine.artifacts import documents_of
 from ...engine.kernels import cost_words, launch_words, operators, spans_of
+from ...engine.markdown import escaped, link
 from ...engine.report import Code, Launch, Report, Span
 from ...engine.tables import aligned
 from ...engine.wording import plural
+from ..output import clean_console
 from .checked import Checked, shown_path
-from .text import clean, plain_console, print_finding
+from .text import print_finding
 
 _INDEX = "index.md"
 _MOST_SETTINGS = 4
@@ -24,13 +26,13 @@ _MOST_SETTINGS = 4
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO, folder: Path | None = None) -> None:  # noqa: ARG001
     """Write each report as it comes, and its code into ``folder``, if there is one."""
-    console = plain_console(out)
+    console = clean_console(out)
     for checked in reports:
         report = checked.report
         for code in report.codes:
             console.print(Text(_title(report, code.compile_id, code.phase), "bold"))
             for line in _lines(code, report):
-                console.print(Text(f"  {clean(line)}"))
+                console.print(Text(f"  {line}"))
             console.print()
         for finding in report.findings:
             if finding.severity == "error" or finding.kind == "target-error":
@@ -43,29 +45,33 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO, folder: Path | 
             words += f", written to {shown_path(str(folder / _INDEX))}"
         console.print(Text(words if report.codes else "No code was written.", "bold"))
         for line in dry_lines(report):
-            console.print(Text(clean(line)))
+            console.print(Text(line))
 
 
 def write_files(report: Report, folder: Path) -> None:
     """Write all that the compiler made of each graph into a folder, with an index."""
-    lines = [f"# What torch.compile made of {report.target}"]
-    if notes := list(dry_lines(report)):
-        lines += ["", *notes]
+    lines = [f"# What torch.compile made of {escaped(report.target)}"]
+    if report.dry is not None:
+        lines += [
+            "",
+            escaped(dry.sentence(report.dry)),
+            *(f"- {escaped(item)}" for item in report.dry.unknown),
+        ]
     heading = ""
     for document in documents_of(report):
         path = folder / document.name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(document.text, "utf-8")
+        path.write_text(document.text, "utf-8", "backslashreplace")
         title = _title(report, document.compile_id, document.phase)
         if title != heading:
-            lines += ["", f"## {title}", ""]
+            lines += ["", f"## {escaped(title)}", ""]
             heading = title
-        line = f"- [{document.title}]({document.name})"
+        line = f"- {link(document.title, document.name)}"
         if document.launches and not document.built:
             place = _place(spans_of(document.launches))
-            line += f": {operators(document.launches)} ({place})"
+            line += f": {escaped(f'{operators(document.launches)} ({place})')}"
         lines.append(line)
-    (folder / _INDEX).write_text("\n".join(lines) + "\n", "utf-8")
+    (folder / _INDEX).write_text("\n".join(lines) + "\n", "utf-8", "backslashreplace")
 
 
 def dry_lines(report: Report) -> Iterator[str]:

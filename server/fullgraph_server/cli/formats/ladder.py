@@ -11,14 +11,15 @@ from rich.text import Text
 
 from ...engine.faults import ladder, verdict
 from ...engine.report import Report
+from ..output import clean_console
 from ..resolve import as_typed
 from .checked import Checked, shown_path
-from .text import plain_console, print_finding
+from .text import print_finding
 
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
     """Write each report as it comes."""
-    console = plain_console(out)
+    console = clean_console(out)
     for checked in reports:
         report = checked.report
         for compile_id, stages in _by_graph(report):

@@ -8,14 +8,15 @@ from typing import TextIO
 from rich.text import Text
 
 from ...engine.recipes import compiler_fails, recipe_table, what_helps
+from ..output import clean_console
 from ..resolve import as_typed
 from .checked import Checked
-from .text import plain_console, print_finding
+from .text import print_finding
 
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
     """Write each report as it comes."""
-    console = plain_console(out)
+    console = clean_console(out)
     for checked in reports:
         report = checked.report
         for recipe, line in zip(report.recipes, recipe_table(report.recipes), strict=True):

@@ -10,8 +10,9 @@ from rich.text import Text
 from ...engine.profile import FunctionProfile, cost, profiles, sentence
 from ...engine.report import Span
 from ...engine.wording import what_changed
+from ..output import clean_console
 from .checked import Checked, shown_path
-from .text import clean, plain_console, print_finding, run_words, wrapped
+from .text import print_finding, run_words, wrapped
 
 _MOST_CALLS = 8
 _HELP = "help: "
@@ -19,7 +20,7 @@ _HELP = "help: "
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
     """Write each report as it comes."""
-    console = plain_console(out)
+    console = clean_console(out)
     for checked in reports:
         report = checked.report
         for profile in profiles(report):
@@ -44,12 +45,12 @@ def _lines(checked: Checked, profile: FunctionProfile, width: int | None) -> Ite
     yield Text("  causes", "bold")
     told: set[str] = set()
     for cause in profile.causes:
-        words = clean(what_changed(cause.finding.message))
+        words = what_changed(cause.finding.message)
         yield Text.assemble(_times(cause.count, digits), (words, "bold blue"))
         yield Text(indent + _code(checked, cause.finding.span))
         for hint in dict.fromkeys(hint for hint in cause.finding.hints if hint not in told):
             told.add(hint)
-            first, *others = wrapped(clean(hint), len(indent + _HELP), width)
+            first, *others = wrapped(hint, len(indent + _HELP), width)
             yield Text(indent + _HELP + first)
             yield from (Text(" " * len(indent + _HELP) + line) for line in others)
     if profile.callers:
@@ -61,7 +62,7 @@ def _lines(checked: Checked, profile: FunctionProfile, width: int | None) -> Ite
     if profile.breaks:
         yield Text("  graph breaks", "bold")
     for found in profile.breaks:
-        words = f"{found.finding.code} {clean(found.finding.message)}"
+        words = f"{found.finding.code} {found.finding.message}"
         yield Text.assemble(_times(found.count, digits), (words, "bold yellow"))
         yield Text(indent + _code(checked, found.finding.span))
 
@@ -73,5 +74,5 @@ def _times(count: int, digits: int) -> str:
 def _code(checked: Checked, span: Span) -> str:
     """A place, with the line of code that is there."""
     source = checked.workspace.source(span.filename)
-    code = clean(source.line(span.row).strip()) if source else ""
+    code = source.line(span.row).strip() if source else ""
     return f"{shown_path(span.filename)}:{span.row}  {code}".rstrip()

@@ -5,7 +5,6 @@ https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,6 +14,7 @@ from urllib.parse import quote
 from ... import __version__
 from ...engine import dry
 from ...engine.report import Call, Finding, Span
+from ..output import write_object
 from .checked import Checked, notes, shown_path
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -25,13 +25,14 @@ _ROOT = "SRCROOT"
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
     """Write one log once all targets have run."""
     done = list(reports)
-    json.dump(log(done), out, indent=2)
-    out.write("\n")
+    write_object(out, log(done), indent=2)
 
 
 def log(reports: list[Checked]) -> dict[str, Any]:
     """The log as JSON values."""
-    findings = [(checked, finding) for checked in reports for finding in checked.report.findings]
+    findings = [
+        (checked, finding) for checked in reports for finding in checked.report.findings if not finding.of_run
+    ]
     first = {finding.code: finding for _, finding in reversed(findings)}
     codes = sorted(first)
     return {
@@ -58,9 +59,18 @@ def log(reports: list[Checked]) -> dict[str, Any]:
 
 
 def _invocation(reports: list[Checked]) -> dict[str, Any]:
-    """How the targets ran; a notification tells of each that ran without data."""
+    """How the targets ran: what is of a run and of no line, and which of them ran without data.
+
+    A result would need a location: GitHub takes no file in which one has none.
+    """
     notifications = [
-        {"level": "note", "message": {"text": f"{checked.target.label}: {dry.sentence(checked.report.dry)}"}}
+        _notification(checked, _LEVELS[finding.severity], "\n".join([finding.message, *notes(finding)]))
+        for checked in reports
+        for finding in checked.report.findings
+        if finding.of_run
+    ]
+    notifications += [
+        _notification(checked, "note", dry.sentence(checked.report.dry))
         for checked in reports
         if checked.report.dry is not None
     ]
@@ -68,6 +78,10 @@ def _invocation(reports: list[Checked]) -> dict[str, Any]:
         "executionSuccessful": all(checked.report.status == "finished" for checked in reports),
         **({"toolExecutionNotifications": notifications} if notifications else {}),
     }
+
+
+def _notification(checked: Checked, level: str, text: str) -> dict[str, Any]:
+    return {"level": level, "message": {"text": f"{checked.target.label}: {text}"}}
 
 
 def _rule(finding: Finding) -> dict[str, Any]:
@@ -116,7 +130,7 @@ def _frame(call: Call) -> dict[str, Any]:
 
 
 def _artifact(filename: str) -> dict[str, str]:
-    shown = shown_path(filename)
+    shown = shown_path(filename.encode("utf-8", "replace").decode())
     if os.path.isabs(shown):
         return {"uri": Path(shown).as_uri()}
     return {"uri": quote(Path(shown).as_posix()), "uriBaseId": _ROOT}

@@ -13,16 +13,16 @@ from rich.text import Text
 
 from ...engine import dry
 from ...engine.report import Finding, Report, Span
+from ...engine.visible import visible
 from ...engine.wording import KIND_NAMES, plural
 from ...workspace.source import SourceFile
+from ..output import clean_console
 from .checked import Checked, shown_path
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "information": "bold blue"}
 _GUTTER = "blue"
 _MOST_ROWS = 6
 _MOST_CALLS = 8
-_CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), 127) if chr(code) not in "\t\n"}
-"""Escape codes in a program's text are shown, not obeyed."""
 
 _ENDINGS = {
     "raised": "the program raised",
@@ -36,7 +36,7 @@ _ENDINGS = {
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
     """Write the findings of each report as it comes, but for those in a baseline, and its summary."""
-    console = plain_console(out)
+    console = clean_console(out)
     for checked in reports:
         for finding in checked.new_findings:
             print_finding(console, checked, finding)
@@ -49,11 +49,6 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
             console.print()
 
 
-def plain_console(out: TextIO) -> Console:
-    """A console that prints a program's text as it is."""
-    return Console(file=out, highlight=False, markup=False, emoji=False, soft_wrap=True)
-
-
 def print_finding(console: Console, checked: Checked, finding: Finding) -> None:
     """Print a finding, and an empty line."""
     for line in finding_lines(checked, finding, console.width if console.is_terminal else None):
@@ -63,15 +58,13 @@ def print_finding(console: Console, checked: Checked, finding: Finding) -> None:
 
 def finding_lines(checked: Checked, finding: Finding, width: int | None) -> Iterator[Text]:
     """The lines of one finding; its notes are wrapped to ``width`` columns, if given."""
-    span = finding.span
-    yield Text.assemble(
-        (f"{shown_path(span.filename)}:{span.row}:{span.column}", "bold"),
-        " ",
-        (finding.code, _COLOURS[finding.severity]),
-        " ",
-        (clean(finding.message), "bold"),
-    )
-    source = checked.workspace.source(span.filename)
+    span, colour = finding.span, _COLOURS[finding.severity]
+    if finding.of_run:
+        yield Text.assemble((finding.severity, colour), ": ", (finding.message, "bold"))
+    else:
+        place = f"{shown_path(span.filename)}:{span.row}:{span.column}"
+        yield Text.assemble((place, "bold"), " ", (finding.code, colour), " ", (finding.message, "bold"))
+    source = None if finding.of_run else checked.workspace.source(span.filename)
     gutter = len(str(span.end_row)) + 1
     excerpt = list(_excerpt(source, finding, gutter)) if source else []
     yield from excerpt
@@ -79,7 +72,7 @@ def finding_lines(checked: Checked, finding: Finding, width: int | None) -> Iter
     labelled += [("help", hint) for hint in finding.hints]
     labelled += [("called from", calls)] if (calls := _other_calls(finding)) else []
     labelled += [("docs", finding.url)] if finding.url else []
-    if not excerpt:
+    if not excerpt and not finding.of_run:
         labelled += [("note", label)] if (label := _label(finding)) else []
     if excerpt and labelled:
         yield _bar(gutter)
@@ -154,12 +147,7 @@ def _bar(gutter: int, row: str = "") -> Text:
 
 
 def _shown(code: str) -> str:
-    return clean(code.replace("\t", "    "))
-
-
-def clean(text: str) -> str:
-    """A program's text with its escape codes shown."""
-    return text.translate(_CONTROL)
+    return visible(code.replace("\t", "    "))
 
 
 # -- notes -------------------------------------------------------------------------------------
@@ -168,7 +156,7 @@ def clean(text: str) -> str:
 def _note(kind: str, note: str, gutter: int, width: int | None) -> Iterator[Text]:
     label = f"{kind}: "
     indent = gutter + 3 + len(label)
-    lines = [part for line in clean(note).splitlines() for part in wrapped(line, indent, width)]
+    lines = [part for line in note.splitlines() for part in wrapped(line, indent, width)]
     for number, line in enumerate(lines):
         if number:
             yield Text(" " * indent + line)
@@ -184,7 +172,8 @@ def wrapped(line: str, indent: int, width: int | None) -> Sequence[str]:
     """The lines of a note that stands so many columns from the left; one, where there is no width."""
     if width is None or width - indent < 30:
         return [line]
-    return textwrap.wrap(line, width - indent, break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(line, width - indent, break_long_words=False, break_on_hyphens=False)
+    return lines or [""]
 
 
 def _other_calls(finding: Finding) -> str:

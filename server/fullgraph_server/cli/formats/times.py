@@ -9,15 +9,16 @@ from rich.text import Text
 
 from ...engine.faults import outcome
 from ...engine.tables import aligned
+from ..output import clean_console
 from .checked import Checked
-from .text import plain_console, print_finding
+from .text import print_finding
 
 _KINDS = ("target-error", "compile-error", "capture-error", "cudagraph-skip", "perf-hint")
 
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
     """Write each report as it comes."""
-    console = plain_console(out)
+    console = clean_console(out)
     for checked in reports:
         report = checked.report
         rows = [

@@ -1,0 +1,113 @@
+"""All that the command line prints, so that a text of a program, a log or a file name is shown and no more.
+
+A terminal obeys escape codes; GitHub takes a line that begins with ``::`` for a command, and so do it and
+Azure Pipelines one that has ``##[`` or ``##vso[`` in it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+import click
+from rich.console import Console, ConsoleRenderable, RenderHook
+from rich.text import Text
+
+from ..engine.visible import visible
+
+_COMMAND = re.compile(r"(?P<start>^\s*):(?=:)|##(?=\[|vso\[)")
+
+
+def clean(text: str) -> str:
+    """A text as one line that neither a terminal nor a CI system obeys."""
+    return _COMMAND.sub(_harmless, visible(text))
+
+
+def write_line(out: TextIO, text: str) -> None:
+    """Write a line."""
+    out.write(clean(text) + "\n")
+
+
+def tell(text: str) -> None:
+    """Write a line to stderr, beside the output of programs."""
+    write_line(sys.stderr, text)
+
+
+def write_object(out: TextIO, value: Any, indent: int | None = None) -> None:
+    """Write a JSON value on lines of its own, in ASCII; every string in it is valid Unicode."""
+    text = json.dumps(_encodable(value), indent=indent)
+    # Both are within strings only.
+    out.write(text.replace("\x7f", "\\u007f").replace("##", "#\\u0023") + "\n")
+
+
+def clean_console(out: TextIO) -> Console:
+    """A console that prints each text as one line, with our own styles only."""
+    console = Console(file=out, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    console.push_render_hook(_Clean(console))
+    return console
+
+
+class Commands(click.Group):
+    """Commands whose output can always be written, and whose errors are clean."""
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run one."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
+        return super().main(*args, **options)
+
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        """Read the options."""
+        with _clean_errors():
+            return super().make_context(*args, **options)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run what the options name."""
+        with _clean_errors():
+            return super().invoke(ctx)
+
+
+class _Clean(RenderHook):
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+        return [self._clean(item) if isinstance(item, Text) else item for item in renderables]
+
+    def _clean(self, text: Text) -> Text:
+        line = clean(text.plain)
+        if line == text.plain:
+            return text
+        parts = text.render(self._console)
+        cleaned = Text.assemble(*((visible(part.text), part.style or "") for part in parts), end=text.end)
+        return cleaned if cleaned.plain == line else Text(line, end=text.end)
+
+
+@contextmanager
+def _clean_errors() -> Iterator[None]:
+    try:
+        yield
+    except click.ClickException as error:
+        lines = map(clean, error.message.split("\n"))
+        error.message = "\n".join(lines)  # type: ignore[misc]  # which nobody else does
+        raise
+
+
+def _harmless(found: re.Match[str]) -> str:
+    return "#\\x23" if found["start"] is None else f"{found['start']}\\x3a"
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_encodable(item) for item in value]
+    return value
