@@ -25,11 +25,11 @@ from .messages import parse_user_stack
 _SOURCE = "source="
 _BUILTINS = re.compile(r"(__builtins_dict__)_\d+")
 """Dynamo numbers its name for the builtins, so that the same guard differs between compilations."""
-_LOCAL = re.compile(r"""L\[\s*(['"])(.*?)\1\s*\]""")
+_LOCAL = re.compile(r"""L\[\s*(?:'([^'\n]*)'|"([^"\n]*)")\s*\]""")
 _TENSOR = re.compile(
-    r"^check_tensor\((?P<source>.*), (?P<cls>\w+), DispatchKeySet\((?P<keys>[^)]*)\), torch\.(?P<dtype>\w+), "
+    r"^check_tensor\((?P<source>.*), (?P<cls>\w+), DispatchKeySet\((?P<keys>[^()]*)\), torch\.(?P<dtype>\w+), "
     r"device=(?P<index>\w+), requires_grad=(?P<grad>\w+), "
-    r"size=\[(?P<size>[^\]]*)\], stride=\[(?P<stride>[^\]]*)\]"
+    r"size=\[(?P<size>[^\[\]]*)\], stride=\[(?P<stride>[^\[\]]*)\]"
 )
 _DEVICES = ("CPU", "CUDA", "XPU", "MPS", "Meta", "HPU")
 _TYPE = re.compile(r"type=<class '([^']+)'>")
@@ -39,23 +39,21 @@ _WITHOUT_DATA = "torch._subclasses.fake_tensor.FakeTensor"
 """The class of what has another one in a run with data."""
 _LENGTH = re.compile(r"^len\((?P<source>.+)\) == (?P<value>\d+)$")
 _REASON = re.compile(r"^\s*(?P<compile_id>!?[\d/]+): (?P<text>.*)$", re.DOTALL)
+_TENSOR_CHECK = "tensor '"
+_INDEX = re.compile(r"(?: at index (?P<dimension>\d+))?\.? expected ")
 _REASONS = (
-    # TensorCheck::check_verbose in torch/csrc/dynamo/guards.cpp. Until 2.14 it does not say
-    # which type was expected.
-    re.compile(
-        r"^tensor '(?P<name>.+?)' (?P<changed>.+?) mismatch(?: at index (?P<dimension>\d+))?\.?"
-        r" expected (?P<expected>.+?), actual (?P<actual>.+?)(?:\. Guard failed on a parameter.*)?$"
-    ),
+    # TensorCheck::check_verbose in torch/csrc/dynamo/guards.cpp, but for two values (:func:`_compared`).
+    # Until 2.14 it does not say which type was expected.
     re.compile(
         r"^tensor '(?P<name>.+?)' (?P<changed>requires_grad) mismatch\. "
         r"expected requires_grad=(?P<expected>[01])"
     ),
     re.compile(
         r"^expected (?P<changed>type) of '(?P<name>.+?)' to be "
-        r"(?:a tensor type, '|<class '(?P<expected>.+?)'>,) but found <class '(?P<actual>.+?)'>"
+        r"(?:a tensor type, '|<class '(?P<expected>[^']+)'>,) but found <class '(?P<actual>[^']+)'>"
     ),
     # GlobalStateGuard::reason, at the same place: the names of flags, a space behind each.
-    re.compile(r"^(?P<kind>GLOBAL_STATE) changed: (?P<changed>.+?)\s*$"),
+    re.compile(r"^(?P<kind>GLOBAL_STATE) changed: (?P<changed>.*\S)"),
     # get_guard_fail_reason_helper in torch/_dynamo/guards.py.
     re.compile(r"^(?P<kind>BACKEND_MATCH) failure: "),
     re.compile(r"^(?P<kind>Duplicate) tensors? found: (?P<names>\[.*\])"),
@@ -63,15 +61,15 @@ _REASONS = (
     re.compile(r"^(?P<changed>len)\((?P<name>.+)\) (?:==|!=) (?P<expected>\d+)$"),
     re.compile(r"^not (?P<empty>[^\s()]+)$"),
     # DICT_KEYS_MATCH guards each key of a dict on its own.
-    re.compile(r"^list\(dict\.(?P<changed>keys)\((?P<name>.+)\)\)\[\d+\] == (?P<expected>.+)$"),
+    re.compile(r"^list\(dict\.(?P<changed>keys)\((?P<name>.+)\)\)\[\d+\] == (?P<expected>.+)"),
     # SHAPE_ENV: bounds and equalities of sizes.
     re.compile(
         r"^(?:(?P<low>\d+) <= )?(?P<name>\S+)\.(?P<changed>size)\(\)\[(?P<dimension>\d+)\]"
         r"(?: <= (?P<high>\d+))?$"
     ),
     re.compile(
-        r"^(?P<name>\S+)\.(?P<changed>size)\(\)\[(?P<dimension>\d+)\] == (?P<expected>[^#]+?)"
-        r"(?:\s+# (?:(?P<duck>duck sizing)|.*).*)?$"
+        r"^(?P<name>\S+)\.(?P<changed>size)\(\)\[(?P<dimension>\d+)\] == (?P<expected>[^#\n]+)"
+        r"(?:# (?P<duck>duck sizing)?.*)?$"
     ),
     # SET_CONTAINS, DICT_CONTAINS, HASATTR.
     re.compile(
@@ -178,7 +176,7 @@ def strip_locals(expression: str) -> str:
 
     Source: ``strip_local_scope`` in ``torch/_dynamo/guards.py``.
     """
-    return _LOCAL.sub(r"\2", expression)
+    return _LOCAL.sub(r"\1\2", expression)
 
 
 def split_place(text: str) -> tuple[str, Place | None]:
@@ -236,10 +234,13 @@ def _flag(state: dict[str, Any], flag: str) -> object:
 
 def _read(text: str) -> tuple[str, str, str, str, str, int | None]:
     """Kind, name, what changed, expected and actual value, and dimension that a reason tells of."""
-    found = next(filter(None, (pattern.match(text) for pattern in _REASONS)), None)
-    if found is None:
-        return "", "", "", "", "", None
-    part = {key: value or "" for key, value in found.groupdict().items()}
+    told = _compared(text)
+    if told is None:
+        found = next(filter(None, (pattern.match(text) for pattern in _REASONS)), None)
+        if found is None:
+            return "", "", "", "", "", None
+        told = found.groupdict()
+    part = {key: (value or "").strip() for key, value in told.items()}
     kind, name, changed = part.get("kind", ""), part.get("name", ""), part.get("changed", "")
     expected, actual = part.get("expected") or part.get("value", ""), part.get("actual", "")
     dimension = int(part["dimension"]) if part.get("dimension") else None
@@ -276,6 +277,26 @@ def _read(text: str) -> tuple[str, str, str, str, str, int | None]:
     elif changed == "dispatch key set":
         changed, expected, actual = _dispatch(expected, actual)
     return kind, name, changed, expected, actual, dimension
+
+
+def _compared(text: str) -> dict[str, str | None] | None:
+    """``tensor 'x' size mismatch at index 0. expected 3, actual 4``, and perhaps more about a parameter."""
+    what, mismatch, values = text.partition(" mismatch")
+    index = _INDEX.match(values)
+    if not (text.startswith(_TENSOR_CHECK) and index):
+        return None
+    name, quote, changed = what.removeprefix(_TENSOR_CHECK).rpartition("' ")
+    expected, comma, actual = values[index.end() :].partition(", actual ")
+    if not (name and quote and comma):
+        return None
+    actual = actual.partition(". Guard failed on a parameter")[0]
+    return {
+        "name": name,
+        "changed": changed,
+        "dimension": index["dimension"],
+        "expected": expected,
+        "actual": actual,
+    }
 
 
 def _dispatch(expected: str, actual: str) -> tuple[str, str, str]:

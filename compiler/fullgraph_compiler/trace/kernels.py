@@ -20,7 +20,7 @@ from ..facts import Kernel, Phase, Stack
 from .messages import Source, parse_frames
 
 _ID = re.compile(r"^# AOT ID: \['\w*_(forward|backward|inference)'\]", re.MULTILINE)
-_SOURCES = re.compile(r"Source Nodes: \[([^\]]*)\]")
+_SOURCES = re.compile(r"Source Nodes: \[([^\[\]]*)\]")
 _HANDLE = re.compile(r"^\s*# \[Provenance debug handles\] (\S+)")
 _EXTERN = ("extern_kernels.", "torch.ops.", "aten.")
 _HEURISTIC = re.compile(r"^@triton_heuristics\.(\w+)", re.MULTILINE)

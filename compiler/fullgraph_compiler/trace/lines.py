@@ -13,8 +13,10 @@ from typing import Any, Final
 
 from .record import TraceRecord
 
-_TRACEBACK: Final = re.compile(r'^\s*File "([^"\n]+)", line (\d+), in [^\n]+\n[ \t]*([^\n]+)', re.MULTILINE)
-_GRAPH: Final = re.compile(r"# File: ([^\n]+?):(\d+) in \S+, code: ([^\n]*)")
+_TRACEBACK: Final = re.compile(r'^[ \t]*File "([^"\n]+)", line (\d+), in [^\n]+\n[ \t]*([^\n]+)', re.MULTILINE)
+_GRAPH: Final = re.compile(
+    r"^[ \t]*# (?:Backward of forward node: )?File: ([^\n]+?):(\d+) in \S+, code: ([^\n]*)", re.MULTILINE
+)
 _TEXTS: Final = frozenset(
     ("dynamo_graph_break_reason", "recompile_reasons", "dynamo_error", "dynamo_output_graph")
 )

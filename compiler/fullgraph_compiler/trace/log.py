@@ -25,10 +25,11 @@ _LONGEST: Final = 1 << 28
 """Bytes of a header or a payload: what is longer is no record of torch's, but a log that is damaged."""
 _HEAD: Final = 2048
 """Bytes within which a record has named itself."""
-_NAME: Final = re.compile(rb'V\d{4} [^\n]*?\] \{"(\w+)": (?:\{"name": "([^"\\]*)")?')
+_NAME: Final = re.compile(rb'^V\d{4} [^\n]*?\] \{"(\w+)": (?:\{"name": "([^"\\]*)")?', re.MULTILINE)
 _LINES: Final = re.compile(rb"^V\d{4} [^\n]*", re.MULTILINE)
 _END: Final = re.compile(rb"\n(?!\t)")
-_RANK: Final = re.compile(rb'^V\d{4} [^\n]*\] \{[^\n]*"rank": (\d+)', re.MULTILINE)
+_RANK: Final = b'"rank": '
+_NUMBER: Final = re.compile(rb"\d{1,9}(?!\d)")
 _PEEK: Final = 1 << 18
 _GZIP: Final = b"\x1f\x8b"
 _WITH_HEADER: Final = zlib.MAX_WBITS | 16
@@ -153,10 +154,11 @@ def read_head(path: Path) -> LogHead | None:
         head = stream.read(_PEEK)
     if head.startswith(_GZIP):
         head = b"".join(_unpacked(io.BytesIO(head)))[:_PEEK]
-    if not any(map(_NAME.match, _LINES.findall(head))):
+    records = [line for line in _LINES.findall(head) if _NAME.match(line)]
+    if not records:
         return None
-    rank = _RANK.search(head)
-    return LogHead(int(rank[1]) if rank else None)
+    ranks = (_NUMBER.match(line.rpartition(_RANK)[2]) for line in records if _RANK in line)
+    return LogHead(next((int(rank[0]) for rank in ranks if rank), None))
 
 
 def _opened(path: Path) -> IO[bytes]:

@@ -20,7 +20,8 @@ from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
 
 _LIBRARY: Final = re.compile(
-    r"(?:^|/)(?:site-packages|dist-packages)/(?P<installed>.+)$|(?:^|/)lib/python3(?:\.\d+)?/(?P<standard>.+)$"
+    r"(?:^|/)(?:site-packages|dist-packages)/(?P<installed>.+)|(?:^|/)lib/python3(?:\.\d+)?/(?P<standard>.+)",
+    re.DOTALL,
 )
 _SOME: Final = 0.01
 _ENOUGH: Final = 0.5
