@@ -81,7 +81,7 @@ def hostile(pattern: re.Pattern[Any]) -> list[tuple[str, str]]:
 
     Each part of the pattern is repeated by itself, and with those around it.
     """
-    parsed = sre.parse(pattern.pattern, pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags)
+    parsed = sre.parse(pattern.pattern, pattern.flags)
     found: dict[tuple[str, str], None] = {}
     for parts in _alternatives(parsed):
         texts = _joined([_examples(part) for part in parts])
@@ -139,9 +139,8 @@ def _examples(part: Any) -> list[str]:
     if name in ("MAX_REPEAT", "MIN_REPEAT"):
         least, most, inner = value
         times = max(least, min(int(most), _MOST_TIMES), 1)
-        return ["".join(_examples(item)[0] for item in inner) * times] + [
-            "".join(_examples(item)[-1] for item in inner) * times
-        ]
+        examples = [_examples(item) for item in inner]
+        return ["".join(item[place] for item in examples) * times for place in (0, -1)]
     if name == "SUBPATTERN":
         return ["".join(_examples(item)[0] for item in value[3])]
     if name == "BRANCH":
@@ -152,6 +151,7 @@ def _examples(part: Any) -> list[str]:
 def _members(items: Sequence[Any]) -> list[str]:
     source = items
     negated = str(source[0][0]) == "NEGATE"
+
     def member(character: str) -> bool:
         for item in source:
             name, value = str(item[0]), item[1]
@@ -162,6 +162,7 @@ def _members(items: Sequence[Any]) -> list[str]:
             if name == "CATEGORY" and _in_category(str(value), character):
                 return True
         return False
+
     found = [c for c in "a1 \t\n_#.:/'\"([{=-\\x" if member(c) != negated]
     found += [chr(v) for n, v in items if str(n) == "LITERAL" and not negated]
     return found or ["a"]

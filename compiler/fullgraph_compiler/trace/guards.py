@@ -13,13 +13,13 @@ it is the end of the real path, and can lack the first characters of its first f
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..facts import Stack
+from .decoding import read_json, read_object
 from .messages import parse_user_stack
 
 _SOURCE = "source="
@@ -27,8 +27,8 @@ _BUILTINS = re.compile(r"(__builtins_dict__)_\d+")
 """Dynamo numbers its name for the builtins, so that the same guard differs between compilations."""
 _LOCAL = re.compile(r"""L\[\s*(?:'([^'\n]*)'|"([^"\n]*)")\s*\]""")
 _TENSOR = re.compile(
-    r"^check_tensor\((?P<source>.*), (?P<cls>\w+), DispatchKeySet\((?P<keys>[^()]*)\), torch\.(?P<dtype>\w+), "
-    r"device=(?P<index>\w+), requires_grad=(?P<grad>\w+), "
+    r"^check_tensor\((?P<source>.*), (?P<cls>\w+), DispatchKeySet\((?P<keys>[^()]*)\), "
+    r"torch\.(?P<dtype>\w+), device=(?P<index>\w+), requires_grad=(?P<grad>\w+), "
     r"size=\[(?P<size>[^\[\]]*)\], stride=\[(?P<stride>[^\[\]]*)\]"
 )
 _DEVICES = ("CPU", "CUDA", "XPU", "MPS", "Meta", "HPU")
@@ -37,8 +37,8 @@ _PLACE = re.compile(r"\s# (?P<file>[^#\s]+):(?P<row>\d+) in (?P<function>[^\s)]+
 _EQUALS = re.compile(r"^(?P<source>.+?) (?P<operator>==|is not|is) (?P<value>.*)$", re.DOTALL)
 _WITHOUT_DATA = "torch._subclasses.fake_tensor.FakeTensor"
 """The class of what has another one in a run with data."""
-_LENGTH = re.compile(r"^len\((?P<source>.+)\) == (?P<value>\d+)$")
-_REASON = re.compile(r"^\s*(?P<compile_id>!?[\d/]+): (?P<text>.*)$", re.DOTALL)
+_LENGTH = re.compile(r"^len\((?P<source>.+)\) == (?P<value>\d{1,18})$")
+_REASON = re.compile(r"^\s*(?P<compile_id>!?\d{1,9}(?:/\d{1,9}){0,2}): (?P<text>.*)$", re.DOTALL)
 _TENSOR_CHECK = "tensor '"
 _INDEX = re.compile(r"(?: at index (?P<dimension>\d+))?\.? expected ")
 _REASONS = (
@@ -155,12 +155,7 @@ def parse_reasons(text: str) -> Iterator[Reason]:
     text = _BUILTINS.sub(r"\1", text)
     reasons: list[str] = [text]
     if text.lstrip().startswith("["):
-        try:
-            decoded = json.loads(text)
-        except ValueError:
-            decoded = None
-        if isinstance(decoded, list):
-            reasons = [str(item) for item in decoded]
+        reasons = [str(item) for item in read_json(text)]
     for item in reasons:
         found = _REASON.match(item)
         if not found:
@@ -205,15 +200,14 @@ def state_change(flags: str, before: str, after: str) -> tuple[str, str]:
     return ("", "") if old == new else (old, new)
 
 
-def _state(code: str) -> dict[str, Any]:
+def _state(code: str) -> Mapping[str, Any]:
     try:
-        state: dict[str, Any] = json.loads(code[code.index("{") :])
+        return read_object(code[code.index("{") :])
     except ValueError:
         return {}
-    return state
 
 
-def _described_state(state: dict[str, Any]) -> str:
+def _described_state(state: Mapping[str, Any]) -> str:
     switches = {
         "grad mode": state.get("grad_mode"),
         "autocast": _flag(state, "autocast("),
@@ -225,7 +219,7 @@ def _described_state(state: dict[str, Any]) -> str:
     return ", ".join([*words, f"{threads} {'thread' if threads == 1 else 'threads'}"])
 
 
-def _flag(state: dict[str, Any], flag: str) -> object:
+def _flag(state: Mapping[str, Any], flag: str) -> object:
     if flag.startswith("autocast("):
         return any(state.get("autocast_state", {}).get("enabled", ()))
     value: object = state.get(flag)
@@ -256,7 +250,7 @@ def _read(text: str) -> tuple[str, str, str, str, str, int | None]:
         member = f".{part['attribute']}" if part["attribute"] else part["member"] or part["key"]
         expected, actual = (f"without {member}", f"with {member}")[:: -1 if not part["missing"] else 1]
     elif "names" in part:
-        kind, names = "DUPLICATE", json.loads(part["names"])
+        kind, names = "DUPLICATE", read_json(part["names"])
         name, actual = str(names[0]), str(names[-1])
     elif part.get("operator") == "is" and expected not in ("None", "True", "False"):
         kind, name = "OBJECT_ALIASING", part["source"]
@@ -281,7 +275,7 @@ def _read(text: str) -> tuple[str, str, str, str, str, int | None]:
 
 def _compared(text: str) -> dict[str, str | None] | None:
     """``tensor 'x' size mismatch at index 0. expected 3, actual 4``, and perhaps more about a parameter."""
-    what, mismatch, values = text.partition(" mismatch")
+    what, _, values = text.partition(" mismatch")
     index = _INDEX.match(values)
     if not (text.startswith(_TENSOR_CHECK) and index):
         return None

@@ -151,7 +151,7 @@ def _placed(frame: StackFrame, below: list[str], source: Source) -> StackFrame:
     # Both lines have the same indentation before what counts.
     shift = len(line) - len(text) - (len(below[0]) - len(below[0].lstrip()))
     places = (_characters(below[0], width) + shift for width in carets.span(1))
-    column, end_column = (len(line[:place].encode()) for place in places)
+    column, end_column = (len(line[:place].encode("utf-8", "surrogatepass")) for place in places)
     return replace(frame, column=column, end_row=frame.row, end_column=end_column)
 
 

@@ -32,7 +32,7 @@ def written_name(source: str) -> str:
 
 def compile_number(compile_id: str) -> tuple[int, ...]:
     """A compile id's place in the order of compilations: ``0/2`` comes before ``0/10``."""
-    return tuple(int(part) for part in re.findall(r"\d+", compile_id))
+    return tuple(int(part) for part in re.findall(r"\d{1,9}", compile_id))
 
 
 def _member(found: re.Match[str]) -> str:

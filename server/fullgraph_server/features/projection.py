@@ -246,9 +246,9 @@ def project(report: Report, filename: str) -> Projection:
     for frame in report.frames:
         for guard in frame.guards:
             if guard.span is not None and guard.span.filename == filename:
-                name = written_name(guard.source)
-                found = _LAST.search(name)
-                last = found[0] if found else name
+                path = written_name(guard.source)
+                end = _LAST.search(path)
+                last = end[0] if end else path
                 guards.setdefault((guard.span.row, last), []).append((frame, guard))
     sizes: dict[int, list[SizeCondition]] = {}
     for condition in report.sizes:

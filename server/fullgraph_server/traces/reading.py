@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,6 +17,7 @@ from fullgraph_compiler.trace import (
     Interpreter,
     TraceLog,
 )
+from fullgraph_compiler.trace.decoding import read_json
 from fullgraph_compiler.trace.inputs import INPUT_RECORDS, FrameInputs, InputReader
 from fullgraph_compiler.trace.lines import LINE_RECORDS, LineReader
 
@@ -42,7 +42,7 @@ _RECORDS: Final[Mapping[Detail, frozenset[str]]] = {
     "code": KNOWN_RECORDS,
 }
 _VERSION: Final = "torch_version"
-_DAMAGE: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError)
+_DAMAGE: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
 """What comes of a record that does not have the form that torch gives it."""
 
 
@@ -130,7 +130,7 @@ def _torch(log: TraceLog) -> str:
     """The version of torch that wrote a log; in its first record since 2.13, among figures before."""
     for record in log.records({_VERSION, "compilation_metrics"}):
         try:
-            told = json.loads(record.payload) if record.name == _VERSION else record.body
+            told = read_json(record.payload) if record.name == _VERSION else record.body
             return str(told["pytorch_version"])
         except (ValueError, KeyError, TypeError):
             continue
