@@ -15,7 +15,7 @@ _ID = {"frame_id": 0, "frame_compile_id": 0, "attempt": 0}
 def record(name: str, body: Any = None, payload: str | None = None, **more: Any) -> str:
     """A record as torch writes it; ``name`` of an artifact begins with ``@``."""
     key, value = ("artifact", {"name": name[1:]}) if name.startswith("@") else (name, body or {})
-    return raw(json.dumps({key: value, **{**_ID, **more}}), payload)
+    return raw(json.dumps({key: value, **_ID, **more}), payload)
 
 
 def raw(header: str, payload: str | None = None) -> str:
@@ -50,20 +50,18 @@ def everywhere(text: str) -> str:
     """A log that has a text at each place where a log has one."""
     line = text.replace("\n", " ")
     guard = f"| +- GuardManager: source=L['{line}'], accessed_by=x\n| | +- "
-    tree = "\n".join(
-        f"{guard}{leaf}  # {line}  # program.py:13 in toy"
-        for leaf in (
-            f"EQUALS_MATCH: L['a'] == {line}",
-            f"TENSOR_MATCH: check_tensor(L['a'], Tensor, DispatchKeySet({line}), torch.float32, device={line}",
-            f"LENGTH_CHECK: len({line}) == {line}",
-            f"{line}: {line}",
-            f"GLOBAL_STATE: ___check_global_state {{{line}",
-            f"TYPE_MATCH: ___check_type_id({line}, 1), type=<class '{line}'>",
-        )
+    leaves = (
+        f"EQUALS_MATCH: L['a'] == {line}",
+        f"TENSOR_MATCH: check_tensor(L['a'], Tensor, DispatchKeySet({line}), torch.float32, device={line}",
+        f"LENGTH_CHECK: len({line}) == {line}",
+        f"{line}: {line}",
+        f"GLOBAL_STATE: ___check_global_state {{{line}",
+        f"TYPE_MATCH: ___check_type_id({line}, 1), type=<class '{line}'>",
     )
+    tree = "\n".join(f"{guard}{leaf}  # {line}  # program.py:13 in toy" for leaf in leaves)
     graph = (
         f"class GraphModule(torch.nn.Module):\n    def forward(self, {line}):\n"
-        f"        # File: {FILE}:13 in toy, code: {line}\n        x: \"{line}\" = torch.ops.aten.{line}({line})\n"
+        f'        # File: {FILE}:13 in toy, code: {line}\n        x: "{line}" = torch.ops.aten.{line}({line})\n'
         f"        # File: {line}\n        {line}\n{text}"
     )
     code = (
@@ -71,7 +69,9 @@ def everywhere(text: str) -> str:
         f"    # Topologically Sorted Source Nodes: [{line}]\n    # [Provenance debug handles] {line}\n"
         f"    k.run({line})\n"
     )
-    broken = f"{text}\n  Explanation: {text}\n  Hint: {text}\n For more details about this graph break {text}\n"
+    broken = (
+        f"{text}\n  Explanation: {text}\n  Hint: {text}\n For more details about this graph break {text}\n"
+    )
     stack = f'User code traceback:\n  File "{FILE}", line 13, in toy\n    {text}\n  File "{line}\n{text}'
     reasons = [
         f"0/0: tensor 'a' {line}",
@@ -90,7 +90,9 @@ def everywhere(text: str) -> str:
             strings(other=text),
             record("dynamo_start", {"stack": [frame(13, loc="x = a / (torch.abs(a) + 1)")]}, frame_id=1),
             started(loc=line),
-            record("describe_tensor", {"id": 0, "describer_id": 0, "dtype": text, "device": text, "size": [3]}),
+            record(
+                "describe_tensor", {"id": 0, "describer_id": 0, "dtype": text, "device": text, "size": [3]}
+            ),
             record("describe_source", {"id": 0, "describer_id": 0, "source": text}),
             record("create_symbol", {"symbol": "s0", "val": "3", "source": text}),
             record("create_symbol", {"symbol": text, "val": text, "source": "L['a'].size()[0]"}),
@@ -152,7 +154,14 @@ def nested_headers() -> Iterator[tuple[str, str]]:
     for deep in (300, 900, 200_000):
         value = "[" * deep + "]" * deep
         yield f"all {deep}", raw(value)
-        for name in ("frame_id", "frame_compile_id", "attempt", "compiled_autograd_id", "rank", "has_payload"):
+        for name in (
+            "frame_id",
+            "frame_compile_id",
+            "attempt",
+            "compiled_autograd_id",
+            "rank",
+            "has_payload",
+        ):
             yield f"{name} {deep}", raw(f'{{"dynamo_start": {{"stack": []}}, "{name}": {value}}}')
         for body in (
             f'"str": [{value}, 0]',
@@ -165,8 +174,7 @@ def nested_headers() -> Iterator[tuple[str, str]]:
             f'"dynamo_output_graph": {{"sizes": {{"x": {value}}}}}',
             f'"dynamo_output_graph": {{"sizes": {value}}}',
             f'"compilation_metrics": {{"co_name": {value}, "fail_type": {value}, "fail_reason": {value}}}',
-            f'"symbolic_shape_specialization": {{"symbol": "s0", "value": {value}, "sources": [{value}], '
-            f'"reason": {value}}}',
+            f'"symbolic_shape_specialization": {{"symbol": "s0", "sources": [{value}], "reason": {value}}}',
             f'"guard_added_fast": {{"expr": {value}}}',
             f'"create_symbol": {{"symbol": {value}, "val": {value}, "source": {value}}}',
             f'"optimize_ddp_split_child": {{"name": {value}}}',
@@ -198,7 +206,7 @@ def hard() -> Iterator[tuple[str, str]]:
     """Texts that are hard for one of the patterns."""
     seen = set()
     for place in patterns():
-        for start, again in hostile(place.pattern)[:: 40]:
+        for start, again in hostile(place.pattern)[::40]:
             if (start, again) not in seen:
                 seen.add((start, again))
                 yield str(place), start + again * (10_000 // len(again)) + "\0"

@@ -22,7 +22,7 @@ from fullgraph_compiler.trace.inputs import INPUT_RECORDS, FrameInputs, InputRea
 from fullgraph_compiler.trace.lines import LINE_RECORDS, LineReader
 
 from ..engine.fold import fold
-from ..engine.report import Finding, Report
+from ..engine.report import Finding, Report, Span
 from ..engine.seen_calls import seen_calls
 from ..engine.wording import counted
 from ..workspace.source import SourceFile, SourceReader
@@ -111,20 +111,31 @@ def _report(log: LogFile, reading: Reading, target: str, generation: int, told: 
         torch = _torch(records)
     seconds = sum(fact.seconds for fact in facts if isinstance(fact, FrameCompiled))
     facts.append(RunFinished("finished", seconds))
-    ran = Workspace(workspace.root, relocation.files.get)
+    ran = _Ran(workspace.root, relocation.files.get)
     report = fold(target, generation, torch, facts, ran, str(log.path), reading.depth)
-    return replace(report, calls=seen_calls(facts, inputs, ran), findings=_some(report.findings))
+    return replace(
+        report, calls=seen_calls(facts, inputs, ran), findings=_some(report.findings, str(log.path))
+    )
 
 
-def _some(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """As many as a person and an editor can take, with those of the log itself, and how many more there are."""
-    if len(findings) <= _MOST_FINDINGS:
-        return findings
+def _some(findings: tuple[Finding, ...], filename: str) -> tuple[Finding, ...]:
+    """As many as a person and an editor can take; those on the log itself are never left out."""
     left = len(findings) - _MOST_FINDINGS
-    last = findings[_MOST_FINDINGS]
+    if left <= 0:
+        return findings
+    own = [finding for finding in findings if finding.kind == "target-error"]
+    others = [finding for finding in findings if finding.kind != "target-error"][: _MOST_FINDINGS - len(own)]
     message = f"{counted(left, 'more finding')} of the log {'is' if left == 1 else 'are'} not shown"
-    more = Finding("target-error", "target-error", "information", message, last.span)
-    return (*findings[:_MOST_FINDINGS], more)
+    more = Finding("target-error", "target-error", "information", message, Span(filename, 1, 1, 1, 1))
+    return (*own, *others, more)
+
+
+@dataclass(frozen=True)
+class _Ran(Workspace):
+    """The files that a log speaks of, as they ran. A name of a log is compared with theirs."""
+
+    def contains(self, filename: str) -> bool:
+        return self.read(filename) is not None
 
 
 def _workspace(reading: Reading) -> Workspace:
