@@ -61,7 +61,8 @@ def everywhere(text: str) -> str:
     tree = "\n".join(f"{guard}{leaf}  # {line}  # program.py:13 in toy" for leaf in leaves)
     graph = (
         f"class GraphModule(torch.nn.Module):\n    def forward(self, {line}):\n"
-        f'        # File: {FILE}:13 in toy, code: {line}\n        x: "{line}" = torch.ops.aten.{line}({line})\n'
+        f"        # File: {FILE}:13 in toy, code: {line}\n"
+        f'        x: "{line}" = torch.ops.aten.{line}({line})\n'
         f"        # File: {line}\n        {line}\n{text}"
     )
     code = (
