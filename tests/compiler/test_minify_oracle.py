@@ -14,7 +14,7 @@ if sys.platform != "linux":
 
 from fullgraph_compiler.facts import Failure
 from fullgraph_compiler.minify.case import Case, Graph, Input, Normal, Operation, Ref, TensorSpec
-from fullgraph_compiler.minify.oracle import Kept, Oracle
+from fullgraph_compiler.minify.oracle import Answer, Kept, Oracle
 
 _SPEC = TensorSpec((2, 3), (3, 1), "float32", "cpu")
 _OPERATIONS = (
@@ -102,6 +102,32 @@ def test_no_more_is_asked_than_fits_at_once() -> None:
     assert failure is not None
     assert oracle.first_failing(cases(), failure) is not None
     assert len(asked) <= 4
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b'{"key": "cut',
+        b"\xff\xfe\x00 no text",
+        b"[" * 200_000,
+        b'{"key": ["list"], "failure": null, "seconds": 1}',
+        b'{"key": "x", "failure": {"Failure": 3}, "seconds": 1}',
+        b'{"key": "x", "failure": 7, "seconds": "soon"}',
+        b'{"key": "x", "failure": null, "seconds": ' + b"9" * 5_000 + b"}",
+    ],
+    ids=lambda damage: damage[:24].decode("utf-8", "replace"),
+)
+def test_damaged_answers_keep_no_minification_from_beginning(damage: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    path.write_bytes(damage)
+    Kept(path).put("known", Answer(None, 1.0))
+    assert Kept(path).get("known") == Answer(None, 1.0)
+
+
+def test_answers_are_kept_without_a_file_that_can_be_written(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    kept.put("known", Answer(None, 1.0))
+    assert kept.get("known") == Answer(None, 1.0)
 
 
 def test_answers_are_kept_in_a_file(tmp_path: Path) -> None:

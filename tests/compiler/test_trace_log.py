@@ -89,7 +89,8 @@ def test_a_record_that_is_damaged_is_counted(tmp_path: Path) -> None:
 def test_of_a_record_without_an_end_no_more_is_read_than_a_record_can_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_module, "_LONGEST", 10_000)
+    monkeypatch.setattr(log_module, "_LONGEST_HEADER", 10_000)
+    monkeypatch.setattr(log_module, "_LONGEST_PAYLOAD", 10_000)
     endless = (HEAD % ("one", 0))[:-1] + ', "x": "' + "x" * 200_000
     path = write(tmp_path / "a.log", endless, HEAD % ("two", 0), "\t" + "y" * 200_000)
     with TraceLog(path) as log:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -182,3 +184,40 @@ async def test_a_trace_that_is_closed_leaves_nothing(editor: Editor) -> None:
             await editor.command("fullgraph.clear", item["id"])
     await editor.until(lambda: shown(editor) == [])
     assert not any(item["kind"] == "trace" for item in await editor.ask("fullgraph/targets"))
+
+
+async def reading(editor: Editor, target: str) -> list[str]:
+    """The states of a trace, which the server also answers while it reads."""
+    return [item["state"] for item in await editor.ask("fullgraph/targets") if item["id"] == target]
+
+
+async def test_the_server_answers_while_it_reads_a_hostile_log_and_stop_ends_that(editor: Editor) -> None:
+    log = editor.file.parent / "hostile.log"
+    one = b'V1122 13:00:00.000000 1 torch/x.py:1] {"str": ["x", 0]}\n'
+    log.write_bytes(LOG + one * 1_000_000)
+    target = f"trace:{log}"
+    asked = asyncio.create_task(editor.command("fullgraph.readTrace", str(log)))
+    while await reading(editor, target) != ["running"]:
+        assert not asked.done()
+    for _ in range(50):
+        assert await reading(editor, target) == ["running"]
+    await editor.command("fullgraph.stop", target)
+    assert (await asked)["status"] == "cancelled"
+    assert await reading(editor, target) == ["cancelled"]
+    await editor.command("fullgraph.clear", target)
+
+
+@pytest.mark.parametrize(
+    "name", ["\\\\server\\share\\program.py", "//server/share/program.py", "file://s/x.py"]
+)
+async def test_a_share_is_no_location(editor: Editor, name: str) -> None:
+    log = editor.file.parent / "share.log"
+    log.write_bytes(LOG.replace(b"/home/user/project/program.py", name.replace("\\", "\\\\").encode()))
+    published = len(editor.published)
+    target = await read(editor, str(log))
+    report = await editor.ask("fullgraph/report", target=target)
+    assert any(item["code"] == "GB0059" for item in report["findings"])
+    told = json.dumps(report) + "".join(item.uri for item in editor.published[published:])
+    assert "file://server" not in told
+    assert "file://s/" not in told
+    await editor.command("fullgraph.clear", target)

@@ -14,6 +14,7 @@ import os
 import platform
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -147,11 +148,13 @@ class Kept:
         self._file = None
         if path is None:
             return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists():
-            for line in path.read_text("utf-8").splitlines():
-                self._read(line)
-        self._file = path.open("a", encoding="utf-8")
+        with suppress(OSError):  # answers are also kept without a file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.exists():
+                for line in path.read_text("utf-8", "replace").splitlines():
+                    self._read(line)
+            self._file = path.open("a", encoding="utf-8")
+            self._file.write("\n")  # behind a line that was not written to its end
 
     def get(self, key: str) -> Answer | None:
         """The answer to a question, if it was ever asked."""
@@ -168,9 +171,11 @@ class Kept:
     def _read(self, line: str) -> None:
         try:
             entry = json.loads(line)
-            self._answers[entry["key"]] = Answer(from_json(entry["failure"]), entry["seconds"])
-        except (ValueError, KeyError, TypeError):
-            return  # a line that was being written when its process was ended
+            key, failure, seconds = entry["key"], from_json(entry["failure"]), float(entry["seconds"])
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+            return  # a line that was being written when its process was ended, or that is damaged
+        if isinstance(key, str) and (failure is None or isinstance(failure, Failure)):
+            self._answers[key] = Answer(failure, seconds)
 
 
 def execute(text: str) -> dict[str, Any]:

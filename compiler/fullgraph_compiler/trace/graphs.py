@@ -26,8 +26,8 @@ _NODE = re.compile(
 )
 _NAME = re.compile(r"\b[a-zA-Z_]\w*\b(?!\s*[=.(])")
 """A name in the arguments of a call that is no keyword, function or module."""
-_SIGNATURE = re.compile(r"def forward\(self, (.*)\):")
-_PARAMETER = re.compile(r"(\w+)(?:: \"[^\"]*\")?(?:, |$)")
+_SIGNATURE = re.compile(r"^[ \t]*def forward\(self, (.*)\):", re.MULTILINE)
+_PARAMETER = re.compile(r"\b(\w+)(?:: \"[^\"]*\")?(?:, |$)")
 _STRIDE_AND_DEVICE = re.compile(r"^(\w+\[[^\]]*\])(?:\[[^\]]*\])?(\w*(?::\d+)?)$")
 
 

@@ -13,23 +13,23 @@ it is the end of the real path, and can lack the first characters of its first f
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..facts import Stack
+from .decoding import read_json, read_object
 from .messages import parse_user_stack
 
 _SOURCE = "source="
 _BUILTINS = re.compile(r"(__builtins_dict__)_\d+")
 """Dynamo numbers its name for the builtins, so that the same guard differs between compilations."""
-_LOCAL = re.compile(r"""L\[\s*(['"])(.*?)\1\s*\]""")
+_LOCAL = re.compile(r"""L\[\s*(?:'([^'\n]*)'|"([^"\n]*)")\s*\]""")
 _TENSOR = re.compile(
-    r"^check_tensor\((?P<source>.*), (?P<cls>\w+), DispatchKeySet\((?P<keys>[^)]*)\), torch\.(?P<dtype>\w+), "
-    r"device=(?P<index>\w+), requires_grad=(?P<grad>\w+), "
-    r"size=\[(?P<size>[^\]]*)\], stride=\[(?P<stride>[^\]]*)\]"
+    r"^check_tensor\((?P<source>.*), (?P<cls>\w+), DispatchKeySet\((?P<keys>[^()]*)\), "
+    r"torch\.(?P<dtype>\w+), device=(?P<index>\w+), requires_grad=(?P<grad>\w+), "
+    r"size=\[(?P<size>[^\[\]]*)\], stride=\[(?P<stride>[^\[\]]*)\]"
 )
 _DEVICES = ("CPU", "CUDA", "XPU", "MPS", "Meta", "HPU")
 _TYPE = re.compile(r"type=<class '([^']+)'>")
@@ -37,25 +37,23 @@ _PLACE = re.compile(r"\s# (?P<file>[^#\s]+):(?P<row>\d+) in (?P<function>[^\s)]+
 _EQUALS = re.compile(r"^(?P<source>.+?) (?P<operator>==|is not|is) (?P<value>.*)$", re.DOTALL)
 _WITHOUT_DATA = "torch._subclasses.fake_tensor.FakeTensor"
 """The class of what has another one in a run with data."""
-_LENGTH = re.compile(r"^len\((?P<source>.+)\) == (?P<value>\d+)$")
-_REASON = re.compile(r"^\s*(?P<compile_id>!?[\d/]+): (?P<text>.*)$", re.DOTALL)
+_LENGTH = re.compile(r"^len\((?P<source>.+)\) == (?P<value>\d{1,18})$")
+_REASON = re.compile(r"^\s*(?P<compile_id>!?\d{1,9}(?:/\d{1,9}){0,2}): (?P<text>.*)$", re.DOTALL)
+_TENSOR_CHECK = "tensor '"
+_INDEX = re.compile(r"(?: at index (?P<dimension>\d+))?\.? expected ")
 _REASONS = (
-    # TensorCheck::check_verbose in torch/csrc/dynamo/guards.cpp. Until 2.14 it does not say
-    # which type was expected.
-    re.compile(
-        r"^tensor '(?P<name>.+?)' (?P<changed>.+?) mismatch(?: at index (?P<dimension>\d+))?\.?"
-        r" expected (?P<expected>.+?), actual (?P<actual>.+?)(?:\. Guard failed on a parameter.*)?$"
-    ),
+    # TensorCheck::check_verbose in torch/csrc/dynamo/guards.cpp, but for two values (:func:`_compared`).
+    # Until 2.14 it does not say which type was expected.
     re.compile(
         r"^tensor '(?P<name>.+?)' (?P<changed>requires_grad) mismatch\. "
         r"expected requires_grad=(?P<expected>[01])"
     ),
     re.compile(
         r"^expected (?P<changed>type) of '(?P<name>.+?)' to be "
-        r"(?:a tensor type, '|<class '(?P<expected>.+?)'>,) but found <class '(?P<actual>.+?)'>"
+        r"(?:a tensor type, '|<class '(?P<expected>[^']+)'>,) but found <class '(?P<actual>[^']+)'>"
     ),
     # GlobalStateGuard::reason, at the same place: the names of flags, a space behind each.
-    re.compile(r"^(?P<kind>GLOBAL_STATE) changed: (?P<changed>.+?)\s*$"),
+    re.compile(r"^(?P<kind>GLOBAL_STATE) changed: (?P<changed>.*\S)"),
     # get_guard_fail_reason_helper in torch/_dynamo/guards.py.
     re.compile(r"^(?P<kind>BACKEND_MATCH) failure: "),
     re.compile(r"^(?P<kind>Duplicate) tensors? found: (?P<names>\[.*\])"),
@@ -63,15 +61,15 @@ _REASONS = (
     re.compile(r"^(?P<changed>len)\((?P<name>.+)\) (?:==|!=) (?P<expected>\d+)$"),
     re.compile(r"^not (?P<empty>[^\s()]+)$"),
     # DICT_KEYS_MATCH guards each key of a dict on its own.
-    re.compile(r"^list\(dict\.(?P<changed>keys)\((?P<name>.+)\)\)\[\d+\] == (?P<expected>.+)$"),
+    re.compile(r"^list\(dict\.(?P<changed>keys)\((?P<name>.+)\)\)\[\d+\] == (?P<expected>.+)"),
     # SHAPE_ENV: bounds and equalities of sizes.
     re.compile(
         r"^(?:(?P<low>\d+) <= )?(?P<name>\S+)\.(?P<changed>size)\(\)\[(?P<dimension>\d+)\]"
         r"(?: <= (?P<high>\d+))?$"
     ),
     re.compile(
-        r"^(?P<name>\S+)\.(?P<changed>size)\(\)\[(?P<dimension>\d+)\] == (?P<expected>[^#]+?)"
-        r"(?:\s+# (?:(?P<duck>duck sizing)|.*).*)?$"
+        r"^(?P<name>\S+)\.(?P<changed>size)\(\)\[(?P<dimension>\d+)\] == (?P<expected>[^#\n]+)"
+        r"(?:# (?P<duck>duck sizing)?.*)?$"
     ),
     # SET_CONTAINS, DICT_CONTAINS, HASATTR.
     re.compile(
@@ -157,12 +155,7 @@ def parse_reasons(text: str) -> Iterator[Reason]:
     text = _BUILTINS.sub(r"\1", text)
     reasons: list[str] = [text]
     if text.lstrip().startswith("["):
-        try:
-            decoded = json.loads(text)
-        except ValueError:
-            decoded = None
-        if isinstance(decoded, list):
-            reasons = [str(item) for item in decoded]
+        reasons = [str(item) for item in read_json(text)]
     for item in reasons:
         found = _REASON.match(item)
         if not found:
@@ -178,7 +171,7 @@ def strip_locals(expression: str) -> str:
 
     Source: ``strip_local_scope`` in ``torch/_dynamo/guards.py``.
     """
-    return _LOCAL.sub(r"\2", expression)
+    return _LOCAL.sub(r"\1\2", expression)
 
 
 def split_place(text: str) -> tuple[str, Place | None]:
@@ -207,15 +200,14 @@ def state_change(flags: str, before: str, after: str) -> tuple[str, str]:
     return ("", "") if old == new else (old, new)
 
 
-def _state(code: str) -> dict[str, Any]:
+def _state(code: str) -> Mapping[str, Any]:
     try:
-        state: dict[str, Any] = json.loads(code[code.index("{") :])
+        return read_object(code[code.index("{") :])
     except ValueError:
         return {}
-    return state
 
 
-def _described_state(state: dict[str, Any]) -> str:
+def _described_state(state: Mapping[str, Any]) -> str:
     switches = {
         "grad mode": state.get("grad_mode"),
         "autocast": _flag(state, "autocast("),
@@ -227,7 +219,7 @@ def _described_state(state: dict[str, Any]) -> str:
     return ", ".join([*words, f"{threads} {'thread' if threads == 1 else 'threads'}"])
 
 
-def _flag(state: dict[str, Any], flag: str) -> object:
+def _flag(state: Mapping[str, Any], flag: str) -> object:
     if flag.startswith("autocast("):
         return any(state.get("autocast_state", {}).get("enabled", ()))
     value: object = state.get(flag)
@@ -236,10 +228,13 @@ def _flag(state: dict[str, Any], flag: str) -> object:
 
 def _read(text: str) -> tuple[str, str, str, str, str, int | None]:
     """Kind, name, what changed, expected and actual value, and dimension that a reason tells of."""
-    found = next(filter(None, (pattern.match(text) for pattern in _REASONS)), None)
-    if found is None:
-        return "", "", "", "", "", None
-    part = {key: value or "" for key, value in found.groupdict().items()}
+    told = _compared(text)
+    if told is None:
+        found = next(filter(None, (pattern.match(text) for pattern in _REASONS)), None)
+        if found is None:
+            return "", "", "", "", "", None
+        told = found.groupdict()
+    part = {key: (value or "").strip() for key, value in told.items()}
     kind, name, changed = part.get("kind", ""), part.get("name", ""), part.get("changed", "")
     expected, actual = part.get("expected") or part.get("value", ""), part.get("actual", "")
     dimension = int(part["dimension"]) if part.get("dimension") else None
@@ -255,7 +250,7 @@ def _read(text: str) -> tuple[str, str, str, str, str, int | None]:
         member = f".{part['attribute']}" if part["attribute"] else part["member"] or part["key"]
         expected, actual = (f"without {member}", f"with {member}")[:: -1 if not part["missing"] else 1]
     elif "names" in part:
-        kind, names = "DUPLICATE", json.loads(part["names"])
+        kind, names = "DUPLICATE", read_json(part["names"])
         name, actual = str(names[0]), str(names[-1])
     elif part.get("operator") == "is" and expected not in ("None", "True", "False"):
         kind, name = "OBJECT_ALIASING", part["source"]
@@ -276,6 +271,26 @@ def _read(text: str) -> tuple[str, str, str, str, str, int | None]:
     elif changed == "dispatch key set":
         changed, expected, actual = _dispatch(expected, actual)
     return kind, name, changed, expected, actual, dimension
+
+
+def _compared(text: str) -> dict[str, str | None] | None:
+    """``tensor 'x' size mismatch at index 0. expected 3, actual 4``, and perhaps more about a parameter."""
+    what, _, values = text.partition(" mismatch")
+    index = _INDEX.match(values)
+    if not (text.startswith(_TENSOR_CHECK) and index):
+        return None
+    name, quote, changed = what.removeprefix(_TENSOR_CHECK).rpartition("' ")
+    expected, comma, actual = values[index.end() :].partition(", actual ")
+    if not (name and quote and comma):
+        return None
+    actual = actual.partition(". Guard failed on a parameter")[0]
+    return {
+        "name": name,
+        "changed": changed,
+        "dimension": index["dimension"],
+        "expected": expected,
+        "actual": actual,
+    }
 
 
 def _dispatch(expected: str, actual: str) -> tuple[str, str, str]:

@@ -9,7 +9,6 @@ the same from torch 2.11 to 2.15. A record that is not known here is passed over
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections import defaultdict
@@ -41,6 +40,7 @@ from ..facts import (
 from .causes import guard_behind, guard_on, stack_around
 from .code import CODE_RECORDS, CodeReader
 from .compilation import Compilation, graph_of, read_graph
+from .decoding import read_json
 from .graphs import collectives, outline, parse_collectives
 from .guards import Place, Reason, parse_reasons, parse_tree
 from .messages import Source, first_line, no_source, parse_frames, parse_message, parse_user_stack
@@ -205,7 +205,7 @@ class Interpreter:
         yield GraphPart(record.compile_id, record.body["name"])
 
     def _collectives(self, record: TraceRecord) -> Iterator[Fact]:
-        yield CollectivesTraced(record.compile_id, collectives(json.loads(record.payload)))
+        yield CollectivesTraced(record.compile_id, collectives(read_json(record.payload)))
 
     def _code(self, record: TraceRecord) -> Iterator[Fact]:
         compilation = self._compilations.get(record.compile_id)

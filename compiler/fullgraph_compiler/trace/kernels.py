@@ -10,17 +10,17 @@ its handle ``name:number``, under which other records speak of it.
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..facts import Kernel, Phase, Stack
+from .decoding import parse_code, read_json
 from .messages import Source, parse_frames
 
 _ID = re.compile(r"^# AOT ID: \['\w*_(forward|backward|inference)'\]", re.MULTILINE)
-_SOURCES = re.compile(r"Source Nodes: \[([^\]]*)\]")
+_SOURCES = re.compile(r"Source Nodes: \[([^\[\]]*)\]")
 _HANDLE = re.compile(r"^\s*# \[Provenance debug handles\] (\S+)")
 _EXTERN = ("extern_kernels.", "torch.ops.", "aten.")
 _HEURISTIC = re.compile(r"^@triton_heuristics\.(\w+)", re.MULTILINE)
@@ -61,9 +61,8 @@ def phase_of(code: str) -> Phase:
 
 def parse_launches(code: str) -> list[Launch]:
     """The launches of kernels and of library functions, in their order; none of code that is not Python."""
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError):
+    tree = parse_code(code)
+    if tree is None:
         return []
     kernels = {kernel.name: kernel for kernel in map(_definition, tree.body) if kernel is not None}
     lines = code.splitlines()
@@ -98,10 +97,7 @@ def parse_stacks(payload: str, source: Source) -> dict[str, tuple[Stack, ...]]:
 
 
 def _mapping(payload: str) -> Mapping[str, Any]:
-    try:
-        found = json.loads(payload)
-    except ValueError:
-        return {}  # a cached graph has none
+    found = read_json(payload) if payload else None  # a cached graph has none
     return found if isinstance(found, Mapping) else {}
 
 

@@ -13,8 +13,14 @@ from typing import Any, Final
 
 from .record import TraceRecord
 
-_TRACEBACK: Final = re.compile(r'^\s*File "([^"\n]+)", line (\d+), in [^\n]+\n[ \t]*([^\n]+)', re.MULTILINE)
-_GRAPH: Final = re.compile(r"# File: ([^\n]+?):(\d+) in \S+, code: ([^\n]*)")
+_TRACEBACK: Final = re.compile(
+    r'^[ \t]*File "([^"\n]+)", line (\d+), in [^\n]+\n[ \t]*([^\n]+)', re.MULTILINE
+)
+_GRAPH: Final = re.compile(
+    r"^[ \t]*# (?:Backward of forward node: )?File: ([^\n]+?):(\d+) in \S+, code: ([^\n]*)", re.MULTILINE
+)
+MOST_ROWS: Final = 10_000_000
+"""No file has more: what a log says beyond that is damaged."""
 _TEXTS: Final = frozenset(
     ("dynamo_graph_break_reason", "recompile_reasons", "dynamo_error", "dynamo_output_graph")
 )
@@ -43,8 +49,9 @@ class LineReader:
                 for filename, row, line in pattern.findall(text):
                     self._note(filename, int(row), line)
 
-    def _note(self, filename: str, row: Any, line: str) -> None:
-        if isinstance(row, int) and (text := line.strip()):
+    def _note(self, filename: Any, row: Any, line: str) -> None:
+        known = isinstance(filename, str) and isinstance(row, int) and 0 < row <= MOST_ROWS
+        if known and (text := line.strip()):
             self.lines[filename].setdefault(row, text)
 
 

@@ -21,15 +21,26 @@ from typing import IO, Final
 from .record import TraceRecord, from_metadata, parse_header
 
 _CHUNK: Final = 1 << 20
-_LONGEST: Final = 1 << 28
-"""Bytes of a header or a payload: what is longer is no record of torch's, but a log that is damaged."""
+_LONGEST_HEADER: Final = 1 << 24
+_LONGEST_PAYLOAD: Final = 1 << 26
+"""Bytes: what is longer is no record of torch's, but a log that is damaged."""
+_MOST_NAMES: Final = 10_000
+"""Names of records that are told apart without decoding: torch has some hundreds."""
+_OTHER: Final = 0
+_UNREADABLE: Final = 0xFFFFFFFF
+"""Numbers that stand for any other name, and for a record that was found to be damaged."""
 _HEAD: Final = 2048
 """Bytes within which a record has named itself."""
-_NAME: Final = re.compile(rb'V\d{4} [^\n]*?\] \{"(\w+)": (?:\{"name": "([^"\\]*)")?')
+_NAME: Final = re.compile(rb'^V\d{4} [^\n]*?\] \{"(\w+)": (?:\{"name": "([^"\\]*)")?', re.MULTILINE)
 _LINES: Final = re.compile(rb"^V\d{4} [^\n]*", re.MULTILINE)
 _END: Final = re.compile(rb"\n(?!\t)")
-_RANK: Final = re.compile(rb'^V\d{4} [^\n]*\] \{[^\n]*"rank": (\d+)', re.MULTILINE)
+_RANK: Final = b'"rank": '
+_NUMBER: Final = re.compile(rb"\d{1,9}(?!\d)")
 _PEEK: Final = 1 << 18
+_UNPACKED_SHARE: Final = 100
+_LEAST_UNPACKED: Final = 1 << 26
+"""A packed log is read to so many times its size, and in any case so many bytes. Torch's shrink 10 to 30
+times."""
 _GZIP: Final = b"\x1f\x8b"
 _WITH_HEADER: Final = zlib.MAX_WBITS | 16
 
@@ -41,14 +52,16 @@ class TraceLog:
     """
 
     def __init__(self, path: Path) -> None:
-        self._stream = _opened(path)
+        self._stream, self.is_cut = _opened(path)
+        """Whether a packed log is larger than what was unpacked of it."""
         self._lock = threading.Lock()
         self._starts = array("Q")
         self._names = array("I")
-        self._numbers: dict[str, int] = {}
-        self._unread: set[int] = set()
+        self._numbers: dict[bytes, int] = {}
         self.size = self._find()
         """Bytes, unpacked."""
+        self.unread = 0
+        """How many of the records that were asked for could not be read."""
 
     def __enter__(self) -> TraceLog:
         return self
@@ -58,19 +71,21 @@ class TraceLog:
 
     def records(self, names: Container[str] | None = None) -> Iterator[TraceRecord]:
         """The records of some names, or all, in their order. A payload is read when it is asked for."""
-        wanted = {number for name, number in self._numbers.items() if names is None or name in names}
+        wanted = {
+            number
+            for name, number in self._numbers.items()
+            if names is None or name.decode("utf-8", "replace") in names
+        }
         for index, number in enumerate(self._names):
-            if number not in wanted:
+            if number not in wanted and number != _OTHER:
                 continue
-            if (record := self._record(index)) is not None:
+            record = self._record(index)
+            if record is None:
+                if index + 1 < len(self._names):  # the last one may not be written to its end yet
+                    self.unread += 1
+                    self._names[index] = _UNREADABLE
+            elif number != _OTHER or names is None or record.name in names:
                 yield record
-            elif index + 1 < len(self._names):  # the last one may not be written to its end yet
-                self._unread.add(index)
-
-    @property
-    def unread(self) -> int:
-        """How many of the records that were asked for could not be read."""
-        return len(self._unread)
 
     def _record(self, index: int) -> TraceRecord | None:
         start = self._starts[index]
@@ -87,13 +102,13 @@ class TraceLog:
         while True:
             part = self._read(start, min(start + length, end))
             stop = part.find(b"\n") + 1
-            if stop or length >= min(end - start, _LONGEST):
+            if stop or length >= min(end - start, _LONGEST_HEADER):
                 return part[:stop] if stop else part
             length *= 8
 
     def _payload(self, start: int, end: int) -> str:
         """The lines that begin with a tab, without it."""
-        part = self._read(start, min(end, start + _LONGEST))
+        part = self._read(start, min(end, start + _LONGEST_PAYLOAD))
         if not part.startswith(b"\t"):
             return ""
         stop = _END.search(part)
@@ -123,12 +138,14 @@ class TraceLog:
             if found := _NAME.match(data, place + 1, place + 1 + _HEAD):
                 name = found[2] if found[1] == b"artifact" and found[2] else found[1]
                 self._starts.append(offset + place + 1)
-                self._names.append(self._number(name.decode("utf-8", "replace")))
+                self._names.append(self._number(name))
             place = data.find(b"\nV", place + 1, stop)
         return max(stop - 1, 0)
 
-    def _number(self, name: str) -> int:
-        return self._numbers.setdefault(name, len(self._numbers))
+    def _number(self, name: bytes) -> int:
+        if len(self._numbers) >= _MOST_NAMES:
+            return self._numbers.get(name, _OTHER)
+        return self._numbers.setdefault(name, len(self._numbers) + 1)
 
 
 def read_log(path: Path) -> Iterator[TraceRecord]:
@@ -152,34 +169,57 @@ def read_head(path: Path) -> LogHead | None:
     with path.open("rb") as stream:
         head = stream.read(_PEEK)
     if head.startswith(_GZIP):
-        head = b"".join(_unpacked(io.BytesIO(head)))[:_PEEK]
-    if not any(map(_NAME.match, _LINES.findall(head))):
+        head = _beginning(_unpacked(io.BytesIO(head)))
+    records = [line for line in _LINES.findall(head) if _NAME.match(line)]
+    if not records:
         return None
-    rank = _RANK.search(head)
-    return LogHead(int(rank[1]) if rank else None)
+    ranks = (_NUMBER.match(line.rpartition(_RANK)[2]) for line in records if _RANK in line)
+    return LogHead(next((int(rank[0]) for rank in ranks if rank), None))
 
 
-def _opened(path: Path) -> IO[bytes]:
-    """The bytes of a log; a packed one is unpacked to a file without a name, as far as it is whole."""
+def _beginning(parts: Iterator[bytes]) -> bytes:
+    found = b""
+    for part in parts:
+        found += part
+        if len(found) >= _PEEK:
+            break
+    return found[:_PEEK]
+
+
+def _opened(path: Path) -> tuple[IO[bytes], bool]:
+    """The bytes of a log, and whether there are more of it.
+
+    A packed one is unpacked to a file without a name, as far as it is whole, and no larger than logs are.
+    """
     stream = path.open("rb")
     if stream.read(len(_GZIP)) != _GZIP:
-        return stream
+        return stream, False
     with stream:
+        left = max(_UNPACKED_SHARE * stream.seek(0, io.SEEK_END), _LEAST_UNPACKED)
         stream.seek(0)
         unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - the log closes it
         for part in _unpacked(stream):
-            unpacked.write(part)
-        return unpacked
+            unpacked.write(part[:left])
+            left -= len(part)
+            if left < 0:
+                break
+        return unpacked, left < 0
 
 
 def _unpacked(stream: IO[bytes]) -> Iterator[bytes]:
-    """Not ``gzip.open``, which gives nothing of what it cannot check to the end."""
+    """Parts of a limited size. Not ``gzip.open``, which gives nothing of what it cannot check to the end."""
     packed = stream.read(_CHUNK)
     while packed:
         engine = zlib.decompressobj(_WITH_HEADER)
-        while packed and not engine.eof:
+        while not engine.eof:
             try:
-                yield engine.decompress(packed)
+                part = engine.decompress(packed, _CHUNK)
             except zlib.error:
                 return
-            packed = engine.unused_data or stream.read(_CHUNK)
+            yield part
+            packed = engine.unconsumed_tail
+            if not packed and len(part) < _CHUNK and not engine.eof:
+                packed = stream.read(_CHUNK)
+                if not packed:
+                    return
+        packed = engine.unused_data or stream.read(_CHUNK)

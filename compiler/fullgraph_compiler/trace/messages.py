@@ -23,7 +23,7 @@ from typing import TypeAlias
 
 from ..facts import Stack, StackFrame
 
-_URL = re.compile(r"https?://\S*/(gb\d+)\.html")
+_URL = re.compile(r"^https?://\S*/(gb\d+)\.html$")
 _LABEL = re.compile(r"^\s*(Explanation|Hint|Developer debug context): ?")
 _MORE = re.compile(r"^\s*For more details about this graph break")
 _INTRODUCTION = re.compile(r"^(Graph break in user code at .*|Graph Break Reason: .*:)$")
@@ -31,7 +31,7 @@ _INTRODUCTION = re.compile(r"^(Graph break in user code at .*|Graph Break Reason
 _SEE = re.compile(r"^For more information about this error, see: (https?://\S+)$", re.MULTILINE)
 """How a ``UserError`` names its page."""
 _ANOTHER = re.compile(r"^\*\*\* While handling this graph break")
-_FRAME = re.compile(r'^\s*File "(?P<file>.+)", line (?P<row>\d+), in (?P<function>.+)$')
+_FRAME = re.compile(r'^\s*File "(?P<file>.+)", line (?P<row>\d+), in (?P<function>.+)')
 _USER_CODE = re.compile(
     r"^(from user code:|User code traceback:|User stack trace:|The graph break occurred in)"
 )
@@ -87,7 +87,7 @@ def parse_message(text: str) -> Message:
             label = found.group(1)
             part.append(line[found.end() :])
         elif _MORE.match(line):
-            url = _URL.search(line)
+            url = _URL.match(line.rstrip().rpartition(" ")[2])
             break
         elif _ANOTHER.match(line) or line.startswith(_TRACEBACK) or _USER_CODE.match(line):
             break
@@ -151,7 +151,7 @@ def _placed(frame: StackFrame, below: list[str], source: Source) -> StackFrame:
     # Both lines have the same indentation before what counts.
     shift = len(line) - len(text) - (len(below[0]) - len(below[0].lstrip()))
     places = (_characters(below[0], width) + shift for width in carets.span(1))
-    column, end_column = (len(line[:place].encode()) for place in places)
+    column, end_column = (len(line[:place].encode("utf-8", "surrogatepass")) for place in places)
     return replace(frame, column=column, end_row=frame.row, end_column=end_column)
 
 

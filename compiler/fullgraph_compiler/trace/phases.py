@@ -6,12 +6,12 @@ Each has a JSON object as its payload, in the trace event format of Chromium, wi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 from ..facts import CompilePhase, PhasesTimed
+from .decoding import read_object
 from .record import TraceRecord
 
 PHASE: Final = "chromium_event"
@@ -37,7 +37,7 @@ class PhaseReader:
 
     def feed(self, record: TraceRecord) -> Iterator[PhasesTimed]:
         """All steps within an outermost one, once that has ended."""
-        event = json.loads(record.payload)
+        event = read_object(record.payload)
         kind, name, time = event.get("ph"), str(event["name"]), event["ts"] / 1e6
         if kind == "B":
             self._steps.append(_Step(name, time, record.compile_id))

@@ -6,10 +6,11 @@ is ``V<MMDD> <time> <thread> <file>:<line>] {json}``; a payload follows on lines
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from .decoding import read_json
 
 _ENVELOPE = frozenset(
     (
@@ -25,6 +26,8 @@ _ENVELOPE = frozenset(
     )
 )
 """The keys that torch puts beside the event's own."""
+_IDS = ("frame_id", "frame_compile_id", "compiled_autograd_id")
+"""Those that make a compile id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +55,20 @@ class TraceRecord:
 def from_metadata(
     metadata: Mapping[str, Any], payload: str | Callable[[], str], seen: Mapping[str, Any] | None = None
 ) -> TraceRecord | None:
-    """Make a record of torch's metadata dict; ``None`` when it names no event."""
+    """Make a record of torch's metadata dict; ``None`` when it names no event, or ids that torch has not."""
     name = next((key for key in metadata if key not in _ENVELOPE), None)
     if name is None:
         return None
     body = metadata[name]
-    if name == "artifact" and isinstance(body, Mapping):
-        name = str(body.get("name", name))
+    ids = [metadata.get(key) for key in _IDS]
+    if not all(value is None or isinstance(value, int) for value in ids):
+        return None
+    if name == "artifact" and isinstance(body, Mapping) and isinstance(body.get("name"), str):
+        name = body["name"]
     return TraceRecord(
         name=name,
         body=body,
-        compile_id=_compile_id(metadata),
+        compile_id=_compile_id(*ids),
         attempt=_integer(metadata.get("attempt")),
         text=payload,
         seen=seen or {},
@@ -75,7 +81,7 @@ def parse_header(line: str) -> Mapping[str, Any] | None:
     if start < 0 or line.startswith("\t"):
         return None
     try:
-        metadata = json.loads(line[start + 2 :])
+        metadata = read_json(line[start + 2 :])
     except ValueError:
         return None
     return metadata if isinstance(metadata, dict) else None
@@ -86,10 +92,8 @@ def frame_of(compile_id: str) -> str:
     return compile_id.rpartition("/")[0]
 
 
-def _compile_id(metadata: Mapping[str, Any]) -> str:
+def _compile_id(frame: int | None, compilation: int | None, autograd: int | None) -> str:
     # torch/_guards.py, CompileId.__str__
-    frame, compilation = metadata.get("frame_id"), metadata.get("frame_compile_id")
-    autograd = metadata.get("compiled_autograd_id")
     if frame is None or compilation is None:
         return "" if autograd is None else f"!{autograd}"
     return f"{frame}/{compilation}" if autograd is None else f"!{autograd}/{frame}/{compilation}"

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from ..facts import Stack, StackFrame
 
-_RESUME = re.compile(r"^torch_dynamo_resume_in_(?P<function>.+)_at_\d+$")
+_RESUMES = "torch_dynamo_resume_in_"
+_AT = "_at_"
 
 
 def original_function(name: str) -> str:
     """The function that a resume function continues; ``name`` itself when it is none."""
-    found = _RESUME.match(name)
-    return original_function(found["function"]) if found else name
+    start, end = 0, len(name)
+    while name.startswith(_RESUMES, start, end):
+        place = name.rfind(_AT, start, end)
+        if place <= start + len(_RESUMES) or not name[place + len(_AT) : end].isdecimal():
+            break
+        start, end = start + len(_RESUMES), place
+    return name[start:end]
 
 
 def join_stacks(outer: Stack, inner: Stack) -> Stack:

@@ -36,7 +36,7 @@ class KnownFindings:
         self._reports.append(found)
         self._roots.add(root)
         if report.status == "finished":
-            self._files.update(relative_path(name, root) for name in report.files)
+            self._files.update(relative_path(report, name, root) for name in report.files)
         return Known(str(self._path), self._before.known(found))
 
     def end(self, *, complete: bool) -> str:

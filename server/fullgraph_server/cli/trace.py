@@ -86,4 +86,5 @@ def _checked(path: Path, options: TraceOptions, baseline: KnownFindings | None =
     except OSError as error:
         raise click.ClickException(f"{path} cannot be read: {error.strerror}") from error
     known = baseline.of(report, root) if baseline else None
-    return Checked(target, report, workspace, known)
+    # A log can name any file: those of the report alone are looked at.
+    return Checked(target, report, Workspace(root, report.files.get), known)

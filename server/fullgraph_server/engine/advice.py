@@ -8,12 +8,12 @@ specializes on is in ``torch/_dynamo/variables/builder.py`` (values), ``torch/_d
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable
 
 from fullgraph_compiler.facts import GuardFailure
 from fullgraph_compiler.trace.changes import TYPE, VALUES
+from fullgraph_compiler.trace.decoding import read_literal
 
 from .markdown import code_span, filled
 from .names import written_name
@@ -90,9 +90,14 @@ def _is_array(failure: GuardFailure) -> bool:
 
 def _rank(failure: GuardFailure) -> str:
     name = written_name(failure.source)
-    more = failure.actual.isdigit() and int(failure.actual) < int(failure.expected)
+    more = _number(failure.actual) < _number(failure.expected)
     step = "`{name}.unsqueeze(0)` adds one" if more else "`{name}.flatten(0, 1)` joins two"
     return f"Give it {failure.expected} dimensions in every call: {filled(step, name=name)}."
+
+
+def _number(text: str) -> int:
+    value = read_literal(text)
+    return value if isinstance(value, int) else 0
 
 
 def _requires_grad(failure: GuardFailure) -> str:
@@ -132,7 +137,7 @@ def _same_tensor(failure: GuardFailure) -> str:
 
 def _value(failure: GuardFailure) -> str:
     name = written_name(failure.source)
-    value, is_attribute = _literal(failure.expected), "." in name and failure.source.startswith("L[")
+    value, is_attribute = read_literal(failure.expected), "." in name and failure.source.startswith("L[")
     if isinstance(value, bool):
         return _flag(failure)
     if isinstance(value, int):
@@ -171,13 +176,6 @@ def _flag(failure: GuardFailure) -> str:
         return f"Training and evaluation are two graphs. {_ONCE_EACH}"
     advice = "Use a tensor in the place of the flag, and choose with `torch.where({name}, ...)`."
     return filled(advice, name=name)
-
-
-def _literal(text: str) -> object:
-    try:
-        return ast.literal_eval(text)
-    except (SyntaxError, ValueError):
-        return None
 
 
 def _length(failure: GuardFailure) -> str:

@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from fullgraph_compiler.facts import GuardInstalled
 from fullgraph_compiler.facts.dtypes import DTYPES
+from fullgraph_compiler.trace.decoding import parse_expression
 from fullgraph_compiler.trace.inputs import FrameInputs, InputTensor
 
 Fields: TypeAlias = Callable[[str], list[tuple[str, bool]] | None]
@@ -88,12 +89,14 @@ def _constant(text: str) -> ast.expr | None:
     """A constant as a guard writes it; nothing that would run anything."""
     if len(text) > _LONGEST:
         return None
+    tree = parse_expression(text)
+    if tree is None or _NAMED_CONSTANT.fullmatch(text):
+        return tree
     try:
-        if not _NAMED_CONSTANT.fullmatch(text):
-            ast.literal_eval(text)
-        return ast.parse(text, mode="eval").body
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        ast.literal_eval(tree)
+    except (ValueError, TypeError):
         return None
+    return tree
 
 
 # -- places ------------------------------------------------------------------------------------
@@ -105,10 +108,8 @@ def _path(source: str) -> Sequence[_Step]:
     # Modules have thousands of parts, and none of them is an argument.
     if not source.startswith("L[") or source.startswith("L['self'].") or len(source) > _LONGEST:
         return ()
-    try:
-        return _steps(ast.parse(source, mode="eval").body)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return ()
+    tree = parse_expression(source)
+    return () if tree is None else _steps(tree)
 
 
 def _steps(node: ast.expr) -> Sequence[_Step]:

@@ -191,7 +191,7 @@ def _functions(report: Report, found: Sequence[Found], root: Path) -> _Functions
             _causes(frame, found),
             Counter(_kernel(launch) for launch in own),
         )
-        functions[relative_path(frame.filename, root), _name(frame, report)].append(function)
+        functions[relative_path(report, frame.filename, root), _name(frame, report)].append(function)
     return functions
 
 

@@ -7,7 +7,7 @@ import signal
 
 from fullgraph_compiler.facts import Stack, StackFrame
 
-_FRAME = re.compile(r'  File "(.*)", line (\d+) in (.*)')
+_FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)')
 _ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
 
 _SIGNALS = {

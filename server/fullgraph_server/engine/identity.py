@@ -50,12 +50,12 @@ def found_in(report: Report, root: Path) -> tuple[Found, ...]:
     return tuple(Found(finding, _identity(finding, report, root)) for finding in report.findings)
 
 
-def relative_path(filename: str, root: Path) -> str:
-    """A file's path below ``root``, with slashes; of a file elsewhere its name."""
-    for path, folder in ((Path(filename), root), (Path(os.path.realpath(filename)), root.resolve())):
-        if path.is_relative_to(folder):
-            return path.relative_to(folder).as_posix()
-    return Path(filename).name
+def relative_path(report: Report, filename: str, root: Path) -> str:
+    """The path below ``root`` of a file that a report names, with slashes; of a file elsewhere its name."""
+    path = Path(filename)
+    if report.may_read(filename) and not path.is_relative_to(root):
+        path, root = Path(os.path.realpath(filename)), root.resolve()
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else Path(filename).name
 
 
 def line_text(report: Report, filename: str, row: int) -> str:
@@ -67,7 +67,7 @@ def line_text(report: Report, filename: str, row: int) -> str:
 def _identity(finding: Finding, report: Report, root: Path) -> Identity:
     span = finding.span
     return Identity(
-        relative_path(span.filename, root),
+        relative_path(report, span.filename, root),
         "" if finding.of_run else line_text(report, span.filename, span.row),
         finding.code,
         finding.kind,

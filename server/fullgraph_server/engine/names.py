@@ -7,7 +7,7 @@ from functools import lru_cache
 
 _BUILTIN = re.compile(r"G\['__builtins_dict__'\]\['(\w+)'\]")
 _IMPORT = re.compile(r"G\['__import_(\w+)'\]")
-_SCOPE = re.compile(r"""\b[LG]\[\s*(['"])(.*?)\1\s*\]""")
+_SCOPE = re.compile(r"""\b[LG]\[\s*(?:'([^'\n]*)'|"([^"\n]*)")\s*\]""")
 _MEMBER = re.compile(r"""\.(?:_modules|_parameters|_buffers|__dict__)\[(['"])(\w+)\1\]""")
 _WRAPPED = re.compile(
     r"^(?:___from_numpy\((.+)\)|list\(dict\.keys\((.+)\)\)\[\d+\]|(.+)\.(?:__code__|_modules))$"
@@ -25,14 +25,14 @@ def written_name(source: str) -> str:
     wrapped = _WRAPPED.match(source)
     name = _BUILTIN.sub(r"\1", wrapped[wrapped.lastindex or 0] if wrapped else source)
     name = _IMPORT.sub(lambda found: found.group(1).replace("_dot_", "."), name)
-    name = _SCOPE.sub(r"\2", name)
+    name = _SCOPE.sub(r"\1\2", name)
     name = _MEMBER.sub(_member, name)
     return "" if _STACK_VALUE.match(name) else name
 
 
 def compile_number(compile_id: str) -> tuple[int, ...]:
     """A compile id's place in the order of compilations: ``0/2`` comes before ``0/10``."""
-    return tuple(int(part) for part in re.findall(r"\d+", compile_id))
+    return tuple(int(part) for part in re.findall(r"\d{1,9}", compile_id))
 
 
 def _member(found: re.Match[str]) -> str:

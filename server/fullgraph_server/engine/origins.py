@@ -21,7 +21,7 @@ from .report import FrameReport, Guard, Span
 _KINDS: Final = {"_buffers": "buffer", "_parameters": "parameter of a module", "_modules": "module"}
 """The dicts of ``torch.nn.Module`` that guards go through, and what is in them."""
 _MEMBER: Final = re.compile(r"\.(_buffers|_parameters|_modules)\['\w+'\]$")
-_STEP: Final = re.compile(r"\.(\w+)|\[[^\]]*\]")
+_STEP: Final = re.compile(r"\.(\w+)|\[[^\[\]]*\]")
 _ROOT: Final = re.compile(r"[^\W\d]\w*")
 _IMPORT: Final = re.compile(r"G\['__import_(\w+)'\]")
 _CELL: Final = re.compile(r"__closure__|cell_contents")

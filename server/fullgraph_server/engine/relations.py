@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from fullgraph_compiler.facts import Symbol
+from fullgraph_compiler.trace.decoding import parse_expression
 
 from .names import written_name
 
@@ -24,8 +25,6 @@ _OPERATORS: Mapping[str, ast.operator] = {
     "CleanDiv": ast.FloorDiv(),
 }
 """``torch/utils/_sympy/functions.py``."""
-_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
-"""What a text raises that is no expression, or one of hundreds of sizes."""
 
 
 def written_size(source: str) -> str:
@@ -42,30 +41,22 @@ def written_size(source: str) -> str:
 def written_condition(expression: str, symbols: tuple[Symbol, ...]) -> str:
     """A condition with what its symbols stand for: ``x.shape[0] % 2 == 0`` for ``Eq(Mod(s77, 2), 0)``."""
     sizes = {symbol.name: size for symbol in symbols if (size := written_size(symbol.source))}
-    try:
-        return ast.unparse(_Writer(sizes).visit(ast.parse(expression, mode="eval")))
-    except _UNREADABLE:
-        return expression
+    tree = parse_expression(expression)
+    return expression if tree is None else ast.unparse(_Writer(sizes).visit(tree))
 
 
 @lru_cache(maxsize=16384)
 def relation_of(text: str) -> ast.Compare | None:
     """A comparison of sizes, as torch or :func:`written_condition` writes it."""
     written = re.sub(r"\.size\(\)\[(\d+)\]", r".shape[\1]", text.partition(" # ")[0].strip())
-    try:
-        tree = ast.parse(written, mode="eval").body
-    except _UNREADABLE:
-        return None
+    tree = parse_expression(written)
     return tree if isinstance(tree, ast.Compare) and ".shape[" in written else None
 
 
 def written_relation(text: str) -> str:
     """A comparison of sizes that torch has written, in the words of the code; other text as it is."""
     relation = relation_of(text)
-    try:
-        return text if relation is None else ast.unparse(relation)
-    except RecursionError:
-        return text
+    return text if relation is None else ast.unparse(relation)
 
 
 @lru_cache(maxsize=16384)
@@ -95,10 +86,8 @@ class _Writer(ast.NodeTransformer):
         self._sizes = sizes
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        try:
-            return ast.parse(self._sizes[node.id], mode="eval").body
-        except (KeyError, SyntaxError):  # torch has names of its own for values that have none
-            return node
+        # torch has names of its own for values that have none.
+        return parse_expression(self._sizes.get(node.id, "")) or node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         arguments = [self.visit(argument) for argument in node.args]

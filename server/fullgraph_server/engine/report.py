@@ -401,6 +401,10 @@ class Report:
         """Whether the program ran elsewhere."""
         return self.target.startswith(TRACE)
 
+    def may_read(self, filename: str) -> bool:
+        """Whether a file that it names may be looked at: a log can name any, on any machine."""
+        return not self.of_trace or filename in self.files
+
     @property
     def repeatable(self) -> bool:
         """Whether it is of one process that can be run here again, and not for a GPU that is not here."""

@@ -15,7 +15,7 @@ from .process import worker_folder
 from .relations import written_relation
 from .report import Call
 
-_LIBRARY_FOLDER = re.compile(r".*[/\\](?:site-packages|dist-packages|python\d\.\d+)[/\\]", re.DOTALL)
+_LIBRARY_FOLDER = re.compile(r"^.*[/\\](?:site-packages|dist-packages|python\d\.\d+)[/\\]", re.DOTALL)
 _MOST_VALUES = 6
 _WHOLE = {
     "BACKEND_MATCH": "the backend is another object",

@@ -140,18 +140,14 @@ class Documents:
 
     def range_of(self, report: Report, span: Span) -> types.Range:
         """A span that a report names, in the client's units; of a file that is not to be read, its row."""
-        return self.range(span) if self.may_read(report, span.filename) else _row_range(span.row)
+        return self.range(span) if report.may_read(span.filename) else _row_range(span.row)
 
     def line_location(self, report: Report, filename: str, row: int) -> types.Location:
         """Where a line of a report is now, or the nearest place to it."""
         now, _ = self.drift(report, filename).line(row)
-        known = self.may_read(report, filename)
+        known = report.may_read(filename)
         place = self.line_range(filename, now) if known else _row_range(now)
         return types.Location(self.uri(filename), place)
-
-    def may_read(self, report: Report, filename: str) -> bool:
-        """Whether a file may be read that a report names: a log can name any, of another machine."""
-        return not report.of_trace or filename in report.files
 
     def place(self, filename: str, position: types.Position) -> tuple[int, int]:
         """The 1-based row and character column of a position."""

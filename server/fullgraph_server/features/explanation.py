@@ -97,7 +97,7 @@ def _call(report: Report, call: Call, documents: Documents) -> str:
 def _code(report: Report, filename: str, row: int, documents: Documents) -> str:
     """A line as it ran."""
     ran = report.files.get(filename)
-    if ran is None and not documents.may_read(report, filename):
+    if ran is None and not report.may_read(filename):
         return ""
     return (ran.line(row) if ran else documents.line(filename, row)).strip()
 
@@ -105,9 +105,9 @@ def _code(report: Report, filename: str, row: int, documents: Documents) -> str:
 def place_link(report: Report, filename: str, row: int, documents: Documents) -> str:
     """A link to a line of the run's, where it is now."""
     row, _ = documents.drift(report, filename).line(row)
-    root = documents.workspace_of(filename).root
     path = Path(filename)
-    name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+    root = documents.workspace_of(filename).root if report.may_read(filename) else None
+    name = path.relative_to(root).as_posix() if root and path.is_relative_to(root) else path.name
     return link(f"{name}:{row}", f"{documents.uri(filename)}#L{row}")
 
 

@@ -19,7 +19,7 @@ from ..workspace.drift import Drift
 from .documents import Documents
 from .findings import Drifts, ShownFinding, findings_at, newest_first, shown_findings
 
-_LAST = re.compile(r"^.*?(\w+)$")
+_LAST = re.compile(r"(?<!\w)\w+$")
 """The end of a path; what ends otherwise stays as it is."""
 
 
@@ -246,7 +246,9 @@ def project(report: Report, filename: str) -> Projection:
     for frame in report.frames:
         for guard in frame.guards:
             if guard.span is not None and guard.span.filename == filename:
-                last = _LAST.sub(r"\1", written_name(guard.source))
+                path = written_name(guard.source)
+                end = _LAST.search(path)
+                last = end[0] if end else path
                 guards.setdefault((guard.span.row, last), []).append((frame, guard))
     sizes: dict[int, list[SizeCondition]] = {}
     for condition in report.sizes:

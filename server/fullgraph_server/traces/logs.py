@@ -16,7 +16,7 @@ from typing import Final
 
 from fullgraph_compiler.trace import read_head
 
-_RANK: Final = re.compile(r"(?:^|[_.-])rank[_-]?(\d+)(?:[_.-]|$)", re.IGNORECASE)
+_RANK: Final = re.compile(r"(?:^|[_.-])rank[_-]?(\d{1,9})(?:[_.-]|$)", re.IGNORECASE)
 _NAMES: Final = (".log", ".log.gz")
 _MOST_LOGS: Final = 10_000
 _MOST_DEPTH: Final = 4

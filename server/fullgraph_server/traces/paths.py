@@ -20,7 +20,8 @@ from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
 
 _LIBRARY: Final = re.compile(
-    r"(?:^|/)(?:site-packages|dist-packages)/(?P<installed>.+)$|(?:^|/)lib/python3(?:\.\d+)?/(?P<standard>.+)$"
+    r"(?:^|/)(?:site-packages|dist-packages)/(?P<installed>.+)|(?:^|/)lib/python3(?:\.\d+)?/(?P<standard>.+)",
+    re.DOTALL,
 )
 _SOME: Final = 0.01
 _ENOUGH: Final = 0.5
@@ -47,7 +48,8 @@ class PathMap:
         self._folders = sorted((folders or {}).items(), key=lambda item: -len(item[0]))
         self._libraries = libraries
         self._by_name: defaultdict[str, list[str]] = defaultdict(list)
-        for filename in files:
+        self._files = dict.fromkeys(files)
+        for filename in self._files:
             self._by_name[os.path.basename(filename)].append(filename)
         self._found: dict[str, SourceFile | None] = {}
 
@@ -83,7 +85,7 @@ class PathMap:
             prefix = clean_path(remote).rstrip("/") + "/"
             if path.startswith(prefix):
                 found = os.path.normpath(os.path.join(self._workspace.root, local, path[len(prefix) :]))
-                return found if self._workspace.contains(found) and os.path.isfile(found) else None
+                return found if found in self._files else None
         return None
 
     def _library(self, filename: str) -> str | None:
@@ -91,8 +93,8 @@ class PathMap:
         inside = (found["installed"] or found["standard"]) if found else None
         if inside is None:
             return None
-        places = (os.path.join(folder, *inside.split("/")) for folder in self._libraries)
-        return next((place for place in places if os.path.isfile(place)), None)
+        places = (_listed_below(folder, inside.split("/")) for folder in self._libraries)
+        return next(filter(None, places), None)
 
     def _share(self, filename: str, name: str) -> float:
         """Which part of the lines that the log quotes a file has, wherever; some, where it quotes none."""
@@ -104,9 +106,30 @@ class PathMap:
 
 
 def clean_path(filename: str) -> str:
-    """A path of any system with slashes, without what leads elsewhere or no text can hold."""
+    """A path of any system with slashes, without what leads elsewhere or no text can hold.
+
+    None is one of a share (``//server/share``): Windows gives credentials away when it is looked at.
+    """
     printable = filename.encode("utf-8", "replace").decode().replace("\0", "")
-    return posixpath.normpath(printable.replace("\\", "/"))
+    path = posixpath.normpath(printable.replace("\\", "/"))
+    return f"/{path.lstrip('/')}" if path.startswith("/") else path
+
+
+def _listed_below(folder: str, parts: Sequence[str]) -> str | None:
+    """A path below a folder, if it is there: what folders hold is listed, and no name of a log looked up."""
+    for part in parts:
+        if part not in _names_in(folder):
+            return None
+        folder = os.path.join(folder, part)
+    return folder
+
+
+@lru_cache(maxsize=1024)
+def _names_in(folder: str) -> frozenset[str]:
+    try:
+        return frozenset(os.listdir(folder))
+    except OSError:
+        return frozenset()
 
 
 @lru_cache(maxsize=1024)

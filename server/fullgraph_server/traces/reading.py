@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -18,16 +17,18 @@ from fullgraph_compiler.trace import (
     Interpreter,
     TraceLog,
 )
+from fullgraph_compiler.trace.decoding import read_json
 from fullgraph_compiler.trace.inputs import INPUT_RECORDS, FrameInputs, InputReader
 from fullgraph_compiler.trace.lines import LINE_RECORDS, LineReader
 
 from ..engine.fold import fold
-from ..engine.report import Report
+from ..engine.report import Finding, Report, Span
 from ..engine.seen_calls import seen_calls
 from ..engine.wording import counted
 from ..workspace.source import SourceFile, SourceReader
 from ..workspace.workspace import Workspace
 from .logs import LogFile
+from .memory import at_most
 from .paths import PathMap
 from .relocation import Relocation
 
@@ -42,7 +43,12 @@ _RECORDS: Final[Mapping[Detail, frozenset[str]]] = {
     "code": KNOWN_RECORDS,
 }
 _VERSION: Final = "torch_version"
-_DAMAGE: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError)
+_MEMORY: Final = 100 << 20
+_MEMORY_SHARE: Final = 12
+"""Bytes that reading may take, and for each byte of the log more."""
+_MOST_FINDINGS: Final = 1_000
+_UNPACK: Final = "Unpack the log with `gunzip`, and read that, to see all of it."
+_DAMAGE: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
 """What comes of a record that does not have the form that torch gives it."""
 
 
@@ -68,21 +74,68 @@ class Reading:
 
 
 def read_report(log: LogFile, reading: Reading, target: str, generation: int = 1) -> Report:
-    """The report of one log. Raises ``OSError`` when it cannot be read at all."""
+    """The report of one log. Raises ``OSError`` when it cannot be read at all.
+
+    Of a log that takes far more memory than logs of its size do, less is read, and that is told.
+    """
+    most = _MEMORY + _MEMORY_SHARE * log.size
+    told: tuple[TargetProblem, ...] = ()
+    for detail in dict.fromkeys((reading.detail, "findings")):
+        try:
+            with at_most(most):
+                return _report(log, replace(reading, detail=detail), target, generation, told)
+        except MemoryError:
+            _log.warning("reading %s for %s takes more than %d bytes", log.path, detail, most)
+            told = (_too_large(log, most, detail),)
+    ended = RunFinished("not-started", 0.0)
+    return fold(target, generation, "", (*told, ended), _workspace(reading), str(log.path), reading.depth)
+
+
+def _too_large(log: LogFile, most: int, detail: Detail) -> TargetProblem:
+    what = "The log" if detail == "findings" else "All of the log"
+    message = f"{what} cannot be read: that takes more than {most >> 20} MB of memory"
+    packed = (_UNPACK,) if log.path.suffix == ".gz" else ()
+    left = () if detail == "findings" else ("Graphs, guards and code are left out.",)
+    return TargetProblem("warning" if left else "error", message, (*left, *packed))
+
+
+def _report(log: LogFile, reading: Reading, target: str, generation: int, told: Sequence[Fact]) -> Report:
     workspace = _workspace(reading)
     with TraceLog(log.path) as records:
         quoted = _quoted(records)
         paths = PathMap(workspace, reading.files, quoted, reading.folders, reading.libraries)
         relocation = Relocation(paths, quoted)
         interpreter = Interpreter(relocation.line, findings_only=reading.detail == "findings")
-        facts = list(_facts(records, interpreter, relocation, _RECORDS[reading.detail]))
+        facts = [*told, *_facts(records, interpreter, relocation, _RECORDS[reading.detail])]
         inputs = _inputs(records) if reading.detail != "findings" else {}
         torch = _torch(records)
     seconds = sum(fact.seconds for fact in facts if isinstance(fact, FrameCompiled))
     facts.append(RunFinished("finished", seconds))
-    ran = Workspace(workspace.root, relocation.files.get)
+    ran = _Ran(workspace.root, relocation.files.get)
     report = fold(target, generation, torch, facts, ran, str(log.path), reading.depth)
-    return replace(report, calls=seen_calls(facts, inputs, ran))
+    return replace(
+        report, calls=seen_calls(facts, inputs, ran), findings=_some(report.findings, str(log.path))
+    )
+
+
+def _some(findings: tuple[Finding, ...], filename: str) -> tuple[Finding, ...]:
+    """As many as a person and an editor can take; those on the log itself are never left out."""
+    left = len(findings) - _MOST_FINDINGS
+    if left <= 0:
+        return findings
+    own = [finding for finding in findings if finding.kind == "target-error"]
+    others = [finding for finding in findings if finding.kind != "target-error"][: _MOST_FINDINGS - len(own)]
+    message = f"{counted(left, 'more finding')} of the log {'is' if left == 1 else 'are'} not shown"
+    more = Finding("target-error", "target-error", "information", message, Span(filename, 1, 1, 1, 1))
+    return (*own, *others, more)
+
+
+@dataclass(frozen=True)
+class _Ran(Workspace):
+    """The files that a log speaks of, as they ran. A name of a log is compared with theirs."""
+
+    def contains(self, filename: str) -> bool:
+        return self.read(filename) is not None
 
 
 def _workspace(reading: Reading) -> Workspace:
@@ -121,6 +174,9 @@ def _facts(
             _log.info("a record %s cannot be read: %r", record.name, error)
     with contextlib.suppress(*_DAMAGE):  # of records that were counted
         yield from relocation.facts(interpreter.finish())
+    if log.is_cut:
+        message = f"Only the first {log.size >> 20} MB of the log were read: unpacked, it is far larger"
+        yield TargetProblem("warning", message, (_UNPACK,))
     if damaged := damaged + relocation.damaged + log.unread:
         message = f"{counted(damaged, 'record')} of the log cannot be read: it is damaged"
         yield TargetProblem("warning", message, ("Findings that rest on them are missing.",))
@@ -130,7 +186,7 @@ def _torch(log: TraceLog) -> str:
     """The version of torch that wrote a log; in its first record since 2.13, among figures before."""
     for record in log.records({_VERSION, "compilation_metrics"}):
         try:
-            told = json.loads(record.payload) if record.name == _VERSION else record.body
+            told = read_json(record.payload) if record.name == _VERSION else record.body
             return str(told["pytorch_version"])
         except (ValueError, KeyError, TypeError):
             continue

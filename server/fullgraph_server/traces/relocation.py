@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
@@ -11,13 +10,14 @@ from types import NoneType
 from typing import Any, Final
 
 from fullgraph_compiler.facts import Fact, StackFrame
+from fullgraph_compiler.trace.lines import MOST_ROWS
 
 from ..workspace.source import SourceFile
 from .lines import RanFile, as_it_ran
 from .paths import PathMap
 
-_MOST_ROWS = 10_000_000
-"""No file has more: what a log says beyond that is damaged."""
+_LARGEST: Final = 1 << 62
+"""No number of torch's is beyond it."""
 
 
 class Relocation:
@@ -61,7 +61,7 @@ class Relocation:
         return self._ran[filename]
 
     def _place(self, filename: str, row: int) -> tuple[str, int]:
-        row = min(max(row, 1), _MOST_ROWS)
+        row = min(max(row, 1), MOST_ROWS)
         ran = self._file(filename)
         return (ran.source.filename, ran.row(row)) if ran else (self._paths.name(filename), row)
 
@@ -105,12 +105,16 @@ class Relocation:
 
 
 def _check(value: Any, kind: tuple[type, ...]) -> None:
-    if kind and not isinstance(value, kind):
-        raise TypeError(f"{value!r} is no {kind[0].__name__}")
-    if isinstance(value, float) and not math.isfinite(value):
-        raise TypeError(f"{value!r} is no number")
+    if kind is _TEXTS:
+        if not (isinstance(value, tuple) and all(isinstance(item, str) for item in value)):
+            raise TypeError("no texts")
+    elif kind and not isinstance(value, kind):
+        raise TypeError(f"a {type(value).__name__} is no {kind[0].__name__}")
+    if isinstance(value, (int, float)) and not -_LARGEST < value < _LARGEST:
+        raise TypeError("no number of torch's")
 
 
+_TEXTS: Final = (tuple, str)
 _SIMPLE: Final[Mapping[str, tuple[type, ...]]] = {
     "str": (str,),
     "int": (int,),
@@ -118,6 +122,7 @@ _SIMPLE: Final[Mapping[str, tuple[type, ...]]] = {
     "float": (float, int),
     "int | None": (int, NoneType),
     "Stack": (tuple,),
+    "tuple[str, ...]": _TEXTS,
 }
 """The annotations of fields that a log can give something else for."""
 

@@ -15,6 +15,8 @@ from ..workspace.targets import python_files
 from .logs import LogFile, NoTraceError, find_logs
 from .reading import Reading, read_report
 
+_SMALL: Final = 16 << 20
+"""Bytes of a log, as it lies on disk, of which code is decoded at once; else when it is asked for."""
 _WORTH_PROCESSES: Final = 32 << 20
 """Bytes of logs that take longer to read than processes take to start."""
 
@@ -43,6 +45,20 @@ def read_trace(
         detailed = RankReport(usual, read_report(log, reading, target))
         reports = [detailed if item.rank == usual else item for item in reports]
     return replace(merged(reports), generation=generation)
+
+
+def report_or_problem(
+    path: Path, reading: Reading, target: str, generation: int, rank: int | None
+) -> Report | str:
+    """The report of a trace, with its code if the logs are small; or in a sentence why there is none."""
+    try:
+        if find_logs(path).largest <= _SMALL:
+            reading = replace(reading, detail="code")
+        return read_trace(path, reading, target, generation, rank)
+    except NoTraceError as error:
+        return str(error)
+    except OSError as error:
+        return f"{path}: {error.strerror}"
 
 
 def _reports(logs: Sequence[LogFile], reading: Reading, target: str) -> list[Report]:

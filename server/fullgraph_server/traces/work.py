@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
+import logging
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Final
 
-from fullgraph_compiler.facts import Fact, RunFinished, TargetProblem
+from fullgraph_compiler.facts import Fact, RunFinished, Status, TargetProblem
 
 from ..engine.plan import Job
 from ..engine.report import Report
 from ..workspace.targets import Trace
-from .logs import NoTraceError, find_logs
+from .child import Child, ChildDiedError
 from .paths import library_folders
 from .reading import Reading
-from .trace import read_trace
+from .trace import report_or_problem
 
-_SMALL: Final = 16 << 20
-"""Bytes of a log, as it lies on disk, of which code is decoded at once; else when it is asked for."""
+_log = logging.getLogger(__name__)
+_FAILED = "The trace cannot be read: the process that reads it has ended. Fullgraph's log says why."
 
 
 class TraceWork:
-    """Reads the logs of a trace beside the event loop."""
+    """Reads the logs of a trace in a process of its own."""
 
     facts: Sequence[Fact] = ()
 
@@ -30,42 +28,50 @@ class TraceWork:
         self._job = job
         self._target = job.plan.target
         self._program = program
+        self._child = Child()
         self._cancelled = False
 
     def cancel(self) -> None:
-        """Take no more note of what is read."""
+        """End the reading."""
         self._cancelled = True
+        self._child.kill()
 
     async def execute(self) -> Report:
         """Read. What cannot be read is told as a finding."""
-        report = await asyncio.to_thread(self._read)
-        if self._cancelled:
-            report = replace(report, status="cancelled")
-        if self._job.on_report:
+        report = await self._read()
+        if self._job.on_report and report.status != "cancelled":  # what was known of an earlier reading stays
             self._job.on_report(report)
         return report
 
     def prepare(self, libraries: Sequence[str]) -> None:
-        """Nothing: reading needs no process of its own."""
+        """Nothing: each reading starts a process of its own."""
 
     def depends_on(self, report: Report) -> frozenset[str]:  # noqa: ARG002
         """The logs, which may grow; edits of the source are followed without reading again."""
         return frozenset({self._target.filename})
 
-    def _read(self) -> Report:
-        path, rank, target = self._program.path, self._program.rank, self._target.id
+    async def _read(self) -> Report:
+        path, rank = self._program.path, self._program.rank
+        asked = (path, self._reading(), self._target.id, self._job.generation, rank)
         try:
-            return read_trace(path, self._reading(), target, self._job.generation, rank)
-        except (NoTraceError, OSError) as error:
-            message = str(error) if isinstance(error, NoTraceError) else f"{path}: {error.strerror}"
-            return self._job.fold("", (TargetProblem("error", message), RunFinished("not-started", 0.0)))
+            found: Report | str = await self._child.call(report_or_problem, *asked)
+        except (ChildDiedError, OSError) as error:
+            if self._cancelled:
+                return self._without("cancelled")
+            _log.error("reading %s has failed: %s", path, error)
+            found = _FAILED
+        return found if isinstance(found, Report) else self._without("not-started", found)
+
+    def _without(self, status: Status, problem: str = "") -> Report:
+        """A report of a trace that was not read."""
+        told = (TargetProblem("error", problem),) if problem else ()
+        return self._job.fold("", (*told, RunFinished(status, 0.0)))
 
     def _reading(self) -> Reading:
         plan = self._job.plan
-        small = find_logs(self._program.path).largest <= _SMALL
         return Reading(
             plan.workspace.root,
-            "code" if small or self._job.depth != "graph" else "graphs",
+            "code" if self._job.depth != "graph" else "graphs",
             dict(self._program.folders),
             library_folders(plan.settings.python),
             {text.filename: text.text for text in plan.texts},

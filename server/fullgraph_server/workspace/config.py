@@ -30,8 +30,8 @@ _SWITCHES = (
 )
 _TABLE_KEYS = ("targets", "python", "preview-python", "timeout", "memory", "paths", *_SWITCHES)
 _TARGET_KEYS = ("name", *_KINDS, "args", "ranks", "cwd", "env", "timeout", *_SWITCHES)
-_TABLE = re.compile(r"\s*\[tool\.fullgraph\]")
-_TARGETS_TABLE = re.compile(r"\s*\[\[tool\.fullgraph\.targets\]\]")
+_TABLE = re.compile(r"^\s*\[tool\.fullgraph\]")
+_TARGETS_TABLE = re.compile(r"^\s*\[\[tool\.fullgraph\.targets\]\]")
 _TARGET = re.compile(r"targets\[(\d+)\]")
 _ROW = re.compile(r"\(at line (\d+)")
 
@@ -266,7 +266,7 @@ class _Reader:
         if target and int(target.group(1)) < len(arrays):
             return arrays[int(target.group(1))]
         begin = tables[0] if tables else 1
-        own = re.compile(rf"\s*{re.escape('targets' if target else key)}\s*=")
+        own = re.compile(rf"^\s*{re.escape('targets' if target else key)}\s*=")
         rows = (row for row in range(begin, len(self._rows) + 1) if key and own.match(self._rows[row - 1]))
         return next(rows, begin)
 

@@ -1,0 +1,77 @@
+"""A process that calls one function, so that no log can hold up the server.
+
+It gets the function with its arguments as a pickle on stdin, and answers with a pickle on stdout. It ends
+with whoever started it, which it knows by the end of stdin.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pickle
+import sys
+import threading
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Callable
+from typing import Any, Final
+
+from ..engine.process import kill_group, own_group
+
+_MAIN: Final = (
+    f"import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); from {__name__} import main; main()"
+)
+
+
+class ChildDiedError(Exception):
+    """The process ended without an answer."""
+
+
+class Child:
+    """Calls one function in a process of its own, once."""
+
+    def __init__(self) -> None:
+        self._process: Process | None = None
+        self._killed = False
+
+    async def call(self, function: Callable[..., Any], *args: Any) -> Any:
+        """What the function returns. Raises ``ChildDiedError``, also if it was killed; ``OSError``."""
+        # Isolated, with the path of this process: neither the environment nor a workspace adds modules.
+        command = (sys.executable, "-I", "-S", "-c", _MAIN)
+        process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, **own_group())
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._process = process
+        try:
+            if self._killed:
+                self.kill()
+            process.stdin.write(pickle.dumps(sys.path) + pickle.dumps((function, args)))
+            answer = await process.stdout.read()
+            code = await process.wait()
+        finally:
+            self.kill()  # if nobody waits any more
+            process.stdin.close()
+        if code != 0:
+            raise ChildDiedError(f"exit code {code}")
+        # Beside the event loop: a report can be large.
+        return await asyncio.to_thread(pickle.loads, answer)
+
+    def kill(self) -> None:
+        """End it now, and what it has started."""
+        self._killed = True
+        if self._process is not None and self._process.returncode is None:
+            kill_group(self._process.pid)
+
+
+def main() -> None:
+    """Answer, in the process itself."""
+    function, args = pickle.load(sys.stdin.buffer)
+    threading.Thread(target=_end_with_stdin, daemon=True).start()
+    pickle.dump(function(*args), sys.stdout.buffer, pickle.HIGHEST_PROTOCOL)
+    sys.stdout.buffer.flush()
+    os._exit(0)  # without taking a large report apart
+
+
+def _end_with_stdin() -> None:
+    while os.read(0, 1):
+        pass
+    kill_group(os.getpid())
