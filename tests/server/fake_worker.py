@@ -118,6 +118,9 @@ def play(params, request):
         os.write(2, "caf\u00e9\n".encode())
         os.write(2, b"\xff\xfe\x00binary\n")
         facts(generation, finished())
+    elif scenario == "print":
+        os.write(2, b"x" * int(details[0]))
+        facts(generation, finished())
     elif scenario == "large":
         facts(generation, *[seen("x" * 1000)] * 5000)
         facts(generation, finished())

@@ -87,10 +87,11 @@ class Nursery:
 
     async def close(self) -> None:
         """End all processes."""
+        if self._server is not None:
+            self._server.cancel()  # if it still starts, which may take long; the spare worker waits for it
         if self._spare is not None:
             await _close(self._spare)
         if self._server is not None:
-            self._server.cancel()
             (server,) = await asyncio.gather(self._server, return_exceptions=True)
             if isinstance(server, ForkServer):
                 await server.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import logging
 import os
@@ -18,7 +19,7 @@ from .report import Report
 from .reporting import tells
 from .requests import with_limits
 from .run import Run, to_stderr
-from .work import Work, work_of
+from .work import Work, failed_report, work_of
 from .workers import Workers
 
 _log = logging.getLogger(__name__)
@@ -105,7 +106,8 @@ class Runs:
             slot.asked = slot.asked.joined(asked)
         if slot.task is None:
             slot.task = asyncio.create_task(self._work(target, slot))
-        return slot.waiting
+        # Others wait for it as well: one who gives up must not take it from them.
+        return asyncio.shield(slot.waiting)
 
     def restart(self, filename: str) -> None:
         """Run again what depends on a file. A run that is on has read an older text: it ends."""
@@ -129,8 +131,7 @@ class Runs:
             if slot is None:
                 continue
             slot.forget()
-            for observer in self._observers:
-                observer.cleared(name)
+            self._tell(lambda observer, name=name: observer.cleared(name))  # type: ignore[misc]
             self._change(name, slot, run=None, generation=0, stale=False, run_on_save=True)
 
     async def close(self) -> None:
@@ -198,6 +199,9 @@ class Runs:
                     await self._attempt(target, slot, before)
         finally:
             slot.task = None
+            if slot.waiting is not None:  # the server ends
+                slot.waiting.cancel()
+                slot.waiting = None
 
     async def _attempt(self, target: str, slot: _Slot, before: TargetState) -> None:
         plan, error = await self._planned(target)
@@ -212,7 +216,12 @@ class Runs:
             self.clear(target)
             answer.set_result(None)
         else:
-            report = await self._run(target, slot, plan.switched(asked.switches), asked, before.stale)
+            try:
+                report = await self._run(target, slot, plan, asked, before.stale)
+            except asyncio.CancelledError:
+                self._change(target, slot, run="cancelled")
+                answer.cancel()
+                raise
             if slot.superseded and slot.waiting is not None:
                 _settle_with(answer, slot.waiting)
             else:
@@ -226,58 +235,83 @@ class Runs:
             return None, error
 
     async def _run(self, name: str, slot: _Slot, plan: Plan, asked: _Asked, was_stale: bool) -> Report:
+        """Run once. An error of Fullgraph's own ends the run, and is told as a finding of it."""
         target, generation = plan.target, next(self._generations)
         slot.files |= {target.filename}
         slot.superseded = False
+        slot.running = asked
         self._change(name, slot, run="running", generation=generation, stale=False)
+        try:
+            report = await self._execute(name, slot, plan.switched(asked.switches), generation)
+        except Exception as error:
+            told = slot.latest if slot.latest and slot.latest.generation == generation else None
+            report = failed_report(told or Report(target.id, generation), target.filename, error)
+            with contextlib.suppress(Exception):  # of an observer, which was logged
+                self._report(name, slot, report)
+        finally:
+            slot.work = slot.running = None
+        status = report.status or "crashed"
+        if not slot.forgotten:
+            told_something = tells(report) and not slot.superseded
+            stale = slot.state.stale or (was_stale and not told_something)
+            follows = slot.superseded and slot.waiting is not None
+            self._change(name, slot, run="queued" if follows else status, stale=stale)
+        self._tell(lambda observer: observer.finished(target, generation, status))
+        return report
+
+    async def _execute(self, name: str, slot: _Slot, plan: Plan, generation: int) -> Report:
+        """Make the report of one run, and keep what the next one needs to know."""
+        assert slot.running is not None
         job = Job(
             plan,
             generation,
-            plan.depth(asked.depth),
+            plan.depth(slot.running.depth),
             self._workers,
             slot.libraries,
             lambda report: self._report(name, slot, report),
             _Output().write,
         )
         work = slot.work = work_of(job)
-        slot.running = asked
-        for observer in self._observers:
-            observer.started(target, generation, work.cancel)
-        try:
-            report = await work.execute()
-        finally:
-            slot.work = slot.running = None
-        status, told = report.status or "crashed", tells(report) and not slot.superseded
+        if error := self._tell(lambda observer: observer.started(plan.target, generation, work.cancel)):
+            raise error
+        report = await work.execute()
         if not slot.forgotten:
+            told = tells(report) and not slot.superseded
             slot.finish(report, work.facts, work.depends_on(report) if told else None)
-            if status != "not-started":
+            if report.status != "not-started":
                 work.prepare(slot.libraries)
-            stale = slot.state.stale or (was_stale and not told)
-            follows = slot.superseded and slot.waiting is not None
-            self._change(name, slot, run="queued" if follows else status, stale=stale)
-        for observer in self._observers:
-            observer.finished(target, generation, status)
         return report
 
     def _report(self, target: str, slot: _Slot, report: Report) -> None:
-        if not slot.forgotten and not slot.superseded:
-            slot.latest = report
-            if report.status is not None:
-                slot.report = report
-                if report.depth in _USUAL and not (slot.running and slot.running.switches):
-                    slot.usual_depth = "kernels" if report.codes else "graph"
-            for observer in self._observers:
-                observer.reported(report)
-            if report.status is not None:
-                # Its process may take a moment to go: nobody has to wait for that.
-                self._change(target, slot, run=report.status)
+        """Take a report, and show it. Raises the error of an observer that cannot."""
+        if slot.forgotten or slot.superseded:
+            return
+        if error := self._tell(lambda observer: observer.reported(report)):
+            raise error
+        slot.latest = report
+        if report.status is not None:
+            slot.report = report
+            if report.depth in _USUAL and not (slot.running and slot.running.switches):
+                slot.usual_depth = "kernels" if report.codes else "graph"
+            # Its process may take a moment to go: nobody has to wait for that.
+            self._change(target, slot, run=report.status)
 
     def _change(self, target: str, slot: _Slot, **changes: Any) -> None:
         state = replace(slot.state, **changes)
         if state != slot.state:
             slot.state = state
-            for observer in self._observers:
-                observer.changed(target, state)
+            self._tell(lambda observer: observer.changed(target, state))
+
+    def _tell(self, tell: Callable[[RunObserver], None]) -> Exception | None:
+        """Tell all observers; the error of one keeps nothing from the others, and is returned."""
+        failed = None
+        for observer in self._observers:
+            try:
+                tell(observer)
+            except Exception as error:
+                _log.exception("%s failed", type(observer).__name__)
+                failed = error
+        return failed
 
     def _selected(self, target: str | None) -> list[_Slot]:
         return [slot for name, slot in self._slots.items() if target in (None, name)]
@@ -382,10 +416,11 @@ def _settle_with(answer: asyncio.Future[Report | None], later: asyncio.Future[Re
     """Answer a request with what another one gets."""
 
     def settle(done: asyncio.Future[Report | None]) -> None:
-        error = done.exception()
-        if error is None:
-            answer.set_result(done.result())
-        else:
+        if done.cancelled():
+            answer.cancel()
+        elif error := done.exception():
             answer.set_exception(error)
+        else:
+            answer.set_result(done.result())
 
     later.add_done_callback(settle)

@@ -71,9 +71,13 @@ class Worker:
         """
         # The run's own folder: the worker keeps its caches beside the crash log, and may die at any time.
         folder = Path(tempfile.mkdtemp(prefix="fullgraph-"))
+        started: Process | None = None
         try:
-            return cls(await process(folder), folder, libraries, ahead)
+            started = await process(folder)
+            return cls(started, folder, libraries, ahead)
         except BaseException:
+            if started is not None:
+                started.kill()
             shutil.rmtree(folder, ignore_errors=True)
             raise
 
@@ -99,14 +103,17 @@ class Worker:
 
     async def close(self) -> str:
         """Kill the process and its descendants, read what it left, and return its crash log."""
-        self.process.kill()
-        await asyncio.wait({self.process.exited}, timeout=KILL_SECONDS)
-        await self.drain()
-        for reader in self._readers:
-            reader.cancel()
-        await asyncio.gather(*self._readers, return_exceptions=True)
-        self.process.close()
-        return self._remove_folder()
+        try:
+            self.process.kill()
+            await asyncio.wait({self.process.exited}, timeout=KILL_SECONDS)
+            await self.drain()
+            for reader in self._readers:
+                reader.cancel()
+            await asyncio.gather(*self._readers, return_exceptions=True)
+            self.process.close()
+        finally:
+            log = self._remove_folder()
+        return log
 
     def _remove_folder(self) -> str:
         try:
