@@ -41,6 +41,7 @@ class Fault:
 
 _SEEN = "GB0059"
 """What each program does before it goes wrong. That stays, however it ends."""
+_LOST = "closed the descriptors"
 _LATE = f"did not finish within {_SHORT} s"
 
 FAULTS = (
@@ -54,7 +55,10 @@ FAULTS = (
     Fault("memory_hog.py", "memory", (_SEEN, f"{_MEMORY} GiB")),
     Fault("memory_children.py", "memory", (_SEEN, f"{_MEMORY} GiB")),
     Fault("fork_bomb.py", "finished", (_SEEN,)),
-    Fault("closed_descriptors.py", "crashed", (_SEEN, "exit code 1")),
+    Fault("closed_descriptors.py", "crashed", (_SEEN, _LOST)),
+    Fault("taken_descriptors.py", "crashed", (_SEEN, _LOST)),
+    Fault("replaced.py", "finished", (_SEEN,)),
+    Fault("unprintable.py", "raised", (_SEEN, "Unprintable")),
 )
 WAITS = Fault("waits.py", "timeout", (_SEEN, _LATE), _SHORT)
 """For runs that are killed."""

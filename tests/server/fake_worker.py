@@ -133,7 +133,7 @@ def play(params, request):
         facts(generation, seen("one"), finished())
     elif scenario == "exit":
         facts(generation, seen("before"))
-        os._exit(3)
+        os._exit(int(details[0]) if details else 3)
     elif scenario == "segfault":
         facts(generation, seen("before"))
         os.kill(os.getpid(), signal.SIGSEGV)

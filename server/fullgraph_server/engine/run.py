@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 from fullgraph_compiler.facts import (
+    CHANNEL_LOST,
     PROTOCOL_VERSION,
     Fact,
     MinifyRequest,
@@ -172,7 +173,7 @@ class Run:
             await asyncio.wait({process.exited}, timeout=_EXIT_SECONDS)
             return self._exhausted(cause)
         if cause == "answered" and isinstance(answer.result(), Refusal):
-            return _Ending("crashed", f"The worker failed: {answer.result().message}")
+            return _Ending("crashed", f"The worker failed: {answer.result().message}", (REPORT_IT,))
         await asyncio.wait({process.exited}, timeout=_EXIT_SECONDS)
         return _death(process.exited.result()) if process.exited.done() else _Ending("crashed", _SILENT)
 
@@ -287,10 +288,16 @@ def to_stderr(text: str) -> None:
 
 # -- sentences ---------------------------------------------------------------------------------
 
+_LOST = (
+    "The program has closed the descriptors through which Fullgraph observes it: what follows was not seen."
+)
+_LEAVE_OPEN = "Close the program's own files only, rather than all descriptors (os.closerange)."
 _SILENT = "The worker answered, but did not say how the program ended."
 
 
 def _death(returncode: int) -> _Ending:
+    if returncode == CHANNEL_LOST:
+        return _Ending("crashed", _LOST, (_LEAVE_OPEN,))
     how = describe_exit(returncode)
     if returncode < 0:
         return _Ending("crashed", f"The program crashed: {how}.")
