@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler import facts as f
+from odd_files import DEEP, ODD
 from worker_client import Forks, Result
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it forks workers")
@@ -203,3 +204,23 @@ def test_an_error_of_our_own_is_told_as_such(forks: Forks, tmp_path: Path) -> No
     assert breaks(result) == ["f"]
     assert "TypeError" in result.answer
     assert result.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("a pipe", "it is not a regular file"),
+        ("a link to a device", "it is not a regular file"),
+        ("a folder", "it is not a regular file"),
+        ("brackets", "too many nested parentheses"),
+        ("a long sum", "RecursionError: "),
+    ],
+)
+def test_a_program_that_cannot_be_read_does_not_start(
+    forks: Forks, tmp_path: Path, kind: str, message: str
+) -> None:
+    {**ODD, **DEEP}[kind](tmp_path)
+    result = forks.run(f.Script(str(tmp_path / "odd.py")))
+    (problem,) = result.of(f.TargetProblem)
+    assert message in problem.message
+    assert [end.status for end in result.of(f.RunFinished)] == ["not-started"]

@@ -176,7 +176,10 @@ def _row_range(row: int) -> types.Range:
 
 @lru_cache(maxsize=4096)
 def _uri(filename: str) -> str:
-    return uris.from_fs_path(filename) or ""
+    try:
+        return uris.from_fs_path(filename) or ""
+    except UnicodeEncodeError:  # a name that is not UTF-8
+        return Path(filename).as_uri()
 
 
 @lru_cache(maxsize=4096)
