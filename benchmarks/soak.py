@@ -19,7 +19,7 @@ from random import Random
 from typing import Any
 
 from client import processes
-from soaking import FAULTS, WAITS, Soak, soaking
+from soaking import FAULTS, WAITS, Fault, Soak, soaking
 
 GROWTH_FROM = 100
 """The number of runs after which the server may not grow any more."""
@@ -44,6 +44,8 @@ class Soaking:
         self._kinds: dict[str, Callable[[], Awaitable[list[str]]]] = {
             fault.program: lambda fault=fault: soak.run(fault) for fault in FAULTS
         }
+        self._kinds["an exception in the server"] = lambda: soak.run_and_fail(self._victim(), random)
+        self._kinds["a damaged trace"] = lambda: soak.read_damaged(random)
         self._kinds["SIGKILL of a worker"] = lambda: self._kill(soak.workers)
         self._kinds["SIGKILL of the fork server"] = lambda: self._kill(
             lambda: processes.children(soak.server)
@@ -69,6 +71,9 @@ class Soaking:
             return [self._random.choice(found)] if found else []
 
         return await self._soak.run_and_kill(self._random.choice(VICTIMS), moment)
+
+    def _victim(self) -> Fault:
+        return self._random.choice([fault for fault in FAULTS if fault.timeout != WAITS.timeout])
 
 
 async def soak_runs(runs: int, random: Random) -> list[str]:

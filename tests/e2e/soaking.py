@@ -8,20 +8,26 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gzip
 import os
 import shutil
 import signal
+import sys
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import Any, TypeAlias
 
 import processes
-from lsp_session import CONFIG, Editor, uri_of
+from lsp_session import Editor, uri_of
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 PROGRAMS = Path(__file__).parents[1] / "cases" / "faults"
+_SERVER = Path(__file__).with_name("faulty_server.py")
+_LOG = Path(__file__).parents[1] / "compiler" / "traces" / "torch-2.13.log.gz"
 _MARK = "FULLGRAPH_SOAK"
 _MEMORY = 1
 """GiB that a run may use."""
@@ -60,6 +66,8 @@ FAULTS = (
     Fault("replaced.py", "finished", (_SEEN,)),
     Fault("unprintable.py", "raised", (_SEEN, "Unprintable")),
 )
+_OWN_ENDS = ("crashed", "not-started")
+"""How a run ends in which the server itself has failed."""
 WAITS = Fault("waits.py", "timeout", (_SEEN, _LATE), _SHORT)
 """For runs that are killed."""
 
@@ -70,9 +78,10 @@ Moment: TypeAlias = Callable[["asyncio.Future[Any]"], Awaitable[Iterable[int]]]
 class Soak:
     """A server that is put to the test. Everything returns what is wrong, one sentence each."""
 
-    def __init__(self, editor: Editor, folder: Path, mark: str) -> None:
+    def __init__(self, editor: Editor, folder: Path, mark: str, temporary: Path) -> None:
         self.editor = editor
         self._folder = folder
+        self._temporary = temporary
         self._mark = mark
         self._zombies: set[int] = set()
 
@@ -99,6 +108,34 @@ class Soak:
         summary, shown = await self._answer(run, fault)
         return _unclear(summary, shown)
 
+    async def run_and_fail(self, fault: Fault, random: Random) -> list[str]:
+        """Run a program, again while a function of the server fails that runs have called, and once more."""
+        wrong = await self.run(fault)  # which calls them
+        moment = random.choice(("before", "after"))
+        name = random.choice(await self.editor.command("test.calls", moment))
+        await self.editor.command("test.fail", name, moment)
+        try:
+            summary, shown = await self._answer(self.begin(fault), fault)
+            failed = [item.message for item in shown if "Fullgraph itself failed" in item.message]
+            told = summary["status"] == fault.status or (summary["status"] in _OWN_ENDS and bool(shown))
+            wrong += [f"{name} fails {moment}: {summary}, {failed}"] * (not told)
+        except JsonRpcException as error:
+            wrong.append(f"{name} fails {moment}: {error}")
+        await self.editor.command("test.fail")
+        return wrong + await self.run(fault)
+
+    async def read_damaged(self, random: Random) -> list[str]:
+        """Read a trace that was cut off, bent, or filled with nonsense."""
+        log = bytearray(gzip.decompress(_LOG.read_bytes()))
+        begin, end = sorted(random.sample(range(len(log)), 2))
+        damage = random.choice((b"", b"[" * 100_000, b"\xff\x00\n" * 500, bytes(reversed(log[begin:end]))))
+        path = self._folder / "damaged.log"
+        path.write_bytes(bytes(log[:begin]) + damage + bytes(log[end:]))
+        run = self.editor.begin("fullgraph.readTrace", str(path))
+        summary = await asyncio.wait_for(run, _LONG)
+        read = summary["status"] in ("finished", "not-started")
+        return [f"a damaged trace: {summary}"] * (not read)
+
     def begin(self, fault: Fault) -> asyncio.Future[Any]:
         """Start a run; the future gets the answer."""
         self.editor.published.clear()
@@ -122,7 +159,8 @@ class Soak:
     async def shut_down(self) -> list[str]:
         """End the server as an editor does."""
         await self.editor.shutdown_session()
-        return await self._survivors()
+        folders = sorted(path.name for path in self._temporary.glob("fullgraph-*"))
+        return await self._survivors() + [f"left behind: {', '.join(folders)}"] * bool(folders)
 
     async def kill_server(self) -> list[str]:
         """End the server as if the editor had died with it."""
@@ -149,12 +187,15 @@ class Soak:
 async def soaking(folder: Path) -> AsyncIterator[Soak]:
     """Start a server on a folder with a copy of the programs."""
     shutil.copytree(PROGRAMS, folder)
+    temporary = folder.with_name("temporary")
+    temporary.mkdir()
     value = uuid.uuid4().hex
     editor = Editor()
-    await editor.start_io(*CONFIG.server_command, env={**os.environ, _MARK: value})
+    env = {**os.environ, _MARK: value, "TMPDIR": str(temporary)}
+    await editor.start_io(sys.executable, str(_SERVER), env=env)
     try:
         await editor.open_folder(folder)
-        yield Soak(editor, folder, f"{_MARK}={value}")
+        yield Soak(editor, folder, f"{_MARK}={value}", temporary)
     finally:
         if editor._server.returncode is None:
             await editor.shutdown_session()

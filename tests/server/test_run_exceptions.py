@@ -14,20 +14,11 @@ import processes
 import pytest
 from fullgraph_compiler.facts import Fact, RunFinished, Script
 from fullgraph_server.engine import (
-    crash,
-    fold,
     fork_server,
-    nursery,
-    plan,
     process,
     reporting,
-    requests,
-    run,
     runs,
     torchrun,
-    work,
-    worker,
-    workers,
 )
 from fullgraph_server.engine.plan import Job, Plan
 from fullgraph_server.engine.report import Report
@@ -39,52 +30,6 @@ from fullgraph_server.workspace.workspace import Workspace
 from injected import Fault, Injector, Moment
 
 FAKE = Path(__file__).with_name("fake_worker.py")
-PATH = [
-    runs,
-    run,
-    work,
-    reporting,
-    plan,
-    requests,
-    fold,
-    worker,
-    workers,
-    nursery,
-    fork_server,
-    process,
-    crash,
-]
-"""The modules that a run goes through."""
-BOUNDARY = frozenset({"Runs", "RunObserver"})
-"""What answers."""
-OF_BOUNDARY = ("runs._Asked.", "runs._Slot.__init__", "runs._Slot.take", "runs._Slot.stop")
-"""It does nothing without these, which can only keep things in attributes."""
-CALLBACKS = (
-    "fork_server.ForkServer._receive",
-    "fork_server.ForkServer._bury",
-    "process.ProcessProtocol.",
-    "run._Delivery.take",
-)
-"""Called by the event loop and by pygls, which have nobody to answer."""
-RELEASING = (
-    *(
-        ".close",
-        "._close",
-        ".kill",
-        ".kill_group",
-        ".kill_marked",
-        "._remove_folder",
-        ".give_back",
-        "._let_go",
-    ),
-    "._warm",
-)
-"""What lets go of a process, or takes it over from the one who calls, does so before it fails."""
-MAKING = (
-    *("._execute_server", "._start_server", "._start_worker", "._process", "._warm"),
-    *(".__init__", ".start", ".fork", ".take"),
-)
-"""What hands over a process fails before it has one: nobody else knows of it."""
 SECONDS = 30
 
 
@@ -194,7 +139,7 @@ async def place(tmp_path: Path, temporary: Path) -> AsyncIterator[Place]:  # noq
 
 @pytest.fixture
 def injector() -> Iterator[Injector]:
-    injector = Injector(PATH, BOUNDARY)
+    injector = Injector()
     yield injector
     injector.remove()
 
@@ -212,16 +157,10 @@ async def test_an_exception_at_any_call_of_a_run_is_answered_and_the_next_run_wo
     await place.run()
     await place.run()  # by a worker that was kept ready
     wrong = []
-    names = [
-        name
-        for name, awaited in injector.called.items()
-        if (awaited or error is OSError)
-        and not name.startswith((*CALLBACKS, *OF_BOUNDARY))
-        and not name.endswith(RELEASING if moment == "before" else MAKING)
-    ]
+    names = injector.may_fail(moment, error)
     assert len(names) > 10
     for name in names:
-        injector.fault = Fault(name, moment, lambda: error("the disk is full"))
+        injector.fault = Fault(name, moment, error)
         said = await place.answer()
         if injector.fault is not None:  # it is called where nothing is warm
             await place.runs._workers.close()
