@@ -84,6 +84,8 @@ class Soak:
         self._temporary = temporary
         self._mark = mark
         self._zombies: set[int] = set()
+        self.failed: set[tuple[str, str]] = set()
+        """The functions of the server that were made to fail, and when."""
 
     @property
     def server(self) -> int:
@@ -112,7 +114,10 @@ class Soak:
         """Run a program, again while a function of the server fails that runs have called, and once more."""
         wrong = await self.run(fault)  # which calls them
         moment = random.choice(("before", "after"))
-        name = random.choice(await self.editor.command("test.calls", moment))
+        names = await self.editor.command("test.calls", moment)
+        untried = [name for name in names if (name, moment) not in self.failed]
+        name = random.choice(untried or names)
+        self.failed.add((name, moment))
         await self.editor.command("test.fail", name, moment)
         try:
             summary, shown = await self._answer(self.begin(fault), fault)
