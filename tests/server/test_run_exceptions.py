@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 import uuid
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,11 +20,15 @@ from fullgraph_server.engine import (
     runs,
     torchrun,
 )
+from fullgraph_server.engine.faults import verdict
 from fullgraph_server.engine.plan import Job, Plan
+from fullgraph_server.engine.recipes import what_helps
+from fullgraph_server.engine.recompiles import frozen_verdict
 from fullgraph_server.engine.report import Report
 from fullgraph_server.engine.run import Run
 from fullgraph_server.engine.runs import RunObserver, Runs
 from fullgraph_server.engine.settings import RunSettings
+from fullgraph_server.engine.work import failed_report
 from fullgraph_server.workspace.targets import Target, Torchrun
 from fullgraph_server.workspace.workspace import Workspace
 from injected import Fault, Injector, Moment
@@ -148,6 +152,7 @@ def problems(report: Report) -> list[str]:
     return [finding.message for finding in report.findings if finding.severity == "error"]
 
 
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")  # the call failed ahead
 @pytest.mark.parametrize("moment", ["before", "after"])
 @pytest.mark.parametrize("error", [OSError, asyncio.CancelledError], ids=lambda error: error.__name__)
 async def test_an_exception_at_any_call_of_a_run_is_answered_and_the_next_run_works(
@@ -270,13 +275,28 @@ async def test_switches_that_do_not_exist_end_the_run(place: Place) -> None:
     assert (report.status, len(problems(report))) == ("crashed", 1)
 
 
-async def test_a_plan_that_cannot_be_made_is_answered_with_the_error(place: Place) -> None:
-    plan, place.plan = place.plan, None  # type: ignore[assignment]
-    with pytest.raises(AssertionError):
+async def test_a_plan_that_cannot_be_made_is_answered(place: Place) -> None:
+    plan, place.plan = place.plan, None
+    with pytest.raises(AssertionError):  # of a target of which nothing is known
         await place.run()
     assert place.runs.state("target").run == "crashed"
     place.plan = plan
     assert (await place.run()).status == "finished"
+    place.plan = None
+    report = await place.run()
+    assert (report.status, len(problems(report)), place.other.shown[-1]) == ("crashed", 1, report)
+    place.plan = plan
+    assert (await place.run()).status == "finished"
+
+
+async def test_a_plan_that_is_cancelled_is_answered(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def cancelled(_: str) -> Plan:
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(place.runs, "_plan", cancelled)
+    assert await place.answer() == place.runs.state("target").run == "cancelled"
+    monkeypatch.undo()
+    assert place.runs.state("other").run is None
 
 
 async def test_a_run_whose_facts_cannot_be_taken_ends(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -318,3 +338,9 @@ def fails(*_: object) -> None:
 async def open_gate(gate: Path) -> None:
     """Let a program go on that waits until somebody opens its pipe."""
     await asyncio.wait_for(asyncio.to_thread(gate.write_text, ""), SECONDS)
+
+
+@pytest.mark.parametrize("judge", [verdict, frozen_verdict, what_helps])
+def test_no_verdict_is_given_of_a_run_that_failed(judge: Callable[[Report], str]) -> None:
+    report = failed_report(Report("target", 1), "/w/program.py", OSError("the disk is full"))
+    assert judge(report) == "Fullgraph itself failed in this run, with OSError: the disk is full"

@@ -197,9 +197,12 @@ class Runs:
                 self._change(target, slot, run="queued")
                 async with self._turns:
                     await self._attempt(target, slot, before)
+        except asyncio.CancelledError:  # the server ends, or somebody has cancelled what it waits for
+            self._change(target, slot, run="cancelled")
+            raise
         finally:
             slot.task = None
-            if slot.waiting is not None:  # the server ends
+            if slot.waiting is not None:
                 slot.waiting.cancel()
                 slot.waiting = None
 
@@ -210,8 +213,12 @@ class Runs:
         if answer is None:  # stopped meanwhile
             self._change(target, slot, run=None if slot.forgotten else before.run)
         elif error is not None:
-            self._change(target, slot, run="crashed")
-            answer.set_exception(error)
+            slot.superseded = False
+            self._change(target, slot, run="crashed", generation=next(self._generations))
+            if slot.filename:
+                answer.set_result(self._failed(target, slot, error))
+            else:  # there is no place yet for a finding
+                answer.set_exception(error)
         elif plan is None:
             self.clear(target)
             answer.set_result(None)
@@ -219,7 +226,6 @@ class Runs:
             try:
                 report = await self._run(target, slot, plan, asked, before.stale)
             except asyncio.CancelledError:
-                self._change(target, slot, run="cancelled")
                 answer.cancel()
                 raise
             if slot.superseded and slot.waiting is not None:
@@ -237,6 +243,7 @@ class Runs:
     async def _run(self, name: str, slot: _Slot, plan: Plan, asked: _Asked, was_stale: bool) -> Report:
         """Run once. An error of Fullgraph's own ends the run, and is told as a finding of it."""
         target, generation = plan.target, next(self._generations)
+        slot.filename = target.filename
         slot.files |= {target.filename}
         slot.superseded = False
         slot.running = asked
@@ -244,10 +251,7 @@ class Runs:
         try:
             report = await self._execute(name, slot, plan.switched(asked.switches), generation)
         except Exception as error:
-            told = slot.latest if slot.latest and slot.latest.generation == generation else None
-            report = failed_report(told or Report(target.id, generation), target.filename, error)
-            with contextlib.suppress(Exception):  # of an observer, which was logged
-                self._report(name, slot, report)
+            report = self._failed(name, slot, error)
         finally:
             slot.work = slot.running = None
         status = report.status or "crashed"
@@ -280,6 +284,16 @@ class Runs:
             slot.finish(report, work.facts, work.depends_on(report) if told else None)
             if report.status != "not-started":
                 work.prepare(slot.libraries)
+        return report
+
+    def _failed(self, target: str, slot: _Slot, error: Exception) -> Report:
+        """Show the report of a run in which Fullgraph itself failed."""
+        generation, told = slot.state.generation, slot.latest
+        if told is None or told.generation != generation:
+            told = Report(target, generation)
+        report = failed_report(told, slot.filename, error)
+        with contextlib.suppress(Exception):  # of an observer, which was logged
+            self._report(target, slot, report)
         return report
 
     def _report(self, target: str, slot: _Slot, report: Report) -> None:
@@ -344,6 +358,8 @@ class _Slot:
         self.usual_depth: Depth = "graph"
         """How deep a run goes of which nobody has said more."""
         self.state = TargetState()
+        self.filename = ""
+        """The target's, once it is known."""
         self.report: Report | None = None
         """Of the last run that is over."""
         self.latest: Report | None = None
