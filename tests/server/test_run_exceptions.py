@@ -12,7 +12,7 @@ from pathlib import Path
 
 import processes
 import pytest
-from fullgraph_compiler.facts import Fact, RunFinished, Script
+from fullgraph_compiler.facts import Fact, RunFinished, Script, Status
 from fullgraph_server.engine import (
     fork_server,
     process,
@@ -43,6 +43,7 @@ class Watcher(RunObserver):
     def __init__(self) -> None:
         self.fails_at = ""
         self.shown: list[Report] = []
+        self.ended: list[Status] = []
         self._told = asyncio.Event()
 
     def _at(self, name: str) -> None:
@@ -62,7 +63,8 @@ class Watcher(RunObserver):
         """Wait until something is shown."""
         await asyncio.wait_for(self._told.wait(), SECONDS)
 
-    def finished(self, *_: object) -> None:
+    def finished(self, target: Target, generation: int, status: Status) -> None:  # noqa: ARG002
+        self.ended.append(status)
         self._at("finished")
 
     def cleared(self, *_: object) -> None:
@@ -171,6 +173,7 @@ async def test_an_exception_at_any_call_of_a_run_is_answered_and_the_next_run_wo
             await place.runs._workers.close()
             said = await place.answer()
         happened, injector.fault = injector.fault is None, None
+        assert place.other.ended[-1] == said.partition(":")[0]
         state = place.runs.state("target").run
         place.runs.stop("target")
         after = await place.run()

@@ -252,6 +252,9 @@ class Runs:
             report = await self._execute(name, slot, plan.switched(asked.switches), generation)
         except Exception as error:
             report = self._failed(name, slot, error)
+        except asyncio.CancelledError:
+            self._tell(lambda observer: observer.finished(target, generation, "cancelled"))
+            raise
         finally:
             slot.work = slot.running = None
         status = report.status or "crashed"

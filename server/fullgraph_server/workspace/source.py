@@ -126,7 +126,7 @@ def read_bytes(filename: str) -> bytes:
     try:
         filename.encode()
     except UnicodeEncodeError:
-        raise OSError(errno.EILSEQ, "its name is not UTF-8") from None
+        raise OSError(errno.EILSEQ, "its path is not UTF-8") from None
     if not stat.S_ISREG(os.stat(filename).st_mode):
         raise OSError(errno.EINVAL, "it is not a regular file")
     with open(filename, "rb") as stream:
