@@ -53,13 +53,14 @@ class Nursery:
         if self._server is not None:
             # Others wait for it as well.
             await asyncio.shield(self._server)
-        spare, self._spare = self._spare, None
+        spare = self._spare
         if spare is not None and self._forks and not _is_ready(spare):
             # A fork of one's own comes sooner than the end of what another one does ahead, if that stops.
             self._end(_close(spare))
-            spare = None
+            spare = self._spare = None
         if spare is None:
             return await self._start_worker(ahead=False)
+        self._spare = None
         try:
             worker = await asyncio.shield(spare)
         except asyncio.CancelledError:
