@@ -19,7 +19,7 @@ from random import Random
 from typing import Any
 
 from client import processes
-from soaking import FAULTS, WAITS, Soak, soaking
+from soaking import FAULTS, WAITS, Fault, Soak, soaking
 
 GROWTH_FROM = 100
 """The number of runs after which the server may not grow any more."""
@@ -29,6 +29,8 @@ LATEST_KILL = 0.5
 DEATHS = 5
 """How often the server itself is killed."""
 BY_NAME = {fault.program: fault for fault in FAULTS}
+OFTEN = {"an exception in the server": 5, "a damaged trace": 3}
+"""How many times as often as others these come, of which there are many."""
 VICTIMS = (BY_NAME["finds.py"], BY_NAME["fork_bomb.py"], WAITS)
 
 
@@ -44,6 +46,8 @@ class Soaking:
         self._kinds: dict[str, Callable[[], Awaitable[list[str]]]] = {
             fault.program: lambda fault=fault: soak.run(fault) for fault in FAULTS
         }
+        self._kinds["an exception in the server"] = lambda: soak.run_and_fail(self._victim(), random)
+        self._kinds["a damaged trace"] = lambda: soak.read_damaged(random)
         self._kinds["SIGKILL of a worker"] = lambda: self._kill(soak.workers)
         self._kinds["SIGKILL of the fork server"] = lambda: self._kill(
             lambda: processes.children(soak.server)
@@ -51,7 +55,8 @@ class Soaking:
 
     async def one(self) -> None:
         """One run of a random kind."""
-        kind = self._random.choice([*self._kinds])
+        weights = [OFTEN.get(kind, 1) for kind in self._kinds]
+        (kind,) = self._random.choices([*self._kinds], weights)
         self.runs[kind] += 1
         try:
             unanswered = await self._kinds[kind]()
@@ -70,6 +75,9 @@ class Soaking:
 
         return await self._soak.run_and_kill(self._random.choice(VICTIMS), moment)
 
+    def _victim(self) -> Fault:
+        return self._random.choice([fault for fault in FAULTS if fault.timeout != WAITS.timeout])
+
 
 async def soak_runs(runs: int, random: Random) -> list[str]:
     """All runs on one server; prints the counts, and returns what is wrong."""
@@ -87,6 +95,7 @@ async def soak_runs(runs: int, random: Random) -> list[str]:
             soaked.wrong += await soak.shut_down()
     for kind, count in sorted(soaked.runs.items()):
         print(f"  {count:4} {kind}")
+    print(f"  {len(soak.failed):4} calls of the server's own functions failed")
     growing = f"the server's memory grew by {growth:.1%} (target <= {MOST_GROWTH:.0%})"
     print(f"{soaked.answered} of {runs} answered; {growing}")
     return soaked.wrong

@@ -68,6 +68,12 @@ _TRACE_LOGGER = "torch.__trace"  # torch/_logging/_internal.py, trace_log: 2.11 
 _BREAK_LOGGER = "torch._dynamo.symbolic_convert.__graph_breaks"  # graph_break_log: 2.11 to 2.15
 
 
+class _KeptOn(logging.Logger):
+    """A logger that stays on: ``logging.config`` turns all those off that it is not told of."""
+
+    disabled = property(lambda _: False, lambda *_: None)
+
+
 def listen(handler: logging.Handler) -> None:
     """Send every record of the structured trace to ``handler``, for good.
 
@@ -81,11 +87,13 @@ def listen(handler: logging.Handler) -> None:
 
     def attach() -> None:
         trace = logging.getLogger(_TRACE_LOGGER)
+        trace.__class__ = _KeptOn
         trace.setLevel(logging.DEBUG)
         trace.propagate = False
         if handler not in trace.handlers:
             trace.addHandler(handler)
         breaks = logging.getLogger(_BREAK_LOGGER)
+        breaks.__class__ = _KeptOn
         if not breaks.isEnabledFor(logging.DEBUG):
             breaks.setLevel(logging.DEBUG)
             breaks.propagate = False
@@ -453,7 +461,7 @@ def listening(handler: logging.Handler) -> Iterator[None]:
     from torch._logging import _internal
 
     loggers = [logging.getLogger(name) for name in (_TRACE_LOGGER, _BREAK_LOGGER)]
-    before = [(logger.level, logger.propagate) for logger in loggers]
+    before = [(type(logger), logger.level, logger.propagate) for logger in loggers]
     reset = _internal._reset_logs
     listen(handler)
     attaching = _internal._reset_logs
@@ -461,7 +469,8 @@ def listening(handler: logging.Handler) -> Iterator[None]:
         yield
     finally:
         loggers[0].removeHandler(handler)
-        for logger, (level, propagate) in zip(loggers, before, strict=True):
+        for logger, (kind, level, propagate) in zip(loggers, before, strict=True):
+            logger.__class__ = kind
             logger.setLevel(level)
             logger.propagate = propagate
         # Someone else may have begun to listen since, by way of the function that listen() put there.

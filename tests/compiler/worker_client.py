@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,8 @@ class Result:
     exit_code: int
     output: str
     crash_log: str
+    answer: str = ""
+    """The error that the request to run was answered with."""
 
     def of(self, kind: type) -> list[Any]:
         """The facts of one kind, in order."""
@@ -84,48 +87,84 @@ def run_worker(
     finally:
         kill_group(process.pid)
         os.close(writer)
-    facts: list[Fact] = []
-    hello: dict[str, Any] = {}
-    for message in _messages(answered):
-        if message.get("method") == "facts":
-            assert message["params"]["generation"] == 7
-            facts += from_json(message["params"]["facts"])
-        elif message.get("id") == 1:
-            hello = message
-    crash_log = log.read_text() if log.exists() else ""
-    return Result(tuple(facts), hello, process.returncode, output.decode(errors="replace"), crash_log)
+    return _result(answered, process.returncode, output.decode(errors="replace"), log)
+
+
+class Forks:
+    """A process that has torch, and runs programs in forks of itself. Use it in a ``with`` statement."""
+
+    def __init__(self, cwd: Path) -> None:
+        self.cwd = cwd
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        command = [sys.executable, str(MAIN), "--fork-server"]
+        self._server = subprocess.Popen(command, stdin=theirs, cwd=cwd)
+        theirs.close()
+        self._control.send(json.dumps({"warm": []}).encode())
+        self.ready: dict[str, str] = self._told("ready")["ready"]
+        self._forks = 0
+
+    def __enter__(self) -> Forks:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._control.close()
+        self._server.wait(60)
+
+    def run(self, program: Program) -> Result:
+        """Run one program, and wait for its end."""
+        self._forks += 1
+        folder = self.cwd / f".run{self._forks}"
+        folder.mkdir()
+        channel, their_channel = socket.socketpair()
+        fork = {"fork": self._forks, "folder": str(folder), "memory": None}
+        with tempfile.TemporaryFile() as output:
+            descriptors = [their_channel.fileno(), output.fileno()]
+            socket.send_fds(self._control, [json.dumps(fork).encode()], descriptors)
+            their_channel.close()
+            channel.sendall(_frame(1, "initialize", {"protocol": 1}))
+            channel.sendall(_frame(2, "run", to_json(RunRequest(7, program))))
+            answered = b""
+            with channel, contextlib.suppress(ConnectionError):  # it may be closed with a request in it
+                while chunk := channel.recv(1 << 16):
+                    answered += chunk
+            code = self._told("exited")["code"]
+            output.seek(0)
+            text = output.read().decode(errors="replace")
+        return _result(answered, code, text, folder / "crash.log")
+
+    def _told(self, key: str) -> dict[str, Any]:
+        while True:
+            message: dict[str, Any] = json.loads(self._control.recv(1 << 16))
+            if key in message:
+                return message
 
 
 def run_forked(program: Program, cwd: Path) -> tuple[dict[str, str], tuple[Fact, ...]]:
     """Run one program in a fork of a process that has torch; what that one says of itself, and the facts."""
-    folder = cwd / ".run"
-    folder.mkdir(exist_ok=True)
-    control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    server = subprocess.Popen([sys.executable, str(MAIN), "--fork-server"], stdin=theirs, cwd=cwd)
-    theirs.close()
-    channel, their_channel = socket.socketpair()
-    try:
-        control.send(json.dumps({"warm": []}).encode())
-        ready = json.loads(control.recv(1 << 16))["ready"]
-        fork = {"fork": 1, "folder": str(folder), "memory": None}
-        descriptors = [their_channel.fileno(), 2]
-        socket.send_fds(control, [json.dumps(fork).encode()], descriptors)
-        their_channel.close()
-        channel.sendall(_frame(1, "initialize", {"protocol": 1}))
-        channel.sendall(_frame(2, "run", to_json(RunRequest(7, program))))
-        answered = b"".join(iter(lambda: channel.recv(1 << 16), b""))
-    finally:
-        control.close()
-        channel.close()
-        server.wait(60)
-    told = [message["params"] for message in _messages(answered) if message.get("method") == "facts"]
-    return ready, tuple(fact for params in told for fact in from_json(params["facts"]))
+    with Forks(cwd) as forks:
+        return forks.ready, forks.run(program).facts
 
 
 def kill_group(pid: int) -> None:
     """End every process that is left of a worker's group."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)
+
+
+def _result(answered: bytes, code: int, output: str, log: Path) -> Result:
+    facts: list[Fact] = []
+    hello: dict[str, Any] = {}
+    error = ""
+    for message in _messages(answered):
+        if message.get("method") == "facts":
+            assert message["params"]["generation"] == 7
+            facts += from_json(message["params"]["facts"])
+        elif message.get("id") == 1:
+            hello = message
+        elif "error" in message:
+            error = message["error"]["message"]
+    crash_log = log.read_text() if log.exists() else ""
+    return Result(tuple(facts), hello, code, output, crash_log, error)
 
 
 def _frame(request: int, method: str, params: Any) -> bytes:

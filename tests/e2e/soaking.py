@@ -8,20 +8,26 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gzip
 import os
 import shutil
 import signal
+import sys
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import Any, TypeAlias
 
 import processes
-from lsp_session import CONFIG, Editor, uri_of
+from lsp_session import Editor, uri_of
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 PROGRAMS = Path(__file__).parents[1] / "cases" / "faults"
+_SERVER = Path(__file__).with_name("faulty_server.py")
+_LOG = Path(__file__).parents[1] / "compiler" / "traces" / "torch-2.13.log.gz"
 _MARK = "FULLGRAPH_SOAK"
 _MEMORY = 1
 """GiB that a run may use."""
@@ -41,6 +47,7 @@ class Fault:
 
 _SEEN = "GB0059"
 """What each program does before it goes wrong. That stays, however it ends."""
+_LOST = "closed the descriptors"
 _LATE = f"did not finish within {_SHORT} s"
 
 FAULTS = (
@@ -54,8 +61,13 @@ FAULTS = (
     Fault("memory_hog.py", "memory", (_SEEN, f"{_MEMORY} GiB")),
     Fault("memory_children.py", "memory", (_SEEN, f"{_MEMORY} GiB")),
     Fault("fork_bomb.py", "finished", (_SEEN,)),
-    Fault("closed_descriptors.py", "crashed", (_SEEN, "exit code 1")),
+    Fault("closed_descriptors.py", "crashed", (_SEEN, _LOST)),
+    Fault("taken_descriptors.py", "crashed", (_SEEN, _LOST)),
+    Fault("replaced.py", "finished", (_SEEN,)),
+    Fault("unprintable.py", "raised", (_SEEN, "Unprintable")),
 )
+_OWN_ENDS = ("crashed", "not-started")
+"""How a run ends in which the server itself has failed."""
 WAITS = Fault("waits.py", "timeout", (_SEEN, _LATE), _SHORT)
 """For runs that are killed."""
 
@@ -66,11 +78,14 @@ Moment: TypeAlias = Callable[["asyncio.Future[Any]"], Awaitable[Iterable[int]]]
 class Soak:
     """A server that is put to the test. Everything returns what is wrong, one sentence each."""
 
-    def __init__(self, editor: Editor, folder: Path, mark: str) -> None:
+    def __init__(self, editor: Editor, folder: Path, mark: str, temporary: Path) -> None:
         self.editor = editor
         self._folder = folder
+        self._temporary = temporary
         self._mark = mark
         self._zombies: set[int] = set()
+        self.failed: set[tuple[str, str]] = set()
+        """The functions of the server that were made to fail, and when."""
 
     @property
     def server(self) -> int:
@@ -95,6 +110,37 @@ class Soak:
         summary, shown = await self._answer(run, fault)
         return _unclear(summary, shown)
 
+    async def run_and_fail(self, fault: Fault, random: Random) -> list[str]:
+        """Run a program, again while a function of the server fails that runs have called, and once more."""
+        wrong = await self.run(fault)  # which calls them
+        moment = random.choice(("before", "after"))
+        names = await self.editor.command("test.calls", moment)
+        untried = [name for name in names if (name, moment) not in self.failed]
+        name = random.choice(untried or names)
+        self.failed.add((name, moment))
+        await self.editor.command("test.fail", name, moment)
+        try:
+            summary, shown = await self._answer(self.begin(fault), fault)
+            failed = [item.message for item in shown if "Fullgraph itself failed" in item.message]
+            told = summary["status"] == fault.status or (summary["status"] in _OWN_ENDS and bool(shown))
+            wrong += [f"{name} fails {moment}: {summary}, {failed}"] * (not told)
+        except JsonRpcException as error:
+            wrong.append(f"{name} fails {moment}: {error}")
+        await self.editor.command("test.fail")
+        return wrong + await self.run(fault)
+
+    async def read_damaged(self, random: Random) -> list[str]:
+        """Read a trace that was cut off, bent, or filled with nonsense."""
+        log = bytearray(gzip.decompress(_LOG.read_bytes()))
+        begin, end = sorted(random.sample(range(len(log)), 2))
+        damage = random.choice((b"", b"[" * 100_000, b"\xff\x00\n" * 500, bytes(reversed(log[begin:end]))))
+        path = self._folder / "damaged.log"
+        path.write_bytes(bytes(log[:begin]) + damage + bytes(log[end:]))
+        run = self.editor.begin("fullgraph.readTrace", str(path))
+        summary = await asyncio.wait_for(run, _LONG)
+        read = summary["status"] in ("finished", "not-started")
+        return [f"a damaged trace: {summary}"] * (not read)
+
     def begin(self, fault: Fault) -> asyncio.Future[Any]:
         """Start a run; the future gets the answer."""
         self.editor.published.clear()
@@ -118,7 +164,8 @@ class Soak:
     async def shut_down(self) -> list[str]:
         """End the server as an editor does."""
         await self.editor.shutdown_session()
-        return await self._survivors()
+        folders = sorted(path.name for path in self._temporary.glob("fullgraph-*"))
+        return await self._survivors() + [f"left behind: {', '.join(folders)}"] * bool(folders)
 
     async def kill_server(self) -> list[str]:
         """End the server as if the editor had died with it."""
@@ -145,12 +192,15 @@ class Soak:
 async def soaking(folder: Path) -> AsyncIterator[Soak]:
     """Start a server on a folder with a copy of the programs."""
     shutil.copytree(PROGRAMS, folder)
+    temporary = folder.with_name("temporary")
+    temporary.mkdir()
     value = uuid.uuid4().hex
     editor = Editor()
-    await editor.start_io(*CONFIG.server_command, env={**os.environ, _MARK: value})
+    env = {**os.environ, _MARK: value, "TMPDIR": str(temporary)}
+    await editor.start_io(sys.executable, str(_SERVER), env=env)
     try:
         await editor.open_folder(folder)
-        yield Soak(editor, folder, f"{_MARK}={value}")
+        yield Soak(editor, folder, f"{_MARK}={value}", temporary)
     finally:
         if editor._server.returncode is None:
             await editor.shutdown_session()

@@ -9,6 +9,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import processes
@@ -33,6 +34,18 @@ async def soak(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Soak]:
 async def test_every_run_is_answered_and_leaves_nothing_behind(soak: Soak, fault: Fault) -> None:
     assert await soak.run(fault) == []
     assert await soak.left_behind() == []
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_a_run_in_which_the_server_itself_fails(soak: Soak, seed: int) -> None:
+    assert await soak.run_and_fail(FAULTS[0], Random(seed)) == []
+    assert await soak.left_behind() == []
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_a_damaged_trace(soak: Soak, seed: int) -> None:
+    assert await soak.read_damaged(Random(seed)) == []
+    assert await soak.run(FAULTS[0]) == []
 
 
 async def test_a_run_that_is_killed(soak: Soak) -> None:

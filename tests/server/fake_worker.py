@@ -118,6 +118,9 @@ def play(params, request):
         os.write(2, "caf\u00e9\n".encode())
         os.write(2, b"\xff\xfe\x00binary\n")
         facts(generation, finished())
+    elif scenario == "print":
+        os.write(2, b"x" * int(details[0]))
+        facts(generation, finished())
     elif scenario == "large":
         facts(generation, *[seen("x" * 1000)] * 5000)
         facts(generation, finished())
@@ -130,7 +133,7 @@ def play(params, request):
         facts(generation, seen("one"), finished())
     elif scenario == "exit":
         facts(generation, seen("before"))
-        os._exit(3)
+        os._exit(int(details[0]) if details else 3)
     elif scenario == "segfault":
         facts(generation, seen("before"))
         os.kill(os.getpid(), signal.SIGSEGV)

@@ -201,3 +201,16 @@ def test_the_interpreter_is_the_one_asked_for_else_the_configured_one(folder: Pa
     check("a.py", "--python", "wanted/bin/python")
     asked = [settings.python for settings, _ in FakeRun.asked[-2:]]
     assert asked == [str(folder / "configured/bin/python"), str(folder / "wanted/bin/python")]
+
+
+def test_an_error_of_fullgraph_itself_is_a_finding_and_no_traceback(
+    fake: type[FakeRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def execute(*_: object) -> None:
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(fake, "execute", execute)
+    result = check("a.py")
+    assert result.exit_code == 1
+    assert "Fullgraph itself failed in this run, with RecursionError: too deep" in result.stdout
+    assert "Traceback" not in result.stdout

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from fullgraph_compiler.facts import Fact, RunFinished, RunRequest, Script, TargetProblem
+from fullgraph_compiler.facts import CHANNEL_LOST, Fact, RunFinished, RunRequest, Script, TargetProblem
 from fullgraph_server.engine import fork_server, nursery, process
 from fullgraph_server.engine import run as run_module
 from fullgraph_server.engine.run import Run
@@ -84,6 +84,7 @@ def prepare(
     python: str = sys.executable,
     env: Mapping[str, str] | None = None,
     timeout: float | None = None,
+    details: Sequence[str] = (),
 ) -> Seen:
     settings = RunSettings(python, cwd, {**os.environ, **(env or {})}, timeout)
     seen = Seen(run=None)  # type: ignore[arg-type]
@@ -92,7 +93,7 @@ def prepare(
         seen.output += text
 
     workers.expect(settings, [])
-    request = RunRequest(7, Script("toy.py", (scenario,)))
+    request = RunRequest(7, Script("toy.py", (scenario, *details)))
     seen.run = Run(workers, settings, request, on_output=on_output)
     return seen
 
@@ -150,6 +151,17 @@ async def test_exit_without_a_word(workers: Workers, tmp_path: Path) -> None:
     assert seen.messages[0] == "before"
     assert "exit code 3" in seen.problem.message
     assert (seen.finished.status, seen.finished.exit_code) == ("crashed", 3)
+
+
+async def test_a_program_that_closed_its_connection_is_told_as_what_it_is(
+    workers: Workers, tmp_path: Path
+) -> None:
+    seen = prepare(workers, "exit", tmp_path, details=(str(CHANNEL_LOST),))
+    await execute(seen)
+    assert seen.messages[0] == "before"
+    assert "closed the descriptors through which Fullgraph observes it" in seen.problem.message
+    assert "os._exit" not in seen.problem.message
+    assert (seen.finished.status, seen.finished.exit_code) == ("crashed", None)
 
 
 async def test_segmentation_fault_has_its_stack(workers: Workers, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ tensors that names hold, and the graph node at which a backend gave up.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import linecache
 import logging
@@ -77,10 +78,12 @@ class TraceListener(logging.Handler):
             self._sink(batch)
 
     def _report(self, error: Exception) -> None:
-        traceback.print_exc()
+        with contextlib.suppress(Exception):  # the program may have put anything in the place of its stderr
+            traceback.print_exc()
         if not self._failed:
             self._failed = True
-            message = f"a record of torch's trace could not be read ({error!r}): findings may be missing"
+            said = traceback.format_exception_only(type(error), error)[-1].strip()
+            message = f"a record of torch's trace could not be read ({said}): findings may be missing"
             hints = ("Please report this with the output log.",)
             self._sink([TargetProblem("warning", message, hints, of_run=True)])
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
+from typing import TypeVar
 
 from ..facts import ProgramRaised, Stack, StackFrame, Status, TargetProblem
 from .live import stack_of_summary
+
+_T = TypeVar("_T")
+
+_NOWHERE: Stack = ()
 
 _MACHINERY = ("fullgraph_compiler", "importlib", "_frozen_importlib", "_pytest", "pluggy")
 """Modules that start a program and are no part of it."""
@@ -33,21 +39,42 @@ def outcome_of(error: BaseException) -> Outcome:
     if not isinstance(error, SystemExit):
         return Outcome("raised", 1, (error,))
     code = error.code if isinstance(error.code, int) else 0 if error.code is None else 1
+    if not -(1 << 31) <= code < 1 << 31:
+        code = 255  # what Python ends with then
     return Outcome("exited", code, (error,) if code else ())
 
 
 def describe(error: BaseException) -> ProgramRaised:
     """An uncaught exception as a fact, from the user's first call on."""
-    message = str(error)
-    if isinstance(error, SystemExit) and not isinstance(error.code, str):
-        message = f"the program ended with exit code {error.code}"
     trace = _skip_machinery(error.__traceback__)
     return ProgramRaised(
         error=type(error).__qualname__,
-        message=message,
-        stack=(*stack_of_summary(traceback.extract_tb(trace)), *_syntax_error_place(error)),
-        text="".join(traceback.format_exception(type(error), error, trace)),
+        message=words_of(error),
+        stack=(
+            *_asked(lambda: _stack(trace), _NOWHERE),
+            *_asked(lambda: _syntax_error_place(error), _NOWHERE),
+        ),
+        text=_asked(lambda: "".join(traceback.format_exception(type(error), error, trace)), ""),
     )
+
+
+def words_of(error: BaseException) -> str:
+    """What an exception says of itself."""
+    if isinstance(error, SystemExit) and (error.code is None or isinstance(error.code, int)):
+        return _asked(lambda: f"the program ended with exit code {error.code}", "")
+    return _asked(lambda: str(error), "(its message cannot be shown: its __str__ raises)")
+
+
+def _asked(ask: Callable[[], _T], otherwise: _T) -> _T:
+    """What is asked of a program's own exception, whose methods may raise whatever they like."""
+    try:
+        return ask()
+    except BaseException:
+        return otherwise
+
+
+def _stack(trace: TracebackType | None) -> Stack:
+    return stack_of_summary(traceback.extract_tb(trace))
 
 
 def _skip_machinery(trace: TracebackType | None) -> TracebackType | None:

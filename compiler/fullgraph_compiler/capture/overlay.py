@@ -6,9 +6,11 @@ process that the program spawns, see what is on disk.
 
 from __future__ import annotations
 
+import errno
 import io
 import linecache
 import os
+import stat
 import tokenize
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -32,7 +34,12 @@ def install(texts: tuple[SourceText, ...]) -> None:
 def read(filename: str) -> bytes:
     """The bytes of a source file, as the program is to see them. Raises ``OSError`` like a file."""
     text = _text_of(filename)
-    return Path(filename).read_bytes() if text is None else encode(text)
+    if text is not None:
+        return encode(text)
+    if not stat.S_ISREG(os.stat(filename).st_mode):
+        # A pipe could keep the run waiting until its time is up, and a device has no end.
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    return Path(filename).read_bytes()
 
 
 def encode(text: str) -> bytes:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import atexit
 import os
-import time
 from collections.abc import Callable
 from functools import partial
+from time import monotonic
 from types import ModuleType
 from typing import Final
 
@@ -43,6 +43,7 @@ _KEEP: Final = (
     "No file is to be changed by this run, and this system has no namespaces in which the program could have "
     "files of its own."
 )
+_run_exitfuncs = atexit._run_exitfuncs  # a program may put its own function in the place of it
 
 
 def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = None) -> None:
@@ -51,7 +52,7 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     ``prepare`` is called ahead of the program. The process is spent afterwards: torch stays patched, and
     the program has done to it what it likes.
     """
-    started = time.monotonic()
+    started = monotonic()
     previewed = preview_of(request)
     reported: set[str] = set()
 
@@ -97,12 +98,12 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     for fact in previewed.rest() if previewed else ():
         sink([fact])  # one by one, since their texts are long
     # What the program left to its end is part of it; the interpreter's own teardown is not.
-    atexit._run_exitfuncs()
+    _run_exitfuncs()
     listener.finish()
     ended: list[Fact] = [*modules.rest(), *outcome.problems]
     # What the compiler raised is told already, with more than the exception knows.
     ended += [describe(error) for error in outcome.raised if type(error).__qualname__ not in reported]
-    ended.append(RunFinished(outcome.status, time.monotonic() - started, outcome.exit_code))
+    ended.append(RunFinished(outcome.status, monotonic() - started, outcome.exit_code))
     for kernel in binaries.read_kernels(loaded):
         sink([kernel])
     sink(ended)

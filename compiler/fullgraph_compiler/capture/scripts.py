@@ -23,8 +23,9 @@ def run_script(script: Script) -> Outcome:
         return not_started(f"cannot read {script.filename}: {error.strerror}")
     try:
         code = compile(source, filename, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError) as error:
-        return not_started(f"{type(error).__name__}: {error.args[0]}", stack=describe(error).stack)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        said = error.args[0] if error.args else "the file is too deep to compile"
+        return not_started(f"{type(error).__name__}: {said}", stack=describe(error).stack)
 
     main = types.ModuleType("__main__")
     main.__dict__.update(__file__=filename, __builtins__=builtins, __annotations__={}, __spec__=None)
@@ -55,7 +56,7 @@ def shadowed_modules(folder: Path) -> list[TargetProblem]:
             continue
         loaded = sys.modules.get(name)
         origin = getattr(loaded, "__file__", None)
-        if loaded is None or (origin and Path(origin).resolve() == path.resolve()):
+        if loaded is None or (origin and os.path.realpath(origin) == os.path.realpath(path)):
             continue
         what = "torch" if name == "torch" else f"the standard library's module {name}"
         problems.append(

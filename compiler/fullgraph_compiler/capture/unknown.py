@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 from ..fake_compat import no_value
+from .outcome import words_of
 
 
 def _computed(self: UnknownNumber, *others: Any) -> Any:
@@ -86,4 +87,4 @@ _NUMBERS = (int, float, complex, UnknownNumber)
 
 def is_unknown(error: BaseException) -> bool:
     """Whether something failed because it got such a number, which it names then by its class."""
-    return isinstance(error, Exception) and UnknownNumber.__name__ in str(error)
+    return isinstance(error, Exception) and UnknownNumber.__name__ in words_of(error)

@@ -57,6 +57,7 @@ from .outcome import (
     TargetProblem,
 )
 from .requests import (
+    CHANNEL_LOST,
     GIVEN_OPERATIONS,
     PROTOCOL_VERSION,
     Depth,
@@ -80,6 +81,7 @@ from .speed import CompilePhase, CudagraphSkip, PerformanceHint, PhasesTimed, Ti
 from .stacks import Severity, Stack, StackFrame
 
 __all__ = [
+    "CHANNEL_LOST",
     "DEVICES",
     "GIVEN_OPERATIONS",
     "PROTOCOL_VERSION",

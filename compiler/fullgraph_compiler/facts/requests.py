@@ -8,6 +8,9 @@ from typing import Literal, TypeAlias
 PROTOCOL_VERSION = 1
 """Goes up when a message between the server and a worker changes its meaning."""
 
+CHANNEL_LOST = 113
+"""The exit code of a worker whose program has closed the connection between the two."""
+
 
 Depth: TypeAlias = Literal["graph", "recompiles", "frozen", "kernels", "whole", "times", "stages", "recipes"]
 """How far a run goes: ``graph``, Dynamo alone (captured graphs run eagerly); ``recompiles``, the same with

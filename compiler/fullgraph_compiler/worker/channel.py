@@ -9,28 +9,42 @@ import json
 import os
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from ..facts import as_object
+from ..facts import CHANNEL_LOST, as_object
+
+# Facts come in thousands: the encoder of the standard library walks them in C.
+_encode = json.JSONEncoder(default=as_object, check_circular=False).encode
+# A program may put its own functions in the place of these.
+_exit, _fstat, _getpid = os._exit, os.fstat, os.getpid
 
 
 class Channel:
-    """One end of the connection to the server. Sending is thread-safe."""
+    """One end of the connection to the server. Sending is thread-safe.
 
-    def __init__(self, reader: BinaryIO, writer: BinaryIO) -> None:
+    ``on_lost`` is called before the process ends because the program has closed the connection.
+    """
+
+    def __init__(
+        self, reader: BinaryIO, writer: BinaryIO, on_lost: Callable[[], None] = lambda: None
+    ) -> None:
         self._reader = reader
         self._writer = writer
+        self._on_lost = on_lost
+        self._descriptor = writer.fileno()
+        self._file = _identity(self._descriptor)
         self._lock = threading.Lock()
-        self._owner = os.getpid()
+        self._owner = _getpid()
 
     @classmethod
-    def take_standard_streams(cls) -> Channel:
+    def take_standard_streams(cls, on_lost: Callable[[], None]) -> Channel:
         """Claim descriptors 0 and 1 for the protocol, before any user code is imported.
 
         Afterwards descriptor 1 is standard error and 0 is empty, so that neither prints nor ``puts``
         nor child processes can reach the protocol.
         """
-        channel = cls(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))
+        channel = cls(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"), on_lost)
         os.dup2(2, 1)
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
@@ -41,7 +55,7 @@ class Channel:
 
     def adopt(self) -> None:
         """Let this forked child speak for its parent, which waits for it."""
-        self._owner = os.getpid()
+        self._owner = _getpid()
 
     def read(self) -> dict[str, Any] | None:
         """The next message, or ``None`` when the server has gone."""
@@ -74,15 +88,27 @@ class Channel:
         self._send({"id": request, "error": {"code": -32000, "message": message}})
 
     def _send(self, message: dict[str, Any]) -> None:
-        if os.getpid() != self._owner:
+        if _getpid() != self._owner:
             # A child that user code forked: it is not observed, and must not speak in our name.
             return
-        # Facts come in thousands: the encoder of the standard library walks them in C.
-        body = json.dumps({"jsonrpc": "2.0", **message}, default=as_object, check_circular=False).encode()
+        body = _encode({"jsonrpc": "2.0", **message}).encode()
         with self._lock:
+            if _identity(self._descriptor) != self._file:
+                # The number may be that of a file of the program's by now: nothing must be written to it.
+                self._on_lost()
+                _exit(CHANNEL_LOST)
             try:
                 self._writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
                 self._writer.flush()
             except OSError:
                 # Nobody listens any more: there is no point in running on.
-                os._exit(1)
+                _exit(1)
+
+
+def _identity(descriptor: int) -> tuple[int, int] | None:
+    """What a descriptor leads to; ``None`` if it is closed."""
+    try:
+        status = _fstat(descriptor)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

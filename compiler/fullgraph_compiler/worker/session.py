@@ -5,7 +5,8 @@ torch and the libraries are imported, with mounts of its own if it is to be ``se
 run, with Dynamo warm; ``run RunRequest`` -> ``{}``, with
 notifications ``facts {generation, facts}`` before it; ``minify MinifyRequest`` -> ``{}``, in the same way;
 ``environment`` -> the report that PyTorch's issue
-template asks for, as text. The worker ends after its run with exit code 0.
+template asks for, as text. The worker ends after its run with exit code 0, and with ``CHANNEL_LOST`` when the
+program has closed the descriptors of the connection.
 """
 
 from __future__ import annotations
@@ -26,14 +27,18 @@ from .imports import import_libraries, import_torch, warm_up
 if TYPE_CHECKING:
     from ..facts import Fact
 
+# A program may put its own functions in the place of these.
+_exit, _open, _dump_traceback = os._exit, open, faulthandler.dump_traceback
+
 
 def serve(folder: str, *, own_lifeline: bool) -> None:
     """Serve one run. ``folder`` is the run's own; the server makes and removes it, and may find us dead.
 
     With ``own_lifeline`` nobody else watches whether the server still lives.
     """
-    channel = Channel.take_standard_streams()
-    _use_run_folder(folder)
+    log = os.path.join(folder, "crash.log")
+    channel = Channel.take_standard_streams(lambda: _write_stack(log))
+    _use_run_folder(folder, log)
     while (message := channel.read()) is not None:
         method, request, params = message.get("method"), message.get("id"), message.get("params") or {}
         if method == "initialize":
@@ -54,14 +59,21 @@ def serve(folder: str, *, own_lifeline: bool) -> None:
         elif method in ("run", "minify"):
             if own_lifeline:
                 threading.Thread(target=_die_with_server, args=(channel,), daemon=True).start()
-            _run(channel, params, folder)
-            channel.respond(request, {})
+            try:
+                _run(channel, params, folder)
+            except BaseException as error:
+                # What the program raises is told as a fact: this is an error of our own.
+                with contextlib.suppress(Exception):
+                    traceback.print_exc()
+                channel.fail(request, traceback.format_exception_only(type(error), error)[-1].strip())
+            else:
+                channel.respond(request, {})
             for stream in (sys.stdout, sys.stderr):
                 # The program may have closed them, or put anything in their place.
                 with contextlib.suppress(Exception):
                     stream.flush()
             # Taking torch's modules apart would cost more time than a small program's run.
-            os._exit(0)
+            _exit(0)
         else:
             channel.fail(request, f"a worker knows no method {method}")
 
@@ -75,9 +87,15 @@ def _separate() -> None:
         separate()
 
 
-def _use_run_folder(folder: str) -> None:
+def _write_stack(log: str) -> None:
+    """Write where the program is to the crash log, whose descriptor it may have closed."""
+    with contextlib.suppress(Exception), _open(log, "w") as stream:
+        _dump_traceback(stream)
+
+
+def _use_run_folder(folder: str, log: str) -> None:
     """Write crashes to the run's folder, and keep this run away from the user's compiler caches."""
-    faulthandler.enable(open(os.path.join(folder, "crash.log"), "w"))  # noqa: SIM115 - it outlives all
+    faulthandler.enable(open(log, "w"))  # noqa: SIM115 - it outlives all
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")
     os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "triton")
     with contextlib.suppress(ImportError, OSError, ValueError):

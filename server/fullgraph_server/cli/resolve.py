@@ -12,7 +12,7 @@ import click
 from fullgraph_compiler.facts import Script
 
 from ..workspace.config import read_config
-from ..workspace.source import read_source
+from ..workspace.source import read_source, unreadable
 from ..workspace.targets import (
     Target,
     Torchrun,
@@ -53,6 +53,8 @@ def _target(name: str, cwd: Path) -> Target:
         raise click.UsageError(
             f"{path} is a folder: name a target in it{_suggestions(find_targets(Path(filename)))}"
         )
+    if why := unreadable(filename):
+        raise click.UsageError(f"{path} cannot be read: {why}")
     source = read_source(filename)
     if not qualname:
         return file_target(source, cwd) if source else script_target(filename, cwd)

@@ -19,7 +19,7 @@ from ..engine.report import Report
 from ..engine.requests import with_limits
 from ..engine.run import Run
 from ..engine.settings import RunSettings, memory_limit
-from ..engine.work import work_of
+from ..engine.work import failed_report, work_of
 from ..engine.workers import Workers
 from ..workspace.config import read_config
 from ..workspace.targets import Target
@@ -54,8 +54,11 @@ class Session:
     def report(self, target: Target, workspace: Workspace, depth: Depth) -> Report:
         """What a target tells when it runs."""
         plan = Plan(target, self._settings(target, workspace.root), workspace)
-        work = work_of(Job(plan, 1, plan.depth(depth), self._workers))
-        return self._until_signalled(work.execute(), work.cancel)
+        try:
+            work = work_of(Job(plan, 1, plan.depth(depth), self._workers))
+            return self._until_signalled(work.execute(), work.cancel)
+        except Exception as error:
+            return failed_report(Report(target.id, 1), target.filename, error)
 
     def minify(
         self, target: Target, request: MinifyRequest, on_facts: Callable[[Sequence[Fact]], None]

@@ -10,6 +10,8 @@ from fullgraph_compiler.facts import Stack, StackFrame
 _FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)')
 _ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
 
+REPORT_IT = "Run it again. If it fails again, please report this with the log, which has the traceback."
+
 _SIGNALS = {
     "SIGABRT": "aborted",
     "SIGBUS": "bus error",
@@ -46,6 +48,12 @@ def describe_exit(returncode: int) -> str:
     except ValueError:
         return f"signal {-returncode}"
     return f"{_SIGNALS[name]} ({name})" if name in _SIGNALS else name
+
+
+def own_failure(error: Exception) -> str:
+    """What a person is told of an error of Fullgraph's own, in one sentence."""
+    words = str(error).strip().partition("\n")[0]
+    return f"Fullgraph itself failed in this run, with {type(error).__name__}{': ' * bool(words)}{words}"
 
 
 def early_end(python: str, returncode: int, output: str) -> str:

@@ -101,7 +101,8 @@ class _Folding:
             self._index(fact)
 
     def report(self, target: str, generation: int, torch: str, depth: Depth) -> Report:
-        end = next((fact for fact in self._facts if isinstance(fact, RunFinished)), None)
+        # Where the work itself fails after the program has ended, it tells of another end.
+        end = next((fact for fact in reversed(self._facts) if isinstance(fact, RunFinished)), None)
         drafts = self._drafts()
         findings = sorted((finished(draft) for draft in drafts), key=by_place)
         frames = self._frames(drafts)

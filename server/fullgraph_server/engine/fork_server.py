@@ -100,6 +100,7 @@ class ForkServer:
         mark = str(uuid.uuid4())
         _log.info("starting %s in %s", shlex.join(command), cwd)
         try:
+            control.setblocking(False)
             transport, protocol = await asyncio.get_running_loop().subprocess_exec(
                 ProcessProtocol,
                 *command,
@@ -109,13 +110,12 @@ class ForkServer:
                 env={**env, _MARK: mark},
                 **own_group(),
             )
+            return cls(transport, protocol, control, mark)
         except BaseException:
-            control.close()
+            control.close()  # by which it ends, if it runs
             raise
         finally:
             theirs.close()
-        control.setblocking(False)
-        return cls(transport, protocol, control, mark)
 
     async def warm(self, libraries: Sequence[str]) -> Ready:
         """Import torch and these modules. Raises :class:`EndedError` if it ends meanwhile."""
@@ -151,6 +151,7 @@ class ForkServer:
             forked.kill()
             # It may yet write to its folder, which is about to be removed.
             await asyncio.wait({forked.exited}, timeout=KILL_SECONDS)
+            self._forked.pop(forked.id, None)
             channel.close()
             output.close()
             raise

@@ -117,9 +117,11 @@ class Minification:
             self._minified.take(facts)
             on_progress(self._minified.progress_message)
 
-        await self._run.execute(take)
-        if self._minified.size is None:
-            self._minified.output.unlink(missing_ok=True)
+        try:
+            await self._run.execute(take)
+        finally:
+            if self._minified.size is None:
+                self._minified.output.unlink(missing_ok=True)
         return self._minified
 
 

@@ -57,17 +57,18 @@ class Nursery:
         if self._server is not None:
             # Others wait for it as well.
             await asyncio.shield(self._server)
-        spare, self._spare = self._spare, None
+        spare = self._spare
         if spare is not None and self._forks and not _is_ready(spare):
             # A fork of one's own comes sooner than the end of what another one does ahead, if that stops.
             self._end(_close(spare))
-            spare = None
+            spare = self._spare = None
         # A fork has one thread when its run begins. Others get theirs with the libraries, before it.
         if spare is not None and not self._forks and separate != self._spare_is_separate:
             self._end(_close(spare))
-            spare = None
+            spare = self._spare = None
         if spare is None:
             return await self._start_worker(ahead=False, separate=separate)
+        self._spare = None
         try:
             worker = await asyncio.shield(spare)
         except asyncio.CancelledError:
@@ -96,10 +97,11 @@ class Nursery:
 
     async def close(self) -> None:
         """End all processes."""
+        if self._server is not None:
+            self._server.cancel()  # if it still starts, which may take long; the spare worker waits for it
         if self._spare is not None:
             await _close(self._spare)
         if self._server is not None:
-            self._server.cancel()
             (server,) = await asyncio.gather(self._server, return_exceptions=True)
             if isinstance(server, ForkServer):
                 await server.close()

@@ -106,13 +106,21 @@ class Output:
         """The last of it."""
 
     async def read(self, stream: asyncio.StreamReader, on_text: Callable[[str], None]) -> None:
-        """Hand on what comes, until it ends."""
+        """Hand on what comes, until it ends. Where ``on_text`` fails, the process must not wait for it."""
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         with contextlib.suppress(ConnectionError):  # a process that is killed can reset it
             while chunk := await stream.read(BUFFER):
                 text = decoder.decode(chunk)
                 self.tail = (self.tail + text)[-_TAIL:]
-                on_text(text)
+                try:
+                    on_text(text)
+                except Exception:
+                    _log.exception("the output of a process cannot be passed on")
+                    on_text = _drop
+
+
+def _drop(_: str) -> None:
+    """Nobody takes it."""
 
 
 @cache

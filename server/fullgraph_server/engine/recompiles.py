@@ -49,6 +49,9 @@ def frozen_verdict(report: Report) -> str:
     missed = [finding for finding in report.findings if finding.kind == "late-compile"]
     calls, places = sum(finding.count for finding in missed), len({finding.span for finding in missed})
     if not missed:
+        problem = next((finding for finding in report.findings if finding.severity == "error"), None)
+        if problem is not None and report.status not in ("finished", "exited"):
+            return problem.message
         return "No call would be compiled after the warm-up."
     where = "" if places == calls else f", from {wording.counted(places, 'place')}"
     return f"{wording.counted(calls, 'call')} would be compiled after the warm-up{where}."

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 
 from .report import Report
+
+_log = logging.getLogger(__name__)
 
 _REFRESH_SECONDS = 0.1
 """How long facts gather before an unfinished report is made of them."""
@@ -18,7 +21,8 @@ class Reporting:
     """Makes reports as facts come in, not too often, and beside the event loop, which has requests to answer.
 
     ``make`` makes the report of all that is known when it is called, in a thread. ``on_report`` gets those
-    that tell something; without it only the last one is made.
+    that tell something; without it only the last one is made. An unfinished report that cannot be made is
+    left out.
     """
 
     def __init__(self, make: Callable[[], Report], on_report: Callable[[Report], None] | None) -> None:
@@ -32,6 +36,7 @@ class Reporting:
         self._news = True
         if self._on_report is not None and (self._refreshing is None or self._refreshing.done()):
             self._refreshing = asyncio.create_task(self._refresh(_REFRESH_SECONDS))
+            self._refreshing.add_done_callback(_log_failure)
 
     def end(self) -> None:
         """Make the last report now: nothing more comes."""
@@ -40,7 +45,7 @@ class Reporting:
         self._refreshing = asyncio.create_task(self._refresh(0))
 
     async def finish(self) -> Report:
-        """The last report, once it has been made."""
+        """The last report, once it has been made. Raises what kept it from that."""
         assert self._refreshing is not None, "the end was not noted"
         return await self._refreshing
 
@@ -59,6 +64,11 @@ class Reporting:
                 self._on_report(report)
             if not self._news:
                 return report
+
+
+def _log_failure(refreshing: asyncio.Task[Report]) -> None:
+    if not refreshing.cancelled() and (error := refreshing.exception()):
+        _log.error("no report could be made of what a run has told so far", exc_info=error)
 
 
 def tells(report: Report) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 from fullgraph_compiler.facts import (
+    CHANNEL_LOST,
     PROTOCOL_VERSION,
     Fact,
     MinifyRequest,
@@ -23,7 +24,7 @@ from fullgraph_compiler.facts import (
     to_json,
 )
 
-from .crash import crash_stack, describe_exit, early_end
+from .crash import REPORT_IT, crash_stack, describe_exit, early_end, own_failure
 from .nursery import START_SECONDS, StartError, silent
 from .probe import CHOOSE
 from .process import worker_folder
@@ -93,18 +94,28 @@ class Run:
     def cancel(self) -> None:
         """End the run now; what it told until then stays."""
         self._cancelled = True
+        self._give_up()
+
+    def _give_up(self) -> None:
         if self._step is not None:
             self._step.cancel()
 
     async def execute(self, on_facts: Callable[[Sequence[Fact]], None]) -> None:
         """Run the program, and give its facts to ``on_facts`` as they come.
 
-        Whatever the program or the interpreter do, this raises nothing, and the last fact is
-        ``RunFinished``.
+        Whatever the program or the interpreter do, and whatever fails here, this raises nothing, and the last
+        fact is ``RunFinished``; only ``on_facts`` may raise when it is given that.
         """
         begun = time.monotonic()
-        delivery = _Delivery(self._request.generation, on_facts)
-        ending = await self._run(delivery)
+        delivery = _Delivery(self._request.generation, on_facts, self._give_up)
+        try:
+            ending = await self._run(delivery)
+            if delivery.error is not None:
+                raise delivery.error
+        except Exception as error:
+            error = delivery.error or error
+            _log.error("a run failed", exc_info=error)
+            ending = _Ending("crashed", own_failure(error), (REPORT_IT,))
         if not delivery.finished:
             delivery.finish(ending, time.monotonic() - begun)
 
@@ -117,32 +128,36 @@ class Run:
             return _Ending("not-started", str(error), (CHOOSE,))
         except _CancelledError:
             return _Ending("cancelled")
-        worker.listen(delivery.take, self._on_output)
         log = ""
         try:
+            worker.listen(delivery.take, self._on_output)
             ending = await self._interruptible(self._converse(worker))
         except _CancelledError:
             ending = _Ending("cancelled")
         finally:
-            log = await worker.close()
-            self._workers.give_back(worker)
+            try:
+                log = await worker.close()
+            finally:
+                self._workers.give_back(worker)
         if ending.status in ("crashed", "timeout", "memory") and _runs_it_itself(self._request):
             return _with_stack(ending, crash_stack(log, worker_folder()))
         return ending
 
     async def _interruptible(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Do what :meth:`cancel` may interrupt. Raises :class:`_CancelledError` if it did."""
-        self._step = asyncio.ensure_future(work)
+        step = self._step = asyncio.ensure_future(work)
         if self._cancelled:
-            self._step.cancel()
+            step.cancel()
         try:
-            return cast(_T, await self._step)
-        except asyncio.CancelledError:
-            if self._cancelled:
-                raise _CancelledError from None
-            raise
+            await asyncio.wait({step})
         finally:
             self._step = None
+            step.cancel()  # unless it is done: then it is this task that was cancelled
+        if not step.cancelled():
+            return cast(_T, step.result())
+        if self._cancelled:
+            raise _CancelledError
+        raise RuntimeError("the worker was taken away")
 
     async def _converse(self, worker: Worker) -> _Ending:
         ending = await self._greet(worker)
@@ -158,7 +173,7 @@ class Run:
             await asyncio.wait({process.exited}, timeout=_EXIT_SECONDS)
             return self._exhausted(cause)
         if cause == "answered" and isinstance(answer.result(), Refusal):
-            return _Ending("crashed", f"The worker failed: {answer.result().message}")
+            return _Ending("crashed", f"The worker failed: {answer.result().message}", (REPORT_IT,))
         await asyncio.wait({process.exited}, timeout=_EXIT_SECONDS)
         return _death(process.exited.result()) if process.exited.done() else _Ending("crashed", _SILENT)
 
@@ -217,21 +232,36 @@ class _CancelledError(Exception):
 class _Delivery:
     """Hands facts on: those of this generation, and nothing after the run has finished."""
 
-    def __init__(self, generation: int, on_facts: Callable[[Sequence[Fact]], None]) -> None:
+    def __init__(
+        self,
+        generation: int,
+        on_facts: Callable[[Sequence[Fact]], None],
+        give_up: Callable[[], None],
+    ) -> None:
         self.finished = False
+        self.error: Exception | None = None
+        """What ``on_facts`` raised: it gets no more facts of the worker, and ``give_up`` is called."""
         self._generation = generation
         self._on_facts = on_facts
+        self._give_up = give_up
 
     def take(self, params: Any) -> None:
         """Take the parameters of a ``facts`` notification."""
+        if self.error is not None:
+            return
         try:
-            if params["generation"] != self._generation:
-                return
-            facts = from_json(params["facts"])
+            self._deliver(self._read(params))
+        except Exception as error:
+            self.finished, self.error = False, error
+            self._give_up()
+
+    def _read(self, params: Any) -> Sequence[Fact]:
+        try:
+            of_this_run = params["generation"] == self._generation
+            return cast(Sequence[Fact], from_json(params["facts"])) if of_this_run else ()
         except (KeyError, TypeError, ValueError):
             _log.exception("the worker sent facts that cannot be read")
-            return
-        self._deliver(facts)
+            return ()
 
     def finish(self, ending: _Ending, seconds: float) -> None:
         """Say how the run ended in place of a worker that could not."""
@@ -258,10 +288,16 @@ def to_stderr(text: str) -> None:
 
 # -- sentences ---------------------------------------------------------------------------------
 
+_LOST = (
+    "The program has closed the descriptors through which Fullgraph observes it: what follows was not seen."
+)
+_LEAVE_OPEN = "Close the program's own files only, rather than all descriptors (os.closerange)."
 _SILENT = "The worker answered, but did not say how the program ended."
 
 
 def _death(returncode: int) -> _Ending:
+    if returncode == CHANNEL_LOST:
+        return _Ending("crashed", _LOST, (_LEAVE_OPEN,))
     how = describe_exit(returncode)
     if returncode < 0:
         return _Ending("crashed", f"The program crashed: {how}.")

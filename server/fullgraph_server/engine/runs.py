@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import logging
 import os
@@ -18,7 +19,7 @@ from .report import Report
 from .reporting import tells
 from .requests import with_limits
 from .run import Run, to_stderr
-from .work import Work, work_of
+from .work import Work, failed_report, work_of
 from .workers import Workers
 
 _log = logging.getLogger(__name__)
@@ -107,7 +108,8 @@ class Runs:
             slot.asked = slot.asked.joined(asked)
         if slot.task is None:
             slot.task = asyncio.create_task(self._work(target, slot))
-        return slot.waiting
+        # Others wait for it as well: one who gives up must not take it from them.
+        return asyncio.shield(slot.waiting)
 
     def restart(self, filename: str) -> None:
         """Run again what depends on a file. A run that is on has read an older text: it ends."""
@@ -130,8 +132,7 @@ class Runs:
             if slot is None:
                 continue
             slot.forget()
-            for observer in self._observers:
-                observer.cleared(name)
+            self._tell(lambda observer, name=name: observer.cleared(name))  # type: ignore[misc]
             self._change(name, slot, run=None, generation=0, stale=False, run_on_save=True)
 
     async def close(self) -> None:
@@ -197,8 +198,14 @@ class Runs:
                 self._change(target, slot, run="queued")
                 async with self._turns:
                     await self._attempt(target, slot, before)
+        except asyncio.CancelledError:  # the server ends, or somebody has cancelled what it waits for
+            self._change(target, slot, run="cancelled")
+            raise
         finally:
             slot.task = None
+            if slot.waiting is not None:
+                slot.waiting.cancel()
+                slot.waiting = None
 
     async def _attempt(self, target: str, slot: _Slot, before: TargetState) -> None:
         plan, error = await self._planned(target)
@@ -207,13 +214,21 @@ class Runs:
         if answer is None:  # stopped meanwhile
             self._change(target, slot, run=None if slot.forgotten else before.run)
         elif error is not None:
-            self._change(target, slot, run="crashed")
-            answer.set_exception(error)
+            slot.superseded = False
+            self._change(target, slot, run="crashed", generation=next(self._generations))
+            if slot.filename:
+                answer.set_result(self._failed(target, slot, error))
+            else:  # there is no place yet for a finding
+                answer.set_exception(error)
         elif plan is None:
             self.clear(target)
             answer.set_result(None)
         else:
-            report = await self._run(target, slot, asked.switched(plan), asked, before.stale)
+            try:
+                report = await self._run(target, slot, plan, asked, before.stale)
+            except asyncio.CancelledError:
+                answer.cancel()
+                raise
             if slot.superseded and slot.waiting is not None:
                 _settle_with(answer, slot.waiting)
             else:
@@ -227,58 +242,94 @@ class Runs:
             return None, error
 
     async def _run(self, name: str, slot: _Slot, plan: Plan, asked: _Asked, was_stale: bool) -> Report:
+        """Run once. An error of Fullgraph's own ends the run, and is told as a finding of it."""
         target, generation = plan.target, next(self._generations)
+        slot.filename = target.filename
         slot.files |= {target.filename}
         slot.superseded = False
+        slot.running = asked
         self._change(name, slot, run="running", generation=generation, stale=False)
+        try:
+            report = await self._execute(name, slot, asked.switched(plan), generation)
+        except Exception as error:
+            report = self._failed(name, slot, error)
+        except asyncio.CancelledError:
+            self._tell(lambda observer: observer.finished(target, generation, "cancelled"))
+            raise
+        finally:
+            slot.work = slot.running = None
+        status = report.status or "crashed"
+        if not slot.forgotten:
+            told_something = tells(report) and not slot.superseded
+            stale = slot.state.stale or (was_stale and not told_something)
+            follows = slot.superseded and slot.waiting is not None
+            self._change(name, slot, run="queued" if follows else status, stale=stale)
+        self._tell(lambda observer: observer.finished(target, generation, status))
+        return report
+
+    async def _execute(self, name: str, slot: _Slot, plan: Plan, generation: int) -> Report:
+        """Make the report of one run, and keep what the next one needs to know."""
+        assert slot.running is not None
         job = Job(
             plan,
             generation,
-            plan.depth(asked.depth),
+            plan.depth(slot.running.depth),
             self._workers,
             slot.libraries,
             lambda report: self._report(name, slot, report),
             _Output().write,
         )
         work = slot.work = work_of(job)
-        slot.running = asked
-        for observer in self._observers:
-            observer.started(target, generation, work.cancel)
-        try:
-            report = await work.execute()
-        finally:
-            slot.work = slot.running = None
-        status, told = report.status or "crashed", tells(report) and not slot.superseded
+        if error := self._tell(lambda observer: observer.started(plan.target, generation, work.cancel)):
+            raise error
+        report = await work.execute()
         if not slot.forgotten:
+            told = tells(report) and not slot.superseded
             slot.finish(report, work.facts, work.depends_on(report) if told else None)
-            if status != "not-started":
+            if report.status != "not-started":
                 work.prepare(slot.libraries)
-            stale = slot.state.stale or (was_stale and not told)
-            follows = slot.superseded and slot.waiting is not None
-            self._change(name, slot, run="queued" if follows else status, stale=stale)
-        for observer in self._observers:
-            observer.finished(target, generation, status)
+        return report
+
+    def _failed(self, target: str, slot: _Slot, error: Exception) -> Report:
+        """Show the report of a run in which Fullgraph itself failed."""
+        generation, told = slot.state.generation, slot.latest
+        if told is None or told.generation != generation:
+            told = Report(target, generation)
+        report = failed_report(told, slot.filename, error)
+        with contextlib.suppress(Exception):  # of an observer, which was logged
+            self._report(target, slot, report)
         return report
 
     def _report(self, target: str, slot: _Slot, report: Report) -> None:
-        if not slot.forgotten and not slot.superseded:
-            slot.latest = report
-            if report.status is not None:
-                slot.report = report
-                if report.depth in _USUAL and not (slot.running and slot.running.switches):
-                    slot.usual_depth = "kernels" if report.codes else "graph"
-            for observer in self._observers:
-                observer.reported(report)
-            if report.status is not None:
-                # Its process may take a moment to go: nobody has to wait for that.
-                self._change(target, slot, run=report.status)
+        """Take a report, and show it. Raises the error of an observer that cannot."""
+        if slot.forgotten or slot.superseded:
+            return
+        if error := self._tell(lambda observer: observer.reported(report)):
+            raise error
+        slot.latest = report
+        if report.status is not None:
+            slot.report = report
+            if report.depth in _USUAL and not (slot.running and slot.running.switches):
+                slot.usual_depth = "kernels" if report.codes else "graph"
+            # Its process may take a moment to go: nobody has to wait for that.
+            self._change(target, slot, run=report.status)
 
     def _change(self, target: str, slot: _Slot, **changes: Any) -> None:
         state = replace(slot.state, **changes)
         if state != slot.state:
             slot.state = state
-            for observer in self._observers:
-                observer.changed(target, state)
+            self._tell(lambda observer: observer.changed(target, state))
+
+    def _tell(self, tell: Callable[[RunObserver], None]) -> Exception | None:
+        """Tell all observers; the error of one keeps nothing from the others, and is returned."""
+        failed = None
+        for observer in self._observers:
+            try:
+                tell(observer)
+            except Exception as error:
+                _log.exception("%s failed", type(observer).__name__)
+                failed = error
+        return failed
 
     def _selected(self, target: str | None) -> list[_Slot]:
         return [slot for name, slot in self._slots.items() if target in (None, name)]
@@ -320,6 +371,8 @@ class _Slot:
         self.usual_depth: Depth = "graph"
         """How deep a run goes of which nobody has said more."""
         self.state = TargetState()
+        self.filename = ""
+        """The target's, once it is known."""
         self.report: Report | None = None
         """Of the last run that is over."""
         self.latest: Report | None = None
@@ -392,10 +445,11 @@ def _settle_with(answer: asyncio.Future[Report | None], later: asyncio.Future[Re
     """Answer a request with what another one gets."""
 
     def settle(done: asyncio.Future[Report | None]) -> None:
-        error = done.exception()
-        if error is None:
-            answer.set_result(done.result())
-        else:
+        if done.cancelled():
+            answer.cancel()
+        elif error := done.exception():
             answer.set_exception(error)
+        else:
+            answer.set_result(done.result())
 
     later.add_done_callback(settle)

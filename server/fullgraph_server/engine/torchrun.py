@@ -58,17 +58,21 @@ class TorchrunWork:
 
     async def execute(self) -> Report:
         """Run all ranks. The first that fails ends the others: they would wait for it for ever."""
-        running = {asyncio.create_task(rank.execute()) for rank in self._ranks}
-        everything = asyncio.gather(*running)
+        ranks = [asyncio.create_task(rank.execute()) for rank in self._ranks]
+        running = set(ranks)
         try:
             while running and not any(rank.failed for rank in self._ranks):
-                _, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                for rank in done:
+                    rank.result()
             if running:
                 await asyncio.wait(running, timeout=_GRACE_SECONDS)
                 self.cancel()
-            await everything
+            await asyncio.gather(*ranks)
             return await self._reporting.finish()
         finally:
+            self.cancel()
+            await asyncio.gather(*ranks, return_exceptions=True)
             self._reporting.close()
             self._meeting.cleanup()
 

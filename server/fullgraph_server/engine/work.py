@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from fullgraph_compiler.facts import Fact, PreviewDeferred, Program, RunFinished, RunRequest
 
 from ..traces.work import TraceWork
 from ..workspace.targets import Torchrun, Trace
+from .crash import REPORT_IT, own_failure
+from .drafts import by_place
 from .plan import Job
 from .previews import PreviewRun, no_preview
-from .report import Report
+from .report import Finding, Report, Span
 from .reporting import Reporting
 from .requests import with_limits
 from .run import Run
 from .torchrun import TorchrunWork
+
+_log = logging.getLogger(__name__)
 
 
 class Work(Protocol):
@@ -29,7 +35,7 @@ class Work(Protocol):
         """End it now; what is known until then stays."""
 
     async def execute(self) -> Report:
-        """Make the report. Whatever the target's programs do, this raises nothing."""
+        """Make the report. Whatever the target's programs do, this raises nothing; errors here it may."""
 
     def prepare(self, libraries: Sequence[str]) -> None:
         """Get ready to do the same again, for a program that imports these."""
@@ -44,6 +50,18 @@ def work_of(job: Job) -> Work:
     if isinstance(program, Trace):
         return TraceWork(job, program)
     return TorchrunWork(job, program) if isinstance(program, Torchrun) else ProgramWork(job, program)
+
+
+def failed_report(told: Report, filename: str, error: Exception) -> Report:
+    """The report of a run in which Fullgraph itself failed: what it had told, and the error as a finding.
+
+    ``filename`` is the target's. The traceback goes to the log.
+    """
+    _log.error("the run of %s failed", told.target, exc_info=error)
+    place = Span(filename, 1, 1, 1, 1)
+    finding = Finding("target-error", "target-error", "error", own_failure(error), place, hints=(REPORT_IT,))
+    findings = sorted((*told.findings, finding), key=by_place)
+    return replace(told, status="crashed", findings=tuple(findings))
 
 
 class ProgramWork:

@@ -76,9 +76,13 @@ class Worker:
         """
         # The run's own folder: the worker keeps its caches beside the crash log, and may die at any time.
         folder = Path(tempfile.mkdtemp(prefix="fullgraph-"))
+        started: Process | None = None
         try:
-            return cls(await process(folder), folder, libraries, ahead, separate)
+            started = await process(folder)
+            return cls(started, folder, libraries, ahead, separate)
         except BaseException:
+            if started is not None:
+                started.kill()
             shutil.rmtree(folder, ignore_errors=True)
             raise
 
@@ -104,14 +108,17 @@ class Worker:
 
     async def close(self) -> str:
         """Kill the process and its descendants, read what it left, and return its crash log."""
-        self.process.kill()
-        await asyncio.wait({self.process.exited}, timeout=KILL_SECONDS)
-        await self.drain()
-        for reader in self._readers:
-            reader.cancel()
-        await asyncio.gather(*self._readers, return_exceptions=True)
-        self.process.close()
-        return self._remove_folder()
+        try:
+            self.process.kill()
+            await asyncio.wait({self.process.exited}, timeout=KILL_SECONDS)
+            await self.drain()
+            for reader in self._readers:
+                reader.cancel()
+            await asyncio.gather(*self._readers, return_exceptions=True)
+            self.process.close()
+        finally:
+            log = self._remove_folder()
+        return log
 
     def _remove_folder(self) -> str:
         try:

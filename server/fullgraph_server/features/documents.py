@@ -178,8 +178,10 @@ def _row_range(row: int) -> types.Range:
 
 @lru_cache(maxsize=4096)
 def _uri(filename: str) -> str:
-    # A name that is not UTF-8 cannot be opened by its URI; what stands in its place has one at least.
-    return uris.from_fs_path(filename.encode("utf-8", "replace").decode()) or ""
+    try:
+        return uris.from_fs_path(filename) or ""
+    except UnicodeEncodeError:  # a name that is not UTF-8
+        return Path(filename).as_uri()
 
 
 @lru_cache(maxsize=4096)

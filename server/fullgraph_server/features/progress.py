@@ -88,7 +88,8 @@ class Progress(RunObserver):
 
     def finished(self, target: Target, generation: int, status: Status) -> None:
         """Take the display of a run away."""
-        self._shown.pop(generation).end(f"{target.label}: {status}")
+        if shown := self._shown.pop(generation, None):
+            shown.end(f"{target.label}: {status}")
 
 
 class StatusNotifications(RunObserver):

@@ -19,7 +19,7 @@ from ..engine.runs import Runs
 from ..protocol import TARGETS, TargetItem, TargetsParams
 from ..workspace.config import read_config
 from ..workspace.ranges import header_span, line_span, node_span
-from ..workspace.source import SourceFile, SourceReader
+from ..workspace.source import SourceFile, SourceReader, unreadable
 from ..workspace.targets import (
     Target,
     Torchrun,
@@ -138,7 +138,7 @@ class Targets:
         if not os.path.exists(filename):
             return NoTarget(f"There is no file {filename}.")
         source = self._documents.workspace_of(filename).source(filename)
-        return source or NoTarget(f"{filename} cannot be read as Python.")
+        return source or NoTarget(f"{filename} cannot be read: {unreadable(filename) or 'it is not Python'}.")
 
     def _root(self, filename: str) -> Path:
         return self._documents.workspace_of(filename).root
@@ -243,8 +243,10 @@ def _definition_path(target: Target) -> list[str]:
 
 
 def _definitions(body: Iterable[ast.AST]) -> Iterator[_Definition]:
-    for node in body:
+    left = list(body)[::-1]
+    while left:
+        node = left.pop()
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node
         elif isinstance(node, (ast.If, ast.Try)):
-            yield from _definitions(ast.iter_child_nodes(node))
+            left += list(ast.iter_child_nodes(node))[::-1]

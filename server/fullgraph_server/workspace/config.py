@@ -13,6 +13,7 @@ from fullgraph_compiler.facts import DEVICES, Dynamic, Files, Switches
 
 from ..engine.report import Span
 from .problems import Problem
+from .source import read_bytes
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -79,14 +80,14 @@ def read_config(root: Path) -> Config:
     """The configuration of the project at ``root``; an empty one where it has none."""
     path = root / "pyproject.toml"
     try:
-        text = path.read_text("utf-8")
+        text = read_bytes(str(path)).decode()
     except FileNotFoundError:
         return Config(root)
     except (OSError, UnicodeDecodeError) as error:
         return Config(root, problems=(_problem(path, 1, f"cannot read pyproject.toml: {error}"),))
     try:
         document: Mapping[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         place = _ROW.search(str(error))
         row = int(place.group(1)) if place else 1
         return Config(root, problems=(_problem(path, row, f"pyproject.toml does not parse: {error}"),))

@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import doctest
 import io
+import keyword
 import re
 import tokenize
 from collections.abc import Iterator
@@ -30,8 +31,17 @@ NamedDefinition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassD
 
 _COMMENT = re.compile(r"#\s*fullgraph:\s*")
 _PROMPT = ">>> "
-_WHERE = re.compile(r"\s+where\s+")
-_GIVEN = re.compile(r"\s*(\w+)@(\d+)\s*=\s*(\S+)\s*")
+_WHERE = "where"
+_GIVEN = re.compile(r"\s*(\w{1,40})@(\d{1,9})\s*=\s*(\S{1,40})\s*")
+_MOST_DOCSTRING = 20_000
+"""Characters of a docstring with examples: the patterns of ``doctest`` take too long for more."""
+
+
+_OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}")
+_OPERANDS = (tokenize.NUMBER, tokenize.STRING, getattr(tokenize, "FSTRING_END", None))
+_KEYWORDS = frozenset(keyword.kwlist) - {"None", "True", "False"}
+_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""What Python's parser raises."""
 
 
 @dataclass(frozen=True)
@@ -102,13 +112,14 @@ def _definitions(node: ast.Module | ast.ClassDef, prefix: str) -> Iterator[tuple
 
 def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """Statements that run when they are imported, those in an ``if`` or ``try`` included."""
-    for statement in body:
+    left = body[::-1]
+    while left:
+        statement = left.pop()
         yield statement
+        # Not recursive: each elif is an if within the one before.
         if isinstance(statement, (ast.If, ast.Try)) and not _is_main(statement):
-            yield from statements(statement.body)
-            for handler in getattr(statement, "handlers", ()):
-                yield from statements(handler.body)
-            yield from statements(statement.orelse)
+            handlers = [inner for handler in getattr(statement, "handlers", ()) for inner in handler.body]
+            left += [*statement.body, *handlers, *statement.orelse][::-1]
 
 
 def _is_main(statement: ast.stmt) -> bool:
@@ -165,11 +176,17 @@ def _call(source: SourceFile, comment: _Comment) -> ExampleCall | Problem:
 
 
 def _split(text: str) -> tuple[str, str | None]:
-    """A call, and what follows its ``where``, a word that an expression can have in a string only."""
-    if _not_an_expression(text):
-        for where in _WHERE.finditer(text):
-            if not _not_an_expression(text[: where.start()]):
-                return text[: where.start()], text[where.end() :]
+    """A call, and what follows its ``where``: no expression has a name directly behind another operand."""
+    depth, after_operand = 0, False
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            is_name = token.type == tokenize.NAME and token.string not in _KEYWORDS
+            if token.string == _WHERE and is_name and after_operand and not depth:
+                return text[: token.start[1]], text[token.end[1] :]
+            depth += (token.string in _OPENING) - (token.string in _CLOSING)
+            after_operand = is_name or token.type in _OPERANDS or token.string in _CLOSING
+    except (tokenize.TokenError, SyntaxError):
+        pass
     return text, None
 
 
@@ -177,8 +194,8 @@ def _not_an_expression(text: str) -> str:
     """Why it is none, else empty."""
     try:
         ast.parse(text, mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return error.msg if isinstance(error, SyntaxError) else str(error)
+    except _UNREADABLE as error:
+        return error.msg if isinstance(error, SyntaxError) else str(error) or "it is too deep"
     return ""
 
 
@@ -189,7 +206,7 @@ def _given(text: str) -> GivenValue | None:
         return None
     try:
         value = ast.literal_eval(match[3])
-    except (SyntaxError, ValueError):
+    except _UNREADABLE:
         return None
     is_number = isinstance(value, (int, float)) if match[1] == "item" else type(value) is int and value >= 0
     return GivenValue(match[1], int(match[2]), value) if is_number else None
@@ -209,6 +226,8 @@ def _docstring_calls(source: SourceFile, node: NamedDefinition) -> list[ExampleC
         return []
     row = node.body[0].lineno
     try:
+        if len(docstring) > _MOST_DOCSTRING:
+            raise ValueError(f"it is longer than {_MOST_DOCSTRING:,} characters")
         examples = doctest.DocTestParser().get_examples(docstring)
     except ValueError as error:
         # The parser counts the rows of the docstring.

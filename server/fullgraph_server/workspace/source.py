@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import errno
+import io
 import os
 import stat
 import tokenize
@@ -10,6 +12,10 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
+
+_MOST_BYTES: Final = 16 << 20
+"""Of a file: no person has written more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +100,6 @@ class SourceReader:
             status = os.stat(filename)
         except (OSError, ValueError):
             return None
-        if not stat.S_ISREG(status.st_mode):
-            return None
         stamp = (status.st_mtime_ns, status.st_size)
         known = self._files.get(filename)
         if known is None or known[0] != stamp:
@@ -106,7 +110,36 @@ class SourceReader:
 def read_source(filename: str) -> SourceFile | None:
     """Read a file in the encoding that it declares; ``None`` where that is not possible."""
     try:
-        with tokenize.open(filename) as stream:
-            return SourceFile(filename, stream.read())
+        data = io.BytesIO(read_bytes(filename))
+        encoding, _ = tokenize.detect_encoding(data.readline)
+        data.seek(0)
+        return SourceFile(filename, io.TextIOWrapper(data, encoding).read())
     except (OSError, SyntaxError, ValueError):
         return None
+
+
+def read_bytes(filename: str) -> bytes:
+    """The bytes of a file that somebody may have written. Raises ``OSError``.
+
+    A pipe could keep the reader waiting for ever, and a device has no end.
+    """
+    try:
+        filename.encode()
+    except UnicodeEncodeError:
+        raise OSError(errno.EILSEQ, "its path is not UTF-8") from None
+    if not stat.S_ISREG(os.stat(filename).st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    with open(filename, "rb") as stream:
+        data = stream.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise OSError(errno.EFBIG, f"it is larger than {_MOST_BYTES >> 20} MiB")
+    return data
+
+
+def unreadable(filename: str) -> str:
+    """Why a file cannot be read, as a part of a sentence; empty if it can be."""
+    try:
+        read_bytes(filename)
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import logging
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -23,8 +24,10 @@ from ..engine.report import TRACE, Span
 from .config import Config, TargetConfig, TargetKind
 from .examples import FoundExamples, find_examples
 from .problems import Problem
-from .source import SourceFile, read_source
+from .source import SourceFile, read_bytes, read_source
 from .workspace import is_library_folder
+
+_log = logging.getLogger(__name__)
 
 _RANK = "#rank="
 _MENTIONS = re.compile(r"torch\.compile\b|#\s*fullgraph:")
@@ -156,9 +159,11 @@ def find_targets(root: Path) -> tuple[Target, ...]:
     targets: list[Target] = []
     for filename in python_files(str(root)):
         if _mentions(filename):
-            source = read_source(filename)
-            if source is not None:
-                targets += file_targets(source, root)
+            try:
+                source = read_source(filename)
+                targets += file_targets(source, root) if source is not None else ()
+            except Exception:  # one odd file does not take the targets of all others away
+                _log.exception("the targets of %s cannot be found", filename)
     return tuple(targets)
 
 
@@ -255,9 +260,9 @@ def python_files(folder: str) -> Iterator[str]:
 
 def _mentions(filename: str) -> bool:
     try:
-        with open(filename, "rb") as stream:
-            return _MENTIONS_IN_BYTES.search(stream.read()) is not None
-    except OSError:
+        return _MENTIONS_IN_BYTES.search(read_bytes(filename)) is not None
+    except OSError as error:
+        _log.warning("%r is left out of the targets: %s", filename, error.strerror)
         return False
 
 

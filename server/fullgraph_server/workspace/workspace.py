@@ -42,7 +42,7 @@ def project_root(path: Path) -> Path:
 
 def is_project(folder: Path) -> bool:
     """Whether a folder is marked as a project's."""
-    return any((folder / marker).exists() for marker in _PROJECT_MARKERS)
+    return any(os.path.exists(folder / marker) for marker in _PROJECT_MARKERS)
 
 
 @lru_cache(maxsize=4096)
