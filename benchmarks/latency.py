@@ -85,6 +85,27 @@ async def squiggles(editing: Session, text: str) -> tuple[float, float]:
     return told, complete
 
 
+async def files(runs: int) -> None:
+    """What it costs a run to have files of its own."""
+    text = TOY.read_text("utf-8")
+    seconds: dict[str, list[float]] = {"keep": [], "discard": []}
+    async with session(text) as editing:
+        for number in range(-WARMING, runs):
+            for choice, times in seconds.items():
+                editing.editor.set_configuration({"fullgraph": {"files": choice}})
+                await asyncio.sleep(THOUGHT)
+                started = perf_counter()
+                await editing.run()
+                if number >= 0:
+                    times.append(perf_counter() - started)
+    kept, discarded = (statistics.median(times) for times in seconds.values())
+    print(
+        f"files discarded: a run of {discarded * 1000:.0f} ms, with files kept {kept * 1000:.0f} ms: "
+        f"{(discarded - kept) * 1000:.0f} ms more (target <= 20 ms), {discarded / kept:.2f} times "
+        f"(medians of {runs})"
+    )
+
+
 async def early(runs: int) -> None:
     """When the first finding of a long program appears, as a share of its run."""
     functions = "".join(
@@ -113,7 +134,7 @@ async def early(runs: int) -> None:
 
 
 PARTS: dict[str, Callable[[int], Awaitable[None]]] = {
-    part.__name__: part for part in (toy, llama, early, storm, guards)
+    part.__name__: part for part in (toy, llama, files, early, storm, guards)
 }
 
 

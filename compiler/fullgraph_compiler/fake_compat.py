@@ -6,7 +6,9 @@ As :mod:`.torch_compat`: each entry says where torch keeps it and in which of th
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import wraps
@@ -81,9 +83,20 @@ class _Run:
         self._mode = mode
         self._dispatch = mode.dispatch
         self._given = given
+        self._renew_lock()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._renew_lock)
+
+    def _renew_lock(self) -> None:
+        # One thread at a time: what it does is noted on the mode (``in_kernel_invocation``).
+        self._lock = threading.RLock()
 
     def dispatch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """The outcome of an operation."""
+        with self._lock:
+            return self._dispatch_alone(func, types, args, kwargs)
+
+    def _dispatch_alone(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         kwargs = kwargs or {}
         if func in _RANDOM and args[0].constant is not None:
             func(args[0].constant, *args[1:], **kwargs)

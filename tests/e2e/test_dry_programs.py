@@ -123,6 +123,25 @@ PROGRAMS = {
     "distributions are drawn from": """
         torch.distributions.Categorical(torch.softmax(torch.randn(2, 5), -1)).sample()
         """,
+    "threads work beside each other": """
+        from concurrent.futures import ThreadPoolExecutor
+        model = nn.Linear(64, 64)
+        def step(_):
+            for _ in range(200):
+                model.weight.detach().clone().cpu().view(-1)[:5] + 1
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(step, range(4)))
+        """,
+    "what is known is copied": """
+        import copy
+        norm = copy.deepcopy(nn.BatchNorm1d(4))
+        assert norm.num_batches_tracked.item() == 0 and copy.deepcopy(torch.tensor(2.5)).item() == 2.5
+        """,
+    "storages are told apart": """
+        one, two = nn.Linear(4, 4).weight, nn.Linear(4, 4).weight
+        address = lambda tensor: tensor.untyped_storage().data_ptr()
+        assert address(one) != address(two) and address(one) == address(one.detach()) == one.data_ptr()
+        """,
     "modules are copied": """
         import copy
         model = nn.TransformerEncoderLayer(16, 2, batch_first=True)
