@@ -27,6 +27,5 @@ sys.path += [
 
 from fullgraph_server.server import main
 
-# Processes that read logs beside the server begin with this file, too.
 if __name__ == "__main__":
     main()

@@ -231,6 +231,7 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
         "recipes": [],
         "ranks": [],
         "dry": None,
+        "discarded": None,
     }
 
 

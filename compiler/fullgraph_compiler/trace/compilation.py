@@ -23,6 +23,8 @@ class Compilation:
     shapes: ShapeReader
     graph: GraphCaptured | TraceRecord | None = None
     outline: str = ""
+    filenames: tuple[str, ...] | None = None
+    """Those that its graph names, once somebody has asked."""
     guards: list[GuardInstalled] | TraceRecord = field(default_factory=list)
     asked: set[str] = field(default_factory=set)
     """The sources whose guards are wanted, since they failed."""

@@ -193,7 +193,7 @@ class Interpreter:
         sizes: Mapping[str, Any] = record.body.get("sizes") or {}
         graph = record if self._findings_only else read_graph(record)
         if compilation:
-            compilation.graph, compilation.outline = graph, outline(sizes)
+            compilation.graph, compilation.outline, compilation.filenames = graph, outline(sizes), None
         if any(name.startswith(_WAITS) for name in sizes):
             yield CollectivesTraced(record.compile_id, parse_collectives(record.payload))
         if isinstance(graph, GraphCaptured):
@@ -441,8 +441,11 @@ class Interpreter:
         """All that are known, those that a compilation speaks of first."""
         if compilation:
             yield compilation.started.filename
-        if graph := graph_of(compilation):
-            yield from (node.frame.filename for node in graph.nodes)
+            if compilation.filenames is None:
+                graph = graph_of(compilation)
+                names = (node.frame.filename for node in (graph.nodes if graph else ()))
+                compilation.filenames = tuple(dict.fromkeys(names))
+            yield from compilation.filenames
         yield from self._strings.values()
 
     def _structured_stack(self, frames: Any) -> Stack:

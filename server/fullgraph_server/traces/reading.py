@@ -46,7 +46,7 @@ _VERSION: Final = "torch_version"
 _MEMORY: Final = 100 << 20
 _MEMORY_SHARE: Final = 12
 """Bytes that reading may take, and for each byte of the log more."""
-_MOST_FINDINGS: Final = 1_000
+_MOST_FINDINGS: Final = 500
 _UNPACK: Final = "Unpack the log with `gunzip`, and read that, to see all of it."
 _DAMAGE: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
 """What comes of a record that does not have the form that torch gives it."""

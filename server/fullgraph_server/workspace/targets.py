@@ -104,7 +104,7 @@ def trace_target(path: Path, root: Path, rank: int | None = None) -> Target:
 def trace_of(target: str) -> Trace:
     """The trace, or rank of one, that a target's id names."""
     path, _, rank = target.removeprefix(TRACE).partition(_RANK)
-    return Trace(Path(path), int(rank) if rank.isdigit() else None)
+    return Trace(Path(path), int(rank) if rank.isdecimal() and len(rank) < 10 else None)
 
 
 def pytest_target(node: str, cwd: Path) -> Target:
