@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
 import sys
+import uuid
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
@@ -13,11 +15,12 @@ import pytest
 from fullgraph_compiler.facts import Fact, RunFinished, RunRequest, Script, TargetProblem
 from fullgraph_server.engine import fork_server
 from fullgraph_server.engine import workers as workers_module
+from fullgraph_server.engine.process import kill_marked
 from fullgraph_server.engine.run import Run
 from fullgraph_server.engine.settings import RunSettings
 from fullgraph_server.engine.worker import Worker
 from fullgraph_server.engine.workers import Workers
-from processes import dies
+from processes import dies, marked
 
 FAKE = Path(__file__).with_name("fake_worker.py")
 
@@ -172,3 +175,18 @@ async def test_a_worker_that_is_being_ended_at_the_end_leaves_nothing(
     await workers.close()
     await worker.close()
     assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it reads /proc")
+def test_what_was_killed_by_its_mark_is_dead_by_then() -> None:
+    """Its folder is removed next: nothing may be written to it any more."""
+    mark = uuid.uuid4().hex
+    command = [sys.executable, "-c", "while True: open('/dev/null')"]
+    started = [subprocess.Popen(command, env={**os.environ, "TEST_MARK": mark}) for _ in range(8)]
+    while len(marked(f"TEST_MARK={mark}")) < len(started):
+        pass
+    kill_marked("TEST_MARK", mark)
+    alive = marked(f"TEST_MARK={mark}")
+    for process in started:
+        process.wait(30)
+    assert alive == []

@@ -13,6 +13,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -24,6 +25,8 @@ _log = logging.getLogger(__name__)
 BUFFER = 1 << 20
 KILL_SECONDS = 5.0
 """How long a killed process may take to disappear (the kernel can hold it in a driver)."""
+_DYING_SECONDS = 1.0
+"""How long the event loop waits for processes that were killed: mostly some milliseconds."""
 DRAIN_SECONDS = 0.5
 """How long to read on after a process has ended: a descendant in another session can hold its pipes."""
 _TAIL = 4000
@@ -156,14 +159,16 @@ def kill_group(pid: int) -> None:
 def kill_marked(variable: str, value: str) -> None:
     """Kill every process that has a variable of this value in its environment (Linux; proc(5)).
 
-    Processes inherit it, also those that leave their parents, groups and sessions.
+    Processes inherit it, also those that leave their parents, groups and sessions. Afterwards none writes to
+    the folder of its run any more, which is about to be removed.
     """
-    wanted, killed = f"{variable}={value}".encode(), set[int]()
-    while found := [pid for pid in _processes() if pid not in killed and wanted in _environment(pid)]:
+    wanted, deadline = f"{variable}={value}".encode(), time.monotonic() + _DYING_SECONDS
+    while found := [pid for pid in _processes() if wanted in _environment(pid)]:
         for pid in found:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-        killed.update(found)
+        if time.monotonic() > deadline:
+            return
 
 
 def _processes() -> list[int]:
