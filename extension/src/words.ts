@@ -14,7 +14,14 @@ export function isOn(state: RunState | undefined): boolean {
 }
 
 /** A report in a few words: `dry run · 2 breaks · 1 recompile · 4 ranks · 0.4 s · files discarded`. */
-export function reportSummary({ frames, findings, ranks, seconds, dry, files }: ReportItem): string {
+export function reportSummary({
+  frames,
+  findings,
+  ranks,
+  seconds,
+  dry,
+  files,
+}: ReportItem): string {
   const ofKind = (...kinds: FindingItem["kind"][]) =>
     findings.filter((finding) => kinds.includes(finding.kind)).length;
   const found = joined([
