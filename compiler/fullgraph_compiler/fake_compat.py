@@ -140,6 +140,8 @@ def without_data(given: Callable[[str], Number | None]) -> AbstractContextManage
     """
     meta_utils.trace_structured = lambda *_, **__: None
     torch.utils.weakref = SimpleNamespace(getweakrefs=lambda _: [])
+    # Libraries that copy all that tensors have (``torch.distributed.checkpoint``) would copy the mode.
+    FakeTensorMode.__deepcopy__ = lambda mode, _: mode
     mode = FakeTensorMode(allow_non_fake_inputs=True)
     mode.fake_tensor_converter = _Converter()
     mode.dispatch, mode.may_turn_const = _Run(mode, given).dispatch, _may_be_known

@@ -44,8 +44,8 @@ def folder() -> str:
 def redirect_file_writers(to_write: Callable[[Any], Any]) -> None:
     """Have torch's native code write files where ``to_write`` says.
 
-    ``PyTorchFileWriter`` of ``torch._C``, which ``torch.save`` and ``torch.package`` use, and ``save`` of
-    scripted modules and functions: 2.11 to 2.15.
+    ``PyTorchFileWriter`` of ``torch._C``, which ``torch.save`` and ``torch.package`` use, files that are
+    mapped (``UntypedStorage.from_file``), and ``save`` of scripted modules and functions: 2.11 to 2.15.
     """
     writer = torch._C.PyTorchFileWriter
 
@@ -54,6 +54,12 @@ def redirect_file_writers(to_write: Callable[[Any], Any]) -> None:
             super().__init__(to_write(file), *args, **kwargs)
 
     torch._C.PyTorchFileWriter = RedirectedFileWriter
+    map_file = torch.UntypedStorage.from_file
+
+    def map_elsewhere(filename: Any, shared: bool = False, nbytes: int = 0, **named: Any) -> Any:
+        return map_file(to_write(filename) if shared else filename, shared, named.get("size", nbytes))
+
+    torch.UntypedStorage.from_file = staticmethod(map_elsewhere)
     for cls in (torch.jit.RecursiveScriptModule, torch.jit.ScriptFunction):
         cls.save = _writing_elsewhere(cls.save, to_write)
 

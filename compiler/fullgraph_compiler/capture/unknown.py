@@ -7,6 +7,7 @@ so does a tensor that is computed from one.
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 from ..fake_compat import no_value
@@ -59,9 +60,7 @@ class UnknownArray:
 
     def astype(self, dtype: Any, **_: Any) -> UnknownArray:
         """One of another type."""
-        import numpy
-
-        return UnknownArray(self.shape, numpy.dtype(dtype))
+        return UnknownArray(self.shape, sys.modules["numpy"].dtype(dtype))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

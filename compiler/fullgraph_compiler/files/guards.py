@@ -144,12 +144,14 @@ def _guarded(real: Callable[..., Any], own: Callable[..., Any]) -> Callable[...,
     return call
 
 
-def _named(folder: int) -> str:
-    """The path of a folder that is given by its descriptor."""
+def _named(descriptor: int) -> str:
+    """The path of what is open under a descriptor."""
     try:
-        return os.readlink(f"/proc/self/fd/{folder}")
+        return os.readlink(f"/proc/self/fd/{descriptor}")
     except OSError:
-        raise UnsafeWriteError(f"work in a folder whose name nobody knows (descriptor {folder})") from None
+        raise UnsafeWriteError(
+            f"change something whose name nobody knows (descriptor {descriptor})"
+        ) from None
 
 
 def _quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -411,8 +413,10 @@ def _net(shadow: Shadow, *, children: bool) -> Callable[[str, tuple[Any, ...]], 
                 check(f"write to {path!s}", path)
         elif event in _EVENTS:
             for index in _EVENTS[event]:
-                if not isinstance(args[index], int):
-                    check(f"change {args[index]!s} ({event})", args[index])
+                path = args[index]
+                # A mode is changed through a descriptor that was opened to read, too.
+                place = _named(path) if isinstance(path, int) else path
+                check(f"change {place!s} ({event})", place)
         elif event in _STARTS and not children:
             refuse(f"start another program ({event}: {args[0]!s})")
         elif event == "ctypes.dlsym" and not children and args[1] in _LIBC:

@@ -145,7 +145,7 @@ class Shadow:
             raise _error(errno.EEXIST, target)
         self._need_folder_of(key, target)
         own = self._new(key)
-        _symlink(os.path.join(os.path.dirname(key), os.fsdecode(source)), own)
+        _symlink(source, own)
         self._changed[key] = own
 
     def names(self, path: Any) -> list[str]:
