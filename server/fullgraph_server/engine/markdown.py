@@ -20,7 +20,7 @@ _BLOCK = re.compile(r"[-+=](?=[-+=\s]|$)")
 """What makes a list, a line or a heading where a line begins with it."""
 _NUMBER = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
 _BACKTICKS = re.compile(r"`+")
-_BAR = re.compile(r"\\*\|")
+_BAR = re.compile(r"(?<!\\)\\*\|")
 _LINE_END = re.compile(r"\r\n|[\r\n]")
 _URL_CHARACTERS = "/:?#=&%@+,;~"
 

@@ -32,7 +32,7 @@ NamedDefinition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassD
 _COMMENT = re.compile(r"#\s*fullgraph:\s*")
 _PROMPT = ">>> "
 _WHERE = "where"
-_GIVEN = re.compile(r"\s*(\w{1,40})@(\d{1,9})\s*=\s*(\S{1,40})\s*")
+_GIVEN = re.compile(r"(\w{1,40})@(\d{1,9})\s*=\s*(\S{1,40})")
 _MOST_DOCSTRING = 20_000
 """Characters of a docstring with examples: the patterns of ``doctest`` take too long for more."""
 
@@ -201,7 +201,7 @@ def _not_an_expression(text: str) -> str:
 
 def _given(text: str) -> GivenValue | None:
     """``item@12 = 3``, or none if it reads otherwise."""
-    match = _GIVEN.fullmatch(text)
+    match = _GIVEN.fullmatch(text.strip())
     if match is None or match[1] not in GIVEN_OPERATIONS:
         return None
     try:
