@@ -126,7 +126,9 @@ class Shadow:
                 raise _error(errno.EISDIR if target_is_folder else errno.ENOTDIR, target)
             if target_is_folder and self.names(target):
                 raise _error(errno.ENOTEMPTY, target)
-        below = {key: value for key, value in self._changed.items() if is_within(key, old) and key != old}
+        below = {
+            key: value for key, value in list(self._changed.items()) if is_within(key, old) and key != old
+        }
         self._forget(new)
         self._forget(old)
         self._changed[new] = found
@@ -155,7 +157,7 @@ class Shadow:
         if found is None:
             raise _error(errno.ENOENT, path)
         names = dict.fromkeys(_listdir(found))
-        for changed, own in self._changed.items():
+        for changed, own in list(self._changed.items()):
             folder, name = os.path.split(changed)
             if folder == key:
                 names.pop(name, None)
@@ -201,7 +203,7 @@ class Shadow:
         return os.path.join(found, tail) if found and tail else found
 
     def _forget(self, key: str) -> None:
-        self._changed = {name: own for name, own in self._changed.items() if not is_within(name, key)}
+        self._changed = {name: own for name, own in list(self._changed.items()) if not is_within(name, key)}
         self._changed[key] = None
 
     def _new(self, key: str) -> str:
