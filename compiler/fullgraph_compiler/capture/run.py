@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from time import monotonic
 from types import ModuleType
@@ -16,12 +17,12 @@ from ..facts import (
     CompileFailure,
     Examples,
     Fact,
+    ProgramRaised,
     RanDry,
     RecompileLimit,
     RunFinished,
     RunRequest,
     Script,
-    Stack,
     TargetProblem,
 )
 from ..files.unsafe import UnsafeWriteError
@@ -102,7 +103,7 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     listener.finish()
     ended: list[Fact] = [*modules.rest(), *outcome.problems]
     # What the compiler raised is told already, with more than the exception knows.
-    ended += [describe(error) for error in outcome.raised if type(error).__qualname__ not in reported]
+    ended += [_described(error) for error in outcome.raised if type(error).__qualname__ not in reported]
     ended.append(RunFinished(outcome.status, monotonic() - started, outcome.exit_code))
     for kernel in binaries.read_kernels(loaded):
         sink([kernel])
@@ -153,14 +154,16 @@ def _end_before_writes(outcome: Outcome) -> Outcome:
         return outcome
     told = (
         TargetProblem("warning", f"the run ends here: the program was about to {error}", (_KEEP,), stack)
-        for error, stack in ((error, _of_program(describe(error).stack)) for error in kept)
+        for error, stack in ((error, _described(error).stack) for error in kept)
     )
     others = tuple(error for error in outcome.raised if error not in kept)
     return Outcome("raised" if others else "exited", outcome.exit_code, others, (*outcome.problems, *told))
 
 
-def _of_program(stack: Stack) -> Stack:
-    return tuple(frame for frame in stack if not frame.filename.startswith(_OURS))
+def _described(error: BaseException) -> ProgramRaised:
+    """An exception as a fact, without the functions that stand in for others."""
+    told = describe(error)
+    return replace(told, stack=tuple(item for item in told.stack if not item.filename.startswith(_OURS)))
 
 
 def _unsupported_torch() -> TargetProblem:

@@ -126,9 +126,8 @@ class Shadow:
                 raise _error(errno.EISDIR if target_is_folder else errno.ENOTDIR, target)
             if target_is_folder and self.names(target):
                 raise _error(errno.ENOTEMPTY, target)
-        below = {
-            key: value for key, value in list(self._changed.items()) if is_within(key, old) and key != old
-        }
+        inner = os.path.join(old, "")
+        below = {key: value for key, value in list(self._changed.items()) if key.startswith(inner)}
         self._forget(new)
         self._forget(old)
         self._changed[new] = found
