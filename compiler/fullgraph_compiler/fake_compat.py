@@ -6,7 +6,6 @@ As :mod:`.torch_compat`: each entry says where torch keeps it and in which of th
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 from collections.abc import Callable
@@ -71,6 +70,23 @@ class _Converter(FakeTensorConverter):  # type: ignore[misc]
             super().invalidate_constant_aliases(tensor)
 
 
+class _OfThread:
+    """A flag of a mode that each thread sets for itself.
+
+    Threads of one program work beside each other in one mode, which notes on itself that it is within an
+    operation (``FakeTensorMode.in_kernel_invocation``, 2.11 to 2.15).
+    """
+
+    def __init__(self) -> None:
+        self._threads = threading.local()
+
+    def __get__(self, mode: FakeTensorMode | None, _: type) -> bool:
+        return bool(vars(self._threads).get(str(id(mode)), False))
+
+    def __set__(self, mode: FakeTensorMode, value: bool) -> None:
+        vars(self._threads)[str(id(mode))] = value
+
+
 class _Run:
     """What a mode without data does otherwise than torch's.
 
@@ -83,20 +99,9 @@ class _Run:
         self._mode = mode
         self._dispatch = mode.dispatch
         self._given = given
-        self._renew_lock()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._renew_lock)
-
-    def _renew_lock(self) -> None:
-        # One thread at a time: what it does is noted on the mode (``in_kernel_invocation``).
-        self._lock = threading.RLock()
 
     def dispatch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """The outcome of an operation."""
-        with self._lock:
-            return self._dispatch_alone(func, types, args, kwargs)
-
-    def _dispatch_alone(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         kwargs = kwargs or {}
         if func in _RANDOM and args[0].constant is not None:
             func(args[0].constant, *args[1:], **kwargs)
@@ -140,6 +145,7 @@ def without_data(given: Callable[[str], Number | None]) -> AbstractContextManage
     """
     meta_utils.trace_structured = lambda *_, **__: None
     torch.utils.weakref = SimpleNamespace(getweakrefs=lambda _: [])
+    FakeTensorMode.in_kernel_invocation = _OfThread()
     # Libraries that copy all that tensors have (``torch.distributed.checkpoint``) would copy the mode.
     FakeTensorMode.__deepcopy__ = lambda mode, _: mode
     mode = FakeTensorMode(allow_non_fake_inputs=True)
@@ -159,8 +165,8 @@ def patch_tensors(unknown: Callable[[], Any], unknown_array: Callable[[tuple[int
 
     In the place of an array it gets ``unknown_array()`` of its shape and of the type of its elements.
 
-    ``item``, ``tolist``, ``__format__`` and ``numpy`` of ``FakeTensor``, of which torch defines ``tolist``
-    (2.11 to 2.15), for tensors of this mode only. What Dynamo generated (``output_codes`` in
+    ``item``, ``tolist``, ``__format__``, ``numpy`` and ``__array__`` of ``FakeTensor``, of which torch has
+    ``tolist`` (2.11 to 2.15), for tensors of this mode only. What Dynamo generated (``output_codes`` in
     ``torch/_dynamo/convert_frame.py``, 2.11 to 2.15) gets none: it would be compiled for something else.
 
     Dynamo neither sees these methods while it compiles, nor compiles them (``add``,
@@ -171,6 +177,7 @@ def patch_tensors(unknown: Callable[[], Any], unknown_array: Callable[[tuple[int
     for name in (__name__, f"{__package__}.capture"):
         trace_rules.add(name)
     item, tolist, numpy, text = FakeTensor.item, FakeTensor.tolist, FakeTensor.numpy, FakeTensor.__format__
+    array = FakeTensor.__array__
 
     def item_or_unknown(self: FakeTensor) -> Any:
         try:
@@ -192,6 +199,11 @@ def patch_tensors(unknown: Callable[[], Any], unknown_array: Callable[[tuple[int
             dtype = torch.empty(0, dtype=self.dtype).numpy().dtype
         return unknown_array(tuple(self.shape), dtype)
 
+    def array_alone(self: FakeTensor, dtype: Any = None) -> Any:
+        if _is_of_run(self) and self.constant is None:
+            raise DataDependentOutputException("numpy")
+        return array(self, dtype)
+
     def format_number(self: FakeTensor, spec: str) -> str:
         if self.dim() or not _is_of_run(self):
             return str(text(self, spec))
@@ -201,6 +213,7 @@ def patch_tensors(unknown: Callable[[], Any], unknown_array: Callable[[tuple[int
         "item": item_or_unknown,
         "tolist": list_of_known,
         "numpy": array_of_known,
+        "__array__": array_alone,
         "__format__": format_number,
     }
 

@@ -157,7 +157,9 @@ def _overlay(folder: str, scratch: Path, number: int) -> bool:
     upper.mkdir()
     work.mkdir()
     _copy_mode(folder, upper)
-    options = f"lowerdir={_escaped(folder)},upperdir={_escaped(str(upper))},workdir={_escaped(str(work))}"
+    # Nothing has to be on the disk: else each cover that ends waits until all that is written there is.
+    options = "volatile,"
+    options += f"lowerdir={_escaped(folder)},upperdir={_escaped(str(upper))},workdir={_escaped(str(work))}"
     if _separated == "user":
         options += ",userxattr"
     try:
