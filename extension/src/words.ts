@@ -22,8 +22,12 @@ export function reportSummary({
   dry,
   files,
 }: ReportItem): string {
+  // A note of the run's is no problem of the program's.
+  const told = findings.filter(
+    ({ kind, severity }) => kind !== "target-error" || severity !== "information",
+  );
   const ofKind = (...kinds: FindingItem["kind"][]) =>
-    findings.filter((finding) => kinds.includes(finding.kind)).length;
+    told.filter((finding) => kinds.includes(finding.kind)).length;
   const found = joined([
     failures(ofKind("compile-error", "capture-error", "accuracy", "target-error")),
     breaks(ofKind("graph-break")),

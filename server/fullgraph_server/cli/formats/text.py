@@ -84,6 +84,8 @@ def summary(report: Report) -> str:
     """``2 graph breaks, 1 recompilation in 1 function (3 graphs, 0.6 s) - torch 2.13.0``."""
     counts: Counter[str] = Counter()
     for finding in report.findings:
+        if finding.kind == "target-error" and finding.severity == "information":
+            continue  # a note is no problem
         counts[finding.kind] += finding.count if finding.kind == "late-compile" else 1
     parts = [plural(counts[kind], *names) for kind, names in KIND_NAMES.items() if counts[kind]]
     graphs = sum(frame.graphs for frame in report.frames)
