@@ -6,7 +6,6 @@ read is read, and nothing raises but the file itself.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import re
 import tempfile
@@ -42,8 +41,6 @@ _UNPACKED_SHARE: Final = 100
 _LEAST_UNPACKED: Final = 1 << 26
 """A packed log is read to so many times its size, and in any case so many bytes. Torch's shrink 10 to 30
 times."""
-_CHECKSUM: Final = re.compile(r"[0-9a-f]{32}")
-"""Of a payload: MD5, as ``trace_structured`` writes it (``torch/_logging/_internal.py``)."""
 _GZIP: Final = b"\x1f\x8b"
 _WITH_HEADER: Final = zlib.MAX_WBITS | 16
 
@@ -65,8 +62,6 @@ class TraceLog:
         """Bytes, unpacked."""
         self.unread = 0
         """How many of the records that were asked for could not be read."""
-        self.altered: set[int] = set()
-        """Where payloads that were read are not as torch wrote them, by their checksums."""
 
     def __enter__(self) -> TraceLog:
         return self
@@ -99,10 +94,7 @@ class TraceLog:
         metadata = parse_header(header.decode("utf-8", "replace"))
         if metadata is None:
             return None
-        checksum = metadata.get("has_payload")
-        is_whole = index + 1 < len(self._starts)  # the last one may still be written
-        checked = checksum if is_whole and isinstance(checksum, str) else ""
-        return from_metadata(metadata, partial(self._payload, start + len(header), end, checked))
+        return from_metadata(metadata, partial(self._payload, start + len(header), end))
 
     def _line(self, start: int, end: int) -> bytes:
         """The first line between two places, with its end."""
@@ -114,15 +106,14 @@ class TraceLog:
                 return part[:stop] if stop else part
             length *= 8
 
-    def _payload(self, start: int, end: int, checksum: str) -> str:
-        """The lines that begin with a tab, without it; whether they are as torch wrote them is noted."""
+    def _payload(self, start: int, end: int) -> str:
+        """The lines that begin with a tab, without it."""
         part = self._read(start, min(end, start + _LONGEST_PAYLOAD))
+        if not part.startswith(b"\t"):
+            return ""
         stop = _END.search(part)
-        lines = part[1 : stop.start() if stop else len(part)] if part.startswith(b"\t") else b""
-        text = lines.replace(b"\n\t", b"\n")
-        if _CHECKSUM.fullmatch(checksum) and hashlib.md5(text, usedforsecurity=False).hexdigest() != checksum:
-            self.altered.add(start)
-        return text.decode("utf-8", "replace")
+        text = part[1 : stop.start() if stop else len(part)]
+        return text.replace(b"\n\t", b"\n").decode("utf-8", "replace")
 
     def _read(self, start: int, end: int) -> bytes:
         with self._lock:

@@ -43,8 +43,6 @@ _RECORDS: Final[Mapping[Detail, frozenset[str]]] = {
     "code": KNOWN_RECORDS,
 }
 _VERSION: Final = "torch_version"
-_UNDECODED: Final = frozenset({"chromium_event"})
-"""Records of many short payloads, which most readings have no use for."""
 _MEMORY: Final = 100 << 20
 _MEMORY_SHARE: Final = 12
 """Bytes that reading may take, and for each byte of the log more."""
@@ -179,13 +177,7 @@ def _facts(
     if log.is_cut:
         message = f"Only the first {log.size >> 20} MB of the log were read: unpacked, it is far larger"
         yield TargetProblem("warning", message, (_UNPACK,))
-    for record in log.records(_UNDECODED - names):
-        _ = record.payload  # to compare it with its checksum
-    damaged += relocation.damaged + log.unread
-    if (altered := len(log.altered) - damaged) > 0:
-        message = f"{counted(altered, 'record')} of the log, damaged or edited since: another checksum"
-        yield TargetProblem("warning", message, ("Findings that rest on such a record may be wrong.",))
-    if damaged:
+    if damaged := damaged + relocation.damaged + log.unread:
         message = f"{counted(damaged, 'record')} of the log cannot be read: it is damaged"
         yield TargetProblem("warning", message, ("Findings that rest on them are missing.",))
 
