@@ -18,7 +18,7 @@ from fullgraph_server.engine.report import Report
 from fullgraph_server.traces import reading
 from fullgraph_server.traces.logs import find_logs
 from fullgraph_server.traces.present import as_it_is_now
-from fullgraph_server.traces.reading import Reading
+from fullgraph_server.traces.reading import Detail, Reading
 from fullgraph_server.traces.trace import read_trace
 from fullgraph_server.workspace.targets import trace_target
 from fullgraph_server.workspace.workspace import Workspace
@@ -121,6 +121,15 @@ def test_a_payload_that_was_cut_off_is_told(damaged: str, project: Path) -> None
     assert told(read(path, project, "code")) == [f"1 record {DAMAGED}"]
 
 
+@pytest.mark.parametrize("detail", ["findings", "graphs", "code"])
+def test_a_payload_that_nothing_else_reads_is_looked_at(detail: Detail, project: Path) -> None:
+    path = project.parent / "trace.log"
+    whole = '{"name": "x", "ts": 1.0, "args": {}, "ph": "B", "cat": "dynamo_timed", "tid": 0, "pid": 0}'
+    events = [record("chromium_event", payload=text) for text in (whole, whole.rstrip("}"))]
+    path.write_text(strings() + started() + "".join(events) + finished())
+    assert told(read(path, project, detail)) == [f"1 record {DAMAGED}"]
+
+
 def test_of_very_many_findings_some_are_shown(project: Path) -> None:
     path = project.parent / "trace.log"
     breaks = (
@@ -140,7 +149,7 @@ SIZE = 2 << 20
 MEASURE = """
 import sys
 from pathlib import Path
-from fullgraph_server.traces.reading import Reading
+from fullgraph_server.traces.reading import Detail, Reading
 from fullgraph_server.traces.trace import report_or_problem
 report = report_or_problem(Path(sys.argv[1]), Reading(Path(sys.argv[2]), "graphs"), "trace:x", 1, None)
 print(*(int(line.split()[1]) // 1024 for line in open("/proc/self/status") if line.startswith("VmHWM:")))

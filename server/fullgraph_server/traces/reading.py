@@ -16,6 +16,7 @@ from fullgraph_compiler.trace import (
     KNOWN_RECORDS,
     Interpreter,
     TraceLog,
+    TraceRecord,
 )
 from fullgraph_compiler.trace.decoding import read_json
 from fullgraph_compiler.trace.inputs import INPUT_RECORDS, FrameInputs, InputReader
@@ -43,6 +44,8 @@ _RECORDS: Final[Mapping[Detail, frozenset[str]]] = {
     "code": KNOWN_RECORDS,
 }
 _VERSION: Final = "torch_version"
+_UNDECODED: Final = frozenset({"chromium_event"})
+"""Records of one JSON object each, which most readings have no use for."""
 _MEMORY: Final = 100 << 20
 _MEMORY_SHARE: Final = 12
 """Bytes that reading may take, and for each byte of the log more."""
@@ -177,9 +180,19 @@ def _facts(
     if log.is_cut:
         message = f"Only the first {log.size >> 20} MB of the log were read: unpacked, it is far larger"
         yield TargetProblem("warning", message, (_UNPACK,))
+    damaged += sum(map(_is_bent, log.records(_UNDECODED - names)))
     if damaged := damaged + relocation.damaged + log.unread:
         message = f"{counted(damaged, 'record')} of the log cannot be read: it is damaged"
         yield TargetProblem("warning", message, ("Findings that rest on them are missing.",))
+
+
+def _is_bent(record: TraceRecord) -> bool:
+    """Whether the JSON of a record is cut off or changed, of which nothing else would tell."""
+    try:
+        read_json(record.payload)
+    except ValueError:
+        return True
+    return False
 
 
 def _torch(log: TraceLog) -> str:
