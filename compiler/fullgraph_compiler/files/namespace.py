@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from ..stand_ins import replace
 from .mounts import Cover, covers, is_within, read_mounts
 
 _CLONE_NEWNS, _CLONE_NEWUSER = 0x00020000, 0x10000000  # linux/sched.h
@@ -31,6 +30,7 @@ _PR_CAPBSET_DROP = 24  # linux/prctl.h
 _MOST: Final = 250
 """How many folders are covered: a machine with more, such as a host of containers, is too slow to cover."""
 _MOST_SOCKETS: Final = 100
+_SYSTEM_FOLDERS: Final = ("/boot", "/etc", "/lib", "/opt", "/sbin", "/srv", "/usr", "/var")
 
 
 class NamespaceError(Exception):
@@ -96,13 +96,13 @@ def _settle(cwd: str) -> None:
     """Be as any other process, in a folder of the covered tree, which nobody can uncover any more."""
     os.chdir(cwd)
     _drop_capabilities()
-    for real, stand_in in (
-        (os.rename, _renaming(os.rename)),
-        (os.replace, _renaming(os.replace)),
-        (os.copy_file_range, _copying(os.copy_file_range)),
-    ):
-        # A process that is sent one of these finds the real one by its name.
-        replace(real, functools.wraps(real)(stand_in))
+    # Only where nearly all look for them: to search each module takes longer than all the rest.
+    for name, stand_in in (("rename", _renaming), ("replace", _renaming), ("copy_file_range", _copying)):
+        real = getattr(os, name)
+        own = functools.wraps(real)(stand_in(real))
+        # The second is where another process finds the real one that is sent this one.
+        for module in (os, sys.modules[os.name]):
+            setattr(module, name, own)
 
 
 def own_namespace() -> str:
@@ -148,12 +148,12 @@ def _cover(found: Sequence[Cover], scratch: Path, passing: Sequence[Path]) -> tu
 
 def _overlay(folder: str, scratch: Path, number: int) -> bool:
     """Put an overlay on a folder; returns whether its file system can be below one."""
-    layers = scratch / f"layers{number}"
-    layers.mkdir()
-    in_memory = is_within(str(scratch), folder)
-    if in_memory:  # an overlay must not lie below itself
-        _mount("tmpfs", str(layers), "tmpfs", options="mode=700")
-    upper, work = layers / "upper", layers / "work"
+    # An overlay must not lie below itself; and where little is written, memory is faster.
+    in_memory = is_within(str(scratch), folder) or (
+        folder.startswith(_SYSTEM_FOLDERS) and not is_within(os.getcwd(), folder)
+    )
+    layers = _in_memory(scratch) if in_memory else scratch
+    upper, work = layers / f"upper{number}", layers / f"work{number}"
     upper.mkdir()
     work.mkdir()
     _copy_mode(folder, upper)
@@ -170,6 +170,15 @@ def _overlay(folder: str, scratch: Path, number: int) -> bool:
         # Made without any permission, it could not be removed.
         (work / "work").chmod(0o700)
     return True
+
+
+def _in_memory(scratch: Path) -> Path:
+    """A folder for layers in memory, within that of the others."""
+    layers = scratch / "memory"
+    if not layers.exists():
+        layers.mkdir()
+        _mount("tmpfs", str(layers), "tmpfs", options="mode=700")
+    return layers
 
 
 def _copy_mode(folder: str, upper: Path) -> None:
