@@ -41,19 +41,24 @@ def folder() -> str:
     return str(os.path.dirname(torch.__file__))
 
 
-def redirect_file_writers(to_write: Callable[[Any], Any]) -> None:
-    """Have torch's native code write files where ``to_write`` says.
+def redirect_files(to_write: Callable[[Any], Any], to_read: Callable[[Any], Any]) -> None:
+    """Have torch's native code write and read files where these say.
 
-    ``PyTorchFileWriter`` of ``torch._C``, which ``torch.save`` and ``torch.package`` use, files that are
-    mapped (``UntypedStorage.from_file``), and ``save`` of scripted modules and functions: 2.11 to 2.15.
+    ``PyTorchFileWriter`` and ``PyTorchFileReader`` of ``torch._C``, for ``torch.save`` and ``torch.package``
+    to use, mapped files (``UntypedStorage.from_file``), and ``save`` of scripted modules and functions:
+    2.11 to 2.15.
     """
-    writer = torch._C.PyTorchFileWriter
+    writer, reader = torch._C.PyTorchFileWriter, torch._C.PyTorchFileReader
 
     class RedirectedFileWriter(writer):  # type: ignore[misc, valid-type]
         def __init__(self, file: Any, *args: Any, **kwargs: Any) -> None:
             super().__init__(to_write(file), *args, **kwargs)
 
-    torch._C.PyTorchFileWriter = RedirectedFileWriter
+    class RedirectedFileReader(reader):  # type: ignore[misc, valid-type]
+        def __init__(self, file: Any) -> None:
+            super().__init__(to_read(file))
+
+    torch._C.PyTorchFileWriter, torch._C.PyTorchFileReader = RedirectedFileWriter, RedirectedFileReader
     map_file = torch.UntypedStorage.from_file
 
     def map_elsewhere(filename: Any, shared: bool = False, nbytes: int = 0, **named: Any) -> Any:

@@ -349,7 +349,7 @@ def _redirect_libraries(shadow: Shadow) -> None:
     def to_read(path: Any) -> Any:
         return _quietly(shadow.reading, path) if isinstance(path, (str, bytes, os.PathLike)) else path
 
-    torch_compat.redirect_file_writers(to_write)
+    torch_compat.redirect_files(to_write, to_read)
 
     def in_sqlite(module: ModuleType) -> None:
         connect = module.connect

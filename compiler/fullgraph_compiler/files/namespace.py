@@ -167,8 +167,10 @@ def _overlay(folder: str, scratch: Path, number: int) -> bool:
     except NamespaceError:
         return False
     if not in_memory:
-        # Made without any permission, it could not be removed.
-        (work / "work").chmod(0o700)
+        # Made without any permission, these could not be removed.
+        for made in ("work", "work/incompat", "work/incompat/volatile"):
+            with contextlib.suppress(FileNotFoundError):
+                (work / made).chmod(0o700)
     return True
 
 
