@@ -166,6 +166,9 @@ async def test_an_exception_at_any_call_of_a_run_is_answered_and_the_next_run_wo
     wrong = []
     names = injector.may_fail(moment, error)
     assert len(names) > 10
+    if moment == "after":
+        # All that it does is to schedule something: after that, nothing can fail.
+        names = [name for name in names if not name.endswith("Nursery._end")]
     for name in names:
         injector.fault = Fault(name, moment, error)
         said = await place.answer()
