@@ -184,7 +184,7 @@ def test_folders_are_renamed(folder: Path, as_nobody: bool) -> None:
 
 
 @as_each
-def test_a_cover_cannot_be_taken_off(folder: Path, as_nobody: bool) -> None:
+def test_a_cover_cannot_be_taken_off(folder: Path, as_nobody: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     before = content(folder)
 
     def work() -> list[int]:
@@ -202,11 +202,8 @@ def test_a_cover_cannot_be_taken_off(folder: Path, as_nobody: bool) -> None:
         )
         return [taken_off, int(child.stdout)]
 
-    os.chdir(folder)
-    try:
-        assert covered(folder, work, as_nobody=as_nobody) == [-1, -1]
-    finally:
-        os.chdir("/")
+    monkeypatch.chdir(folder)
+    assert covered(folder, work, as_nobody=as_nobody) == [-1, -1]
     assert content(folder) == before
 
 
