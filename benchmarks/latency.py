@@ -15,6 +15,7 @@ from pathlib import Path
 from time import perf_counter
 
 from client import Session, session
+from latency_logs import logs
 from latency_requests import guards
 from latency_storm import storm
 from measure import HERE, cached_seconds, python, wall_seconds
@@ -134,7 +135,7 @@ async def early(runs: int) -> None:
 
 
 PARTS: dict[str, Callable[[int], Awaitable[None]]] = {
-    part.__name__: part for part in (toy, llama, files, early, storm, guards)
+    part.__name__: part for part in (toy, llama, files, early, storm, guards, logs)
 }
 
 

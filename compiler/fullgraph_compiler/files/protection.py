@@ -40,7 +40,6 @@ def discard_files(request: RunRequest | MinifyRequest, folder: Path) -> FilesDis
     What it writes goes to ``folder``, the run's own. The compiler's caches are written as ever.
     """
     global _protected
-    _protected = True
     passing = [path for path in _passing(request, folder) if path.exists()]
     scratch = folder / "files"
     scratch.mkdir()
@@ -51,12 +50,14 @@ def discard_files(request: RunRequest | MinifyRequest, folder: Path) -> FilesDis
         cover = partial(cover_files, scratch, passing)
         if isinstance(request, RunRequest) and request.meeting:
             cover = partial(_cover_together, Path(request.meeting), cover)
-        return FilesDiscarded("namespace", read_only=cover())
+        discarded = FilesDiscarded("namespace", read_only=cover())
     except NamespaceError as error:
         from .guards import guard_files
 
         restricted = guard_files(scratch, passing, kernel=weaker != "python")
-        return FilesDiscarded("landlock" if restricted else "python", str(error))
+        discarded = FilesDiscarded("landlock" if restricted else "python", str(error))
+    _protected = True
+    return discarded
 
 
 def _cover_together(meeting: Path, cover: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:

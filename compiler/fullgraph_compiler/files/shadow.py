@@ -10,13 +10,14 @@ import errno
 import itertools
 import os
 import shutil
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
 from .mounts import is_within
 
 _exists, _islink, _isdir = os.path.lexists, os.path.islink, os.path.isdir
+_stat, _lstat = os.stat, os.lstat
 _listdir, _mkdir, _symlink, _unlink, _realpath = os.listdir, os.mkdir, os.symlink, os.unlink, os.path.realpath
 
 
@@ -81,17 +82,16 @@ class Shadow:
 
     def remove(self, path: Any) -> None:
         """Remove a file."""
-        key = self._existing(path)
-        found = self._find(key)
-        assert found is not None
+        key = self._key(path, follow=False)
+        found = self._need(key, path, _lstat)
         if _isdir(found) and not _islink(found):
             raise _error(errno.EISDIR, path)
         self._forget(key)
 
     def remove_folder(self, path: Any) -> None:
         """Remove an empty folder."""
-        key = self._existing(path)
-        if not _isdir(self._find(key) or ""):
+        key = self._key(path, follow=False)
+        if not _isdir(self._need(key, path, _lstat)):
             raise _error(errno.ENOTDIR, path)
         if self.names(path):
             raise _error(errno.ENOTEMPTY, path)
@@ -109,9 +109,8 @@ class Shadow:
 
     def move(self, source: Any, target: Any) -> None:
         """Move a file or a folder, in the place of what is there."""
-        old, new = self._existing(source), self._key(target, follow=False)
-        found, there = self._find(old), self._find(new)
-        assert found is not None
+        old, new = self._key(source, follow=False), self._key(target, follow=False)
+        found, there = self._need(old, source, _lstat), self._find(new)
         self._need_folder_of(new, target)
         if old == new:
             return
@@ -169,26 +168,19 @@ class Shadow:
         return self._find(self._key(path, follow=False))
 
     def _need_folder_of(self, key: str, path: Any) -> None:
-        folder = self._find(os.path.dirname(key))
-        if folder is None:
-            raise _error(errno.ENOENT, path)
-        try:
-            os.stat(folder)
-        except OSError as error:
-            raise _error(error.errno or errno.ENOENT, path) from None
-        if not _isdir(folder):
+        if not _isdir(self._need(os.path.dirname(key), path, _stat)):
             raise _error(errno.ENOTDIR, path)
 
-    def _existing(self, path: Any) -> str:
-        key = self._key(path, follow=False)
+    def _need(self, key: str, path: Any, look: Callable[[str], Any]) -> str:
+        """Where what a path stands for really is. Raises the error of looking at it."""
         found = self._find(key)
         if found is None:
             raise _error(errno.ENOENT, path)
         try:
-            os.lstat(found)
+            look(found)
         except OSError as error:
             raise _error(error.errno or errno.ENOENT, path) from None
-        return key
+        return found
 
     def _find(self, key: str) -> str | None:
         """Where what a path stands for really is."""

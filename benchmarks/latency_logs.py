@@ -1,0 +1,89 @@
+"""Requests while logs are read that were made to hurt whoever reads them."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from pathlib import Path
+
+from client import Session, session, timed
+from measure import HERE, p95_ms
+
+sys.path.append(str(HERE.parent / "tests" / "server"))
+
+from hostile_logs import finished, frame, record, started, strings  # noqa: E402
+
+TARGET_MS = 100
+SIZE = 2 << 20
+REST = 200
+TOY = HERE.parent / "examples" / "toy.py"
+
+
+def breaks() -> str:
+    """As many findings as there can be, each with a long reason and a long stack."""
+    stack = {"stack": [frame(row) for row in range(1, 200)]}
+    one = "".join(
+        record("dynamo_start", stack, frame_id=number)
+        + record("@dynamo_graph_break_reason", payload=f"reason {number}\n" + "x" * 3000, frame_id=number)
+        for number in range(SIZE // 20_000)
+    )
+    return strings() + one + started() + finished()
+
+
+def guards() -> str:
+    """Guards on as many values."""
+    tree = "".join(
+        f"+- GuardManager: source=L['v{number}'], x\n| +- A: L['v{number}'] == {number}\n"
+        for number in range(SIZE // 60)
+    )
+    return strings() + started() + record("dynamo_cpp_guards_str", payload=tree) + finished()
+
+
+def frames() -> str:
+    """As many compiled functions."""
+    one = (
+        record("dynamo_start", {"stack": [frame(number % 90 + 1, f"f{number}")]}, frame_id=number)
+        + record("@dynamo_graph_break_reason", payload=f"reason {number}", frame_id=number)
+        for number in range(SIZE // 300)
+    )
+    return strings() + "".join(one) + started() + finished()
+
+
+def reasons() -> str:
+    """As many recompilations, each with its reasons."""
+    one = (
+        started(number)
+        + record("@recompile_reasons", payload=f'["0/0: L[\'v{number}\'] == {number}"]', frame_compile_id=number)
+        + finished(number)
+        for number in range(1, SIZE // 600)
+    )
+    return strings() + "".join(one) + started() + finished()
+
+
+async def logs(_runs: int) -> None:
+    """Ask for a hover again and again while a log is read and shown; the longest counts."""
+    async with session(TOY.read_text("utf-8")) as editing:
+        await editing.run()
+        rest = [await answered(editing) for _ in range(REST)]
+        with tempfile.TemporaryDirectory() as folder:
+            for make in (breaks, guards, frames, reasons):
+                log = Path(folder, f"{make.__name__}.log")
+                log.write_text(make(), "utf-8")
+                reading = asyncio.ensure_future(editing.editor.command("fullgraph.readTrace", str(log)))
+                waited = []
+                while not reading.done():
+                    waited.append(await answered(editing))
+                waited.append(await answered(editing))
+                assert (await reading)["status"] == "finished"
+                longest = max(waited) * 1000
+                print(
+                    f"hover while a log of {SIZE >> 20} MB of {make.__name__} is read: {longest:.0f} ms at most "
+                    f"(target <= {TARGET_MS} ms, {len(waited)} hovers), {longest / p95_ms(rest):.1f} times p95 "
+                    "at rest"
+                )
+
+
+async def answered(editing: Session) -> float:
+    """The seconds that a hover takes."""
+    return await timed(editing.editor.hover(editing.uri, 8, 4))
