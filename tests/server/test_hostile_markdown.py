@@ -18,22 +18,10 @@ from fullgraph_compiler.facts import (
     RunFinished,
     StackFrame,
 )
-from fullgraph_server.engine import advice
 from fullgraph_server.engine.comparison import compare
 from fullgraph_server.engine.comparison_text import markdown
 from fullgraph_server.engine.fold import fold
-from fullgraph_server.engine.markdown import (
-    code_span,
-    escaped,
-    fenced,
-    filled,
-    link,
-    paragraphs,
-    table,
-    torch_page,
-)
 from fullgraph_server.engine.report import Report
-from fullgraph_server.engine.visible import visible
 from fullgraph_server.features.artifacts import ArtifactDocuments
 from fullgraph_server.features.documents import Documents
 from fullgraph_server.features.explanation import explain, explanation_link
@@ -46,6 +34,18 @@ from fullgraph_server.features.profile import profile_uri, read_profile
 from fullgraph_server.features.projection import View, project
 from fullgraph_server.features.traces import read_comparison
 from fullgraph_server.protocol import COMPARISON_SCHEME, SHOW_EXPLANATION
+from fullgraph_server.text import advice
+from fullgraph_server.text.markdown import (
+    code_span,
+    escaped,
+    fenced,
+    filled,
+    link,
+    paragraphs,
+    table,
+    torch_page,
+)
+from fullgraph_server.text.visible import visible
 from fullgraph_server.workspace.drift import Drift
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace

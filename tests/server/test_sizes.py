@@ -15,9 +15,9 @@ from fullgraph_compiler.facts import (
     StackFrame,
     Symbol,
 )
-from fullgraph_server.engine.relations import written_condition, written_size
 from fullgraph_server.engine.report import Report
 from fullgraph_server.engine.sizes import condition_behind
+from fullgraph_server.text.size_expressions import written_condition, written_size
 from test_fold import FILE, MODULE, folded
 
 ROWS = Symbol("s77", "L['x'].size()[0]", 8)

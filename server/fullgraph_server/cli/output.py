@@ -18,7 +18,7 @@ import click
 from rich.console import Console, ConsoleRenderable, RenderHook
 from rich.text import Text
 
-from ..engine.visible import visible
+from ..text.visible import visible
 
 _COMMAND = re.compile(r"(?P<start>^\s*):(?=:)|##(?=\[|vso\[)")
 

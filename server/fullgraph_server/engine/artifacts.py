@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from fullgraph_compiler.facts import Artifact, ArtifactKind, StackFrame
 from fullgraph_compiler.trace.graphs import parse_places
 
-from . import dry
+from ..text import devices
 from .kernel_lines import lines_of
 from .kernels import FORMS, by_kernel, launch_words, spans_of
 from .report import Code, Graph, Launch, Report, Span
@@ -176,7 +176,7 @@ def _with_header(document: Document, report: Report) -> Document:
     if report.dry is None or not document.launches:
         return document
     begin = _COMMENTS.get(document.name.rpartition(".")[2], "//")
-    lines = [dry.sentence(report.dry), *launch_words(document.launches[0])]
+    lines = [devices.sentence(report.dry), *launch_words(document.launches[0])]
     text = "".join(f"{begin} {line}\n" for line in lines)
     return replace(document, text=text + document.text, header=len(lines))
 

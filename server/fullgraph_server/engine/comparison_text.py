@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ..text.markdown import code_span, escaped, fenced, link, table
+from ..text.messages import KIND_NAMES, plural
 from .comparison import Amount, Comparison, FunctionChange
 from .identity import Found
-from .markdown import code_span, escaped, fenced, link, table
-from .wording import KIND_NAMES, plural
 
 _PARTS: Final = {
     "dynamo": "Dynamo",

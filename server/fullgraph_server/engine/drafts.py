@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from .markdown import code_span
+from ..text.markdown import code_span
 from .report import Finding
 
 

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from .. import __version__
+from ..text.markdown import escaped, fenced
 from .interpreter import Interpreter
-from .markdown import escaped, fenced
 from .probe import cannot_start
 from .process import ExecutedProcess, Process
 from .worker import Refusal, Worker

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from fullgraph_compiler.facts import Fact, Failure, FaultLocated, StageChecked
 
+from ..text.messages import first_line
+from ..text.tables import aligned
 from .drafts import Draft
 from .report import Finding, FindingKind, Report
-from .tables import aligned
-from .wording import first_line
 
 _PARTS = {
     "eager": "Dynamo, which captures the graph",

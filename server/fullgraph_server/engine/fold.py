@@ -42,15 +42,15 @@ from fullgraph_compiler.facts import (
 )
 from fullgraph_compiler.trace.changes import versions
 
+from ..text import messages
+from ..text.markdown import torch_page
 from ..workspace.ranges import definition_span
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
-from . import wording
 from .drafts import Draft, by_place, finished
 from .faults import add_faults, fault_message
 from .graph_lines import graph_lines
 from .kernels import codes_of
-from .markdown import torch_page
 from .places import Function, Places
 from .recompiles import Recompilations
 from .report import (
@@ -191,13 +191,13 @@ class _Folding:
         if isinstance(fact, RecompileLimit):
             return self._recompile_limit(fact)
         if isinstance(fact, FrameSkipped) and fact.compile_id not in self._explained:
-            message = f"frame skipped: {wording.first_line(fact.reason)}"
+            message = f"frame skipped: {messages.first_line(fact.reason)}"
             finding = self._finding(
                 "skipped-frame", "warning", message, (), fact.compile_id, text=fact.reason
             )
             return Draft(finding, {fact.compile_id}, eager=fact.function)
         if isinstance(fact, ProgramRaised):
-            message = ": ".join(part for part in (fact.error, wording.first_line(fact.message)) if part)
+            message = ": ".join(part for part in (fact.error, messages.first_line(fact.message)) if part)
             return Draft(self._finding("target-error", "error", message, fact.stack, "", text=fact.text))
         if isinstance(fact, TargetProblem):
             found = self._finding(
@@ -208,7 +208,7 @@ class _Folding:
 
     def _graph_break(self, fact: GraphBreak) -> Draft:
         wrapper = wrapper_of(fact.stack, self._workspace.contains)
-        reason = wording.first_line(fact.reason) or "graph break"
+        reason = messages.first_line(fact.reason) or "graph break"
         finding = self._finding(
             "graph-break",
             "information" if wrapper and not fact.skips_frame else "warning",
@@ -226,7 +226,7 @@ class _Folding:
         return Draft(finding, {fact.compile_id}, eager=name if fact.skips_frame else "")
 
     def _compile_failure(self, fact: CompileFailure) -> Draft:
-        message = wording.first_line(fact.message) or fact.error
+        message = messages.first_line(fact.message) or fact.error
         if fact.phase == "backend":
             message = f"backend failed: {message}"
         elif not fact.code and message != fact.error:
@@ -255,11 +255,11 @@ class _Folding:
         finding = self._finding(
             "recompile-limit",
             "error" if fact.fatal else "warning",
-            wording.limit_message(fact.setting, fact.limit, fact.function, fact.fatal),
+            messages.limit_message(fact.setting, fact.limit, fact.function, fact.fatal),
             (),
             fact.compile_id,
-            explanation=wording.limit_explanation(causes) if causes else "",
-            hints=wording.limit_hints(causes, fact.setting, fact.function),
+            explanation=messages.limit_explanation(causes) if causes else "",
+            hints=messages.limit_hints(causes, fact.setting, fact.function),
         )
         return Draft(finding, {fact.compile_id})
 
@@ -279,7 +279,7 @@ class _Folding:
     ) -> Finding:
         place = self._places.place(stack, compile_id)
         if place.library:
-            message = f"{message.rstrip('.')} ({wording.library_place(place.library)})"
+            message = f"{message.rstrip('.')} ({messages.library_place(place.library)})"
         return Finding(
             kind,
             code or kind,
@@ -290,7 +290,7 @@ class _Folding:
             hints,
             torch_page(url),
             place.calls,
-            text=wording.without_own_calls(text),
+            text=messages.without_own_calls(text),
         )
 
     # -- frames --------------------------------------------------------------------------------

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from fullgraph_compiler.facts import Fact, FrameSkipped, GraphBreak, GraphCaptured, RecompileLimit, StackFrame
 from fullgraph_compiler.trace import frame_of
 
+from ..text.markdown import code_span
+from ..text.messages import first_line
+from ..text.source_names import compile_number
 from ..workspace.ranges import body_spans, statement_span
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
-from .markdown import code_span
-from .names import compile_number
 from .places import Function, Places
 from .report import GraphLines, NumberedGraph, Span
-from .wording import first_line
 
 
 def graph_lines(facts: Sequence[Fact], places: Places, workspace: Workspace) -> tuple[GraphLines, ...]:

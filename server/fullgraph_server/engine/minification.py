@@ -19,8 +19,8 @@ from fullgraph_compiler.facts import (
     TargetProblem,
 )
 
+from ..text.markdown import code_span
 from ..workspace.own_folder import own_folder
-from .markdown import code_span
 from .plan import Plan
 from .runs import Runs
 

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from ..text.markdown import code_span
+from ..text.source_names import written_name
 from ..workspace.definitions import Definition, Definitions, definitions, self_name
 from ..workspace.source import SourceFile
-from .markdown import code_span
-from .names import written_name
 from .report import FrameReport, Guard, Span
 
 _KINDS: Final = {"_buffers": "buffer", "_parameters": "parameter of a module", "_modules": "module"}

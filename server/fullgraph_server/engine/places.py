@@ -14,10 +14,10 @@ from fullgraph_compiler.facts import (
     StackFrame,
 )
 
+from ..text import messages
+from ..text.source_names import written_name
 from ..workspace.ranges import definition_span, frame_span, name_span
 from ..workspace.workspace import Workspace
-from . import wording
-from .names import written_name
 from .report import Call, Span
 
 
@@ -70,7 +70,7 @@ class Places:
         shown = [full[position] for position in own if position < index] + list(full[index:])
         calls = tuple(Call(frame.filename, frame.row, frame.function) for frame in shown)
         library = (
-            calls[-1] if own and index < len(full) - 1 and not wording.is_dynamo(full[-1].filename) else None
+            calls[-1] if own and index < len(full) - 1 and not messages.is_dynamo(full[-1].filename) else None
         )
         return Place(self.span(full[index]), calls, library)
 

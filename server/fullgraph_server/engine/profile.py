@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ..text.messages import counted
 from .report import Compilation, Finding, FrameReport, Report, Span
-from .wording import counted
 
 
 @dataclass(frozen=True, slots=True)

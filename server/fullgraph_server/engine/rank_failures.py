@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fullgraph_compiler.facts import Fact, ProgramRaised, RunFinished, TargetProblem
 
-from .wording import first_line
+from ..text.messages import first_line
 
 _IN_TORCH = re.compile(r"[\\/]torch[\\/]")
 

@@ -24,10 +24,10 @@ from fullgraph_compiler.facts import (
 from fullgraph_compiler.trace import frame_of
 from fullgraph_compiler.trace.changes import completed
 
+from ..text import advice, messages
+from ..text.source_names import compile_number
 from ..workspace.workspace import Workspace
-from . import advice, wording
 from .drafts import Draft
-from .names import compile_number
 from .places import Place, Places
 from .report import Finding, Report, Span
 from .sizes import condition_behind, specialization_behind
@@ -53,8 +53,8 @@ def frozen_verdict(report: Report) -> str:
         if problem is not None and report.status not in ("finished", "exited"):
             return problem.message
         return "No call would be compiled after the warm-up."
-    where = "" if places == calls else f", from {wording.counted(places, 'place')}"
-    return f"{wording.counted(calls, 'call')} would be compiled after the warm-up{where}."
+    where = "" if places == calls else f", from {messages.counted(places, 'place')}"
+    return f"{messages.counted(calls, 'call')} would be compiled after the warm-up{where}."
 
 
 class Recompilations:
@@ -83,7 +83,7 @@ class Recompilations:
             if isinstance(fact, Recompile):
                 for failure in self.completed(fact.failures, fact.compile_id):
                     place = self._place(fact.compile_id, failure)
-                    subject = wording.cause_of(failure)
+                    subject = messages.cause_of(failure)
                     kind = _ONE_KIND.get(failure.kind, failure.kind)
                     key = (place.span, subject, kind, failure.changed, failure.dimension)
                     groups.setdefault(key, _Group(place)).failures[fact.compile_id] = failure
@@ -93,7 +93,7 @@ class Recompilations:
                 "recompile",
                 "recompile",
                 "information",
-                wording.recompile_message(failures),
+                messages.recompile_message(failures),
                 group.place.span,
                 hints=advice.recompile_hints(failures[0]),
                 stack=group.place.calls,
@@ -121,7 +121,7 @@ class Recompilations:
                     "late-compile",
                     "late-compile",
                     "error",
-                    wording.missed_message(fact.function, failures),
+                    messages.missed_message(fact.function, failures),
                     calls.span,
                     hints=advice.recompile_hints(failures[0]) if failures else (advice.CALL_AHEAD,),
                     stack=place.calls,

@@ -29,8 +29,8 @@ from fullgraph_compiler.facts import (
     TimesMeasured,
 )
 
+from ..text.source_names import compile_number
 from ..workspace.source import SourceFile
-from .names import compile_number
 
 FindingKind: TypeAlias = Literal[
     "graph-break",

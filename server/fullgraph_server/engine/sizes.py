@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fullgraph_compiler.facts import Fact, GuardFailure, ShapeGuard, Specialization, Stack, Symbol
 
+from ..text.size_expressions import parts_of, relation_of, sides_of, written_condition, written_size
 from .places import Places
-from .relations import parts_of, relation_of, sides_of, written_condition, written_size
 from .report import Call, SizeCondition
 
 

@@ -25,7 +25,7 @@ from fullgraph_compiler.facts import (
     TimesMeasured,
 )
 
-from . import wording
+from ..text import messages
 from .drafts import Draft
 from .phases import Part, seconds_of_parts, steps_of
 from .places import Places
@@ -88,8 +88,8 @@ def speed_drafts(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Draft]
             yield Draft(found, {fact.compile_id})
         elif isinstance(fact, CudagraphSkip):
             reason = fact.reason.removeprefix("skipping cudagraphs due to ")
-            message = f"does not run as a CUDA graph: {wording.first_line(reason)}"
-            hints = wording.cudagraph_hints(reason)
+            message = f"does not run as a CUDA graph: {messages.first_line(reason)}"
+            hints = messages.cudagraph_hints(reason)
             found = finding(
                 "cudagraph-skip",
                 "warning",
@@ -110,7 +110,7 @@ def compilations(
 ) -> tuple[Compilation, ...]:
     """All compilations of frames, in their order."""
     reasons = {
-        fact.compile_id: wording.change(recompilations.completed(fact.failures, fact.compile_id)[-1:])
+        fact.compile_id: messages.change(recompilations.completed(fact.failures, fact.compile_id)[-1:])
         for fact in facts
         if isinstance(fact, Recompile) and fact.failures
     }

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from fullgraph_compiler.facts import Fact, NamedTensor, StackFrame, TensorsNamed
 from fullgraph_compiler.trace import frame_of
 
+from ..text.source_names import compile_number
 from ..workspace.names import Target, name_targets
 from ..workspace.workspace import Workspace
-from .names import compile_number
 from .report import HeldTensors, TensorName
 
 

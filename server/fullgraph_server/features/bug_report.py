@@ -10,11 +10,11 @@ from pygls.lsp.server import LanguageServer
 
 from ..engine.environment import environment_report
 from ..engine.interpreter import Interpreter
-from ..engine.markdown import fenced, paragraphs
 from ..engine.program_output import output_of
 from ..engine.report import Report
 from ..engine.runs import Runs
 from ..protocol import BUG_REPORT, BugReportItem, TargetParams
+from ..text.markdown import fenced, paragraphs
 from ..workspace.own_folder import REPRO_RAISES, is_repro
 from ..workspace.source import SourceFile
 from .configuration import Configuration

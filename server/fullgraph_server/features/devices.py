@@ -5,8 +5,8 @@ from __future__ import annotations
 from fullgraph_compiler import facts
 from pygls.lsp.server import LanguageServer
 
-from ..engine.dry import device_words
 from ..protocol import DEVICES, DeviceItem
+from ..text.devices import device_words
 
 
 def register(server: LanguageServer) -> None:

@@ -12,11 +12,11 @@ from urllib.parse import quote, unquote, urlsplit
 
 from pygls.lsp.server import LanguageServer
 
-from ..engine.markdown import code_span, escaped, fenced, link, paragraphs
 from ..engine.recipes import recipe_table, what_helps
 from ..engine.report import Call, Finding, Report
 from ..engine.runs import Runs
 from ..protocol import EXPLANATION_SCHEME, SHOW_EXPLANATION
+from ..text.markdown import code_span, escaped, fenced, link, paragraphs
 from .capabilities import client_command
 from .documents import Documents
 

@@ -8,10 +8,10 @@ from operator import itemgetter
 
 from pygls.lsp.server import LanguageServer
 
-from ..engine.markdown import code_span, escaped
 from ..engine.report import GraphLines, NumberedGraph, Report, Span
 from ..engine.runs import Runs
 from ..protocol import GRAPH_LINES, GraphLinesItem, GraphLinesParams
+from ..text.markdown import code_span, escaped
 from ..workspace.drift import Drift
 from .documents import Documents
 from .findings import Drifts, newest_first

@@ -9,12 +9,12 @@ from itertools import groupby
 from pathlib import Path
 from textwrap import indent
 
-from ..engine.markdown import code_span, escaped, fenced, link
-from ..engine.names import written_name
 from ..engine.origins import is_ambient, origin_of
-from ..engine.relations import written_size
 from ..engine.report import Compilation, FrameReport, Guard, Report, SizeCondition, Span
-from ..engine.wording import counted, library_place
+from ..text.markdown import code_span, escaped, fenced, link
+from ..text.messages import counted, library_place
+from ..text.size_expressions import written_size
+from ..text.source_names import written_name
 from .projection import Function, NamedGuards, View, grouped
 
 _PATH = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")

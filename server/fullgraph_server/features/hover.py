@@ -9,9 +9,9 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from ..engine.kernels import operators
-from ..engine.markdown import code_span, escaped, link, paragraphs
 from ..engine.report import Code, Launch, Span
-from ..engine.wording import counted
+from ..text.markdown import code_span, escaped, link, paragraphs
+from ..text.messages import counted
 from .artifacts import is_artifact
 from .documents import Documents
 from .explanation import explanation_link, explanation_uri

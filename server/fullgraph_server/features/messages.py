@@ -8,7 +8,7 @@ from pygls.lsp.server import LanguageServer
 
 from ..engine.report import Finding, Report
 from ..engine.runs import RunObserver
-from ..engine.visible import visible
+from ..text.visible import visible
 from .capabilities import experimental_capability
 
 _KINDS: dict[Severity, types.MessageType] = {

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
-from ..engine.markdown import code_span, escaped, table
 from ..engine.profile import Cause, FunctionProfile, cost, profiles, sentence
 from ..engine.report import Compilation, Report, Span
 from ..engine.runs import Runs
-from ..engine.wording import what_changed
 from ..protocol import PROFILE_SCHEME
+from ..text.markdown import code_span, escaped, table
+from ..text.messages import what_changed
 from .documents import Documents
 from .explanation import place_link
 

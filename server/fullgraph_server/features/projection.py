@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..engine.names import written_name
 from ..engine.report import Code, FrameReport, Guard, Launch, Report, SizeCondition, Span, TensorName
 from ..engine.runs import Runs
+from ..text.source_names import written_name
 from ..workspace.drift import Drift
 from .documents import Documents
 from .findings import Drifts, ShownFinding, findings_at, newest_first, shown_findings

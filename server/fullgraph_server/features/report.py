@@ -5,9 +5,7 @@ from __future__ import annotations
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..engine import dry
 from ..engine.kernels import operators, spans_of
-from ..engine.names import written_name
 from ..engine.origins import is_ambient, is_of_library, origin_of
 from ..engine.report import Finding, FrameReport, Guard, RankSummary, Report, Span
 from ..engine.runs import Runs
@@ -26,6 +24,8 @@ from ..protocol import (
     ReportItem,
     ReportParams,
 )
+from ..text import devices
+from ..text.source_names import written_name
 from .artifacts import ArtifactDocuments, ShownDocument
 from .documents import Documents
 from .explanation import explanation_uri
@@ -62,7 +62,7 @@ def _is_code(shown: ShownDocument) -> bool:
 def dry_item(report: Report) -> DryItem | None:
     """That a run had no data, if so."""
     told = report.dry
-    return DryItem(dry.brief(told), dry.sentence(told), list(told.unknown)) if told else None
+    return DryItem(devices.brief(told), devices.sentence(told), list(told.unknown)) if told else None
 
 
 def _rank(rank: RankSummary) -> RankItem:
@@ -95,8 +95,8 @@ class ReportItems:
             kernels=[self._kernel(shown) for shown in self._artifacts.of_report(report) if _is_code(shown)],
             artifacts=[self._artifact(shown) for shown in self._artifacts.of_report(report)],
             ranks=[_rank(rank) for rank in report.ranks],
-            dry=dry_item(report),
-            files=dry.files_words(report.discarded) if report.discarded else None,
+            devices=dry_item(report),
+            files=devices.files_words(report.discarded) if report.discarded else None,
         )
 
     def _kernel(self, shown: ShownDocument) -> KernelItem:

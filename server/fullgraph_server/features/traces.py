@@ -14,10 +14,10 @@ from pygls.lsp.server import LanguageServer
 from ..engine.comparison import compare
 from ..engine.comparison_text import markdown, place
 from ..engine.identity import Found
-from ..engine.markdown import code_span, escaped
 from ..engine.report import Report
 from ..engine.runs import Runs
 from ..protocol import COMPARISON_SCHEME, READ_TRACE, TRACE_DIFF, RunSummary
+from ..text.markdown import code_span, escaped
 from ..traces.logs import stamp
 from ..workspace.targets import Target, Trace, trace_of, trace_target
 from .arguments import named_target, refusal

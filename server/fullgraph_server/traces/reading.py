@@ -25,7 +25,7 @@ from fullgraph_compiler.trace.lines import LINE_RECORDS, LineReader
 from ..engine.fold import fold
 from ..engine.report import Finding, Report, Span
 from ..engine.seen_calls import seen_calls
-from ..engine.wording import counted
+from ..text.messages import counted
 from ..workspace.source import SourceFile, SourceReader
 from ..workspace.workspace import Workspace
 from .logs import LogFile

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from ...engine.report import FrameReport, Report
-from ...engine.tables import aligned
+from ...text.tables import aligned
 from ..output import write_line
 from . import Checked
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from ...engine.comparison import Amount, Comparison, FunctionChange, compare
 from ...engine.comparison_text import lists, markdown, place, sentence, tables
 from ...engine.identity import Found
-from ...engine.tables import aligned
+from ...text.tables import aligned
 from ..output import clean_console, write_line, write_object
 from .checked import Checked
 from .json import finding_object

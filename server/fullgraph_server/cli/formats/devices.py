@@ -6,8 +6,8 @@ from typing import TextIO
 
 from fullgraph_compiler.facts import DEVICES
 
-from ...engine.dry import bandwidth, bandwidth_words, capability_words, memory_words
-from ...engine.tables import aligned
+from ...text.devices import bandwidth, bandwidth_words, capability_words, memory_words
+from ...text.tables import aligned
 from ..output import write_line, write_object
 
 _TITLES = ("name", "GPU", "compute capability", "SMs", "memory", "bandwidth")

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TextIO
 
-from ...engine import dry
 from ...engine.report import Finding, Span
-from ...engine.visible import visible
+from ...text import devices
+from ...text.visible import visible
 from .checked import Checked, notes, shown_path
 
 _COMMANDS = {"error": "error", "warning": "warning", "information": "notice"}
@@ -20,7 +20,7 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noq
     """Write one command a finding that is in no baseline, and a notice for a run without data."""
     for checked in reports:
         if checked.report.dry is not None:
-            words = f"{checked.target.label}: {dry.sentence(checked.report.dry)}"
+            words = f"{checked.target.label}: {devices.sentence(checked.report.dry)}"
             out.write(f"::notice title=fullgraph::{_data(words)}\n")
         for finding in checked.new_findings:
             out.write(_command(finding) + "\n")

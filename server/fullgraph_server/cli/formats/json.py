@@ -7,8 +7,8 @@ from typing import Any, TextIO
 
 from fullgraph_compiler.facts import Failure, FilesDiscarded, RanDry, RecipeTried, StageChecked
 
-from ...engine.names import compile_number
 from ...engine.report import Call, Compilation, Finding, FrameReport, Guard, RankSummary
+from ...text.source_names import compile_number
 from ..output import write_object
 from .checked import Checked
 

@@ -8,13 +8,13 @@ from typing import TextIO
 
 from rich.text import Text
 
-from ...engine import dry
 from ...engine.artifacts import documents_of
 from ...engine.kernels import cost_words, launch_words, operators, spans_of
-from ...engine.markdown import escaped, link
 from ...engine.report import Code, Launch, Report, Span
-from ...engine.tables import aligned
-from ...engine.wording import plural
+from ...text import devices
+from ...text.markdown import escaped, link
+from ...text.messages import plural
+from ...text.tables import aligned
 from ..output import clean_console
 from .checked import Checked, shown_path
 from .text import print_finding
@@ -54,7 +54,7 @@ def write_files(report: Report, folder: Path) -> None:
     if report.dry is not None:
         lines += [
             "",
-            escaped(dry.sentence(report.dry)),
+            escaped(devices.sentence(report.dry)),
             *(f"- {escaped(item)}" for item in report.dry.unknown),
         ]
     heading = ""
@@ -77,7 +77,7 @@ def write_files(report: Report, folder: Path) -> None:
 def dry_lines(report: Report) -> Iterator[str]:
     """For a run without data: that it was one, and what it cannot tell."""
     if report.dry is not None:
-        yield dry.sentence(report.dry)
+        yield devices.sentence(report.dry)
         yield from (f"- {item}" for item in report.dry.unknown)
 
 

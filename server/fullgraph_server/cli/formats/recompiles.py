@@ -9,7 +9,7 @@ from rich.text import Text
 
 from ...engine.profile import FunctionProfile, cost, profiles, sentence
 from ...engine.report import Span
-from ...engine.wording import what_changed
+from ...text.messages import what_changed
 from ..output import clean_console
 from .checked import Checked, shown_path
 from .text import print_finding, run_words, wrapped

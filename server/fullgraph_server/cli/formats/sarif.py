@@ -12,8 +12,8 @@ from typing import Any, TextIO
 from urllib.parse import quote
 
 from ... import __version__
-from ...engine import dry
 from ...engine.report import Call, Finding, Span
+from ...text import devices
 from ..output import write_object
 from .checked import Checked, notes, shown_path
 
@@ -70,7 +70,7 @@ def _invocation(reports: list[Checked]) -> dict[str, Any]:
         if finding.of_run
     ]
     notifications += [
-        _notification(checked, "note", dry.sentence(checked.report.dry))
+        _notification(checked, "note", devices.sentence(checked.report.dry))
         for checked in reports
         if checked.report.dry is not None
     ]

@@ -11,10 +11,10 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from ...engine import dry
 from ...engine.report import Finding, Report, Span
-from ...engine.visible import visible
-from ...engine.wording import KIND_NAMES, plural
+from ...text import devices
+from ...text.messages import KIND_NAMES, plural
+from ...text.visible import visible
 from ...workspace.source import SourceFile
 from ..output import clean_console
 from .checked import Checked, shown_path
@@ -103,8 +103,8 @@ def summary(report: Report) -> str:
 def run_words(report: Report) -> str:
     """What is behind a summary: `` - torch 2.13.0``, then that it had no data, and changed no file, if so."""
     told = [f"torch {report.torch}"] if report.torch else []
-    told += [dry.sentence(report.dry)] if report.dry else []
-    told += [dry.files_words(report.discarded)] if report.discarded else []
+    told += [devices.sentence(report.dry)] if report.dry else []
+    told += [devices.files_words(report.discarded)] if report.discarded else []
     return "".join(f" - {words}" for words in told)
 
 

@@ -8,7 +8,7 @@ from typing import TextIO
 from rich.text import Text
 
 from ...engine.faults import outcome
-from ...engine.tables import aligned
+from ...text.tables import aligned
 from ..output import clean_console
 from .checked import Checked
 from .text import print_finding

@@ -8,12 +8,12 @@ from functools import cache
 
 from fullgraph_compiler.facts import GuardFailure
 
+from ..engine.process import worker_folder
+from ..engine.report import Call
 from .advice import recompile_hints
 from .markdown import code_span, filled
-from .names import written_name
-from .process import worker_folder
-from .relations import written_relation
-from .report import Call
+from .size_expressions import written_relation
+from .source_names import written_name
 
 _LIBRARY_FOLDER = re.compile(r"^.*[/\\](?:site-packages|dist-packages|python\d\.\d+)[/\\]", re.DOTALL)
 _MOST_VALUES = 6

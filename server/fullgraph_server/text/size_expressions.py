@@ -14,7 +14,7 @@ from functools import lru_cache
 from fullgraph_compiler.facts import Symbol
 from fullgraph_compiler.trace.decoding import parse_expression
 
-from .names import written_name
+from .source_names import written_name
 
 _PROPERTY = re.compile(r"\.(size|stride)\(\)\[(\d+)\]$")
 _COMPARISONS: Mapping[str, ast.cmpop] = {"Eq": ast.Eq(), "Ne": ast.NotEq()}

@@ -16,7 +16,7 @@ from fullgraph_compiler.trace.changes import TYPE, VALUES
 from fullgraph_compiler.trace.decoding import read_literal
 
 from .markdown import code_span, filled
-from .names import written_name
+from .source_names import written_name
 
 _ONCE_EACH = "Each is a graph of its own, compiled once: call it with every one ahead of time."
 CALL_AHEAD = (
