@@ -9,21 +9,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal, TypeAlias
 
-from fullgraph_server.engine import (
-    crash,
-    fold,
-    fork_server,
-    nursery,
-    plan,
-    process,
-    reporting,
-    requests,
-    run,
-    runs,
-    work,
-    worker,
-    workers,
-)
+from fullgraph_server.engine import fold, plan, reporting, requests, run, runs, work
+from fullgraph_server.workers import crash, fork_server, pool, process, warm_pool, worker
 
 Moment: TypeAlias = Literal["before", "after"]
 """Whether a call fails ahead of what it does, or once it has done it."""
@@ -37,8 +24,8 @@ _PATH = [
     requests,
     fold,
     worker,
-    workers,
-    nursery,
+    pool,
+    warm_pool,
     fork_server,
     process,
     crash,

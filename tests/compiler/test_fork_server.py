@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from fullgraph_compiler.facts import Fact, ModulesLoaded, PhasesTimed, RunFinished, RunRequest, Script
 from fullgraph_server.engine.run import Run
-from fullgraph_server.engine.settings import RunSettings
-from fullgraph_server.engine.workers import Workers
+from fullgraph_server.workers.pool import Workers
+from fullgraph_server.workers.settings import RunSettings
 from worker_client import TOY
 
 BUSY_LIBRARY = """

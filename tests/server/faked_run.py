@@ -13,8 +13,8 @@ from fullgraph_compiler.facts import Fact, MinifyRequest, RunFinished, RunReques
 from fullgraph_server.cli import main
 from fullgraph_server.cli import session as session_module
 from fullgraph_server.engine import torchrun, work
-from fullgraph_server.engine.settings import RunSettings
-from fullgraph_server.engine.workers import Workers
+from fullgraph_server.workers.pool import Workers
+from fullgraph_server.workers.settings import RunSettings
 
 
 def fullgraph(*words: str) -> Result:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from fullgraph_compiler.facts import StackFrame
-from fullgraph_server.engine.crash import crash_stack, describe_exit
+from fullgraph_server.workers.crash import crash_stack, describe_exit
 
 THREADS = """\
 Fatal Python error: Segmentation fault

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler.facts import CHANNEL_LOST, Fact, RunFinished, RunRequest, Script, TargetProblem
-from fullgraph_server.engine import fork_server, nursery, process
 from fullgraph_server.engine import run as run_module
 from fullgraph_server.engine.run import Run
-from fullgraph_server.engine.settings import RunSettings
-from fullgraph_server.engine.workers import Workers
+from fullgraph_server.workers import fork_server, process, warm_pool
+from fullgraph_server.workers.pool import Workers
+from fullgraph_server.workers.settings import RunSettings
 from processes import dies
 
 FAKE = Path(__file__).with_name("fake_worker.py")
@@ -296,7 +296,7 @@ async def test_interpreter_that_is_no_python(workers: Workers, tmp_path: Path) -
 async def test_program_that_never_answers(
     workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (run_module, nursery):
+    for module in (run_module, warm_pool):
         monkeypatch.setattr(module, "START_SECONDS", 0.3)
     file = tmp_path / "python"
     file.write_text("#!/bin/sh\nexec sleep 600\n")

@@ -19,14 +19,15 @@ from fullgraph_compiler.facts import (
     Status,
     TargetProblem,
 )
-from fullgraph_server.engine import fork_server, process, torchrun
+from fullgraph_server.engine import torchrun
 from fullgraph_server.engine.plan import Job, Plan
 from fullgraph_server.engine.rank_failures import with_consequences
 from fullgraph_server.engine.ranks import RankReport
 from fullgraph_server.engine.report import Report
-from fullgraph_server.engine.settings import RunSettings
 from fullgraph_server.engine.work import Work, work_of
-from fullgraph_server.engine.workers import Workers
+from fullgraph_server.workers import fork_server, process
+from fullgraph_server.workers.pool import Workers
+from fullgraph_server.workers.settings import RunSettings
 from fullgraph_server.workspace.targets import Target, Torchrun
 from fullgraph_server.workspace.workspace import Workspace
 

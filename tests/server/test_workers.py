@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler.facts import Fact, RunFinished, RunRequest, Script, TargetProblem
-from fullgraph_server.engine import fork_server
-from fullgraph_server.engine import workers as workers_module
-from fullgraph_server.engine.process import kill_marked
 from fullgraph_server.engine.run import Run
-from fullgraph_server.engine.settings import RunSettings
-from fullgraph_server.engine.worker import Worker
-from fullgraph_server.engine.workers import Workers
+from fullgraph_server.workers import fork_server
+from fullgraph_server.workers import pool as workers_module
+from fullgraph_server.workers.pool import Workers
+from fullgraph_server.workers.process import kill_marked
+from fullgraph_server.workers.settings import RunSettings
+from fullgraph_server.workers.worker import Worker
 from processes import dies, marked
 
 FAKE = Path(__file__).with_name("fake_worker.py")

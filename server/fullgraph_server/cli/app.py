@@ -16,8 +16,8 @@ import click
 from fullgraph_compiler.facts import Depth, Level
 
 from .. import __version__
-from ..engine.process import worker_folder
 from ..traces.reading import Detail
+from ..workers.process import worker_folder
 from ..workspace.targets import Target
 from .formats import (
     COMPARISON_FORMATS,

@@ -9,7 +9,7 @@ from typing import Any
 
 from fullgraph_compiler.facts import Severity
 
-from ..engine.interpreter import find_interpreter, named_interpreter
+from ..workers.interpreter import find_interpreter, named_interpreter
 from ..workspace.config import Config
 
 FAIL_ON: Mapping[str, frozenset[Severity]] = {

@@ -18,9 +18,9 @@ from ..engine.plan import Job, Plan
 from ..engine.report import Report
 from ..engine.requests import with_limits
 from ..engine.run import Run
-from ..engine.settings import RunSettings, memory_limit
 from ..engine.work import failed_report, work_of
-from ..engine.workers import Workers
+from ..workers.pool import Workers
+from ..workers.settings import RunSettings, memory_limit
 from ..workspace.config import read_config
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace, is_project, project_root

@@ -8,13 +8,13 @@ from typing import Any
 
 from fullgraph_compiler.facts import Depth, Fact, SourceText
 
+from ..workers.pool import Workers
+from ..workers.settings import RunSettings
 from ..workspace.targets import Target, problem_facts
 from ..workspace.workspace import Workspace
 from .fold import fold
 from .report import Report
 from .run import to_stderr
-from .settings import RunSettings
-from .workers import Workers
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Final, TypeAlias
 
 from fullgraph_compiler.facts import Depth, MinifyRequest, RunRequest
 
+from ..workers.settings import RunSettings
 from ..workspace.own_folder import kernel_cache
-from .settings import RunSettings
 
 _DEEPER = 5.0
 """How much longer than one graph a run may take that goes deeper: it runs program and graphs often."""

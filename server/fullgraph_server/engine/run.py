@@ -24,13 +24,13 @@ from fullgraph_compiler.facts import (
     to_json,
 )
 
-from .crash import REPORT_IT, crash_stack, describe_exit, early_end, own_failure
-from .nursery import START_SECONDS, StartError, silent
-from .probe import CHOOSE
-from .process import worker_folder
-from .settings import RunSettings
-from .worker import Refusal, Worker
-from .workers import Workers
+from ..workers.crash import REPORT_IT, crash_stack, describe_exit, early_end, own_failure
+from ..workers.pool import Workers
+from ..workers.probe import CHOOSE
+from ..workers.process import worker_folder
+from ..workers.settings import RunSettings
+from ..workers.warm_pool import START_SECONDS, StartError, silent
+from ..workers.worker import Refusal, Worker
 
 _log = logging.getLogger(__name__)
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 from fullgraph_compiler.facts import Depth, Fact, MinifyRequest, ModulesLoaded, Status
 
+from ..workers.pool import Workers
 from ..workspace.targets import Target
 from .plan import Job, Plan
 from .report import Report
@@ -20,7 +21,6 @@ from .reporting import tells
 from .requests import with_limits
 from .run import Run, to_stderr
 from .work import Work, failed_report, work_of
-from .workers import Workers
 
 _log = logging.getLogger(__name__)
 

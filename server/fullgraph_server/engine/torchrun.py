@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from fullgraph_compiler.facts import Fact, RunFinished, RunRequest
 
+from ..workers.settings import RunSettings
 from ..workspace.targets import Torchrun
 from .plan import Job
 from .rank_failures import has_failed, with_consequences
@@ -18,7 +19,6 @@ from .report import Report
 from .reporting import Reporting
 from .requests import with_limits
 from .run import Run
-from .settings import RunSettings
 
 _GRACE_SECONDS = 3.0
 """How long the other ranks go on after one has failed: they may have something to tell, or wait for it."""

@@ -10,8 +10,8 @@ from typing import Protocol
 from fullgraph_compiler.facts import Fact, PreviewDeferred, Program, RunFinished, RunRequest
 
 from ..traces.work import TraceWork
+from ..workers.crash import REPORT_IT, own_failure
 from ..workspace.targets import Torchrun, Trace
-from .crash import REPORT_IT, own_failure
 from .drafts import by_place
 from .plan import Job
 from .previews import PreviewRun, no_preview

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from pygls.lsp.server import LanguageServer
 
-from ..engine.environment import environment_report
-from ..engine.interpreter import Interpreter
-from ..engine.program_output import output_of
 from ..engine.report import Report
 from ..engine.runs import Runs
 from ..protocol import BUG_REPORT, BugReportItem, TargetParams
 from ..text.markdown import fenced, paragraphs
+from ..workers.environment import environment_report
+from ..workers.interpreter import Interpreter
+from ..workers.program_output import output_of
 from ..workspace.own_folder import REPRO_RAISES, is_repro
 from ..workspace.source import SourceFile
 from .configuration import Configuration

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from pygls.lsp.server import LanguageServer
 
-from ..engine.environment import environment_report
-from ..engine.interpreter import Interpreter, find_interpreter, named_interpreter
-from ..engine.probe import probe
 from ..protocol import ENVIRONMENT, INTERPRETER, InterpreterItem, InterpreterParams
+from ..workers.environment import environment_report
+from ..workers.interpreter import Interpreter, find_interpreter, named_interpreter
+from ..workers.probe import probe
 from ..workspace.config import Config, read_config
 from .configuration import Configuration, Settings
 from .documents import Documents

@@ -20,7 +20,6 @@ from ..engine.recipes import what_helps
 from ..engine.recompiles import frozen_verdict
 from ..engine.report import Report
 from ..engine.runs import Planner, Runs
-from ..engine.settings import RunSettings, memory_limit
 from ..protocol import (
     ASSEMBLY,
     CLEAR,
@@ -35,6 +34,7 @@ from ..protocol import (
     STOP,
     RunSummary,
 )
+from ..workers.settings import RunSettings, memory_limit
 from ..workspace.config import read_config
 from ..workspace.targets import Trace
 from .arguments import refusal, run_arguments, target_argument

@@ -8,8 +8,8 @@ from functools import cache
 
 from fullgraph_compiler.facts import GuardFailure
 
-from ..engine.process import worker_folder
 from ..engine.report import Call
+from ..workers.process import worker_folder
 from .advice import recompile_hints
 from .markdown import code_span, filled
 from .size_expressions import written_relation

@@ -15,7 +15,7 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..engine.process import kill_group, own_group
+from ..workers.process import kill_group, own_group
 
 _MAIN: Final = (
     f"import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); from {__name__} import main; main()"

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from .crash import early_end
 from .fork_server import EndedError
-from .nursery import Nursery, StartError
 from .settings import RunSettings
+from .warm_pool import Nursery, StartError
 from .worker import Worker
 
 _log = logging.getLogger(__name__)
