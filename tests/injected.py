@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal, TypeAlias
 
-from fullgraph_server.engine import fold, plan, reporting, requests, run, runs, work
+from fullgraph_server.engine import plan, reporting, requests, run, runs, work
+from fullgraph_server.report import fold
 from fullgraph_server.workers import crash, fork_server, pool, process, warm_pool, worker
 
 Moment: TypeAlias = Literal["before", "after"]

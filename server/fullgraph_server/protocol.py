@@ -55,9 +55,9 @@ from fullgraph_compiler.facts import Severity
 from lsprotocol import types
 from pygls.protocol import LanguageServerProtocol, default_converter
 
-from .engine.phases import Part
-from .engine.report import FindingKind
 from .engine.runs import RunState
+from .report.model import FindingKind
+from .report.phases import Part
 from .workspace.config import TargetKind
 
 TARGETS = "fullgraph/targets"

@@ -11,8 +11,8 @@ import torch
 from expectations import Expectation, parse_expectations
 from forked import observe
 from fullgraph_compiler.facts import Script, Severity
-from fullgraph_server.engine.fold import fold
-from fullgraph_server.engine.report import Report
+from fullgraph_server.report.fold import fold
+from fullgraph_server.report.model import Report
 from fullgraph_server.workspace.workspace import Workspace
 
 CASES = Path(__file__).parents[1] / "cases"

@@ -13,8 +13,8 @@ import torch
 from expectations import parse_expectations
 from forked import observe
 from fullgraph_compiler.facts import Depth, Script, Switches
-from fullgraph_server.engine.fold import fold
-from fullgraph_server.engine.report import Report
+from fullgraph_server.report.fold import fold
+from fullgraph_server.report.model import Report
 from fullgraph_server.workspace.workspace import Workspace
 from test_cases import found_in
 

@@ -9,8 +9,8 @@ import pytest
 import torch
 from forked import observe
 from fullgraph_compiler.facts import Depth, Examples, Switches
-from fullgraph_server.engine.fold import fold
-from fullgraph_server.engine.report import Finding, Report
+from fullgraph_server.report.fold import fold
+from fullgraph_server.report.model import Finding, Report
 from fullgraph_server.workspace.examples import find_examples
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace

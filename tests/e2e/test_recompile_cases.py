@@ -15,8 +15,8 @@ import torch
 from expectations import holds, parse_expectations
 from forked import observe
 from fullgraph_compiler.facts import Script, SourceText
-from fullgraph_server.engine.fold import fold
-from fullgraph_server.engine.report import Report
+from fullgraph_server.report.fold import fold
+from fullgraph_server.report.model import Report
 from fullgraph_server.workspace.workspace import Workspace
 
 PROGRAMS = sorted((Path(__file__).parents[1] / "cases" / "recompiles").glob("*.py"))

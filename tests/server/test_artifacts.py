@@ -16,10 +16,10 @@ from fullgraph_compiler.facts import (
     RanDry,
     StackFrame,
 )
-from fullgraph_server.engine.artifacts import documents_of, marks_of
-from fullgraph_server.engine.fold import fold
-from fullgraph_server.engine.report import Report
 from fullgraph_server.features.artifacts import ArtifactDocuments
+from fullgraph_server.report.artifacts import documents_of, marks_of
+from fullgraph_server.report.fold import fold
+from fullgraph_server.report.model import Report
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
 

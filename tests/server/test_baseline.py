@@ -24,8 +24,8 @@ from fullgraph_server.engine.baseline import (
     read_baseline,
     write_baseline,
 )
-from fullgraph_server.engine.fold import fold
 from fullgraph_server.engine.identity import Found, Identity, found_in
+from fullgraph_server.report.fold import fold
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
 

@@ -6,7 +6,7 @@ import itertools
 import random
 
 import pytest
-from fullgraph_server.engine.report import Span
+from fullgraph_server.report.model import Span
 from fullgraph_server.workspace.drift import Drift, Moved
 from fullgraph_server.workspace.source import SourceFile
 

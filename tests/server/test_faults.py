@@ -20,9 +20,9 @@ from fullgraph_compiler.facts import (
     StageChecked,
     TargetProblem,
 )
-from fullgraph_server.engine.faults import ladder, verdict
-from fullgraph_server.engine.fold import fold
-from fullgraph_server.engine.report import Finding, Report, Span
+from fullgraph_server.report.faults import ladder, verdict
+from fullgraph_server.report.fold import fold
+from fullgraph_server.report.model import Finding, Report, Span
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
 

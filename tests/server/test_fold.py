@@ -24,8 +24,8 @@ from fullgraph_compiler.facts import (
     Status,
     TargetProblem,
 )
-from fullgraph_server.engine.fold import fold
-from fullgraph_server.engine.report import Call, Finding, Report, Span
+from fullgraph_server.report.fold import fold
+from fullgraph_server.report.model import Call, Finding, Report, Span
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from fullgraph_compiler.facts import Recompile
 from fullgraph_compiler.trace import Interpreter, read_log
-from fullgraph_server.engine.fold import fold
+from fullgraph_server.report.fold import fold
 from fullgraph_server.workspace.workspace import Workspace
 
 LOGS = Path(__file__).parents[1] / "compiler" / "traces"

@@ -16,10 +16,10 @@ from fullgraph_compiler.facts import (
     RecompileLimit,
     StackFrame,
 )
-from fullgraph_server.engine.fold import fold
-from fullgraph_server.engine.report import Report
 from fullgraph_server.features.graph_lines import shown_lines
 from fullgraph_server.protocol import GraphLinesItem
+from fullgraph_server.report.fold import fold
+from fullgraph_server.report.model import Report
 from fullgraph_server.workspace.drift import Drift
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace

@@ -20,8 +20,6 @@ from fullgraph_compiler.facts import (
 )
 from fullgraph_server.engine.comparison import compare
 from fullgraph_server.engine.comparison_text import markdown
-from fullgraph_server.engine.fold import fold
-from fullgraph_server.engine.report import Report
 from fullgraph_server.features.artifacts import ArtifactDocuments
 from fullgraph_server.features.documents import Documents
 from fullgraph_server.features.explanation import explain, explanation_link
@@ -34,6 +32,8 @@ from fullgraph_server.features.profile import profile_uri, read_profile
 from fullgraph_server.features.projection import View, project
 from fullgraph_server.features.traces import read_comparison
 from fullgraph_server.protocol import COMPARISON_SCHEME, SHOW_EXPLANATION
+from fullgraph_server.report.fold import fold
+from fullgraph_server.report.model import Report
 from fullgraph_server.text import advice
 from fullgraph_server.text.markdown import (
     code_span,

@@ -27,7 +27,7 @@ from fullgraph_server.cli.formats import (
 )
 from fullgraph_server.cli.formats.comparison import compared
 from fullgraph_server.cli.output import clean, clean_console
-from fullgraph_server.engine.fold import fold
+from fullgraph_server.report.fold import fold
 from fullgraph_server.text.visible import visible
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.targets import script_target

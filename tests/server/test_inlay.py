@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler.facts import Fact, NamedTensor, StackFrame, Symbol, TensorsNamed
-from fullgraph_server.engine.fold import fold
-from fullgraph_server.engine.report import Report
 from fullgraph_server.features.inlay_hint import label, tooltip
 from fullgraph_server.features.projection import View, project
+from fullgraph_server.report.fold import fold
+from fullgraph_server.report.model import Report
 from fullgraph_server.workspace.drift import Drift
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace

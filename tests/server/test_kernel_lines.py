@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fullgraph_server.engine.kernel_lines import lines_of
-from fullgraph_server.engine.report import Launch, Operation
+from fullgraph_server.report.kernel_lines import lines_of
+from fullgraph_server.report.model import Launch, Operation
 
 OPERATORS = (
     "aten.abs",

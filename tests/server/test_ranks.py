@@ -17,9 +17,9 @@ from fullgraph_compiler.facts import (
     StackFrame,
     Status,
 )
-from fullgraph_server.engine.fold import fold
 from fullgraph_server.engine.ranks import RankReport, merged, rank_words, usual_rank
-from fullgraph_server.engine.report import Finding, Report
+from fullgraph_server.report.fold import fold
+from fullgraph_server.report.model import Finding, Report
 from fullgraph_server.workspace.workspace import Workspace
 
 PROGRAM = "def f(x):\n    y = x + 1\n    print(y)\n    return y\n\n\ndef g(x):\n    return x\n"

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fullgraph_server.engine.report import Call, Finding, Report, Span
 from fullgraph_server.features.diagnostics import Diagnostics
 from fullgraph_server.features.documents import Documents
 from fullgraph_server.features.explanation import explain
 from fullgraph_server.features.messages import RunMessages
+from fullgraph_server.report.model import Call, Finding, Report, Span
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.targets import script_target
 from lsprotocol import types

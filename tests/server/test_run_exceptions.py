@@ -14,14 +14,14 @@ import processes
 import pytest
 from fullgraph_compiler.facts import Fact, RunFinished, Script, Status
 from fullgraph_server.engine import reporting, runs, torchrun
-from fullgraph_server.engine.faults import verdict
 from fullgraph_server.engine.plan import Job, Plan
-from fullgraph_server.engine.recipes import what_helps
-from fullgraph_server.engine.recompiles import frozen_verdict
-from fullgraph_server.engine.report import Report
 from fullgraph_server.engine.run import Run
 from fullgraph_server.engine.runs import RunObserver, Runs
 from fullgraph_server.engine.work import failed_report
+from fullgraph_server.report.faults import verdict
+from fullgraph_server.report.model import Report
+from fullgraph_server.report.recipes import what_helps
+from fullgraph_server.report.recompiles import frozen_verdict
 from fullgraph_server.workers import fork_server, process
 from fullgraph_server.workers.settings import RunSettings
 from fullgraph_server.workspace.targets import Target, Torchrun

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from fullgraph_server.engine.report import Report, SeenCall
 from fullgraph_server.features.documents import Documents
 from fullgraph_server.features.seen_calls import SeenCalls
+from fullgraph_server.report.model import Report, SeenCall
 from lsprotocol import types
 from pygls import uris
 from pygls.workspace import Workspace

@@ -15,8 +15,8 @@ from fullgraph_compiler.facts import (
     StackFrame,
     Symbol,
 )
-from fullgraph_server.engine.report import Report
-from fullgraph_server.engine.sizes import condition_behind
+from fullgraph_server.report.model import Report
+from fullgraph_server.report.sizes import condition_behind
 from fullgraph_server.text.size_expressions import written_condition, written_size
 from test_fold import FILE, MODULE, folded
 

@@ -26,9 +26,9 @@ from fullgraph_compiler.facts import (
     StackFrame,
     TimesMeasured,
 )
-from fullgraph_server.engine.fold import fold
-from fullgraph_server.engine.phases import seconds_of_parts, steps_of
-from fullgraph_server.engine.report import Finding, Report
+from fullgraph_server.report.fold import fold
+from fullgraph_server.report.model import Finding, Report
+from fullgraph_server.report.phases import seconds_of_parts, steps_of
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
 

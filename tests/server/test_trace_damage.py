@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from fullgraph_compiler.trace import TraceLog, read_head
-from fullgraph_server.engine.report import Finding, Report
+from fullgraph_server.report.model import Finding, Report
 from traces import PROGRAM, read, recorded, records
 
 FRAMES = re.compile(rb'"frame_id": ([01]),')

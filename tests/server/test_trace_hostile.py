@@ -14,7 +14,7 @@ import pytest
 from fullgraph_compiler.trace import read_head
 from fullgraph_server.cli.formats import FORMATS, Checked
 from fullgraph_server.engine.identity import found_in
-from fullgraph_server.engine.report import Report
+from fullgraph_server.report.model import Report
 from fullgraph_server.traces import reading
 from fullgraph_server.traces.logs import find_logs
 from fullgraph_server.traces.present import as_it_is_now

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fullgraph_server.engine.report import Report
+from fullgraph_server.report.model import Report
 from fullgraph_server.traces.lines import as_it_ran
 from fullgraph_server.traces.paths import PathMap, library_folders
 from fullgraph_server.traces.present import as_it_is_now

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from fullgraph_server.engine.report import Report
+from fullgraph_server.report.model import Report
 from traces import RECORDED, read
 
 TLPARSE = Path(sys.executable).with_name("tlparse")

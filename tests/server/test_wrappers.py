@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler.facts import Fact, FrameStarted, GraphBreak, GraphPart, StackFrame
-from fullgraph_server.engine.fold import fold
-from fullgraph_server.engine.report import Finding
+from fullgraph_server.report.fold import fold
+from fullgraph_server.report.model import Finding
 from fullgraph_server.workspace.workspace import Workspace
 
 SITE = "/usr/lib/python3/site-packages"

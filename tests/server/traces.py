@@ -6,7 +6,7 @@ import gzip
 import re
 from pathlib import Path
 
-from fullgraph_server.engine.report import Report
+from fullgraph_server.report.model import Report
 from fullgraph_server.traces.reading import Detail, Reading
 from fullgraph_server.traces.trace import read_trace
 

@@ -8,7 +8,7 @@ import click
 
 from ..engine.baseline import Baseline, BaselineError, baseline_of, read_baseline, write_baseline
 from ..engine.identity import Found, found_in, relative_path
-from ..engine.report import Report
+from ..report.model import Report
 from .formats.checked import Known
 
 

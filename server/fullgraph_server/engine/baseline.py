@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..report.model import Finding
 from .identity import Found, Identity
-from .report import Finding
 
 VERSION = 1
 _LEFT_OUT: Mapping[str, Any] = {"line": "", "message": "", "count": 1}

@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..report.model import Finding, Report
 from ..text.messages import what_changed
-from .report import Finding, Report
 
 _CAUSE = re.compile(r" (?:was|is no longer|failed:) ")
 """Between what a guard is on and the values that it was compared with (``wording.change``)."""

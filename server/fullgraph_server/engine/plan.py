@@ -8,12 +8,12 @@ from typing import Any
 
 from fullgraph_compiler.facts import Depth, Fact, SourceText
 
+from ..report.fold import fold
+from ..report.model import Report
 from ..workers.pool import Workers
 from ..workers.settings import RunSettings
 from ..workspace.targets import Target, problem_facts
 from ..workspace.workspace import Workspace
-from .fold import fold
-from .report import Report
 from .run import to_stderr
 
 

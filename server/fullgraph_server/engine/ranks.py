@@ -13,12 +13,12 @@ from typing import Final, TypeAlias
 
 from fullgraph_compiler.facts import Severity, Status
 
+from ..report.finding_builder import by_place
+from ..report.model import Finding, FrameReport, RankSummary, Report, Span
 from ..text.markdown import code_span
 from ..text.messages import counted
 from ..workspace.ranges import definition_span
-from .drafts import by_place
 from .identity import stable_message
-from .report import Finding, FrameReport, RankSummary, Report, Span
 
 _Key: TypeAlias = tuple[str, str]
 """A function: its file and its name."""

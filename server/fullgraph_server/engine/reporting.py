@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Callable
 
-from .report import Report
+from ..report.model import Report
 
 _log = logging.getLogger(__name__)
 

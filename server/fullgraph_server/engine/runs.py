@@ -13,10 +13,10 @@ from typing import Any, Literal, TypeAlias
 
 from fullgraph_compiler.facts import Depth, Fact, MinifyRequest, ModulesLoaded, Status
 
+from ..report.model import Report
 from ..workers.pool import Workers
 from ..workspace.targets import Target
 from .plan import Job, Plan
-from .report import Report
 from .reporting import tells
 from .requests import with_limits
 from .run import Run, to_stderr

@@ -11,12 +11,12 @@ from functools import partial
 from fullgraph_compiler.facts import Fact, FrameStarted, GuardInstalled
 from fullgraph_compiler.trace.inputs import FrameInputs
 
+from ..report.model import Report, SeenCall
 from ..workspace.constructions import construction, record_fields
 from ..workspace.examples import first_row, named_definitions
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
 from .call_values import Value, Writer, read_values
-from .report import Report, SeenCall
 
 _MOST_CALLS = 4
 """Calls of one function: the later ones of many differ in numbers only."""

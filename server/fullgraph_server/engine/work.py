@@ -9,13 +9,13 @@ from typing import Protocol
 
 from fullgraph_compiler.facts import Fact, PreviewDeferred, Program, RunFinished, RunRequest
 
+from ..report.finding_builder import by_place
+from ..report.model import Finding, Report, Span
 from ..traces.work import TraceWork
 from ..workers.crash import REPORT_IT, own_failure
 from ..workspace.targets import Torchrun, Trace
-from .drafts import by_place
 from .plan import Job
 from .previews import PreviewRun, no_preview
-from .report import Finding, Report, Span
 from .reporting import Reporting
 from .requests import with_limits
 from .run import Run

@@ -12,9 +12,9 @@ from hashlib import sha256
 from typing import TypeAlias
 from urllib.parse import quote
 
-from ..engine.artifacts import Document, Mark, documents_of, marks_of
-from ..engine.report import Report
 from ..protocol import KERNEL_SCHEME
+from ..report.artifacts import Document, Mark, documents_of, marks_of
+from ..report.model import Report
 
 _MOST_CHARACTERS = 64_000_000
 """Of the texts of earlier runs that can still be read, the newest ones."""

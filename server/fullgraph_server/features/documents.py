@@ -15,7 +15,7 @@ from pygls import uris
 from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 
-from ..engine.report import Report, Span
+from ..report.model import Report, Span
 from ..workspace.drift import Drift
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace, project_root

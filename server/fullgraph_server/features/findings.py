@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ..engine.report import Finding, Report, Span
 from ..protocol import MinifyOptions
+from ..report.model import Finding, Report, Span
 from ..workspace.drift import Drift
 
 Drifts: TypeAlias = Callable[[Report, str], Drift]

@@ -9,8 +9,8 @@ from itertools import groupby
 from pathlib import Path
 from textwrap import indent
 
-from ..engine.origins import is_ambient, origin_of
-from ..engine.report import Compilation, FrameReport, Guard, Report, SizeCondition, Span
+from ..report.model import Compilation, FrameReport, Guard, Report, SizeCondition, Span
+from ..report.origins import is_ambient, origin_of
 from ..text.markdown import code_span, escaped, fenced, link
 from ..text.messages import counted, library_place
 from ..text.size_expressions import written_size

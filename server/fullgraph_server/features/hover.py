@@ -8,8 +8,8 @@ from pathlib import Path
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..engine.kernels import operators
-from ..engine.report import Code, Launch, Span
+from ..report.kernels import operators
+from ..report.model import Code, Launch, Span
 from ..text.markdown import code_span, escaped, link, paragraphs
 from ..text.messages import counted
 from .artifacts import is_artifact

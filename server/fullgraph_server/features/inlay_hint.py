@@ -11,7 +11,7 @@ from fullgraph_compiler.facts import NamedTensor
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..engine.report import HeldTensors, TensorName
+from ..report.model import HeldTensors, TensorName
 from ..text.source_names import written_name
 from .documents import Documents
 from .projection import Projections, ShownTensors

@@ -8,9 +8,6 @@ from typing import TypeAlias
 
 from pygls.lsp.server import LanguageServer
 
-from ..engine.kernels import by_kernel, config_words, operators, spans_of
-from ..engine.phases import steps_of
-from ..engine.report import Code, Compilation, Launch, Report
 from ..engine.runs import Runs
 from ..protocol import (
     PERFORMANCE,
@@ -23,6 +20,9 @@ from ..protocol import (
     TargetParams,
     TimesItem,
 )
+from ..report.kernels import by_kernel, config_words, operators, spans_of
+from ..report.model import Code, Compilation, Launch, Report
+from ..report.phases import steps_of
 from .artifacts import ArtifactDocuments, ShownDocument
 from .documents import Documents
 from .report import ReportItems, dry_item

@@ -5,9 +5,6 @@ from __future__ import annotations
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..engine.kernels import operators, spans_of
-from ..engine.origins import is_ambient, is_of_library, origin_of
-from ..engine.report import Finding, FrameReport, Guard, RankSummary, Report, Span
 from ..engine.runs import Runs
 from ..protocol import (
     GUARDS,
@@ -24,6 +21,9 @@ from ..protocol import (
     ReportItem,
     ReportParams,
 )
+from ..report.kernels import operators, spans_of
+from ..report.model import Finding, FrameReport, Guard, RankSummary, Report, Span
+from ..report.origins import is_ambient, is_of_library, origin_of
 from ..text import devices
 from ..text.source_names import written_name
 from .artifacts import ArtifactDocuments, ShownDocument

@@ -13,12 +13,8 @@ from fullgraph_compiler.facts import Depth
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..engine import faults
 from ..engine.plan import Plan
 from ..engine.purposes import unsuited
-from ..engine.recipes import what_helps
-from ..engine.recompiles import frozen_verdict
-from ..engine.report import Report
 from ..engine.runs import Planner, Runs
 from ..protocol import (
     ASSEMBLY,
@@ -34,6 +30,10 @@ from ..protocol import (
     STOP,
     RunSummary,
 )
+from ..report import faults
+from ..report.model import Report
+from ..report.recipes import what_helps
+from ..report.recompiles import frozen_verdict
 from ..workers.settings import RunSettings, memory_limit
 from ..workspace.config import read_config
 from ..workspace.targets import Trace

@@ -14,9 +14,9 @@ from pygls.lsp.server import LanguageServer
 from ..engine.comparison import compare
 from ..engine.comparison_text import markdown, place
 from ..engine.identity import Found
-from ..engine.report import Report
 from ..engine.runs import Runs
 from ..protocol import COMPARISON_SCHEME, READ_TRACE, TRACE_DIFF, RunSummary
+from ..report.model import Report
 from ..text.markdown import code_span, escaped
 from ..traces.logs import stamp
 from ..workspace.targets import Target, Trace, trace_of, trace_target

@@ -8,7 +8,7 @@ from functools import cache
 
 from fullgraph_compiler.facts import GuardFailure
 
-from ..engine.report import Call
+from ..report.model import Call
 from ..workers.process import worker_folder
 from .advice import recompile_hints
 from .markdown import code_span, filled

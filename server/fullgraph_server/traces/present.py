@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..engine.report import Call, Compilation, Finding, FrameReport, Guard, Report, SeenCall, Span
+from ..report.model import Call, Compilation, Finding, FrameReport, Guard, Report, SeenCall, Span
 from ..workspace.drift import Drift
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace

@@ -22,9 +22,9 @@ from fullgraph_compiler.trace.decoding import read_json
 from fullgraph_compiler.trace.inputs import INPUT_RECORDS, FrameInputs, InputReader
 from fullgraph_compiler.trace.lines import LINE_RECORDS, LineReader
 
-from ..engine.fold import fold
-from ..engine.report import Finding, Report, Span
 from ..engine.seen_calls import seen_calls
+from ..report.fold import fold
+from ..report.model import Finding, Report, Span
 from ..text.messages import counted
 from ..workspace.source import SourceFile, SourceReader
 from ..workspace.workspace import Workspace

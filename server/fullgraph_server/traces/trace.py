@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from ..engine.ranks import RankReport, merged, usual_rank
-from ..engine.report import Report
+from ..report.model import Report
 from ..workspace.targets import python_files
 from .logs import LogFile, NoTraceError, find_logs
 from .reading import Reading, read_report

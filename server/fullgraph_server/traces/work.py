@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fullgraph_compiler.facts import Fact, RunFinished, Status, TargetProblem
 
 from ..engine.plan import Job
-from ..engine.report import Report
+from ..report.model import Report
 from ..workspace.targets import Trace
 from .child import Child, ChildDiedError
 from .paths import library_folders

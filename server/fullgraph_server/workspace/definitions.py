@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from ..engine.report import Span
+from ..report.model import Span
 from .names import stored
 from .ranges import header_span, node_span
 from .source import SourceFile

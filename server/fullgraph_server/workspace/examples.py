@@ -23,7 +23,7 @@ from typing import TypeAlias
 
 from fullgraph_compiler.facts import GIVEN_OPERATIONS, Example, ExampleCall, GivenValue
 
-from ..engine.report import Span
+from ..report.model import Span
 from .problems import Problem
 from .source import SourceFile
 

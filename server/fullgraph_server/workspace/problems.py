@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..engine.report import Span
+from ..report.model import Span
 
 
 @dataclass(frozen=True, slots=True)

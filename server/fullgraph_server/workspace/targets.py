@@ -20,7 +20,7 @@ from fullgraph_compiler.facts import (
     TargetProblem,
 )
 
-from ..engine.report import TRACE, Span
+from ..report.model import TRACE, Span
 from .config import Config, TargetConfig, TargetKind
 from .examples import FoundExamples, find_examples
 from .problems import Problem

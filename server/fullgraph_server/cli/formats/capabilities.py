@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from ...engine.report import FrameReport, Report
+from ...report.model import FrameReport, Report
 from ...text.tables import aligned
 from ..output import write_line
 from . import Checked

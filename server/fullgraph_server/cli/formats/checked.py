@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from ...engine.report import Finding, Report
+from ...report.model import Finding, Report
 from ...workspace.targets import Target
 from ...workspace.workspace import Workspace
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TextIO
 
-from ...engine.report import Finding, Span
+from ...report.model import Finding, Span
 from ...text import devices
 from ...text.visible import visible
 from .checked import Checked, notes, shown_path

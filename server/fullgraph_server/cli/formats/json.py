@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 from fullgraph_compiler.facts import Failure, FilesDiscarded, RanDry, RecipeTried, StageChecked
 
-from ...engine.report import Call, Compilation, Finding, FrameReport, Guard, RankSummary
+from ...report.model import Call, Compilation, Finding, FrameReport, Guard, RankSummary
 from ...text.source_names import compile_number
 from ..output import write_object
 from .checked import Checked

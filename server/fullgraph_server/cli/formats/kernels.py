@@ -8,9 +8,9 @@ from typing import TextIO
 
 from rich.text import Text
 
-from ...engine.artifacts import documents_of
-from ...engine.kernels import cost_words, launch_words, operators, spans_of
-from ...engine.report import Code, Launch, Report, Span
+from ...report.artifacts import documents_of
+from ...report.kernels import cost_words, launch_words, operators, spans_of
+from ...report.model import Code, Launch, Report, Span
 from ...text import devices
 from ...text.markdown import escaped, link
 from ...text.messages import plural

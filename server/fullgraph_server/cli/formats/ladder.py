@@ -9,8 +9,8 @@ from typing import TextIO
 from fullgraph_compiler.facts import StageChecked
 from rich.text import Text
 
-from ...engine.faults import ladder, verdict
-from ...engine.report import Report
+from ...report.faults import ladder, verdict
+from ...report.model import Report
 from ..output import clean_console
 from ..resolve import as_typed
 from .checked import Checked, shown_path

@@ -7,7 +7,7 @@ from typing import TextIO
 
 from rich.text import Text
 
-from ...engine.recipes import compiler_fails, recipe_table, what_helps
+from ...report.recipes import compiler_fails, recipe_table, what_helps
 from ..output import clean_console
 from ..resolve import as_typed
 from .checked import Checked

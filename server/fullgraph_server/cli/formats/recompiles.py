@@ -7,8 +7,8 @@ from typing import TextIO
 
 from rich.text import Text
 
-from ...engine.profile import FunctionProfile, cost, profiles, sentence
-from ...engine.report import Span
+from ...report.model import Span
+from ...report.profile import FunctionProfile, cost, profiles, sentence
 from ...text.messages import what_changed
 from ..output import clean_console
 from .checked import Checked, shown_path

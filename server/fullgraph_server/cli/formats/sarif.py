@@ -12,7 +12,7 @@ from typing import Any, TextIO
 from urllib.parse import quote
 
 from ... import __version__
-from ...engine.report import Call, Finding, Span
+from ...report.model import Call, Finding, Span
 from ...text import devices
 from ..output import write_object
 from .checked import Checked, notes, shown_path

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from ...engine.report import Finding, Report, Span
+from ...report.model import Finding, Report, Span
 from ...text import devices
 from ...text.messages import KIND_NAMES, plural
 from ...text.visible import visible

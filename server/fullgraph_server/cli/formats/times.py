@@ -7,7 +7,7 @@ from typing import TextIO
 
 from rich.text import Text
 
-from ...engine.faults import outcome
+from ...report.faults import outcome
 from ...text.tables import aligned
 from ..output import clean_console
 from .checked import Checked

@@ -11,7 +11,7 @@ from fullgraph_compiler.trace import frame_of
 from ..text.source_names import compile_number
 from ..workspace.names import Target, name_targets
 from ..workspace.workspace import Workspace
-from .report import HeldTensors, TensorName
+from .model import HeldTensors, TensorName
 
 
 @dataclass(slots=True)

@@ -26,11 +26,11 @@ from fullgraph_compiler.facts import (
 )
 
 from ..text import messages
-from .drafts import Draft
+from .finding_builder import Draft
+from .model import Compilation, Finding, FindingKind
 from .phases import Part, seconds_of_parts, steps_of
-from .places import Places
 from .recompiles import Recompilations
-from .report import Compilation, Finding, FindingKind
+from .source_locator import Places
 
 _FEW = 2
 """Operations of a graph that is hardly worth the call of what it was compiled to."""

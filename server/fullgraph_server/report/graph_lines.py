@@ -15,8 +15,8 @@ from ..text.source_names import compile_number
 from ..workspace.ranges import body_spans, statement_span
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
-from .places import Function, Places
-from .report import GraphLines, NumberedGraph, Span
+from .model import GraphLines, NumberedGraph, Span
+from .source_locator import Function, Places
 
 
 def graph_lines(facts: Sequence[Fact], places: Places, workspace: Workspace) -> tuple[GraphLines, ...]:

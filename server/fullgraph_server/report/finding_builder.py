@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from ..text.markdown import code_span
-from .report import Finding
+from .model import Finding
 
 
 @dataclass(slots=True)

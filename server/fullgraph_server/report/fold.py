@@ -47,25 +47,14 @@ from ..text.markdown import torch_page
 from ..workspace.ranges import definition_span
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
-from .drafts import Draft, by_place, finished
 from .faults import add_faults, fault_message
+from .finding_builder import Draft, by_place, finished
 from .graph_lines import graph_lines
 from .kernels import codes_of
-from .places import Function, Places
+from .model import Code, Finding, FindingKind, FrameReport, Graph, GraphLines, Guard, Report, Span, TensorName
 from .recompiles import Recompilations
-from .report import (
-    Code,
-    Finding,
-    FindingKind,
-    FrameReport,
-    Graph,
-    GraphLines,
-    Guard,
-    Report,
-    Span,
-    TensorName,
-)
 from .sizes import size_conditions
+from .source_locator import Function, Places
 from .speed import compilations, speed_drafts
 from .tensors import tensor_names
 from .wrappers import bucket_drafts, wrapper_of

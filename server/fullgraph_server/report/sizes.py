@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from fullgraph_compiler.facts import Fact, GuardFailure, ShapeGuard, Specialization, Stack, Symbol
 
 from ..text.size_expressions import parts_of, relation_of, sides_of, written_condition, written_size
-from .places import Places
-from .report import Call, SizeCondition
+from .model import Call, SizeCondition
+from .source_locator import Places
 
 
 def size_conditions(facts: Iterable[Fact], places: Places) -> tuple[SizeCondition, ...]:

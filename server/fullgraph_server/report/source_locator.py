@@ -18,7 +18,7 @@ from ..text import messages
 from ..text.source_names import written_name
 from ..workspace.ranges import definition_span, frame_span, name_span
 from ..workspace.workspace import Workspace
-from .report import Call, Span
+from .model import Call, Span
 
 
 @dataclass(frozen=True, slots=True)

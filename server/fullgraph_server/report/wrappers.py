@@ -13,7 +13,7 @@ from typing import Final
 
 from fullgraph_compiler.facts import Fact, GraphPart, Stack
 
-from .drafts import Draft
+from .finding_builder import Draft
 from .speed import MakeFinding
 
 

@@ -10,8 +10,8 @@ from fullgraph_compiler.facts import Fact, Failure, FaultLocated, StageChecked
 
 from ..text.messages import first_line
 from ..text.tables import aligned
-from .drafts import Draft
-from .report import Finding, FindingKind, Report
+from .finding_builder import Draft
+from .model import Finding, FindingKind, Report
 
 _PARTS = {
     "eager": "Dynamo, which captures the graph",

@@ -8,7 +8,7 @@ from typing import Final
 from fullgraph_compiler.facts import CodeGenerated, Cost, Kernel, KernelCompiled, KernelNode, Stack
 
 from ..text.messages import first_line, plural
-from .report import Code, Launch, Operation, Span
+from .model import Code, Launch, Operation, Span
 
 FORMS: Final = {
     "ttir": "TTIR",

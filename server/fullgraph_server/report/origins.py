@@ -16,7 +16,7 @@ from ..text.markdown import code_span
 from ..text.source_names import written_name
 from ..workspace.definitions import Definition, Definitions, definitions, self_name
 from ..workspace.source import SourceFile
-from .report import FrameReport, Guard, Span
+from .model import FrameReport, Guard, Span
 
 _KINDS: Final = {"_buffers": "buffer", "_parameters": "parameter of a module", "_modules": "module"}
 """The dicts of ``torch.nn.Module`` that guards go through, and what is in them."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..text.messages import counted
-from .report import Compilation, Finding, FrameReport, Report, Span
+from .model import Compilation, Finding, FrameReport, Report, Span
 
 
 @dataclass(frozen=True, slots=True)

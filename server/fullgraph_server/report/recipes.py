@@ -10,7 +10,7 @@ from fullgraph_compiler.facts import Failure, RecipeTried
 from ..text.messages import first_line
 from ..text.tables import aligned
 from .faults import outcome
-from .report import Report
+from .model import Report
 
 _GIB = 1 << 30
 _LONGEST = 80

@@ -27,10 +27,10 @@ from fullgraph_compiler.trace.changes import completed
 from ..text import advice, messages
 from ..text.source_names import compile_number
 from ..workspace.workspace import Workspace
-from .drafts import Draft
-from .places import Place, Places
-from .report import Finding, Report, Span
+from .finding_builder import Draft
+from .model import Finding, Report, Span
 from .sizes import condition_behind, specialization_behind
+from .source_locator import Place, Places
 
 _ONE_KIND = {advice.SPECIALIZED: "TENSOR_MATCH", "TRUE_MATCH": "BOOL_MATCH", "FALSE_MATCH": "BOOL_MATCH"}
 """Kinds of guards on one property of a value, by which of its values was met first."""
