@@ -17,14 +17,14 @@ from fullgraph_compiler.facts import (
     RecompileLimit,
     StackFrame,
 )
-from fullgraph_server.engine.baseline import (
+from fullgraph_server.compare.baseline import (
     Baseline,
     BaselineError,
     baseline_of,
     read_baseline,
     write_baseline,
 )
-from fullgraph_server.engine.identity import Found, Identity, found_in
+from fullgraph_server.compare.fingerprint import Found, Identity, found_in
 from fullgraph_server.report.fold import fold
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace

@@ -26,7 +26,7 @@ from fullgraph_compiler.facts import (
 )
 from fullgraph_server.cli.formats import COMPARISON_FORMATS, Checked
 from fullgraph_server.cli.formats.comparison import compared, markdown
-from fullgraph_server.engine.comparison import Amount, Comparison, FunctionChange
+from fullgraph_server.compare.comparison import Amount, Comparison, FunctionChange
 from fullgraph_server.report.fold import fold
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.targets import script_target

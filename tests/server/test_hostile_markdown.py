@@ -18,8 +18,8 @@ from fullgraph_compiler.facts import (
     RunFinished,
     StackFrame,
 )
-from fullgraph_server.engine.comparison import compare
-from fullgraph_server.engine.comparison_text import markdown
+from fullgraph_server.compare.comparison import compare
+from fullgraph_server.compare.comparison_markdown import markdown
 from fullgraph_server.features.artifacts import ArtifactDocuments
 from fullgraph_server.features.documents import Documents
 from fullgraph_server.features.explanation import explain, explanation_link

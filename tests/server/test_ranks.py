@@ -17,7 +17,7 @@ from fullgraph_compiler.facts import (
     StackFrame,
     Status,
 )
-from fullgraph_server.engine.ranks import RankReport, merged, rank_words, usual_rank
+from fullgraph_server.compare.ranks import RankReport, merged, rank_words, usual_rank
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Finding, Report
 from fullgraph_server.workspace.workspace import Workspace

@@ -19,10 +19,10 @@ from fullgraph_compiler.facts import (
     Status,
     TargetProblem,
 )
+from fullgraph_server.compare.ranks import RankReport
 from fullgraph_server.engine import torchrun
 from fullgraph_server.engine.plan import Job, Plan
 from fullgraph_server.engine.rank_failures import with_consequences
-from fullgraph_server.engine.ranks import RankReport
 from fullgraph_server.engine.work import Work, work_of
 from fullgraph_server.report.model import Report
 from fullgraph_server.workers import fork_server, process

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from fullgraph_compiler.trace import read_head
 from fullgraph_server.cli.formats import FORMATS, Checked
-from fullgraph_server.engine.identity import found_in
+from fullgraph_server.compare.fingerprint import found_in
 from fullgraph_server.report.model import Report
 from fullgraph_server.traces import reading
 from fullgraph_server.traces.logs import find_logs

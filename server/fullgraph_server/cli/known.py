@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from ..engine.baseline import Baseline, BaselineError, baseline_of, read_baseline, write_baseline
-from ..engine.identity import Found, found_in, relative_path
+from ..compare.baseline import Baseline, BaselineError, baseline_of, read_baseline, write_baseline
+from ..compare.fingerprint import Found, found_in, relative_path
 from ..report.model import Report
 from .formats.checked import Known
 

@@ -10,12 +10,12 @@ from dataclasses import replace
 
 from fullgraph_compiler.facts import Fact, RunFinished, RunRequest
 
+from ..compare.ranks import RankReport, merged
 from ..report.model import Report
 from ..workers.settings import RunSettings
 from ..workspace.targets import Torchrun
 from .plan import Job
 from .rank_failures import has_failed, with_consequences
-from .ranks import RankReport, merged
 from .reporting import Reporting
 from .requests import with_limits
 from .run import Run

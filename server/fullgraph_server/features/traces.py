@@ -11,9 +11,9 @@ from urllib.parse import quote, unquote, urlsplit
 
 from pygls.lsp.server import LanguageServer
 
-from ..engine.comparison import compare
-from ..engine.comparison_text import markdown, place
-from ..engine.identity import Found
+from ..compare.comparison import compare
+from ..compare.comparison_markdown import markdown, place
+from ..compare.fingerprint import Found
 from ..engine.runs import Runs
 from ..protocol import COMPARISON_SCHEME, READ_TRACE, TRACE_DIFF, RunSummary
 from ..report.model import Report

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from ..engine.ranks import RankReport, merged, usual_rank
+from ..compare.ranks import RankReport, merged, usual_rank
 from ..report.model import Report
 from ..workspace.targets import python_files
 from .logs import LogFile, NoTraceError, find_logs

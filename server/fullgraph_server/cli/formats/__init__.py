@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TextIO, TypeAlias
 
-from ...engine.comparison import Comparison
+from ...compare.comparison import Comparison
 from . import comparison, devices, github, json, ladder, recipes, recompiles, sarif, text
 from .checked import Checked
 

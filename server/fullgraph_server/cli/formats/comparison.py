@@ -7,9 +7,9 @@ from typing import Any, TextIO
 
 from rich.text import Text
 
-from ...engine.comparison import Amount, Comparison, FunctionChange, compare
-from ...engine.comparison_text import lists, markdown, place, sentence, tables
-from ...engine.identity import Found
+from ...compare.comparison import Amount, Comparison, FunctionChange, compare
+from ...compare.comparison_markdown import lists, markdown, place, sentence, tables
+from ...compare.fingerprint import Found
 from ...text.tables import aligned
 from ..output import clean_console, write_line, write_object
 from .checked import Checked

@@ -18,7 +18,7 @@ from ..report.model import Finding, FrameReport, RankSummary, Report, Span
 from ..text.markdown import code_span
 from ..text.messages import counted
 from ..workspace.ranges import definition_span
-from .identity import stable_message
+from .fingerprint import stable_message
 
 _Key: TypeAlias = tuple[str, str]
 """A function: its file and its name."""

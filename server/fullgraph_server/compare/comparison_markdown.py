@@ -10,7 +10,7 @@ from typing import Final
 from ..text.markdown import code_span, escaped, fenced, link, table
 from ..text.messages import KIND_NAMES, plural
 from .comparison import Amount, Comparison, FunctionChange
-from .identity import Found
+from .fingerprint import Found
 
 _PARTS: Final = {
     "dynamo": "Dynamo",

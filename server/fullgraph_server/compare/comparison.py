@@ -19,7 +19,7 @@ from fullgraph_compiler.facts import Depth
 from ..report.model import FrameReport, Launch, Report
 from ..report.phases import Step, seconds_of_parts, steps_of
 from ..workspace.definitions import definitions
-from .identity import Found, Identity, found_in, relative_path
+from .fingerprint import Found, Identity, found_in, relative_path
 
 _NUMBER = re.compile(r"_\d+$")
 """TorchInductor counts the kernels of a graph: ``triton_poi_fused_add_0``."""

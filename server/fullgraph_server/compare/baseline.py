@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..report.model import Finding
-from .identity import Found, Identity
+from .fingerprint import Found, Identity
 
 VERSION = 1
 _LEFT_OUT: Mapping[str, Any] = {"line": "", "message": "", "count": 1}
