@@ -23,8 +23,8 @@ from fullgraph_compiler.facts import (
 )
 from fullgraph_compiler.trace import Interpreter, read_log
 from fullgraph_compiler.trace.inputs import InputReader
-from fullgraph_server.engine.seen_calls import example_lines, seen_calls
 from fullgraph_server.report.model import Report
+from fullgraph_server.traces.seen_calls import example_lines, seen_calls
 from fullgraph_server.workspace.examples import find_examples
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from fullgraph_compiler.facts import Fact, FrameStarted, GuardInstalled, StackFrame
 from fullgraph_compiler.trace.inputs import FrameInputs, InputTensor
-from fullgraph_server.engine.seen_calls import example_lines, seen_calls
 from fullgraph_server.report.model import Report, SeenCall
+from fullgraph_server.traces.seen_calls import example_lines, seen_calls
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
 

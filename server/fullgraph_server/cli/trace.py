@@ -10,11 +10,11 @@ from pathlib import Path
 
 import click
 
-from ..engine.seen_calls import example_lines
 from ..traces.logs import NoTraceError, find_logs
 from ..traces.paths import library_folders
 from ..traces.present import as_it_is_now
 from ..traces.reading import Detail, Reading
+from ..traces.seen_calls import example_lines
 from ..traces.trace import read_trace
 from ..workspace.config import read_config
 from ..workspace.targets import trace_target

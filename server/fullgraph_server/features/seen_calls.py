@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from lsprotocol import types
 
-from ..engine.seen_calls import CALLED, example_line
 from ..report.model import Report, SeenCall
+from ..traces.seen_calls import CALLED, example_line
 from ..workspace.examples import NamedDefinition, find_examples, first_row, named_definitions
 from ..workspace.source import SourceFile
 from .documents import Documents

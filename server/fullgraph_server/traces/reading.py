@@ -22,7 +22,6 @@ from fullgraph_compiler.trace.decoding import read_json
 from fullgraph_compiler.trace.inputs import INPUT_RECORDS, FrameInputs, InputReader
 from fullgraph_compiler.trace.lines import LINE_RECORDS, LineReader
 
-from ..engine.seen_calls import seen_calls
 from ..report.fold import fold
 from ..report.model import Finding, Report, Span
 from ..text.messages import counted
@@ -32,6 +31,7 @@ from .logs import LogFile
 from .memory import at_most
 from .paths import PathMap
 from .relocation import Relocation
+from .seen_calls import seen_calls
 
 _log = logging.getLogger(__name__)
 
