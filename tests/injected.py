@@ -1,4 +1,4 @@
-"""Faults put into the functions that a run goes through, from outside: each can be made to fail once."""
+"""Faults put into the functions that a program_run goes through, from outside: each can be made to fail once."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal, TypeAlias
 
-from fullgraph_server.engine import plan, reporting, requests, run, runs, work
 from fullgraph_server.report import fold
+from fullgraph_server.runs import execution, limits, partial_reports, plan, program_run, schedule
 from fullgraph_server.workers import crash, fork_server, pool, process, warm_pool, worker
 
 Moment: TypeAlias = Literal["before", "after"]
 """Whether a call fails ahead of what it does, or once it has done it."""
 
 _PATH = [
-    runs,
-    run,
-    work,
-    reporting,
+    schedule,
+    program_run,
+    execution,
+    partial_reports,
     plan,
-    requests,
+    limits,
     fold,
     worker,
     pool,
@@ -31,7 +31,7 @@ _PATH = [
     process,
     crash,
 ]
-"""The modules that a run goes through."""
+"""The modules that a program_run goes through."""
 _BOUNDARY = ("Runs", "RunObserver")
 """The classes that answer."""
 _OF_BOUNDARY = (

@@ -55,9 +55,9 @@ from fullgraph_compiler.facts import Severity
 from lsprotocol import types
 from pygls.protocol import LanguageServerProtocol, default_converter
 
-from .engine.runs import RunState
 from .report.model import FindingKind
 from .report.phases import Part
+from .runs.schedule import RunState
 from .workspace.config import TargetKind
 
 TARGETS = "fullgraph/targets"

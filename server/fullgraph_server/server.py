@@ -14,7 +14,6 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from . import __version__
-from .engine.runs import Runs
 from .features import (
     artifacts,
     bug_report,
@@ -53,6 +52,7 @@ from .protocol import (
     FullgraphProtocol,
     create_converter,
 )
+from .runs.schedule import Runs
 
 _log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from fullgraph_compiler.facts import Fact, ModulesLoaded, PhasesTimed, RunFinished, RunRequest, Script
-from fullgraph_server.engine.run import Run
+from fullgraph_server.runs.program_run import Run
 from fullgraph_server.workers.pool import Workers
 from fullgraph_server.workers.settings import RunSettings
 from worker_client import TOY

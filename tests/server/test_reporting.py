@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 from fullgraph_compiler.facts import Fact, FrameStarted, RunFinished, Status, TargetProblem
-from fullgraph_server.engine.reporting import Reporting, tells
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report
+from fullgraph_server.runs.partial_reports import Reporting, tells
 from fullgraph_server.workspace.workspace import Workspace
 
 FRAME = FrameStarted("0/0", "f", "/w/model.py", 1)

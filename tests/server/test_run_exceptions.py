@@ -13,15 +13,15 @@ from pathlib import Path
 import processes
 import pytest
 from fullgraph_compiler.facts import Fact, RunFinished, Script, Status
-from fullgraph_server.engine import reporting, runs, torchrun
-from fullgraph_server.engine.plan import Job, Plan
-from fullgraph_server.engine.run import Run
-from fullgraph_server.engine.runs import RunObserver, Runs
-from fullgraph_server.engine.work import failed_report
 from fullgraph_server.report.faults import verdict
 from fullgraph_server.report.model import Report
 from fullgraph_server.report.recipes import what_helps
 from fullgraph_server.report.recompiles import frozen_verdict
+from fullgraph_server.runs import partial_reports, schedule, torchrun
+from fullgraph_server.runs.execution import failed_report
+from fullgraph_server.runs.plan import Job, Plan
+from fullgraph_server.runs.program_run import Run
+from fullgraph_server.runs.schedule import RunObserver, Runs
 from fullgraph_server.workers import fork_server, process
 from fullgraph_server.workers.settings import RunSettings
 from fullgraph_server.workspace.targets import Target, Torchrun
@@ -70,7 +70,7 @@ class Watcher(RunObserver):
 
 
 class Place:
-    """A target, and the runs of it."""
+    """A target, and the schedule of it."""
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / "program.py"
@@ -263,7 +263,7 @@ async def test_who_waits_for_a_run_that_a_save_replaced_is_answered_when_the_nex
     place.script("hang")
     run = place.runs.start("target")
     await place.other.first_report()
-    monkeypatch.setattr(runs, "work_of", fails)
+    monkeypatch.setattr(schedule, "work_of", fails)
     place.runs.restart(str(place.file))
     report = await asyncio.wait_for(run, SECONDS)
     assert report is not None
@@ -303,7 +303,7 @@ async def test_a_plan_that_is_cancelled_is_answered(place: Place, monkeypatch: p
 async def test_a_run_whose_facts_cannot_be_taken_ends(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """As where the folder for a preview cannot be made, though the program would go on for ever."""
     place.script("hang")
-    monkeypatch.setattr(reporting.Reporting, "more", fails)
+    monkeypatch.setattr(partial_reports.Reporting, "more", fails)
     report = await place.run()
     assert "Fullgraph itself failed in this run, with OSError: the disk is full" in problems(report)
 
@@ -313,7 +313,7 @@ async def test_output_that_cannot_be_passed_on_holds_no_program_up(
 ) -> None:
     """An editor may have closed the log. What a program prints fills its pipe then, if nobody reads on."""
     place.script("print", str(1 << 24))
-    monkeypatch.setattr(runs, "to_stderr", fails)
+    monkeypatch.setattr(schedule, "to_stderr", fails)
     assert (await place.run()).status == "finished"
 
 

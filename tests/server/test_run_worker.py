@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler.facts import CHANNEL_LOST, Fact, RunFinished, RunRequest, Script, TargetProblem
-from fullgraph_server.engine import run as run_module
-from fullgraph_server.engine.run import Run
+from fullgraph_server.runs import program_run as run_module
+from fullgraph_server.runs.program_run import Run
 from fullgraph_server.workers import fork_server, process, warm_pool
 from fullgraph_server.workers.pool import Workers
 from fullgraph_server.workers.settings import RunSettings

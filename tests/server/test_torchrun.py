@@ -20,11 +20,11 @@ from fullgraph_compiler.facts import (
     TargetProblem,
 )
 from fullgraph_server.compare.ranks import RankReport
-from fullgraph_server.engine import torchrun
-from fullgraph_server.engine.plan import Job, Plan
-from fullgraph_server.engine.rank_failures import with_consequences
-from fullgraph_server.engine.work import Work, work_of
 from fullgraph_server.report.model import Report
+from fullgraph_server.runs import torchrun
+from fullgraph_server.runs.execution import Work, work_of
+from fullgraph_server.runs.plan import Job, Plan
+from fullgraph_server.runs.rank_failures import with_consequences
 from fullgraph_server.workers import fork_server, process
 from fullgraph_server.workers.pool import Workers
 from fullgraph_server.workers.settings import RunSettings

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler.facts import Fact, RunFinished, RunRequest, Script, TargetProblem
-from fullgraph_server.engine.run import Run
+from fullgraph_server.runs.program_run import Run
 from fullgraph_server.workers import fork_server
 from fullgraph_server.workers import pool as workers_module
 from fullgraph_server.workers.pool import Workers

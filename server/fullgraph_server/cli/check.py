@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import click
 from fullgraph_compiler.facts import Depth, Severity
 
-from ..engine.purposes import unsuited
+from ..runs.suitability import unsuited
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
 from .formats import Checked, Format

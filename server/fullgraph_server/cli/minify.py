@@ -12,8 +12,8 @@ import click
 from fullgraph_compiler.facts import Fact, Level, MinifyRequest, Program
 from rich.console import Console
 
-from ..engine.minification import Minified
-from ..engine.purposes import unsuited
+from ..runs.minification import Minified
+from ..runs.suitability import unsuited
 from ..workspace.targets import Target
 from .options import RunOptions
 from .output import clean, tell, write_line

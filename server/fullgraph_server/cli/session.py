@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 
 from fullgraph_compiler.facts import Depth, Fact, MinifyRequest
 
-from ..engine.plan import Job, Plan
-from ..engine.requests import with_limits
-from ..engine.run import Run
-from ..engine.work import failed_report, work_of
 from ..report.model import Report
+from ..runs.execution import failed_report, work_of
+from ..runs.limits import with_limits
+from ..runs.plan import Job, Plan
+from ..runs.program_run import Run
 from ..workers.pool import Workers
 from ..workers.settings import RunSettings, memory_limit
 from ..workspace.config import read_config

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from pygls.lsp.server import LanguageServer
 
-from ..engine.runs import Runs
 from ..protocol import BUG_REPORT, BugReportItem, TargetParams
 from ..report.model import Report
+from ..runs.schedule import Runs
 from ..text.markdown import fenced, paragraphs
 from ..workers.environment import environment_report
 from ..workers.interpreter import Interpreter

@@ -9,8 +9,8 @@ from typing import Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..engine.runs import Runs
 from ..protocol import MINIFY, RECIPES, RUN, SHOW_EXPLANATION, STAGES, DryRunOptions
+from ..runs.schedule import Runs
 from .capabilities import client_command, member
 from .seen_calls import SeenCalls
 

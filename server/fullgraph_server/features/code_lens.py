@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..engine.runs import Runs
 from ..protocol import RECOMPILES, RUN, SHOW_TARGET, STOP
 from ..report.model import Finding, FrameReport
+from ..runs.schedule import Runs
 from ..workspace.source import SourceFile
 from ..workspace.targets import mentions_compile
 from .artifacts import is_artifact

@@ -9,8 +9,8 @@ from fullgraph_compiler.facts import PytestNode, Script, to_json
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..engine.purposes import unsuited
 from ..protocol import DEBUG_CONFIGURATION, DebugConfiguration, DebugItem, DebugParams
+from ..runs.suitability import unsuited
 from ..workers.process import worker_script
 from ..workspace.own_folder import is_repro, own_folder
 from ..workspace.targets import Target

@@ -9,9 +9,9 @@ from fullgraph_compiler.facts import Severity
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..engine.runs import RunObserver
 from ..protocol import FindingData
 from ..report.model import Finding, Report
+from ..runs.schedule import RunObserver
 from ..workspace.targets import Target
 from .documents import Documents
 from .explanation import explanation_uri

@@ -8,9 +8,9 @@ from operator import itemgetter
 
 from pygls.lsp.server import LanguageServer
 
-from ..engine.runs import Runs
 from ..protocol import GRAPH_LINES, GraphLinesItem, GraphLinesParams
 from ..report.model import GraphLines, NumberedGraph, Report, Span
+from ..runs.schedule import Runs
 from ..text.markdown import code_span, escaped
 from ..workspace.drift import Drift
 from .documents import Documents

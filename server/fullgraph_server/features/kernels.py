@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..engine.runs import Runs
 from ..protocol import COUNTERPARTS, OPEN_ARTIFACT, SHOW_SOURCE, CounterpartsParams
 from ..report.artifacts import Document, Mark, Rows
 from ..report.model import Launch, Span
+from ..runs.schedule import Runs
 from .artifacts import ArtifactDocuments, ShownDocument
 from .capabilities import client_command
 from .documents import Documents

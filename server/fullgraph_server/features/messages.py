@@ -6,8 +6,8 @@ from fullgraph_compiler.facts import Severity
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..engine.runs import RunObserver
 from ..report.model import Finding, Report
+from ..runs.schedule import RunObserver
 from ..text.visible import visible
 from .capabilities import experimental_capability
 

@@ -12,11 +12,11 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from ..engine.minification import Failing, Minification, Minified
-from ..engine.plan import Plan
-from ..engine.purposes import unsuited
-from ..engine.runs import Planner, Runs
 from ..protocol import MINIFY, OPEN_REPRO, MinifySummary
+from ..runs.minification import Failing, Minification, Minified
+from ..runs.plan import Plan
+from ..runs.schedule import Planner, Runs
+from ..runs.suitability import unsuited
 from .arguments import named_target, refusal
 from .capabilities import client_command, member
 from .documents import Documents

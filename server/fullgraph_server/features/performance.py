@@ -8,7 +8,6 @@ from typing import TypeAlias
 
 from pygls.lsp.server import LanguageServer
 
-from ..engine.runs import Runs
 from ..protocol import (
     PERFORMANCE,
     CompilationItem,
@@ -23,6 +22,7 @@ from ..protocol import (
 from ..report.kernels import by_kernel, config_words, operators, spans_of
 from ..report.model import Code, Compilation, Launch, Report
 from ..report.phases import steps_of
+from ..runs.schedule import Runs
 from .artifacts import ArtifactDocuments, ShownDocument
 from .documents import Documents
 from .report import ReportItems, dry_item

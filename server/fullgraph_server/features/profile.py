@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
-from ..engine.runs import Runs
 from ..protocol import PROFILE_SCHEME
 from ..report.model import Compilation, Report, Span
 from ..report.profile import Cause, FunctionProfile, cost, profiles, sentence
+from ..runs.schedule import Runs
 from ..text.markdown import code_span, escaped, table
 from ..text.messages import what_changed
 from .documents import Documents

@@ -14,8 +14,8 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.progress import Progress as ServerProgress
 
-from ..engine.runs import RunObserver, TargetState
 from ..protocol import STATUS, StatusParams
+from ..runs.schedule import RunObserver, TargetState
 from ..workspace.targets import Target
 from .capabilities import experimental_capability
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..engine.runs import Runs
 from ..report.model import Code, FrameReport, Guard, Launch, Report, SizeCondition, Span, TensorName
+from ..runs.schedule import Runs
 from ..text.source_names import written_name
 from ..workspace.drift import Drift
 from .documents import Documents

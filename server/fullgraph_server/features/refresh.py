@@ -10,7 +10,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from ..engine.runs import RunObserver, TargetState
+from ..runs.schedule import RunObserver, TargetState
 
 _log = logging.getLogger(__name__)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..engine.runs import Runs
 from ..protocol import (
     GUARDS,
     REPORT,
@@ -24,6 +23,7 @@ from ..protocol import (
 from ..report.kernels import operators, spans_of
 from ..report.model import Finding, FrameReport, Guard, RankSummary, Report, Span
 from ..report.origins import is_ambient, is_of_library, origin_of
+from ..runs.schedule import Runs
 from ..text import devices
 from ..text.source_names import written_name
 from .artifacts import ArtifactDocuments, ShownDocument

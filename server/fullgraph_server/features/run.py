@@ -13,9 +13,6 @@ from fullgraph_compiler.facts import Depth
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..engine.plan import Plan
-from ..engine.purposes import unsuited
-from ..engine.runs import Planner, Runs
 from ..protocol import (
     ASSEMBLY,
     CLEAR,
@@ -34,6 +31,9 @@ from ..report import faults
 from ..report.model import Report
 from ..report.recipes import what_helps
 from ..report.recompiles import frozen_verdict
+from ..runs.plan import Plan
+from ..runs.schedule import Planner, Runs
+from ..runs.suitability import unsuited
 from ..workers.settings import RunSettings, memory_limit
 from ..workspace.config import read_config
 from ..workspace.targets import Trace

@@ -14,9 +14,9 @@ from fullgraph_compiler.facts import Examples, PytestNode, Script
 from pygls import uris
 from pygls.lsp.server import LanguageServer
 
-from ..engine.runs import Runs
 from ..protocol import TARGETS, TargetItem, TargetsParams
 from ..report.model import TRACE, Span
+from ..runs.schedule import Runs
 from ..workspace.config import read_config
 from ..workspace.ranges import header_span, line_span, node_span
 from ..workspace.source import SourceFile, SourceReader, unreadable

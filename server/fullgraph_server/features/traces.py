@@ -14,9 +14,9 @@ from pygls.lsp.server import LanguageServer
 from ..compare.comparison import compare
 from ..compare.comparison_markdown import markdown, place
 from ..compare.fingerprint import Found
-from ..engine.runs import Runs
 from ..protocol import COMPARISON_SCHEME, READ_TRACE, TRACE_DIFF, RunSummary
 from ..report.model import Report
+from ..runs.schedule import Runs
 from ..text.markdown import code_span, escaped
 from ..traces.logs import stamp
 from ..workspace.targets import Target, Trace, trace_of, trace_target

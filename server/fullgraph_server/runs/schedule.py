@@ -16,11 +16,11 @@ from fullgraph_compiler.facts import Depth, Fact, MinifyRequest, ModulesLoaded, 
 from ..report.model import Report
 from ..workers.pool import Workers
 from ..workspace.targets import Target
+from .execution import Work, failed_report, work_of
+from .limits import with_limits
+from .partial_reports import tells
 from .plan import Job, Plan
-from .reporting import tells
-from .requests import with_limits
-from .run import Run, to_stderr
-from .work import Work, failed_report, work_of
+from .program_run import Run, to_stderr
 
 _log = logging.getLogger(__name__)
 

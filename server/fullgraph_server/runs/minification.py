@@ -22,7 +22,7 @@ from fullgraph_compiler.facts import (
 from ..text.markdown import code_span
 from ..workspace.own_folder import own_folder
 from .plan import Plan
-from .runs import Runs
+from .schedule import Runs
 
 NOTHING_FAILS = "Nothing fails: there is no failure to minify."
 

@@ -14,7 +14,7 @@ from ..workers.pool import Workers
 from ..workers.settings import RunSettings
 from ..workspace.targets import Target, problem_facts
 from ..workspace.workspace import Workspace
-from .run import to_stderr
+from .program_run import to_stderr
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,9 @@ from fullgraph_compiler.facts import (
     TargetProblem,
 )
 
+from .limits import with_limits
 from .plan import Job
-from .requests import with_limits
-from .run import Run
+from .program_run import Run
 
 _MAIN: Final = """\
 import pathlib

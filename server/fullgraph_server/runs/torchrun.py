@@ -14,11 +14,11 @@ from ..compare.ranks import RankReport, merged
 from ..report.model import Report
 from ..workers.settings import RunSettings
 from ..workspace.targets import Torchrun
+from .limits import with_limits
+from .partial_reports import Reporting
 from .plan import Job
+from .program_run import Run
 from .rank_failures import has_failed, with_consequences
-from .reporting import Reporting
-from .requests import with_limits
-from .run import Run
 
 _GRACE_SECONDS = 3.0
 """How long the other ranks go on after one has failed: they may have something to tell, or wait for it."""

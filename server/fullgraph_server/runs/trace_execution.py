@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from fullgraph_compiler.facts import Fact, RunFinished, Status, TargetProblem
 
-from ..engine.plan import Job
 from ..report.model import Report
+from ..traces.child import Child, ChildDiedError
+from ..traces.paths import library_folders
+from ..traces.reading import Reading
+from ..traces.trace import report_or_problem
 from ..workspace.targets import Trace
-from .child import Child, ChildDiedError
-from .paths import library_folders
-from .reading import Reading
-from .trace import report_or_problem
+from .plan import Job
 
 _log = logging.getLogger(__name__)
 _FAILED = "The trace cannot be read: the process that reads it has ended. Fullgraph's log says why."

@@ -11,15 +11,15 @@ from fullgraph_compiler.facts import Fact, PreviewDeferred, Program, RunFinished
 
 from ..report.finding_builder import by_place
 from ..report.model import Finding, Report, Span
-from ..traces.work import TraceWork
 from ..workers.crash import REPORT_IT, own_failure
 from ..workspace.targets import Torchrun, Trace
+from .limits import with_limits
+from .partial_reports import Reporting
 from .plan import Job
 from .previews import PreviewRun, no_preview
-from .reporting import Reporting
-from .requests import with_limits
-from .run import Run
+from .program_run import Run
 from .torchrun import TorchrunWork
+from .trace_execution import TraceWork
 
 _log = logging.getLogger(__name__)
 
