@@ -9,9 +9,9 @@ import statistics
 import time
 from collections.abc import Callable
 
+from fullgraph_server.client.projection import View, project
 from fullgraph_server.features.code_lens import summary
 from fullgraph_server.features.hover import describe
-from fullgraph_server.features.projection import View, project
 from fullgraph_server.report.model import FrameReport, Guard, Report
 from fullgraph_server.workspace.drift import Drift
 from fullgraph_server.workspace.source import SourceFile

@@ -14,6 +14,12 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from . import __version__
+from .client import refresh, targets
+from .client.configuration import Configuration
+from .client.documents import Documents
+from .client.messages import RunMessages
+from .client.progress import Progress, StatusNotifications
+from .client.projection import Projections
 from .features import (
     artifacts,
     bug_report,
@@ -32,17 +38,10 @@ from .features import (
     minify,
     performance,
     profile,
-    refresh,
     report,
     run,
-    targets,
     traces,
 )
-from .features.configuration import Configuration
-from .features.documents import Documents
-from .features.messages import RunMessages
-from .features.progress import Progress, StatusNotifications
-from .features.projection import Projections
 from .features.seen_calls import SeenCalls
 from .protocol import (
     COMPARISON_SCHEME,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler.facts import Fact, NamedTensor, StackFrame, Symbol, TensorsNamed
+from fullgraph_server.client.projection import View, project
 from fullgraph_server.features.inlay_hint import label, tooltip
-from fullgraph_server.features.projection import View, project
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report
 from fullgraph_server.workspace.drift import Drift

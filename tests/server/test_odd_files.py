@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from faked_run import fullgraph
-from fullgraph_server.features.targets import target_place
+from fullgraph_server.client.targets import target_place
 from fullgraph_server.workspace.config import read_config
 from fullgraph_server.workspace.examples import find_examples
 from fullgraph_server.workspace.source import SourceFile, SourceReader, read_source, unreadable

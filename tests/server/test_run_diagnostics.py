@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fullgraph_server.client.documents import Documents
+from fullgraph_server.client.messages import RunMessages
 from fullgraph_server.features.diagnostics import Diagnostics
-from fullgraph_server.features.documents import Documents
 from fullgraph_server.features.explanation import explain
-from fullgraph_server.features.messages import RunMessages
 from fullgraph_server.report.model import Call, Finding, Report, Span
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.targets import script_target

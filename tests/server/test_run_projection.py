@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from fullgraph_server.features.findings import Drifts, newest_first, shown_findings
+from fullgraph_server.client.findings import Drifts, newest_first, shown_findings
+from fullgraph_server.client.projection import View, project
 from fullgraph_server.features.hover import describe
-from fullgraph_server.features.projection import View, project
 from fullgraph_server.report.model import Finding, FrameReport, Guard, Report, Span
 from fullgraph_server.workspace.drift import Drift
 from fullgraph_server.workspace.source import SourceFile

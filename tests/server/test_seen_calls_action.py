@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fullgraph_server.features.documents import Documents
+from fullgraph_server.client.documents import Documents
 from fullgraph_server.features.seen_calls import SeenCalls
 from fullgraph_server.report.model import Report, SeenCall
 from lsprotocol import types

@@ -8,6 +8,9 @@ from pathlib import Path
 
 from pygls.lsp.server import LanguageServer
 
+from ..client.configuration import Configuration
+from ..client.documents import Documents
+from ..client.targets import NoTarget, Targets
 from ..protocol import BUG_REPORT, BugReportItem, TargetParams
 from ..report.model import Report
 from ..runs.schedule import Runs
@@ -17,11 +20,8 @@ from ..workers.interpreter import Interpreter
 from ..workers.program_output import output_of
 from ..workspace.own_folder import REPRO_RAISES, is_repro
 from ..workspace.source import SourceFile
-from .configuration import Configuration
-from .documents import Documents
 from .interpreter import interpreter_of
 from .minify import Minifications
-from .targets import NoTarget, Targets
 
 _LONGEST = 20_000
 """Characters of an error log: an issue holds 65,536 in all."""

@@ -9,9 +9,9 @@ from typing import Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from ..client.capabilities import client_command, member
 from ..protocol import MINIFY, RECIPES, RUN, SHOW_EXPLANATION, STAGES, DryRunOptions
 from ..runs.schedule import Runs
-from .capabilities import client_command, member
 from .seen_calls import SeenCalls
 
 _MINIFY = "Minify this failure"

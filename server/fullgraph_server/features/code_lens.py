@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from ..client.capabilities import client_command
+from ..client.documents import Documents
+from ..client.findings import minify_options
+from ..client.projection import Function, Projections
+from ..client.targets import Targets, target_place
 from ..protocol import RECOMPILES, RUN, SHOW_TARGET, STOP
 from ..report.model import Finding, FrameReport
 from ..runs.schedule import Runs
 from ..workspace.source import SourceFile
 from ..workspace.targets import mentions_compile
 from .artifacts import is_artifact
-from .capabilities import client_command
 from .code_action import minify_command
-from .documents import Documents
-from .findings import minify_options
 from .kernels import Kernels, source_lenses
-from .projection import Function, Projections
-from .targets import Targets, target_place
 
 
 def register(

@@ -9,16 +9,16 @@ from fullgraph_compiler.facts import PytestNode, Script, to_json
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from ..client.configuration import Configuration
+from ..client.documents import Documents
+from ..client.messages import show_message
+from ..client.targets import NoTarget, Targets
 from ..protocol import DEBUG_CONFIGURATION, DebugConfiguration, DebugItem, DebugParams
 from ..runs.suitability import unsuited
 from ..workers.process import worker_script
 from ..workspace.own_folder import is_repro, own_folder
 from ..workspace.targets import Target
-from .configuration import Configuration
-from .documents import Documents
 from .interpreter import interpreter_of
-from .messages import show_message
-from .targets import NoTarget, Targets
 
 
 def register(

@@ -9,13 +9,13 @@ from fullgraph_compiler.facts import Severity
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from ..client.documents import Documents
+from ..client.findings import ShownFinding, minify_options, newest_first, shown_findings
 from ..protocol import FindingData
 from ..report.model import Finding, Report
 from ..runs.schedule import RunObserver
 from ..workspace.targets import Target
-from .documents import Documents
 from .explanation import explanation_uri
-from .findings import ShownFinding, minify_options, newest_first, shown_findings
 
 _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
     "error": types.DiagnosticSeverity.Error,

@@ -8,13 +8,13 @@ from operator import itemgetter
 
 from pygls.lsp.server import LanguageServer
 
+from ..client.documents import Documents
+from ..client.findings import Drifts, newest_first
 from ..protocol import GRAPH_LINES, GraphLinesItem, GraphLinesParams
 from ..report.model import GraphLines, NumberedGraph, Report, Span
 from ..runs.schedule import Runs
 from ..text.markdown import code_span, escaped
 from ..workspace.drift import Drift
-from .documents import Documents
-from .findings import Drifts, newest_first
 
 _MOST_GRAPHS = 6
 _MOST_COMPILATIONS = 3

@@ -8,17 +8,17 @@ from pathlib import Path
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from ..client.documents import Documents
+from ..client.findings import ShownFinding
+from ..client.projection import Projections, View
 from ..report.kernels import operators
 from ..report.model import Code, Launch, Span
 from ..text.markdown import code_span, escaped, link, paragraphs
 from ..text.messages import counted
 from .artifacts import is_artifact
-from .documents import Documents
 from .explanation import explanation_link, explanation_uri
-from .findings import ShownFinding
 from .guard_text import NO_LINKS, Links, function_text, guards_at, sizes_text
 from .kernels import Kernels
-from .projection import Projections, View
 
 _MOST_KERNELS = 8
 

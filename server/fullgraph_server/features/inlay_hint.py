@@ -11,10 +11,10 @@ from fullgraph_compiler.facts import NamedTensor
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from ..client.documents import Documents
+from ..client.projection import Projections, ShownTensors
 from ..report.model import HeldTensors, TensorName
 from ..text.source_names import written_name
-from .documents import Documents
-from .projection import Projections, ShownTensors
 
 _MOST_TENSORS = 2
 

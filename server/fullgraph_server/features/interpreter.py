@@ -7,13 +7,13 @@ from pathlib import Path
 
 from pygls.lsp.server import LanguageServer
 
+from ..client.configuration import Configuration, Settings
+from ..client.documents import Documents
 from ..protocol import ENVIRONMENT, INTERPRETER, InterpreterItem, InterpreterParams
 from ..workers.environment import environment_report
 from ..workers.interpreter import Interpreter, find_interpreter, named_interpreter
 from ..workers.probe import probe
 from ..workspace.config import Config, read_config
-from .configuration import Configuration, Settings
-from .documents import Documents
 
 
 def choose_interpreter(settings: Settings, config: Config) -> Interpreter:

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from ..client.capabilities import client_command
+from ..client.documents import Documents
+from ..client.findings import newest_first
 from ..protocol import COUNTERPARTS, OPEN_ARTIFACT, SHOW_SOURCE, CounterpartsParams
 from ..report.artifacts import Document, Mark, Rows
 from ..report.model import Launch, Span
 from ..runs.schedule import Runs
 from .artifacts import ArtifactDocuments, ShownDocument
-from .capabilities import client_command
-from .documents import Documents
-from .findings import newest_first
 
 
 class Kernels:

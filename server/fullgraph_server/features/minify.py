@@ -12,17 +12,17 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
+from ..client.arguments import named_target, refusal
+from ..client.capabilities import client_command, member
+from ..client.documents import Documents
+from ..client.messages import show_message
+from ..client.progress import WorkDone
+from ..client.targets import Targets
 from ..protocol import MINIFY, OPEN_REPRO, MinifySummary
 from ..runs.minification import Failing, Minification, Minified
 from ..runs.plan import Plan
 from ..runs.schedule import Planner, Runs
 from ..runs.suitability import unsuited
-from .arguments import named_target, refusal
-from .capabilities import client_command, member
-from .documents import Documents
-from .messages import show_message
-from .progress import WorkDone
-from .targets import Targets
 
 _log = logging.getLogger(__name__)
 

@@ -8,6 +8,8 @@ from typing import TypeAlias
 
 from pygls.lsp.server import LanguageServer
 
+from ..client.documents import Documents
+from ..client.targets import NoTarget, Targets
 from ..protocol import (
     PERFORMANCE,
     CompilationItem,
@@ -24,9 +26,7 @@ from ..report.model import Code, Compilation, Launch, Report
 from ..report.phases import steps_of
 from ..runs.schedule import Runs
 from .artifacts import ArtifactDocuments, ShownDocument
-from .documents import Documents
 from .report import ReportItems, dry_item
-from .targets import NoTarget, Targets
 
 
 def register(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from ..client.documents import Documents
+from ..client.findings import minify_options
 from ..protocol import (
     GUARDS,
     REPORT,
@@ -27,9 +29,7 @@ from ..runs.schedule import Runs
 from ..text import devices
 from ..text.source_names import written_name
 from .artifacts import ArtifactDocuments, ShownDocument
-from .documents import Documents
 from .explanation import explanation_uri
-from .findings import minify_options
 
 
 def register(server: LanguageServer, runs: Runs, items: ReportItems) -> None:

@@ -13,6 +13,11 @@ from fullgraph_compiler.facts import Depth
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from ..client.arguments import refusal, run_arguments, target_argument
+from ..client.configuration import Configuration, RunOn
+from ..client.documents import Documents
+from ..client.messages import show_message
+from ..client.targets import NoTarget, Targets
 from ..protocol import (
     ASSEMBLY,
     CLEAR,
@@ -37,15 +42,10 @@ from ..runs.suitability import unsuited
 from ..workers.settings import RunSettings, memory_limit
 from ..workspace.config import read_config
 from ..workspace.targets import Trace
-from .arguments import refusal, run_arguments, target_argument
-from .configuration import Configuration, RunOn
 from .diagnostics import Diagnostics
-from .documents import Documents
 from .interpreter import choose_interpreter, choose_preview_interpreter
-from .messages import show_message
 from .minify import Minifications
 from .profile import profile_uri
-from .targets import NoTarget, Targets
 
 _TIMEOUT = 60.0
 """Seconds for a run where nobody has said more: a file that is saved must not run for ever."""

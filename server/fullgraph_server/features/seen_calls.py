@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from lsprotocol import types
 
+from ..client.documents import Documents
+from ..client.findings import newest_first
 from ..report.model import Report, SeenCall
 from ..traces.seen_calls import CALLED, example_line
 from ..workspace.examples import NamedDefinition, find_examples, first_row, named_definitions
 from ..workspace.source import SourceFile
-from .documents import Documents
-from .findings import newest_first
 
 _TITLE = "Add example calls from the trace"
 

@@ -11,6 +11,9 @@ from urllib.parse import quote, unquote, urlsplit
 
 from pygls.lsp.server import LanguageServer
 
+from ..client.arguments import named_target, refusal
+from ..client.documents import Documents
+from ..client.targets import Targets
 from ..compare.comparison import compare
 from ..compare.comparison_markdown import markdown, place
 from ..compare.fingerprint import Found
@@ -20,11 +23,8 @@ from ..runs.schedule import Runs
 from ..text.markdown import code_span, escaped
 from ..traces.logs import stamp
 from ..workspace.targets import Target, Trace, trace_of, trace_target
-from .arguments import named_target, refusal
-from .documents import Documents
 from .explanation import place_link
 from .run import summary
-from .targets import Targets
 
 _LOOK_SECONDS = 1.0
 """How often somebody looks whether a log has grown."""
