@@ -20,27 +20,29 @@ from .client.documents import Documents
 from .client.messages import RunMessages
 from .client.progress import Progress, StatusNotifications
 from .client.projection import Projections
-from .features import (
-    artifacts,
+from .commands import (
     bug_report,
-    code_action,
-    code_lens,
-    content,
     debug,
     devices,
-    diagnostics,
-    explanation,
     graph_lines,
-    hover,
-    inlay_hint,
     interpreter,
-    kernels,
     minify,
     performance,
-    profile,
     report,
     run,
     traces,
+)
+from .features import (
+    artifacts,
+    code_action,
+    code_lens,
+    content,
+    diagnostics,
+    explanation,
+    hover,
+    inlay_hint,
+    kernels,
+    profile,
 )
 from .features.seen_calls import SeenCalls
 from .protocol import (

@@ -16,7 +16,7 @@ from fullgraph_compiler.facts import (
     RecompileLimit,
     StackFrame,
 )
-from fullgraph_server.features.graph_lines import shown_lines
+from fullgraph_server.commands.graph_lines import shown_lines
 from fullgraph_server.protocol import GraphLinesItem
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report

@@ -21,16 +21,16 @@ from fullgraph_compiler.facts import (
 from fullgraph_server.client.documents import Documents
 from fullgraph_server.client.findings import newest_first
 from fullgraph_server.client.projection import View, project
+from fullgraph_server.commands.graph_lines import shown_lines
+from fullgraph_server.commands.traces import read_comparison
 from fullgraph_server.compare.comparison import compare
 from fullgraph_server.compare.comparison_markdown import markdown
 from fullgraph_server.features.artifacts import ArtifactDocuments
 from fullgraph_server.features.explanation import explain, explanation_link
-from fullgraph_server.features.graph_lines import shown_lines
 from fullgraph_server.features.guard_text import Links
 from fullgraph_server.features.hover import describe, source_text
 from fullgraph_server.features.kernels import Kernels
 from fullgraph_server.features.profile import profile_uri, read_profile
-from fullgraph_server.features.traces import read_comparison
 from fullgraph_server.protocol import COMPARISON_SCHEME, SHOW_EXPLANATION
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report

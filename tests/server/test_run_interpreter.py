@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from fullgraph_server.client.configuration import Settings
-from fullgraph_server.features.interpreter import choose_preview_interpreter
+from fullgraph_server.commands.interpreter import choose_preview_interpreter
 from fullgraph_server.workers.interpreter import Interpreter, find_interpreter, named_interpreter
 from fullgraph_server.workers.probe import Probe, probe
 from fullgraph_server.workspace.config import Config

@@ -18,6 +18,8 @@ from ..client.configuration import Configuration, RunOn
 from ..client.documents import Documents
 from ..client.messages import show_message
 from ..client.targets import NoTarget, Targets
+from ..features.diagnostics import Diagnostics
+from ..features.profile import profile_uri
 from ..protocol import (
     ASSEMBLY,
     CLEAR,
@@ -42,10 +44,8 @@ from ..runs.suitability import unsuited
 from ..workers.settings import RunSettings, memory_limit
 from ..workspace.config import read_config
 from ..workspace.targets import Trace
-from .diagnostics import Diagnostics
 from .interpreter import choose_interpreter, choose_preview_interpreter
 from .minify import Minifications
-from .profile import profile_uri
 
 _TIMEOUT = 60.0
 """Seconds for a run where nobody has said more: a file that is saved must not run for ever."""

@@ -10,6 +10,7 @@ from pygls.lsp.server import LanguageServer
 
 from ..client.documents import Documents
 from ..client.targets import NoTarget, Targets
+from ..features.artifacts import ArtifactDocuments, ShownDocument
 from ..protocol import (
     PERFORMANCE,
     CompilationItem,
@@ -25,7 +26,6 @@ from ..report.kernels import by_kernel, config_words, operators, spans_of
 from ..report.model import Code, Compilation, Launch, Report
 from ..report.phases import steps_of
 from ..runs.schedule import Runs
-from .artifacts import ArtifactDocuments, ShownDocument
 from .report import ReportItems, dry_item
 
 

@@ -17,13 +17,13 @@ from ..client.targets import Targets
 from ..compare.comparison import compare
 from ..compare.comparison_markdown import markdown, place
 from ..compare.fingerprint import Found
+from ..features.explanation import place_link
 from ..protocol import COMPARISON_SCHEME, READ_TRACE, TRACE_DIFF, RunSummary
 from ..report.model import Report
 from ..runs.schedule import Runs
 from ..text.markdown import code_span, escaped
 from ..traces.logs import stamp
 from ..workspace.targets import Target, Trace, trace_of, trace_target
-from .explanation import place_link
 from .run import summary
 
 _LOOK_SECONDS = 1.0

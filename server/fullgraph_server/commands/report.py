@@ -7,6 +7,8 @@ from pygls.lsp.server import LanguageServer
 
 from ..client.documents import Documents
 from ..client.findings import minify_options
+from ..features.artifacts import ArtifactDocuments, ShownDocument
+from ..features.explanation import explanation_uri
 from ..protocol import (
     GUARDS,
     REPORT,
@@ -28,8 +30,6 @@ from ..report.origins import is_ambient, is_of_library, origin_of
 from ..runs.schedule import Runs
 from ..text import devices
 from ..text.source_names import written_name
-from .artifacts import ArtifactDocuments, ShownDocument
-from .explanation import explanation_uri
 
 
 def register(server: LanguageServer, runs: Runs, items: ReportItems) -> None:
