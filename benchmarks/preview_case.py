@@ -21,8 +21,8 @@ from typing import Any
 import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "compiler"))
-from fullgraph_compiler import kernel_compat
 from fullgraph_compiler.capture.run import run
+from fullgraph_compiler.compat import kernel_compat
 from fullgraph_compiler.facts import (
     CodeGenerated,
     CompileFailure,

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 import torch
-from fullgraph_compiler import torch_compat
 from fullgraph_compiler.backends import registry
 from fullgraph_compiler.backends.faults import Fault
+from fullgraph_compiler.compat import torch_compat
 from in_child import in_child
 
 if sys.version_info >= (3, 11):

@@ -13,8 +13,8 @@ import pytest
 if sys.platform != "linux":
     pytest.skip("each run is forked, on Linux only", allow_module_level=True)
 
-from fullgraph_compiler import kernel_compat
 from fullgraph_compiler.capture.run import run
+from fullgraph_compiler.compat import kernel_compat
 from fullgraph_compiler.facts import CodeGenerated, Fact, KernelCompiled, RunFinished, RunRequest, Script
 from fullgraph_compiler.worker.children import run_child
 

@@ -14,7 +14,7 @@ from failures import parse_failure
 if sys.platform != "linux":
     pytest.skip("the stages of a program are forked, on Linux only", allow_module_level=True)
 
-from fullgraph_compiler import inductor_compat
+from fullgraph_compiler.compat import inductor_compat
 from fullgraph_compiler.facts import Fact, FaultLocated, MinifyRequest, ReproWritten, Script, StageChecked
 from fullgraph_compiler.minify.minifier import minify
 from fullgraph_compiler.worker.children import run_child

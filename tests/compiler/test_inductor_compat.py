@@ -12,7 +12,7 @@ if sys.platform != "linux":
     pytest.skip("children are forked, on Linux only", allow_module_level=True)
 
 import torch
-from fullgraph_compiler import inductor_compat
+from fullgraph_compiler.compat import inductor_compat
 from fullgraph_compiler.worker.children import run_child
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 from forked import observe
-from fullgraph_compiler import preview_compat
+from fullgraph_compiler.compat import preview_compat
 from fullgraph_compiler.facts import (
     DEVICES,
     CodeGenerated,

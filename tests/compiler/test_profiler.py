@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import torch
 from forked import observe
-from fullgraph_compiler import cache_compat
 from fullgraph_compiler.backends.profiler import CompileProfiler, Recompilation
+from fullgraph_compiler.compat import cache_compat
 from fullgraph_compiler.facts import FrameCompiled, FrameStarted, Recompile, RecompileLimit, Script
 from in_child import in_child
 

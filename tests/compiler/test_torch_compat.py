@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from forked import observe
-from fullgraph_compiler import torch_compat
+from fullgraph_compiler.compat import torch_compat
 from fullgraph_compiler.facts import FrameCompiled, ProgramRaised, Script, TargetProblem
 
 

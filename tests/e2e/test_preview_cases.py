@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from forked import observe
+from fullgraph_compiler.compat.inductor_compat import import_inductor
 from fullgraph_compiler.facts import (
     CodeGenerated,
     CompileFailure,
@@ -21,7 +22,6 @@ from fullgraph_compiler.facts import (
     Switches,
     TargetProblem,
 )
-from fullgraph_compiler.inductor_compat import import_inductor
 from preview_cases import Case, cases
 
 CASES = cases()

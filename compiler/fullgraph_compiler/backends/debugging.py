@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from .. import torch_compat
+from ..compat import torch_compat
 
 
 def ts(graph: torch.fx.GraphModule, _: Sequence[Any], **__: Any) -> Callable[..., Any]:

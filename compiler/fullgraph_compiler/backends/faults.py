@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 import torch
 
-from .. import torch_compat
+from ..compat import torch_compat
 
 Stage: TypeAlias = Literal["compile", "runtime", "accuracy"]
 Phase: TypeAlias = Literal["forward", "backward"]

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import torch
 
-from .. import torch_compat
 from ..capture.live import TraceListener
+from ..compat import torch_compat
 from ..facts import Fact, FrameStarted, Recompile, StackFrame
 
 _Self = TypeVar("_Self", bound="ListeningBackend")  # typing.Self: since Python 3.11

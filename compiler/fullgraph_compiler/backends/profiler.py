@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 
 import torch
 
-from .. import cache_compat, torch_compat
+from ..compat import cache_compat, torch_compat
 from ..facts import (
     Fact,
     FrameCompiled,

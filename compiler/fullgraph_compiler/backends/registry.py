@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from .. import torch_compat
+from ..compat import torch_compat
 
 Version: TypeAlias = tuple[int, int]
 

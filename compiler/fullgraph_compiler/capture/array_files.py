@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from ..stand_ins import on_import, replace
+from ..compat.stand_ins import on_import, replace
 from .checkpoints import tell
 from .unknown import UnknownArray
 

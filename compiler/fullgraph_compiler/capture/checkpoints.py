@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import torch
 
+from ..compat.fake_compat import place_loaded, without_value
+from ..compat.stand_ins import on_import, replace
 from ..facts import StackFrame, TargetProblem
-from ..fake_compat import place_loaded, without_value
 from ..files.protection import is_protected
-from ..stand_ins import on_import, replace
 from .dataless_pickle import dumps, loads, place_of
 from .live import calling_stack
 from .safetensors_files import SafeOpen, header_of, read_sizes

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from ..fake_compat import known_numbers
+from ..compat.fake_compat import known_numbers
 
 _place: Callable[[str], str] = str
 """Where the tensors that are being loaded go, by the device that they were on."""

@@ -16,7 +16,15 @@ from typing import Final
 
 import torch
 
-from .. import torch_compat
+from ..compat import torch_compat
+from ..compat.fake_compat import (
+    copy_tensors,
+    needed_data,
+    operation,
+    patch_tensors,
+    tell_storages_apart,
+    without_data,
+)
 from ..facts import (
     Depth,
     ExampleCall,
@@ -27,14 +35,6 @@ from ..facts import (
     Stack,
     StackFrame,
     TargetProblem,
-)
-from ..fake_compat import (
-    copy_tensors,
-    needed_data,
-    operation,
-    patch_tensors,
-    tell_storages_apart,
-    without_data,
 )
 from . import array_files, checkpoints, idioms
 from .given import of_graph, row_in, unused, value_of

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from .. import torch_compat
+from ..compat import torch_compat
 from ..facts import Example, ExampleCall, Examples, StackFrame, TargetProblem
 from .given import giving
 from .outcome import Outcome, describe, not_started

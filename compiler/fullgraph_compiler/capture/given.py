@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from ..compat.fake_compat import graph_node
 from ..facts import ExampleCall, GivenValue, Stack, StackFrame
-from ..fake_compat import graph_node
 from ..trace.messages import parse_frames
 
 _running: list[tuple[str, ExampleCall]] = []

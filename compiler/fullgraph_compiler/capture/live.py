@@ -18,7 +18,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from .. import kernel_compat, names_compat, torch_compat
+from ..compat import kernel_compat, names_compat, torch_compat
 from ..facts import Fact, Stack, StackFrame, TargetProblem
 from ..trace import KNOWN_RECORDS, Interpreter, from_metadata
 from ..trace.code import KERNEL_STACKS

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import torch
 
-from .. import names_compat, torch_compat
+from ..compat import names_compat, torch_compat
 from ..facts import NamedTensor, StackFrame, Symbol
 from ..trace.stacks import original_function
 from .tensors import short_name

@@ -11,8 +11,16 @@ from time import monotonic
 from types import ModuleType
 from typing import Final
 
-from .. import cache_compat, call_compat, inductor_compat, kernel_compat, preview_compat, torch_compat
 from ..backends import registry
+from ..compat import (
+    binaries,
+    cache_compat,
+    call_compat,
+    inductor_compat,
+    kernel_compat,
+    preview_compat,
+    torch_compat,
+)
 from ..facts import (
     CompileFailure,
     Examples,
@@ -29,7 +37,7 @@ from ..files.unsafe import UnsafeWriteError
 from ..preview import no_preview, preview_of
 from ..preview.elsewhere import Elsewhere
 from ..preview.here import Here
-from . import binaries, overlay, switches
+from . import overlay, switches
 from .dry import run_dry
 from .examples import run_examples
 from .live import Sink, TraceListener

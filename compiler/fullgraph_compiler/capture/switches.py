@@ -6,7 +6,7 @@ import re
 from types import CodeType
 from typing import Any, Final
 
-from .. import call_compat, torch_compat
+from ..compat import call_compat, torch_compat
 from ..facts import Dynamic, Switches
 from ..trace.stacks import original_function
 

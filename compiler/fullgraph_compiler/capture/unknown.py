@@ -10,7 +10,7 @@ import math
 import sys
 from typing import Any
 
-from ..fake_compat import no_value
+from ..compat.fake_compat import no_value
 from .outcome import words_of
 
 

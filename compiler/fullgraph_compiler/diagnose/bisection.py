@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from .. import inductor_compat
+from ..compat import inductor_compat
 from ..minify import checking, repro
 from ..minify.case import Case
 from ..minify.oracle import execute, silence

@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 
-from .. import torch_compat
 from ..capture import overlay
 from ..capture.modules import own_modules
+from ..compat import torch_compat
 from ..minify.case import Case, save
 from ..minify.definitions import definitions
 from ..minify.reading import Reading, UnreadableError, read_graph, read_input, without_gradient

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from .. import inductor_compat, torch_compat
 from ..capture.live import Sink
+from ..compat import inductor_compat, torch_compat
 from ..facts import Fact, Failure, RecipeTried, RunFinished, RunRequest, TargetProblem
 from ..worker.children import run_child
 from . import programs

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import torch
 
-from .. import torch_compat
+from ..compat import torch_compat
 
 _MOST_CALLS = 32
 _MOST_ELEMENTS = 1 << 20

@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .. import inductor_compat
 from ..capture.live import Sink
+from ..compat import inductor_compat
 from ..facts import Failure, FaultLocated, RunFinished, RunRequest, Stack, StageChecked, TargetProblem
 from ..minify import checking, repro
 from ..minify.case import Case, load

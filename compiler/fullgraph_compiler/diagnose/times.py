@@ -19,8 +19,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from .. import inductor_compat
 from ..capture.live import Sink
+from ..compat import inductor_compat
 from ..facts import Artifact, CodeGenerated, Fact, PhasesTimed, RunFinished, RunRequest, TimesMeasured
 from ..worker.children import run_child
 from . import programs

@@ -20,9 +20,9 @@ from pathlib import Path
 from types import FrameType, ModuleType, TracebackType
 from typing import Any, Final
 
-from .. import torch_compat
-from ..fake_compat import hide_from_dynamo
-from ..stand_ins import on_import
+from ..compat import torch_compat
+from ..compat.fake_compat import hide_from_dynamo
+from ..compat.stand_ins import on_import
 from .landlock import restrict_writes
 from .shadow import Shadow
 from .unsafe import UnsafeWriteError

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from .. import inductor_compat
+from ..compat import inductor_compat
 from ..worker.children import run_child
 from . import repro
 from .case import Case

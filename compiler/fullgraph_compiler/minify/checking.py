@@ -13,8 +13,8 @@ from typing import Any
 
 import torch
 
+from ..compat.torch_compat import failing_node, operator_mode
 from ..facts import Failure
-from ..torch_compat import failing_node, operator_mode
 
 UNCOMPILED = "Uncompiled"
 """The error of a program that raises without the compiler: no failure of the compiler is like it."""

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from types import TracebackType
 
-from ..inductor_compat import IMPORTS
+from ..compat.inductor_compat import IMPORTS
 
 _WAIT = f"""\
 import runpy, sys

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .. import inductor_compat, torch_compat
 from ..capture.live import Sink
+from ..compat import inductor_compat, torch_compat
 from ..diagnose.stages import Fault, climb
 from ..facts import (
     Failure,

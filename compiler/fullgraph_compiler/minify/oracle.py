@@ -20,7 +20,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from .. import inductor_compat, torch_compat
+from ..compat import inductor_compat, torch_compat
 from ..facts import Failure, as_object, from_json
 from ..worker.children import Child, Ended, wait_for
 from . import checking, repro

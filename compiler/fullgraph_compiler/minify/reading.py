@@ -11,9 +11,9 @@ from typing import Any
 
 import torch
 
-from .. import inductor_compat, torch_compat
+from ..compat import inductor_compat, torch_compat
+from ..compat.fake_compat import has_data
 from ..facts import Stack
-from ..fake_compat import has_data
 from ..trace.messages import parse_frames
 from .case import Code, Exact, Graph, Input, Integers, Normal, Operation, Ref, TensorSpec, Value
 from .statements import NAMESPACES_OF_TORCH

@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..compat.torch_compat import operator_mode
 from ..facts import Failure
-from ..torch_compat import operator_mode
 from . import checking
 from .case import Case
 

@@ -6,7 +6,7 @@ of another interpreter (:mod:`.elsewhere`).
 
 from __future__ import annotations
 
-from .. import preview_compat
+from ..compat import preview_compat
 from ..facts import RunRequest
 from .elsewhere import Elsewhere
 from .here import Here

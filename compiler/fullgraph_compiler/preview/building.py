@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from .. import kernel_compat
-from ..capture.binaries import FORMS
+from ..compat import kernel_compat
+from ..compat.binaries import FORMS
 from ..facts import CodeGenerated, Kernel, KernelCompiled
 
 _FIGURE = re.compile(r"(?P<name>[A-Z]+):(?P<figure>\d+)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .. import inductor_compat, preview_compat
+from ..compat import inductor_compat, preview_compat
 from ..facts import DEVICES, CodeGenerated, Fact, RanDry
 from .building import build
 

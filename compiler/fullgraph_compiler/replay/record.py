@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .. import torch_compat
 from ..capture import overlay
 from ..capture.modules import own_modules
+from ..compat import torch_compat
 from ..facts import Stack, StackFrame
 from ..minify.definitions import definitions
 from ..minify.reading import UnreadableError

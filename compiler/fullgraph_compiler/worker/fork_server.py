@@ -182,8 +182,8 @@ def _warm(libraries: list[str]) -> dict[str, str]:
     problem = import_torch()
     if problem:
         return {"problem": problem, "unsafe": ""}
-    from .. import torch_compat
     from ..capture import run  # noqa: F401
+    from ..compat import torch_compat
 
     torch_compat.import_dynamo()
     if has_gpu():

@@ -56,8 +56,8 @@ def warm_up() -> None:
     A program may still say which GPU it wants to see, until something opens them.
     """
     if not has_gpu():
-        from .. import inductor_compat, torch_compat
         from ..capture import run  # noqa: F401
+        from ..compat import inductor_compat, torch_compat
 
         torch_compat.warm_up()
         if inductor_compat.is_imported():

@@ -106,7 +106,7 @@ def _use_run_folder(folder: str, log: str) -> None:
 
 
 def _describe() -> dict[str, object]:
-    from .. import torch_compat
+    from ..compat import torch_compat
     from ..facts import PROTOCOL_VERSION
 
     return {

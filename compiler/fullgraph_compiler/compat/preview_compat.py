@@ -24,7 +24,7 @@ import torch
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .facts import Device
+from ..facts import Device
 
 _log = logging.getLogger(__name__)
 
@@ -273,8 +273,8 @@ _KEPT: Final[list[Any]] = []
 def _compilation(_: Device) -> None:
     from torch._inductor import compile_fx
 
-    from .preview.attention import attend
-    from .preview.moving import for_gpu
+    from ..preview.attention import attend
+    from ..preview.moving import for_gpu
 
     compile_graph = compile_fx.compile_fx
     functional = torch.nn.functional
@@ -306,7 +306,7 @@ def _compilation(_: Device) -> None:
 def _attention_that_is_recognised(_: Device) -> None:
     from torch._inductor.fx_passes import fuse_attention
 
-    from .preview.attention import attend
+    from ..preview.attention import attend
 
     fuse_attention._scaled_dot_product_attention = attend
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import torch
 
-from .facts import Cost
-from .trace.interpreter import CUDAGRAPH_SKIP, PERFORMANCE_HINT
+from ..facts import Cost
+from ..trace.interpreter import CUDAGRAPH_SKIP, PERFORMANCE_HINT
 
 _log = logging.getLogger(__name__)
 

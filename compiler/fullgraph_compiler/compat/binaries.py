@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 
-from .. import kernel_compat
 from ..facts import KernelCompiled
+from . import kernel_compat
 
 FORMS = ("ttir", "ttgir", "llir", "ptx", "amdgcn")
 """Those that Triton leaves as text, from high to low."""
