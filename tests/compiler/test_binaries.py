@@ -16,7 +16,7 @@ if sys.platform != "linux":
 from fullgraph_compiler.capture.run import run
 from fullgraph_compiler.compat import kernel_compat
 from fullgraph_compiler.facts import CodeGenerated, Fact, KernelCompiled, RunFinished, RunRequest, Script
-from fullgraph_compiler.worker.children import run_child
+from fullgraph_compiler.processes.children import run_child
 
 _SECONDS = 300
 _PROGRAM = """

@@ -12,7 +12,7 @@ from processes import dies
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux only")
 
 if sys.platform == "linux":
-    from fullgraph_compiler.worker.children import Child, run_child, wait_for
+    from fullgraph_compiler.processes.children import Child, run_child, wait_for
 
 
 def _wait_for_ever() -> None:

@@ -17,7 +17,7 @@ if sys.platform != "linux":
 from fullgraph_compiler.compat import inductor_compat
 from fullgraph_compiler.facts import Fact, FaultLocated, MinifyRequest, ReproWritten, Script, StageChecked
 from fullgraph_compiler.minify.minifier import minify
-from fullgraph_compiler.worker.children import run_child
+from fullgraph_compiler.processes.children import run_child
 
 _FOLDER = Path(__file__).parents[1] / "cases"
 _PATIENCE, _PATIENCE_WITH_HANGS = 120.0, 15.0

@@ -13,7 +13,7 @@ if sys.platform != "linux":
 
 import torch
 from fullgraph_compiler.compat import inductor_compat
-from fullgraph_compiler.worker.children import run_child
+from fullgraph_compiler.processes.children import run_child
 
 
 def _warm(folder: Path) -> None:

@@ -13,7 +13,7 @@ if sys.platform != "linux":
 
 from fullgraph_compiler.diagnose.recipes import try_recipes
 from fullgraph_compiler.facts import Fact, RecipeTried, RunFinished, RunRequest, Script, TargetProblem
-from fullgraph_compiler.worker.children import run_child
+from fullgraph_compiler.processes.children import run_child
 
 _SECONDS = 300
 _PROGRAM = """\

@@ -21,7 +21,7 @@ from fullgraph_compiler.facts import (
     TargetProblem,
     TimesMeasured,
 )
-from fullgraph_compiler.worker.children import run_child
+from fullgraph_compiler.processes.children import run_child
 from worker_client import run_worker
 
 _SECONDS = 300

@@ -8,7 +8,7 @@ from ..compat import inductor_compat
 from ..minify import checking, repro
 from ..minify.case import Case
 from ..minify.oracle import execute, silence
-from ..worker.children import run_child
+from ..processes.children import run_child
 
 
 def bisect(case: Case, seconds: float) -> str:

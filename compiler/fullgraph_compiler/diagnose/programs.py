@@ -28,8 +28,8 @@ from ..facts import (
 )
 from ..minify.oracle import death
 from ..minify.reading import UnreadableError
+from ..processes.children import Child, Ended, run_child
 from ..replay.record import RecordedCall, record_call
-from ..worker.children import Child, Ended, run_child
 from .collect import GraphKeeper
 from .results import ResultRecorder
 

@@ -18,7 +18,7 @@ import torch
 from ..capture.live import Sink
 from ..compat import inductor_compat, torch_compat
 from ..facts import Fact, Failure, RecipeTried, RunFinished, RunRequest, TargetProblem
-from ..worker.children import run_child
+from ..processes.children import run_child
 from . import programs
 from .results import ResultRecorder
 

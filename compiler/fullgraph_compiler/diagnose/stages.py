@@ -24,8 +24,8 @@ from ..minify import checking, repro
 from ..minify.case import Case, load
 from ..minify.oracle import Answer, Kept, Oracle
 from ..minify.places import calls_in
+from ..processes.children import run_child, wait_for
 from ..replay.record import RecordedCall
-from ..worker.children import run_child, wait_for
 from ..worker.imports import has_gpu
 from . import programs, results
 from .bisection import bisect

@@ -22,7 +22,7 @@ from typing import Literal
 from ..capture.live import Sink
 from ..compat import inductor_compat
 from ..facts import Artifact, CodeGenerated, Fact, PhasesTimed, RunFinished, RunRequest, TimesMeasured
-from ..worker.children import run_child
+from ..processes.children import run_child
 from . import programs
 
 

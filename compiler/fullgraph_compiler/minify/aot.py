@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from ..compat import inductor_compat
-from ..worker.children import run_child
+from ..processes.children import run_child
 from . import repro
 from .case import Case
 from .oracle import execute, silence

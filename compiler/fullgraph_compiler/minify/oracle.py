@@ -22,7 +22,7 @@ from typing import Any
 
 from ..compat import inductor_compat, torch_compat
 from ..facts import Failure, as_object, from_json
-from ..worker.children import Child, Ended, wait_for
+from ..processes.children import Child, Ended, wait_for
 from . import checking, repro
 from .case import Case
 from .places import FILENAME

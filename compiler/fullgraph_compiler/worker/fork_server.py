@@ -28,7 +28,8 @@ from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from . import processes, session
+from ..processes import processes
+from . import session
 from .imports import GPU_DEVICES, has_gpu, import_libraries, import_torch
 
 ENVIRONMENT_CHANGED = 3
