@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from forked import observe
-from fullgraph_compiler.capture import live
 from fullgraph_compiler.facts import GraphBreak, Script, Stack
+from fullgraph_compiler.observe import live
 
 PROGRAM = """
 import json

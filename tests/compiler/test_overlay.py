@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from forked import observe
 from fullgraph_compiler import facts as f
-from fullgraph_compiler.capture import overlay
+from fullgraph_compiler.observe import overlay
 from worker_client import run_worker
 
 ON_DISK = "raise AssertionError('this is the file on disk')\n"

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 import torch
 
-from ..capture.live import TraceListener
 from ..compat import torch_compat
 from ..facts import Fact, FrameStarted, Recompile, StackFrame
+from ..observe.live import TraceListener
 
 _Self = TypeVar("_Self", bound="ListeningBackend")  # typing.Self: since Python 3.11
 

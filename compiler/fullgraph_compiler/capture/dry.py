@@ -36,9 +36,9 @@ from ..facts import (
     StackFrame,
     TargetProblem,
 )
+from ..observe.outcome import Outcome, describe
 from . import array_files, checkpoints, idioms
 from .given import of_graph, row_in, unused, value_of
-from .outcome import Outcome, describe
 from .unknown import UnknownArray, UnknownNumber, is_unknown
 
 _DEPTHS: Final[tuple[Depth, ...]] = ("graph", "recompiles", "frozen", "kernels")

@@ -15,9 +15,9 @@ import torch
 
 from ..compat import torch_compat
 from ..facts import Example, ExampleCall, Examples, StackFrame, TargetProblem
+from ..observe.outcome import Outcome, describe, not_started
+from ..observe.tensors import factories
 from .given import giving
-from .outcome import Outcome, describe, not_started
-from .tensors import factories
 
 
 def run_examples(program: Examples) -> Outcome:

@@ -6,7 +6,7 @@ import importlib.util
 from typing import Any
 
 from ..facts import PytestNode
-from .outcome import Outcome, not_started
+from ..observe.outcome import Outcome, not_started
 
 
 class _Collector:

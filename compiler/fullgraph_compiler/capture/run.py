@@ -34,16 +34,17 @@ from ..facts import (
     TargetProblem,
 )
 from ..files.unsafe import UnsafeWriteError
+from ..observe import overlay
+from ..observe.live import Sink, TraceListener
+from ..observe.modules import ModuleTracker
+from ..observe.names import note_names
+from ..observe.outcome import Outcome, describe, outcome_of
 from ..preview import no_preview, preview_of
 from ..preview.elsewhere import Elsewhere
 from ..preview.here import Here
-from . import overlay, switches
+from . import switches
 from .dry import run_dry
 from .examples import run_examples
-from .live import Sink, TraceListener
-from .modules import ModuleTracker
-from .names import note_names
-from .outcome import Outcome, describe, outcome_of
 from .pytest_node import run_test
 from .scripts import run_script
 

@@ -10,8 +10,8 @@ import types
 from pathlib import Path
 
 from ..facts import Script, StackFrame, TargetProblem
-from . import overlay
-from .outcome import Outcome, describe, not_started, outcome_of
+from ..observe import overlay
+from ..observe.outcome import Outcome, describe, not_started, outcome_of
 
 
 def run_script(script: Script) -> Outcome:

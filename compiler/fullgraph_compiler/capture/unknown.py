@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 from ..compat.fake_compat import no_value
-from .outcome import words_of
+from ..observe.outcome import words_of
 
 
 def _computed(self: UnknownNumber, *others: Any) -> Any:

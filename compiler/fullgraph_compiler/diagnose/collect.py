@@ -13,12 +13,12 @@ from typing import Any
 
 import torch
 
-from ..capture import overlay
-from ..capture.modules import own_modules
 from ..compat import torch_compat
 from ..minify.case import Case, save
 from ..minify.definitions import definitions
 from ..minify.reading import Reading, UnreadableError, read_graph, read_input, without_gradient
+from ..observe import overlay
+from ..observe.modules import own_modules
 
 _INDUCTOR = "torch._inductor.config"
 

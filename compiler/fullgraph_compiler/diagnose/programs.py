@@ -14,7 +14,6 @@ from typing import Any
 
 import torch
 
-from ..capture.live import Sink
 from ..capture.run import run
 from ..facts import (
     CompileFailure,
@@ -28,6 +27,7 @@ from ..facts import (
 )
 from ..minify.oracle import death
 from ..minify.reading import UnreadableError
+from ..observe.live import Sink
 from ..processes.children import Child, Ended, run_child
 from ..replay.record import RecordedCall, record_call
 from .collect import GraphKeeper

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from ..capture.live import Sink
 from ..compat import inductor_compat, torch_compat
 from ..facts import Fact, Failure, RecipeTried, RunFinished, RunRequest, TargetProblem
+from ..observe.live import Sink
 from ..processes.children import run_child
 from . import programs
 from .results import ResultRecorder

@@ -17,13 +17,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..capture.live import Sink
 from ..compat import inductor_compat
 from ..facts import Failure, FaultLocated, RunFinished, RunRequest, Stack, StageChecked, TargetProblem
 from ..minify import checking, repro
 from ..minify.case import Case, load
 from ..minify.oracle import Answer, Kept, Oracle
 from ..minify.places import calls_in
+from ..observe.live import Sink
 from ..processes.children import run_child, wait_for
 from ..replay.record import RecordedCall
 from ..worker.imports import has_gpu

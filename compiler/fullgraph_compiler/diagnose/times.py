@@ -19,9 +19,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from ..capture.live import Sink
 from ..compat import inductor_compat
 from ..facts import Artifact, CodeGenerated, Fact, PhasesTimed, RunFinished, RunRequest, TimesMeasured
+from ..observe.live import Sink
 from ..processes.children import run_child
 from . import programs
 

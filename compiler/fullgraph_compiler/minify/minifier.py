@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..capture.live import Sink
 from ..compat import inductor_compat, torch_compat
 from ..diagnose.stages import Fault, climb
 from ..facts import (
@@ -23,6 +22,7 @@ from ..facts import (
     Stack,
     TargetProblem,
 )
+from ..observe.live import Sink
 from ..replay import program
 from ..replay.record import RecordedCall
 from . import aot, repro

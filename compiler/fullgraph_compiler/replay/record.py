@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..capture import overlay
-from ..capture.modules import own_modules
 from ..compat import torch_compat
 from ..facts import Stack, StackFrame
 from ..minify.definitions import definitions
 from ..minify.reading import UnreadableError
+from ..observe import overlay
+from ..observe.modules import own_modules
 
 _CALLS = frozenset({"__call__", "_call_impl", "_wrapped_call_impl"})
 
