@@ -14,10 +14,10 @@ from typing import Any
 import torch
 
 from ..compat import torch_compat
+from ..dry_run.given import giving
 from ..facts import Example, ExampleCall, Examples, StackFrame, TargetProblem
 from ..observe.outcome import Outcome, describe, not_started
 from ..observe.tensors import factories
-from .given import giving
 
 
 def run_examples(program: Examples) -> Outcome:

@@ -21,6 +21,7 @@ from ..compat import (
     preview_compat,
     torch_compat,
 )
+from ..dry_run.dry import run_dry
 from ..facts import (
     CompileFailure,
     Examples,
@@ -43,7 +44,6 @@ from ..preview import no_preview, preview_of
 from ..preview.elsewhere import Elsewhere
 from ..preview.here import Here
 from . import switches
-from .dry import run_dry
 from .examples import run_examples
 from .pytest_node import run_test
 from .scripts import run_script

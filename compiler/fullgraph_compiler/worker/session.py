@@ -118,7 +118,7 @@ def _describe() -> dict[str, object]:
 
 
 def _run(channel: Channel, params: Any, folder: str) -> None:
-    from ..capture.dry import unsuited
+    from ..dry_run.dry import unsuited
     from ..facts import MinifyRequest, RunFinished, RunRequest, TargetProblem, from_json
     from ..files.protection import discard_files, is_wanted
 
