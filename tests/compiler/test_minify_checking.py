@@ -6,8 +6,8 @@ import textwrap
 from typing import Any
 
 import pytest
+from fullgraph_compiler.cases import checking
 from fullgraph_compiler.facts import Failure, from_json, to_json
-from fullgraph_compiler.minify import checking
 from in_child import in_child
 
 PROGRAM = """

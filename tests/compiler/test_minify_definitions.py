@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from expectations import holds
 from failures import parse_failure
-from fullgraph_compiler.minify.definitions import definitions
+from fullgraph_compiler.cases.definitions import definitions
 
 CASES = sorted((Path(__file__).parents[1] / "cases" / "failures").glob("*.py"))
 

@@ -12,9 +12,9 @@ import pytest
 if sys.platform != "linux":
     pytest.skip("questions are forked, on Linux only", allow_module_level=True)
 
+from fullgraph_compiler.cases.case import Case, Graph, Input, Normal, Operation, Ref, TensorSpec
+from fullgraph_compiler.cases.oracle import Answer, Kept, Oracle
 from fullgraph_compiler.facts import Failure
-from fullgraph_compiler.minify.case import Case, Graph, Input, Normal, Operation, Ref, TensorSpec
-from fullgraph_compiler.minify.oracle import Answer, Kept, Oracle
 
 _SPEC = TensorSpec((2, 3), (3, 1), "float32", "cpu")
 _OPERATIONS = (

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 import pytest
-from fullgraph_compiler.minify.case import (
+from fullgraph_compiler.cases.case import (
     Case,
     Code,
     Exact,

@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 import torch
-from fullgraph_compiler.facts import Failure, FaultLocated, StackFrame
-from fullgraph_compiler.minify import repro, self_check
-from fullgraph_compiler.minify.case import (
+from fullgraph_compiler.cases import repro, self_check
+from fullgraph_compiler.cases.case import (
     Case,
     Code,
     Exact,
@@ -27,6 +26,7 @@ from fullgraph_compiler.minify.case import (
     Ref,
     TensorSpec,
 )
+from fullgraph_compiler.facts import Failure, FaultLocated, StackFrame
 from fullgraph_compiler.replay import program
 from fullgraph_compiler.replay.record import RecordedCall
 from in_child import in_child

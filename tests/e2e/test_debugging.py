@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import pytest_lsp
 from dap_client import Stop, debugging
+from fullgraph_compiler.cases.case import Case, Graph, Input, Normal, Operation, Ref, TensorSpec
+from fullgraph_compiler.cases.repro import write
 from fullgraph_compiler.facts import Failure, FaultLocated
-from fullgraph_compiler.minify.case import Case, Graph, Input, Normal, Operation, Ref, TensorSpec
-from fullgraph_compiler.minify.repro import write
 from lsp_session import CONFIG, Editor, uri_of
 
 PROGRAM = """\

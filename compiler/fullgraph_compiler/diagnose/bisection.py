@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 
+from ..cases import checking, repro
+from ..cases.case import Case
+from ..cases.oracle import execute, silence
 from ..compat import inductor_compat
-from ..minify import checking, repro
-from ..minify.case import Case
-from ..minify.oracle import execute, silence
 from ..processes.children import run_child
 
 

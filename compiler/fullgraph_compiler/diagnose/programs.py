@@ -15,6 +15,9 @@ from typing import Any
 import torch
 
 from ..capture.run import run
+from ..cases.collect import GraphKeeper
+from ..cases.oracle import death
+from ..cases.reading import UnreadableError
 from ..facts import (
     CompileFailure,
     Fact,
@@ -25,12 +28,9 @@ from ..facts import (
     Stack,
     TargetProblem,
 )
-from ..minify.oracle import death
-from ..minify.reading import UnreadableError
 from ..observe.live import Sink
 from ..processes.children import Child, Ended, run_child
 from ..replay.record import RecordedCall, record_call
-from .collect import GraphKeeper
 from .results import ResultRecorder
 
 OUT_OF_MEMORY = "OutOfMemory"

@@ -17,12 +17,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..cases import checking, repro
+from ..cases.case import Case, load
+from ..cases.oracle import Answer, Kept, Oracle
+from ..cases.places import calls_in
 from ..compat import inductor_compat
 from ..facts import Failure, FaultLocated, RunFinished, RunRequest, Stack, StageChecked, TargetProblem
-from ..minify import checking, repro
-from ..minify.case import Case, load
-from ..minify.oracle import Answer, Kept, Oracle
-from ..minify.places import calls_in
 from ..observe.live import Sink
 from ..processes.children import run_child, wait_for
 from ..replay.record import RecordedCall

@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..cases import aot, repro
+from ..cases.case import Case
+from ..cases.oracle import Kept, Oracle
 from ..compat import inductor_compat, torch_compat
 from ..diagnose.stages import Fault, climb
 from ..facts import (
@@ -25,10 +28,7 @@ from ..facts import (
 from ..observe.live import Sink
 from ..replay import program
 from ..replay.record import RecordedCall
-from . import aot, repro
-from .case import Case
 from .interpreter import FreshInterpreter
-from .oracle import Kept, Oracle
 from .reduction import reduce
 
 

@@ -10,11 +10,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..cases.case import Case
 from . import reduction_graph as graphs
 from . import reduction_operations as operations
 from . import reduction_sizes as sizes
 from . import reduction_values as values
-from .case import Case
 
 
 @dataclass(frozen=True, slots=True)

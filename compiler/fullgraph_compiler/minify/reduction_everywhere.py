@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from .case import Case, Exact, Graph, Input, TensorSpec, Value, leaves, mapped
+from ..cases.case import Case, Exact, Graph, Input, TensorSpec, Value, leaves, mapped
 from .reduction_graph import filled
 
 

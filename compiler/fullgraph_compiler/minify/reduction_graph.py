@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
-from .case import (
+from ..cases.case import (
     Case,
     Integers,
     Normal,

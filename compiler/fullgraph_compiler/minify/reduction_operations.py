@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from .case import Case, Graph, Input, Operation, Ref, TensorSpec, Value, references, substitute, uses
+from ..cases.case import Case, Graph, Input, Operation, Ref, TensorSpec, Value, references, substitute, uses
 from .reduction_graph import filled, sensible, substituted, takes_item, tidy, writes
 
 

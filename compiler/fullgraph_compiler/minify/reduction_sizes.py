@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from .case import Case, TensorSpec
+from ..cases.case import Case, TensorSpec
 from .reduction_everywhere import constants, rewritten
 
 SMALL = 2

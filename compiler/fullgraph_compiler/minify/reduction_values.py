@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from .case import Case, Code, Input, Operation, TensorSpec, Value
+from ..cases.case import Case, Code, Input, Operation, TensorSpec, Value
 from .reduction_everywhere import constants, rewritten
 from .reduction_graph import filled
 from .reduction_sizes import contiguous

@@ -6,9 +6,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..diagnose.collect import GraphKeeper
+from ..cases import case, places, repro
+from ..cases.collect import GraphKeeper
 from ..facts import Fact, PreviewDeferred, RanDry, TargetProblem, WrittenGraph
-from ..minify import case, places, repro
 
 _INPUTS = "\n\narguments = inputs()\n"
 _RUN = "compiled(Repro(), arguments)(*arguments)\n"

@@ -8,10 +8,10 @@ import zlib
 from dataclasses import replace
 from pathlib import Path
 
+from ..cases.checking import difference
+from ..cases.layout import assemble, comment
+from ..cases.self_check import END, raises, source
 from ..facts import FaultLocated
-from ..minify.checking import difference
-from ..minify.layout import assemble, comment
-from ..minify.self_check import END, raises, source
 from .record import RecordedCall
 
 _WIDTH = 100

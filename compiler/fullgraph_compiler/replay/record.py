@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ..cases.definitions import definitions
+from ..cases.reading import UnreadableError
 from ..compat import torch_compat
 from ..facts import Stack, StackFrame
-from ..minify.definitions import definitions
-from ..minify.reading import UnreadableError
 from ..observe import overlay
 from ..observe.modules import own_modules
 

@@ -14,11 +14,11 @@ from typing import Any
 import torch
 
 from ..compat import torch_compat
-from ..minify.case import Case, save
-from ..minify.definitions import definitions
-from ..minify.reading import Reading, UnreadableError, read_graph, read_input, without_gradient
 from ..observe import overlay
 from ..observe.modules import own_modules
+from .case import Case, save
+from .definitions import definitions
+from .reading import Reading, UnreadableError, read_graph, read_input, without_gradient
 
 _INDUCTOR = "torch._inductor.config"
 
