@@ -28,7 +28,7 @@ from ..facts import (
 from ..observe.live import Sink
 from ..replay import program
 from ..replay.record import RecordedCall
-from .interpreter import FreshInterpreter
+from .cold_rerun import FreshInterpreter
 from .reduction import reduce
 
 
