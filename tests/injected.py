@@ -1,4 +1,4 @@
-"""Faults put into the functions that a program_run goes through, from outside: each can be made to fail once."""
+"""Faults put into the functions that a run goes through, from outside: each can be made to fail once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PATH = [
     process,
     crash,
 ]
-"""The modules that a program_run goes through."""
+"""The modules that a run goes through."""
 _BOUNDARY = ("Runs", "RunObserver")
 """The classes that answer."""
 _OF_BOUNDARY = (

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from fullgraph_server.cli.formats import FORMATS, Checked
 from fullgraph_server.cli.formats.checked import Known
-from fullgraph_server.report.model import Call, Finding, FrameReport, Guard, Report, Span
+from fullgraph_server.report.model import Finding, FrameReport, Guard, Report
+from fullgraph_server.workspace.positions import Call, Span
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.targets import script_target
 from fullgraph_server.workspace.workspace import Workspace

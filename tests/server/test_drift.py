@@ -6,8 +6,8 @@ import itertools
 import random
 
 import pytest
-from fullgraph_server.report.model import Span
 from fullgraph_server.workspace.drift import Drift, Moved
+from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.source import SourceFile
 
 FILE = "/w/model.py"

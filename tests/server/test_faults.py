@@ -22,7 +22,8 @@ from fullgraph_compiler.facts import (
 )
 from fullgraph_server.report.faults import ladder, verdict
 from fullgraph_server.report.fold import fold
-from fullgraph_server.report.model import Finding, Report, Span
+from fullgraph_server.report.model import Finding, Report
+from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
 

@@ -25,7 +25,8 @@ from fullgraph_compiler.facts import (
     TargetProblem,
 )
 from fullgraph_server.report.fold import fold
-from fullgraph_server.report.model import Call, Finding, Report, Span
+from fullgraph_server.report.model import Finding, Report
+from fullgraph_server.workspace.positions import Call, Span
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from fullgraph_server.report.model import FrameReport, Guard, Span
+from fullgraph_server.report.model import FrameReport, Guard
 from fullgraph_server.report.origins import Origin, is_ambient, origin_of
+from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.source import SourceFile
 
 FILE = "/project/model.py"

@@ -11,7 +11,8 @@ from fullgraph_server.client.documents import Documents
 from fullgraph_server.client.messages import RunMessages
 from fullgraph_server.features.diagnostics import Diagnostics
 from fullgraph_server.features.explanation import explain
-from fullgraph_server.report.model import Call, Finding, Report, Span
+from fullgraph_server.report.model import Finding, Report
+from fullgraph_server.workspace.positions import Call, Span
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.targets import script_target
 from lsprotocol import types

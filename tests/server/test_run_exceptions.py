@@ -70,7 +70,7 @@ class Watcher(RunObserver):
 
 
 class Place:
-    """A target, and the schedule of it."""
+    """A target, and the runs of it."""
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / "program.py"

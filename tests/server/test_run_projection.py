@@ -8,8 +8,9 @@ import pytest
 from fullgraph_server.client.findings import Drifts, newest_first, shown_findings
 from fullgraph_server.client.projection import View, project
 from fullgraph_server.features.hover import describe
-from fullgraph_server.report.model import Finding, FrameReport, Guard, Report, Span
+from fullgraph_server.report.model import Finding, FrameReport, Guard, Report
 from fullgraph_server.workspace.drift import Drift
+from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.source import SourceFile
 
 FILE = "/project/model.py"

@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 from fullgraph_compiler.facts import StackFrame
-from fullgraph_server.report.model import Span
+from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.ranges import definition_span, frame_span, name_span
 from fullgraph_server.workspace.source import SourceFile
 

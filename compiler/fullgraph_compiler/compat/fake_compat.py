@@ -174,8 +174,8 @@ def patch_tensors(unknown: Callable[[], Any], unknown_array: Callable[[tuple[int
     """
     from torch._dynamo import trace_rules
 
-    for name in (__name__, f"{__package__}.capture"):
-        trace_rules.add(name)
+    for room in ("compat", "dry_run", "observe"):
+        trace_rules.add(f"{__name__.partition('.')[0]}.{room}")
     item, tolist, numpy, text = FakeTensor.item, FakeTensor.tolist, FakeTensor.numpy, FakeTensor.__format__
     array = FakeTensor.__array__
 

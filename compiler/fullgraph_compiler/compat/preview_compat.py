@@ -15,7 +15,7 @@ import importlib
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Final, TypeAlias
@@ -28,7 +28,19 @@ from ..facts import Device
 
 _log = logging.getLogger(__name__)
 
-Apply: TypeAlias = Callable[[Device], None]
+
+@dataclass(frozen=True)
+class Pretence:
+    """A GPU that is not there, and what compiling for it takes that torch has not."""
+
+    device: Device
+    for_gpu: Callable[[torch.fx.GraphModule, Sequence[Any]], tuple[torch.fx.GraphModule, list[Any]]]
+    """Gives a graph of the CPU, with its inputs, as one of the GPU."""
+    attend: Callable[..., Any]
+    """Takes the place of ``scaled_dot_product_attention``, and of its choice among kernels."""
+
+
+Apply: TypeAlias = Callable[[Pretence], None]
 
 
 @dataclass(frozen=True)
@@ -56,12 +68,12 @@ def _patch(
     return note
 
 
-def stand_in(device: Device) -> tuple[Patch, ...]:
-    """Make this process believe in ``device``; returns the patches that do not fit this torch."""
+def stand_in(pretence: Pretence) -> tuple[Patch, ...]:
+    """Make this process believe in a device; returns the patches that do not fit this torch."""
     failed: list[Patch] = []
     for patch in PATCHES:
         try:
-            patch.apply(device)
+            patch.apply(pretence)
         except Exception:
             _log.warning("no patch of %s", patch.replaces, exc_info=True)
             failed.append(patch)
@@ -96,7 +108,8 @@ def why_not() -> str:
     why="by this torch knows that its `cuda` devices are those of ROCm; the code generation is the same",
     needed_for="GPUs of AMD",
 )
-def _rocm(device: Device) -> None:
+def _rocm(pretence: Pretence) -> None:
+    device = pretence.device
     if device.architecture:
         torch.version.hip = _ROCM
 
@@ -107,7 +120,8 @@ def _rocm(device: Device) -> None:
     why="programs and heuristics ask these first, and take other ways for a CPU",
     needed_for="kernels",
 )
-def _the_device(device: Device) -> None:
+def _the_device(pretence: Pretence) -> None:
+    device = pretence.device
     properties = _properties(device)
     _replace(
         torch.cuda,
@@ -128,7 +142,7 @@ def _the_device(device: Device) -> None:
     why="they open the device",
     needed_for="kernels",
 )
-def _what_opens_it(_: Device) -> None:
+def _what_opens_it(_: Pretence) -> None:
     _replace(
         torch.cuda,
         _lazy_init=_nothing,
@@ -176,7 +190,7 @@ class _Idle:
     why="programs copy beside what they compute, and measure time, by way of the driver",
     needed_for="streams and events",
 )
-def _streams(_: Device) -> None:
+def _streams(_: Pretence) -> None:
     idle = _Idle()
     _replace(
         torch.cuda,
@@ -193,7 +207,7 @@ def _streams(_: Device) -> None:
     why="what is compiled runs with the device set. Two functions: Dynamo knows them by identity",
     needed_for="kernels",
 )
-def _exchange_of_devices(_: Device) -> None:
+def _exchange_of_devices(_: Pretence) -> None:
     torch.cuda._exchange_device = lambda _: 0
     torch.cuda._maybe_exchange_device = lambda _: 0
 
@@ -203,7 +217,8 @@ def _exchange_of_devices(_: Device) -> None:
     why="TorchInductor asks its own interface to the device, and Dynamo guards on the answers",
     needed_for="kernels",
 )
-def _interface(device: Device) -> None:
+def _interface(pretence: Pretence) -> None:
+    device = pretence.device
     from torch._dynamo import device_interface
 
     properties = _properties(device)
@@ -219,7 +234,7 @@ def _interface(device: Device) -> None:
     why="where CUDA seems to be available, a tensor without data opens the device that it is on",
     needed_for="kernels",
 )
-def _tensors_without_data(_: Device) -> None:
+def _tensors_without_data(_: Pretence) -> None:
     from torch._subclasses import fake_tensor
 
     fake_tensor.FakeTensorMode.avoid_device_init = property(lambda _: True)
@@ -231,7 +246,7 @@ def _tensors_without_data(_: Device) -> None:
     why="autograd asks it for each device; CUDA's own raises for a device that the driver does not have",
     needed_for="backward",
 )
-def _autograd_without_context(_: Device) -> None:
+def _autograd_without_context(_: Pretence) -> None:
     _without_context()
 
 
@@ -270,11 +285,8 @@ _KEPT: Final[list[Any]] = []
     why="each graph is compiled as if on the device, forward and backward, and runs uncompiled",
     needed_for="kernels",
 )
-def _compilation(_: Device) -> None:
+def _compilation(pretence: Pretence) -> None:
     from torch._inductor import compile_fx
-
-    from ..preview.attention import attend
-    from ..preview.moving import for_gpu
 
     compile_graph = compile_fx.compile_fx
     functional = torch.nn.functional
@@ -286,9 +298,11 @@ def _compilation(_: Device) -> None:
         if inside:  # it calls itself, with the settings of the program in force
             return compile_graph(graph, inputs, *args, **kwargs)
         inside = True
-        functional.scaled_dot_product_attention = attend  # for what calls it; Dynamo must not see this
+        functional.scaled_dot_product_attention = (
+            pretence.attend
+        )  # for what calls it; Dynamo must not see this
         try:
-            compile_graph(*for_gpu(graph, inputs), *args, **kwargs)
+            compile_graph(*pretence.for_gpu(graph, inputs), *args, **kwargs)
         finally:
             functional.scaled_dot_product_attention = attend_by_torch
             inside = False
@@ -303,12 +317,10 @@ def _compilation(_: Device) -> None:
     "recognises attention; what a program calls is replaced as its graph is compiled",
     needed_for="attention",
 )
-def _attention_that_is_recognised(_: Device) -> None:
+def _attention_that_is_recognised(pretence: Pretence) -> None:
     from torch._inductor.fx_passes import fuse_attention
 
-    from ..preview.attention import attend
-
-    fuse_attention._scaled_dot_product_attention = attend
+    fuse_attention._scaled_dot_product_attention = pretence.attend
 
 
 @_patch(
@@ -316,7 +328,7 @@ def _attention_that_is_recognised(_: Device) -> None:
     why="where step() is compiled, Dynamo makes their state for real, without data or not",
     needed_for="optimizers",
 )
-def _state_of_optimizers(_: Device) -> None:
+def _state_of_optimizers(_: Pretence) -> None:
     for name in torch.optim.__all__:
         optimizer = getattr(torch.optim, name)
         if "_init_group" in vars(optimizer):
@@ -375,7 +387,7 @@ def _cpu_for_gpu(value: Any) -> Any:
     why="it computes small constants on the device that the graph names",
     needed_for="kernels",
 )
-def _constants_that_are_folded(_: Device) -> None:
+def _constants_that_are_folded(_: Pretence) -> None:
     from torch._inductor.fx_passes.joint_graph import UniformValueConstantFolder
 
     run = UniformValueConstantFolder.run
@@ -392,7 +404,7 @@ def _constants_that_are_folded(_: Device) -> None:
     why="make_fx computes tensors of one element, such as torch.tensor([1.0], device='cuda')",
     needed_for="kernels",
 )
-def _constants_that_are_traced(_: Device) -> None:
+def _constants_that_are_traced(_: Pretence) -> None:
     from torch.fx.experimental import proxy_tensor
 
     unset = proxy_tensor.unset_fake_temporarily
@@ -411,7 +423,7 @@ def _constants_that_are_traced(_: Device) -> None:
     why="the choice among templates, and whether to fuse, is measured: the first template stands for all",
     needed_for="max-autotune",
 )
-def _measurements(_: Device) -> None:
+def _measurements(_: Pretence) -> None:
     from torch._inductor import select_algorithm
     from torch._inductor.codegen.triton import TritonScheduling
 
@@ -431,7 +443,7 @@ def _measurements(_: Device) -> None:
     why="whether a product is faster with padding is measured: it is taken to be not",
     needed_for="products of sizes that are not multiples of eight",
 )
-def _padding(_: Device) -> None:
+def _padding(_: Pretence) -> None:
     from torch._inductor.fx_passes import pad_mm
 
     def not_padded(*_: Any, **__: Any) -> bool:
@@ -453,7 +465,8 @@ unmeasured: Final[list[str]] = []
     why="it is the GPU's, and needs libcuda. Triton needs nothing else to compile",
     needed_for="kernels",
 )
-def _driver(device: Device) -> None:
+def _driver(pretence: Pretence) -> None:
+    device = pretence.device
     from triton.runtime import driver
 
     driver.set_active(_Driver(device))
@@ -494,7 +507,7 @@ class _Driver:
     why="it looks for a driver that says of itself that it is active",
     needed_for="PTX",
 )
-def _choice_of_driver(_: Device) -> None:
+def _choice_of_driver(_: Pretence) -> None:
     from torch._inductor.runtime import triton_helpers
 
     triton_helpers.set_driver_to_gpu = _nothing
@@ -505,7 +518,7 @@ def _choice_of_driver(_: Device) -> None:
     why="a static launcher loads the kernel onto the device, and keeps nothing but that",
     needed_for="PTX",
 )
-def _launchers(_: Device) -> None:
+def _launchers(_: Pretence) -> None:
     import torch._inductor.config as config
 
     config.use_static_cuda_launcher = False
@@ -516,7 +529,7 @@ def _launchers(_: Device) -> None:
     why="a backward graph of dynamic shapes is compiled when it first runs, and here it runs uncompiled",
     needed_for="backward",
 )
-def _late_backward(_: Device) -> None:
+def _late_backward(_: Pretence) -> None:
     import torch._functorch.config as config
 
     config.force_non_lazy_backward_lowering = True
@@ -527,7 +540,7 @@ def _late_backward(_: Device) -> None:
     why="they know already that there is no GPU",
     needed_for="kernels",
 )
-def _what_is_remembered(_: Device) -> None:
+def _what_is_remembered(_: Pretence) -> None:
     import torch._inductor.utils
     import torch.utils._triton
     from torch._inductor.codecache import CacheBase

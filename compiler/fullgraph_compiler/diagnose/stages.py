@@ -25,8 +25,8 @@ from ..compat import inductor_compat
 from ..facts import Failure, FaultLocated, RunFinished, RunRequest, Stack, StageChecked, TargetProblem
 from ..observe.live import Sink
 from ..processes.children import run_child, wait_for
+from ..processes.gpu import has_gpu
 from ..replay.record import RecordedCall
-from ..worker.imports import has_gpu
 from . import programs, results
 from .bisection import bisect
 

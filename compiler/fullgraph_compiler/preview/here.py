@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from ..compat import inductor_compat, preview_compat
 from ..facts import DEVICES, CodeGenerated, Fact, RanDry
+from .attention import attend
 from .building import build
+from .moving import for_gpu
 
 
 class Here:
@@ -21,9 +23,10 @@ class Here:
         """Change torch, for good."""
         inductor_compat.import_inductor()
         device = DEVICES[self._device]
+        pretence = preview_compat.Pretence(device, for_gpu, attend)
         self._limits = tuple(
             f"This torch previews no {patch.needed_for}: {patch.replaces} is another here."
-            for patch in preview_compat.stand_in(device)
+            for patch in preview_compat.stand_in(pretence)
         )
         if device.architecture:
             self._limits += ("What a torch that is built for ROCm would do otherwise is not known.",)

@@ -29,8 +29,9 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from ..processes import processes
+from ..processes.gpu import GPU_DEVICES, has_gpu
 from . import session
-from .imports import GPU_DEVICES, has_gpu, import_libraries, import_torch
+from .imports import import_libraries, import_torch
 
 ENVIRONMENT_CHANGED = 3
 

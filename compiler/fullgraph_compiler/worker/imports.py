@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
-import os
 import sys
 import traceback
 from collections.abc import Iterable
 
-GPU_DEVICES = ("/dev/nvidiactl", "/dev/kfd")
+from ..processes.gpu import has_gpu
 
 
 def import_torch() -> str:
@@ -39,15 +38,6 @@ def import_libraries(names: Iterable[str]) -> None:
             importlib.import_module(name)
         except BaseException as error:
             print(f"{name} is not imported ahead: {type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201
-
-
-def has_gpu() -> bool:
-    """Whether torch may find a GPU here. To ask it would open the GPU."""
-    import torch
-
-    if torch.version.cuda is None and torch.version.hip is None:
-        return False
-    return sys.platform != "linux" or any(map(os.path.exists, GPU_DEVICES))
 
 
 def warm_up() -> None:

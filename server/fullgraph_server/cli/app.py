@@ -17,7 +17,7 @@ from fullgraph_compiler.facts import Depth, Level
 
 from .. import __version__
 from ..traces.reading import Detail
-from ..workers.process import worker_folder
+from ..workspace.bundled import worker_folder
 from ..workspace.targets import Target
 from .formats import (
     COMPARISON_FORMATS,

@@ -15,8 +15,9 @@ from pygls import uris
 from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 
-from ..report.model import Report, Span
+from ..report.model import Report
 from ..workspace.drift import Drift
+from ..workspace.positions import Span
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace, project_root
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..protocol import MinifyOptions
-from ..report.model import Finding, Report, Span
+from ..report.model import Finding, Report
 from ..workspace.drift import Drift
+from ..workspace.positions import Span
 
 Drifts: TypeAlias = Callable[[Report, str], Drift]
 """Gives what became of a file's text since a report's run."""

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..report.model import Code, FrameReport, Guard, Launch, Report, SizeCondition, Span, TensorName
+from ..report.model import Code, FrameReport, Guard, Launch, Report, SizeCondition, TensorName
 from ..runs.schedule import Runs
 from ..text.source_names import written_name
 from ..workspace.drift import Drift
+from ..workspace.positions import Span
 from .documents import Documents
 from .findings import Drifts, ShownFinding, findings_at, newest_first, shown_findings
 

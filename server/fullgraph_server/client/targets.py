@@ -15,9 +15,9 @@ from pygls import uris
 from pygls.lsp.server import LanguageServer
 
 from ..protocol import TARGETS, TargetItem, TargetsParams
-from ..report.model import TRACE, Span
 from ..runs.schedule import Runs
 from ..workspace.config import read_config
+from ..workspace.positions import TRACE, Span
 from ..workspace.ranges import header_span, line_span, node_span
 from ..workspace.source import SourceFile, SourceReader, unreadable
 from ..workspace.targets import (

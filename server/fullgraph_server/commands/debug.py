@@ -15,7 +15,7 @@ from ..client.messages import show_message
 from ..client.targets import NoTarget, Targets
 from ..protocol import DEBUG_CONFIGURATION, DebugConfiguration, DebugItem, DebugParams
 from ..runs.suitability import unsuited
-from ..workers.process import worker_script
+from ..workspace.bundled import worker_script
 from ..workspace.own_folder import is_repro, own_folder
 from ..workspace.targets import Target
 from .interpreter import interpreter_of

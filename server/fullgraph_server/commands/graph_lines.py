@@ -11,10 +11,11 @@ from pygls.lsp.server import LanguageServer
 from ..client.documents import Documents
 from ..client.findings import Drifts, newest_first
 from ..protocol import GRAPH_LINES, GraphLinesItem, GraphLinesParams
-from ..report.model import GraphLines, NumberedGraph, Report, Span
+from ..report.model import GraphLines, NumberedGraph, Report
 from ..runs.schedule import Runs
 from ..text.markdown import code_span, escaped
 from ..workspace.drift import Drift
+from ..workspace.positions import Span
 
 _MOST_GRAPHS = 6
 _MOST_COMPILATIONS = 3

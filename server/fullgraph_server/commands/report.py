@@ -25,11 +25,12 @@ from ..protocol import (
     ReportParams,
 )
 from ..report.kernels import operators, spans_of
-from ..report.model import Finding, FrameReport, Guard, RankSummary, Report, Span
+from ..report.model import Finding, FrameReport, Guard, RankSummary, Report
 from ..report.origins import is_ambient, is_of_library, origin_of
 from ..runs.schedule import Runs
 from ..text import devices
 from ..text.source_names import written_name
+from ..workspace.positions import Span
 
 
 def register(server: LanguageServer, runs: Runs, items: ReportItems) -> None:
@@ -95,7 +96,7 @@ class ReportItems:
             kernels=[self._kernel(shown) for shown in self._artifacts.of_report(report) if _is_code(shown)],
             artifacts=[self._artifact(shown) for shown in self._artifacts.of_report(report)],
             ranks=[_rank(rank) for rank in report.ranks],
-            devices=dry_item(report),
+            dry=dry_item(report),
             files=devices.files_words(report.discarded) if report.discarded else None,
         )
 

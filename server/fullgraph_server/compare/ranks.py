@@ -14,9 +14,10 @@ from typing import Final, TypeAlias
 from fullgraph_compiler.facts import Severity, Status
 
 from ..report.finding_builder import by_place
-from ..report.model import Finding, FrameReport, RankSummary, Report, Span
+from ..report.model import Finding, FrameReport, RankSummary, Report
 from ..text.markdown import code_span
 from ..text.messages import counted
+from ..workspace.positions import Span
 from ..workspace.ranges import definition_span
 from .fingerprint import stable_message
 

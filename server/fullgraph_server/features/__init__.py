@@ -1,1 +1,1 @@
-"""What an editor shows, a feature a file: each only projects finished reports onto documents."""
+"""Standard LSP methods, a module each: they project finished reports onto documents, and start nothing."""

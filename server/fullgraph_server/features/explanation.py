@@ -15,10 +15,11 @@ from pygls.lsp.server import LanguageServer
 from ..client.capabilities import client_command
 from ..client.documents import Documents
 from ..protocol import EXPLANATION_SCHEME, SHOW_EXPLANATION
-from ..report.model import Call, Finding, Report
+from ..report.model import Finding, Report
 from ..report.recipes import recipe_table, what_helps
 from ..runs.schedule import Runs
 from ..text.markdown import code_span, escaped, fenced, link, paragraphs
+from ..workspace.positions import Call
 
 _GONE = "The last run did not find this any more.\n"
 

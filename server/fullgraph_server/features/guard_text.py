@@ -10,12 +10,13 @@ from pathlib import Path
 from textwrap import indent
 
 from ..client.projection import Function, NamedGuards, View, grouped
-from ..report.model import Compilation, FrameReport, Guard, Report, SizeCondition, Span
+from ..report.model import Compilation, FrameReport, Guard, Report, SizeCondition
 from ..report.origins import is_ambient, origin_of
 from ..text.markdown import code_span, escaped, fenced, link
 from ..text.messages import counted, library_place
 from ..text.size_expressions import written_size
 from ..text.source_names import written_name
+from ..workspace.positions import Span
 
 _PATH = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _MOST_GUARDS = 8

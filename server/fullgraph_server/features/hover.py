@@ -12,9 +12,10 @@ from ..client.documents import Documents
 from ..client.findings import ShownFinding
 from ..client.projection import Projections, View
 from ..report.kernels import operators
-from ..report.model import Code, Launch, Span
+from ..report.model import Code, Launch
 from ..text.markdown import code_span, escaped, link, paragraphs
 from ..text.messages import counted
+from ..workspace.positions import Span
 from .artifacts import is_artifact
 from .explanation import explanation_link, explanation_uri
 from .guard_text import NO_LINKS, Links, function_text, guards_at, sizes_text

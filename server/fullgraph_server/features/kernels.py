@@ -12,8 +12,9 @@ from ..client.documents import Documents
 from ..client.findings import newest_first
 from ..protocol import COUNTERPARTS, OPEN_ARTIFACT, SHOW_SOURCE, CounterpartsParams
 from ..report.artifacts import Document, Mark, Rows
-from ..report.model import Launch, Span
+from ..report.model import Launch
 from ..runs.schedule import Runs
+from ..workspace.positions import Span
 from .artifacts import ArtifactDocuments, ShownDocument
 
 

@@ -9,11 +9,12 @@ from urllib.parse import quote, unquote, urlsplit
 
 from ..client.documents import Documents
 from ..protocol import PROFILE_SCHEME
-from ..report.model import Compilation, Report, Span
+from ..report.model import Compilation, Report
 from ..report.profile import Cause, FunctionProfile, cost, profiles, sentence
 from ..runs.schedule import Runs
 from ..text.markdown import code_span, escaped, table
 from ..text.messages import what_changed
+from ..workspace.positions import Span
 from .explanation import place_link
 
 _GONE = "The last run of this target was no profile of recompilations: profile them again.\n"

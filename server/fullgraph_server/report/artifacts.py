@@ -14,9 +14,10 @@ from fullgraph_compiler.facts import Artifact, ArtifactKind, StackFrame
 from fullgraph_compiler.trace.graphs import parse_places
 
 from ..text import devices
+from ..workspace.positions import Span
 from .kernel_lines import lines_of
 from .kernels import FORMS, by_kernel, launch_words, spans_of
-from .model import Code, Graph, Launch, Report, Span
+from .model import Code, Graph, Launch, Report
 
 _SUFFIXES: Final = {"triton": "py", "cpp": "cpp", "metal": "metal", "cuda": "cu", "asm": "s"}
 _OTHERS: Final = {"ir_": "txt", "inductor_": "json"}

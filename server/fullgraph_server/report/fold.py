@@ -44,6 +44,7 @@ from fullgraph_compiler.trace.changes import versions
 
 from ..text import messages
 from ..text.markdown import torch_page
+from ..workspace.positions import Span
 from ..workspace.ranges import definition_span
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
@@ -51,7 +52,7 @@ from .faults import add_faults, fault_message
 from .finding_builder import Draft, by_place, finished
 from .graph_lines import graph_lines
 from .kernels import codes_of
-from .model import Code, Finding, FindingKind, FrameReport, Graph, GraphLines, Guard, Report, Span, TensorName
+from .model import Code, Finding, FindingKind, FrameReport, Graph, GraphLines, Guard, Report, TensorName
 from .recompiles import Recompilations
 from .sizes import size_conditions
 from .source_locator import Function, Places

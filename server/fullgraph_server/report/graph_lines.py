@@ -12,10 +12,11 @@ from fullgraph_compiler.trace import frame_of
 from ..text.markdown import code_span
 from ..text.messages import first_line
 from ..text.source_names import compile_number
+from ..workspace.positions import Span
 from ..workspace.ranges import body_spans, statement_span
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
-from .model import GraphLines, NumberedGraph, Span
+from .model import GraphLines, NumberedGraph
 from .source_locator import Function, Places
 
 

@@ -8,7 +8,8 @@ from typing import Final
 from fullgraph_compiler.facts import CodeGenerated, Cost, Kernel, KernelCompiled, KernelNode, Stack
 
 from ..text.messages import first_line, plural
-from .model import Code, Launch, Operation, Span
+from ..workspace.positions import Span
+from .model import Code, Launch, Operation
 
 FORMS: Final = {
     "ttir": "TTIR",

@@ -1,14 +1,10 @@
-"""A report: the immutable fold of one run's facts, which every feature projects onto a document.
-
-Here rows and columns are what people and LSP clients count: 1-based, columns in characters
-(code points), ``end_column`` exclusive.
-"""
+"""A report: the immutable fold of one run's facts, which every feature projects onto a document."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from fullgraph_compiler.facts import (
     Artifact,
@@ -30,6 +26,7 @@ from fullgraph_compiler.facts import (
 )
 
 from ..text.source_names import compile_number
+from ..workspace.positions import TRACE, Call, Span
 from ..workspace.source import SourceFile
 
 FindingKind: TypeAlias = Literal[
@@ -46,30 +43,6 @@ FindingKind: TypeAlias = Literal[
     "rank-difference",
     "target-error",
 ]
-
-
-TRACE: Final = "trace:"
-"""How the ids of traces begin."""
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A range of one file. ``row`` and ``column`` are 1-based; ``end_column`` is exclusive."""
-
-    filename: str
-    row: int
-    column: int
-    end_row: int
-    end_column: int
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One frame of a stack, as shown to a person."""
-
-    filename: str
-    row: int
-    function: str
 
 
 @dataclass(frozen=True, slots=True)

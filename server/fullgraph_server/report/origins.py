@@ -15,8 +15,9 @@ from typing import Final, TypeAlias
 from ..text.markdown import code_span
 from ..text.source_names import written_name
 from ..workspace.definitions import Definition, Definitions, definitions, self_name
+from ..workspace.positions import Span
 from ..workspace.source import SourceFile
-from .model import FrameReport, Guard, Span
+from .model import FrameReport, Guard
 
 _KINDS: Final = {"_buffers": "buffer", "_parameters": "parameter of a module", "_modules": "module"}
 """The dicts of ``torch.nn.Module`` that guards go through, and what is in them."""

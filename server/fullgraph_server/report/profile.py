@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..text.messages import counted
-from .model import Compilation, Finding, FrameReport, Report, Span
+from ..workspace.positions import Span
+from .model import Compilation, Finding, FrameReport, Report
 
 
 @dataclass(frozen=True, slots=True)

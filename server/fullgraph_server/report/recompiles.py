@@ -26,9 +26,10 @@ from fullgraph_compiler.trace.changes import completed
 
 from ..text import advice, messages
 from ..text.source_names import compile_number
+from ..workspace.positions import Span
 from ..workspace.workspace import Workspace
 from .finding_builder import Draft
-from .model import Finding, Report, Span
+from .model import Finding, Report
 from .sizes import condition_behind, specialization_behind
 from .source_locator import Place, Places
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from fullgraph_compiler.facts import Fact, GuardFailure, ShapeGuard, Specialization, Stack, Symbol
 
 from ..text.size_expressions import parts_of, relation_of, sides_of, written_condition, written_size
-from .model import Call, SizeCondition
+from ..workspace.positions import Call
+from .model import SizeCondition
 from .source_locator import Places
 
 

@@ -16,9 +16,9 @@ from fullgraph_compiler.facts import (
 
 from ..text import messages
 from ..text.source_names import written_name
+from ..workspace.positions import Call, Span
 from ..workspace.ranges import definition_span, frame_span, name_span
 from ..workspace.workspace import Workspace
-from .model import Call, Span
 
 
 @dataclass(frozen=True, slots=True)

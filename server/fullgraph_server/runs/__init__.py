@@ -1,1 +1,4 @@
-"""TODO."""
+"""When and how a target runs: the schedule of generations, and every kind of execution.
+
+``schedule`` is the entry point; ``plan`` is what it is given, ``execution`` makes the report of one generation.
+"""

@@ -10,8 +10,9 @@ from typing import Protocol
 from fullgraph_compiler.facts import Fact, PreviewDeferred, Program, RunFinished, RunRequest
 
 from ..report.finding_builder import by_place
-from ..report.model import Finding, Report, Span
+from ..report.model import Finding, Report
 from ..workers.crash import REPORT_IT, own_failure
+from ..workspace.positions import Span
 from ..workspace.targets import Torchrun, Trace
 from .limits import with_limits
 from .partial_reports import Reporting

@@ -27,10 +27,10 @@ from fullgraph_compiler.facts import (
 from ..workers.crash import REPORT_IT, crash_stack, describe_exit, early_end, own_failure
 from ..workers.pool import Workers
 from ..workers.probe import CHOOSE
-from ..workers.process import worker_folder
 from ..workers.settings import RunSettings
 from ..workers.warm_pool import START_SECONDS, StartError, silent
 from ..workers.worker import Refusal, Worker
+from ..workspace.bundled import worker_folder
 
 _log = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from functools import cache
 
 from fullgraph_compiler.facts import GuardFailure
 
-from ..report.model import Call
-from ..workers.process import worker_folder
+from ..workspace.bundled import worker_folder
+from ..workspace.positions import Call
 from .advice import recompile_hints
 from .markdown import code_span, filled
 from .size_expressions import written_relation

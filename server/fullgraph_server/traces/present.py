@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..report.model import Call, Compilation, Finding, FrameReport, Guard, Report, SeenCall, Span
+from ..report.model import Compilation, Finding, FrameReport, Guard, Report, SeenCall
 from ..workspace.drift import Drift
+from ..workspace.positions import Call, Span
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
 

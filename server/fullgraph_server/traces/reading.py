@@ -23,8 +23,9 @@ from fullgraph_compiler.trace.inputs import INPUT_RECORDS, FrameInputs, InputRea
 from fullgraph_compiler.trace.lines import LINE_RECORDS, LineReader
 
 from ..report.fold import fold
-from ..report.model import Finding, Report, Span
+from ..report.model import Finding, Report
 from ..text.messages import counted
+from ..workspace.positions import Span
 from ..workspace.source import SourceFile, SourceReader
 from ..workspace.workspace import Workspace
 from .logs import LogFile

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..workspace.bundled import worker_script
 from .crash import describe_exit
 from .process import (
     BUFFER,
@@ -28,7 +29,6 @@ from .process import (
     kill_group,
     kill_marked,
     own_group,
-    worker_script,
 )
 
 _log = logging.getLogger(__name__)

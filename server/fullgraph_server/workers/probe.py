@@ -9,7 +9,7 @@ import os
 import signal
 from dataclasses import dataclass
 
-from .process import worker_folder
+from ..workspace.bundled import worker_folder
 
 _SECONDS = 20.0
 """What takes longer to say its version is no Python, or lies on a disk that is not there."""

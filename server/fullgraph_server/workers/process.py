@@ -6,7 +6,6 @@ import asyncio
 import asyncio.subprocess
 import codecs
 import contextlib
-import importlib.util
 import logging
 import os
 import shlex
@@ -16,9 +15,10 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
+
+from ..workspace.bundled import worker_script
 
 _log = logging.getLogger(__name__)
 
@@ -124,20 +124,6 @@ class Output:
 
 def _drop(_: str) -> None:
     """Nobody takes it."""
-
-
-@cache
-def worker_folder() -> str:
-    """The folder of ``fullgraph_compiler``, found without importing it."""
-    spec = importlib.util.find_spec("fullgraph_compiler")
-    assert spec is not None
-    assert spec.submodule_search_locations
-    return os.path.join(os.path.abspath(spec.submodule_search_locations[0]), "")
-
-
-def worker_script() -> str:
-    """The file that a worker runs. By path: a workspace's own modules must not stand in for it."""
-    return os.path.join(worker_folder(), "worker", "main.py")
 
 
 def own_group() -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 
 from fullgraph_compiler.facts import DEVICES, Dynamic, Files, Switches
 
-from ..report.model import Span
+from .positions import Span
 from .problems import Problem
 from .source import read_bytes
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from ..report.model import Span
 from .names import stored
+from .positions import Span
 from .ranges import header_span, node_span
 from .source import SourceFile
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import compress, count
 from typing import Literal, TypeAlias
 
-from ..report.model import Span
+from .positions import Span
 from .ranges import line_span
 from .source import SourceFile
 

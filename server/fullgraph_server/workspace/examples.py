@@ -23,7 +23,7 @@ from typing import TypeAlias
 
 from fullgraph_compiler.facts import GIVEN_OPERATIONS, Example, ExampleCall, GivenValue
 
-from ..report.model import Span
+from .positions import Span
 from .problems import Problem
 from .source import SourceFile
 

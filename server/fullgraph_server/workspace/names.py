@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ..report.model import Span
+from .positions import Span
 from .ranges import header_span, node_span
 from .source import SourceFile
 

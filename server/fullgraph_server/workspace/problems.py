@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..report.model import Span
+from .positions import Span
 
 
 @dataclass(frozen=True, slots=True)

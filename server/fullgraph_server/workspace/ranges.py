@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from fullgraph_compiler.facts import StackFrame
 
-from ..report.model import Span
+from .positions import Span
 from .source import SourceFile
 
 _Node: TypeAlias = ast.expr | ast.stmt | ast.arg

@@ -20,9 +20,9 @@ from fullgraph_compiler.facts import (
     TargetProblem,
 )
 
-from ..report.model import TRACE, Span
 from .config import Config, TargetConfig, TargetKind
 from .examples import FoundExamples, find_examples
+from .positions import TRACE, Span
 from .problems import Problem
 from .source import SourceFile, read_bytes, read_source
 from .workspace import is_library_folder

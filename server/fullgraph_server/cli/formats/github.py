@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TextIO
 
-from ...report.model import Finding, Span
+from ...report.model import Finding
 from ...text import devices
 from ...text.visible import visible
+from ...workspace.positions import Span
 from .checked import Checked, notes, shown_path
 
 _COMMANDS = {"error": "error", "warning": "warning", "information": "notice"}

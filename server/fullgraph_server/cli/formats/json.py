@@ -7,8 +7,9 @@ from typing import Any, TextIO
 
 from fullgraph_compiler.facts import Failure, FilesDiscarded, RanDry, RecipeTried, StageChecked
 
-from ...report.model import Call, Compilation, Finding, FrameReport, Guard, RankSummary
+from ...report.model import Compilation, Finding, FrameReport, Guard, RankSummary
 from ...text.source_names import compile_number
+from ...workspace.positions import Call
 from ..output import write_object
 from .checked import Checked
 

@@ -10,11 +10,12 @@ from rich.text import Text
 
 from ...report.artifacts import documents_of
 from ...report.kernels import cost_words, launch_words, operators, spans_of
-from ...report.model import Code, Launch, Report, Span
+from ...report.model import Code, Launch, Report
 from ...text import devices
 from ...text.markdown import escaped, link
 from ...text.messages import plural
 from ...text.tables import aligned
+from ...workspace.positions import Span
 from ..output import clean_console
 from .checked import Checked, shown_path
 from .text import print_finding

@@ -7,9 +7,9 @@ from typing import TextIO
 
 from rich.text import Text
 
-from ...report.model import Span
 from ...report.profile import FunctionProfile, cost, profiles, sentence
 from ...text.messages import what_changed
+from ...workspace.positions import Span
 from ..output import clean_console
 from .checked import Checked, shown_path
 from .text import print_finding, run_words, wrapped

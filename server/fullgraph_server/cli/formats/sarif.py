@@ -12,8 +12,9 @@ from typing import Any, TextIO
 from urllib.parse import quote
 
 from ... import __version__
-from ...report.model import Call, Finding, Span
+from ...report.model import Finding
 from ...text import devices
+from ...workspace.positions import Call, Span
 from ..output import write_object
 from .checked import Checked, notes, shown_path
 

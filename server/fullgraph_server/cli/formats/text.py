@@ -11,10 +11,11 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from ...report.model import Finding, Report, Span
+from ...report.model import Finding, Report
 from ...text import devices
 from ...text.messages import KIND_NAMES, plural
 from ...text.visible import visible
+from ...workspace.positions import Span
 from ...workspace.source import SourceFile
 from ..output import clean_console
 from .checked import Checked, shown_path

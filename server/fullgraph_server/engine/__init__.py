@@ -1,1 +1,0 @@
-"""Runs and their results: workers, facts as they come in, reports."""

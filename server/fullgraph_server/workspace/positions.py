@@ -1,0 +1,32 @@
+"""Places in source files, as people and LSP clients count them.
+
+Rows and columns are 1-based, columns in characters (code points), and ``end_column`` is exclusive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+TRACE: Final = "trace:"
+"""How the ids of traces begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A range of one file. ``row`` and ``column`` are 1-based; ``end_column`` is exclusive."""
+
+    filename: str
+    row: int
+    column: int
+    end_row: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One frame of a stack, as shown to a person."""
+
+    filename: str
+    row: int
+    function: str
