@@ -15,7 +15,8 @@ const common = {
 const built = await Promise.all([
   build({
     ...common,
-    entryPoints: ["extension/src/extension.ts", "extension/src/drawingWorker.ts"],
+    entryPoints: ["extension/src/extension.ts", "extension/src/reports/drawingWorker.ts"],
+    entryNames: "[name]",
     platform: "node",
     target: "node20",
     format: "cjs",
@@ -23,7 +24,7 @@ const built = await Promise.all([
   }),
   build({
     ...common,
-    entryPoints: ["extension/src/report/report.ts"],
+    entryPoints: ["extension/src/reports/page/report.ts"],
     platform: "browser",
     target: "es2022",
     format: "iife",

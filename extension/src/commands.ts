@@ -1,10 +1,10 @@
 import { commands, type Disposable, type ExtensionContext, l10n, Uri } from "vscode";
-import { analyzeFiles, analyzeTarget, analyzeTest } from "./analyze";
-import { compareWithPrevious, openAssembly, openBeside } from "./artifacts";
-import type { ClientContext } from "./client";
-import { debugRepro, debugTarget } from "./debug";
-import { copyEnvironment } from "./environment";
-import { showExplanation } from "./explanation";
+import { analyzeFiles, analyzeTarget, analyzeTest } from "./actions/analyze";
+import { compareWithPrevious, openAssembly, openBeside } from "./actions/artifacts";
+import type { ClientContext } from "./server/client";
+import { debugRepro, debugTarget } from "./actions/debug";
+import { copyEnvironment } from "./server/environment";
+import { showExplanation } from "./shared/explanation";
 import {
   copyBugReport,
   findLateCompilations,
@@ -14,11 +14,11 @@ import {
   openRepro,
   profileRecompilations,
   tryRecipes,
-} from "./failures";
-import { openKernels, showSource } from "./kernels";
-import type { ArtifactNode, FindingNode, GuardNode, RankNode, TargetNode } from "./nodes";
-import { pickTarget } from "./pick";
-import { dryRun, previewKernels } from "./previews";
+} from "./actions/failures";
+import { openKernels, showSource } from "./actions/kernels";
+import type { ArtifactNode, FindingNode, GuardNode, RankNode, TargetNode } from "./targets/nodes";
+import { pickTarget } from "./actions/pick";
+import { dryRun, previewKernels } from "./actions/previews";
 import {
   CLEAR,
   OPEN_ARTIFACT,
@@ -30,13 +30,13 @@ import {
   STOP,
   type TargetItem,
 } from "./protocol";
-import type { Reports } from "./reports";
-import { selectInterpreter } from "./selectInterpreter";
-import type { Server } from "./server";
-import { showGraphMarks } from "./settings";
-import type { Targets } from "./targets";
-import { mapRemoteFolder } from "./tracePaths";
-import type { Traces } from "./traces";
+import type { Reports } from "./reports/reports";
+import { selectInterpreter } from "./server/selectInterpreter";
+import type { Server } from "./server/server";
+import { showGraphMarks } from "./server/settings";
+import type { Targets } from "./targets/targets";
+import { mapRemoteFolder } from "./traces/tracePaths";
+import type { Traces } from "./traces/traces";
 
 type Handler = (...args: never[]) => unknown;
 

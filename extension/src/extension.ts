@@ -1,17 +1,17 @@
 import { commands, type ExtensionContext, window, workspace } from "vscode";
-import { tellWhyNotStarted } from "./analyze";
-import type { ClientContext } from "./client";
+import { tellWhyNotStarted } from "./actions/analyze";
+import type { ClientContext } from "./server/client";
 import { registerCommands } from "./commands";
-import { GraphMarks } from "./graphMarks";
-import { Highlight } from "./highlight";
-import { Milestones } from "./milestones";
-import { PythonExtensions } from "./python";
-import { RecentTraces } from "./recentTraces";
-import { Reports } from "./reports";
-import { Server } from "./server";
-import { Status } from "./status";
-import { Targets } from "./targets";
-import { Traces } from "./traces";
+import { GraphMarks } from "./editor/graphMarks";
+import { Highlight } from "./editor/highlight";
+import { Milestones } from "./shared/milestones";
+import { PythonExtensions } from "./server/python";
+import { RecentTraces } from "./traces/recentTraces";
+import { Reports } from "./reports/reports";
+import { Server } from "./server/server";
+import { Status } from "./editor/status";
+import { Targets } from "./targets/targets";
+import { Traces } from "./traces/traces";
 
 let server: Server | undefined;
 

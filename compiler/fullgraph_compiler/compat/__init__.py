@@ -1,1 +1,1 @@
-"""Every private name of torch, TorchInductor and Triton that Fullgraph touches, with what stands in elsewhere."""
+"""Every private name of torch, TorchInductor and Triton that Fullgraph touches, and what stands in for it."""

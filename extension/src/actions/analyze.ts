@@ -1,0 +1,107 @@
+import { l10n, Uri, window } from "vscode";
+import { reply, selectInterpreter, showOutput, tell } from "../shared/messages";
+import { isTrace } from "../targets/nodes";
+import {
+  type DryRunOptions,
+  REPORT,
+  type ReportItem,
+  RUN,
+  type RunSummary,
+  type TargetItem,
+  TARGETS,
+} from "../protocol";
+import type { Server } from "../server/server";
+import { findingCount } from "../shared/words";
+
+const SHOWN = 5000;
+/** Ends of a run that need no summary: the user stopped it, or is told why it did not start. */
+const UNTOLD = ["cancelled", "not-started"];
+
+/** Analyze files: those that a menu names, else the one in the editor. */
+export async function analyzeFiles(server: Server, named: readonly Uri[]): Promise<void> {
+  const active = window.activeTextEditor?.document;
+  const uris = named.length > 0 ? named : active?.languageId === "python" ? [active.uri] : [];
+  if (uris.length === 0) {
+    reply(l10n.t("There is no file to analyze: open a Python file first."));
+    return;
+  }
+  await Promise.all(uris.map((uri) => runTarget(server, uri.toString())));
+}
+
+/** Analyze a target, as the view and the pick have it. */
+export async function analyzeTarget(server: Server, target: TargetItem): Promise<void> {
+  await runTarget(server, target.id);
+}
+
+/** Analyze the test that the cursor is in. */
+export async function analyzeTest(server: Server): Promise<void> {
+  const editor = window.activeTextEditor;
+  if (editor?.document.languageId !== "python") {
+    reply(l10n.t("There is no test at the cursor: open a Python file with tests first."));
+    return;
+  }
+  if (!(await server.available())) {
+    return;
+  }
+  const textDocument = { uri: editor.document.uri.toString() };
+  const targets = (await server.request<TargetItem[]>(TARGETS, { textDocument })) ?? [];
+  const test = testAt(targets, editor.selection.active.line);
+  if (test) {
+    await analyzeTarget(server, test);
+  } else {
+    reply(l10n.t("There is no test at the cursor: put it into a test function first."));
+  }
+}
+
+/** Say why a target could not be started: usually its interpreter is not there, or has no torch. */
+export async function tellWhyNotStarted(server: Server, target: string): Promise<void> {
+  const report = await server.request<ReportItem>(REPORT, { target });
+  const reason = report?.findings.find(({ kind }) => kind === "target-error");
+  if (reason) {
+    tell(reason.message, ...(isTrace(target) ? [] : [selectInterpreter(), showOutput()]));
+  }
+}
+
+/** The innermost test around a line. */
+export function testAt(targets: readonly TargetItem[], line: number): TargetItem | undefined {
+  const height = ({ range }: TargetItem) => (range ? range.end.line - range.start.line : Infinity);
+  return targets
+    .filter(({ kind, range }) => kind === "pytest" && range && contains(range, line))
+    .toSorted((one, other) => height(one) - height(other))[0];
+}
+
+function contains({ start, end }: NonNullable<TargetItem["range"]>, line: number): boolean {
+  return start.line <= line && line <= end.line;
+}
+
+/** Have a command run a target: nothing, if there is nothing to tell of it. */
+export async function ran(
+  server: Server,
+  command: string,
+  target: string,
+  ...options: DryRunOptions[]
+): Promise<RunSummary | undefined> {
+  const summary = (await server.available())
+    ? ((await server.command(command, target, ...options)) as RunSummary | undefined)
+    : undefined;
+  return summary && UNTOLD.includes(summary.status) ? undefined : summary;
+}
+
+/** Say for a moment how much was found. */
+export function tellFindings(number: number): void {
+  const icon = number === 0 ? "$(pass)" : "$(search)";
+  const text = number === 0 ? l10n.t("no findings") : findingCount(number);
+  window.setStatusBarMessage(`${icon} Fullgraph: ${text}`, SHOWN);
+}
+
+/** Run a target as it is, or as the options say, and tell how much was found. */
+export async function runTarget(
+  server: Server,
+  target: string,
+  ...options: DryRunOptions[]
+): Promise<void> {
+  const summary = await ran(server, RUN, target, ...options);
+  if (summary !== undefined) {
+    tellFindings(summary.findings);
+  }
+}

@@ -1,0 +1,68 @@
+import { debug, extensions, l10n, Uri, workspace } from "vscode";
+import { activePython, type Named, targetOf } from "./failures";
+import { type Action, reply, showOutput } from "../shared/messages";
+import { DEBUG_CONFIGURATION, type DebugItem, type DebugParams } from "../protocol";
+import type { Server } from "../server/server";
+
+const REPRO = /\/\.fullgraph\/repros\/[^/]+\.py$/;
+const DEBUGGER = "ms-python.debugpy";
+
+/**
+ * Run a target in the debugger, as it runs by itself. Uncompiled, it also stops in functions that would be
+ * compiled.
+ */
+export async function debugTarget(
+  server: Server,
+  named: Named,
+  uncompiled: boolean,
+): Promise<void> {
+  const target = targetOf(named);
+  if (target !== undefined) {
+    await start(server, { target, uncompiled });
+  }
+}
+
+/** Run the repro in the editor in the debugger. */
+export async function debugRepro(server: Server): Promise<void> {
+  const document = activePython();
+  if (document && REPRO.test(document.uri.path)) {
+    await start(server, { target: document.uri.toString(), uncompiled: false });
+  } else {
+    reply(l10n.t("There is no repro: minify a failure, or open a file of .fullgraph/repros."));
+  }
+}
+
+async function start(server: Server, what: DebugParams): Promise<void> {
+  if (!(await server.available())) {
+    return;
+  }
+  const { configuration, problem } =
+    (await server.request<DebugItem>(DEBUG_CONFIGURATION, what)) ?? {};
+  if (configuration === undefined) {
+    reply(problem ?? l10n.t("The debugger was not started: the output says why."), showOutput());
+  } else if (!hasDebugger()) {
+    reply(
+      l10n.t("There is no debugger for Python: install the extension Python Debugger."),
+      installDebugger(),
+    );
+  } else {
+    const folder = workspace.getWorkspaceFolder(Uri.file(configuration.cwd));
+    await debug.startDebugging(folder, { ...configuration });
+  }
+}
+
+/** Whether some extension brings debugpy. */
+function hasDebugger(): boolean {
+  return extensions.all.some(({ packageJSON }) => {
+    const { contributes } = packageJSON as { contributes?: { debuggers?: { type?: string }[] } };
+    return contributes?.debuggers?.some(({ type }) => type === "debugpy") ?? false;
+  });
+}
+
+function installDebugger(): Action {
+  return {
+    title: l10n.t("Show Extension"),
+    command: "workbench.extensions.search",
+    arguments: [DEBUGGER],
+  };
+}

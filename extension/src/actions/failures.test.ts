@@ -1,0 +1,120 @@
+import { beforeEach, expect, test } from "vitest";
+import {
+  copyBugReport,
+  findStage,
+  minified,
+  minify,
+  type Named,
+  profileRecompilations,
+  tryRecipes,
+} from "./failures";
+import { BUG_REPORT, MINIFY, RECIPES, RECOMPILES, STAGES } from "../protocol";
+import type { Server } from "../server/server";
+import { finding, target } from "../testing/reports";
+import { answers, clipboard, shown, Uri, ViewColumn, window } from "../testing/vscode";
+
+const FAILURE = { fault: 2, compileId: "0/0" };
+const TARGET: Named = {
+  kind: "target",
+  id: "target/toy",
+  item: target({ id: "toy" }),
+  report: undefined,
+  parent: undefined,
+};
+
+let commands: unknown[][];
+let asked: unknown[][];
+let answer: unknown;
+
+const server = {
+  available: () => Promise.resolve(true),
+  command: (...command: unknown[]) => Promise.resolve(commands.push(command)),
+  request: (...question: unknown[]) => {
+    asked.push(question);
+    return Promise.resolve(answer);
+  },
+} as unknown as Server;
+
+beforeEach(() => {
+  commands = [];
+  asked = [];
+  answers.length = shown.length = window.documents.length = 0;
+  clipboard.text = "";
+  window.activeTextEditor = undefined;
+});
+
+function found(changes: Parameters<typeof finding>[0] = {}): Named {
+  return { kind: "finding", id: "f", target: "toy", finding: finding(changes) };
+}
+
+function edit(languageId: string, path = "/project/toy.py"): void {
+  window.activeTextEditor = { document: { languageId, uri: Uri.file(path) } };
+}
+
+test("what a menu names is meant", async () => {
+  await findStage(server, TARGET);
+  await findStage(server, found());
+  await tryRecipes(server, TARGET);
+  await profileRecompilations(server, TARGET);
+  await minify(server, TARGET);
+  await minify(server, found({ minify: FAILURE }));
+  expect(commands).toEqual([
+    [STAGES, "toy"],
+    [STAGES, "toy"],
+    [RECIPES, "toy"],
+    [RECOMPILES, "toy"],
+    [MINIFY, "toy"],
+    [MINIFY, "toy", FAILURE],
+  ]);
+});
+
+test("from the palette it is the file in the editor", async () => {
+  edit("python");
+  await minify(server, undefined);
+  expect(commands).toEqual([[MINIFY, "file:///project/toy.py"]]);
+});
+
+test("without a Python file the user is told", async () => {
+  edit("markdown");
+  await minify(server, undefined);
+  await copyBugReport(server, undefined);
+  expect([commands, asked]).toEqual([[], []]);
+  expect(shown).toEqual(Array(2).fill("There is no target: open a Python file first."));
+});
+
+test("a repro is opened beside its source", async () => {
+  const repro = "file:///project/.fullgraph/repros/toy-1.py";
+  await minified({ repro } as Parameters<typeof minified>[0]);
+  const [[uri, how] = []] = window.documents;
+  expect(String(uri)).toBe(repro);
+  expect(how).toEqual({ viewColumn: ViewColumn.Beside, preview: false });
+});
+
+test("where there is none, nothing is opened", async () => {
+  await minified(undefined);
+  await minified({} as Parameters<typeof minified>[0]);
+  expect(window.documents).toEqual([]);
+});
+
+test("a bug report goes to the clipboard", async () => {
+  answer = { text: "### Versions", holds: "It holds weights." };
+  answers.push("Copy");
+  await copyBugReport(server, found());
+  expect(asked).toEqual([[BUG_REPORT, { target: "toy" }]]);
+  expect(clipboard.text).toBe("### Versions");
+  expect(shown).toEqual(["It holds weights.", "The bug report is on the clipboard."]);
+});
+
+test("before a bug report is copied, the user is told what it holds", async () => {
+  answer = { text: "### Versions", holds: "It holds weights." };
+  await copyBugReport(server, found());
+  expect(clipboard.text).toBe("");
+  expect(shown).toEqual(["It holds weights."]);
+});
+
+test("the server says why there is no bug report", async () => {
+  answer = { problem: "toy.py has no failure to report: analyze it first." };
+  await copyBugReport(server, found());
+  expect(clipboard.text).toBe("");
+  expect(shown).toEqual(["toy.py has no failure to report: analyze it first."]);
+});

@@ -1,0 +1,99 @@
+import { env, l10n, type TextDocument, ViewColumn, window } from "vscode";
+import { agrees, confirm, reply } from "../shared/messages";
+import type { FindingNode, TargetNode } from "../targets/nodes";
+import {
+  BUG_REPORT,
+  type BugReportItem,
+  FROZEN,
+  MINIFY,
+  type MinifyOptions,
+  type MinifySummary,
+  RECIPES,
+  RECOMPILES,
+  STAGES,
+} from "../protocol";
+import type { Server } from "../server/server";
+import { FILES, uriOf } from "../shared/uris";
+
+/** What a menu of the view hands over; nothing, from the palette. */
+export type Named = TargetNode | FindingNode | undefined;
+
+async function runOn(server: Server, command: string, named: Named): Promise<void> {
+  const target = targetOf(named);
+  if (target !== undefined) {
+    await server.command(command, target);
+  }
+}
+
+/** Find the stage of the compiler that is at fault. The server tells which it is. */
+export const findStage = (server: Server, named: Named) => runOn(server, STAGES, named);
+
+/** Try what helps against crashes and for want of memory. The server tells what does. */
+export const tryRecipes = (server: Server, named: Named) => runOn(server, RECIPES, named);
+
+/** Profile the recompilations of a target. What comes of it opens by itself. */
+export const profileRecompilations = (server: Server, named: Named) =>
+  runOn(server, RECOMPILES, named);
+
+/** Find the calls that would be compiled after the warm-up. The server tells how many there are. */
+export const findLateCompilations = (server: Server, named: Named) => runOn(server, FROZEN, named);
+
+/** Shrink a failure to a repro: the one that is named, else the first one of the target. */
+export async function minify(server: Server, named: Named): Promise<void> {
+  const target = targetOf(named);
+  if (target !== undefined) {
+    const failure: MinifyOptions[] =
+      named?.kind === "finding" && named.finding.minify ? [named.finding.minify] : [];
+    await server.command(MINIFY, target, ...failure);
+  }
+}
+
+/** Open a repro beside what it was made of. */
+export async function openRepro(uri: string): Promise<void> {
+  const repro = uriOf(uri, FILES);
+  if (repro) {
+    await window.showTextDocument(repro, { viewColumn: ViewColumn.Beside, preview: false });
+  }
+}
+
+/** Open the repro that a minification has made, if it has. The server has told what became of it. */
+export async function minified(summary: MinifySummary | undefined): Promise<void> {
+  if (summary?.repro !== undefined) {
+    await openRepro(summary.repro);
+  }
+}
+
+/** Put a failure on the clipboard, in the form of PyTorch's issues. */
+export async function copyBugReport(server: Server, named: Named): Promise<void> {
+  const target = targetOf(named);
+  if (target === undefined || !(await server.available())) {
+    return;
+  }
+  const answer = await server.request<BugReportItem>(BUG_REPORT, { target });
+  if (answer?.text === undefined) {
+    reply(answer?.problem ?? l10n.t("There is no bug report: the output says why."));
+    return;
+  }
+  if (await agrees(answer.holds ?? "", l10n.t("Copy"))) {
+    await env.clipboard.writeText(answer.text);
+    confirm(l10n.t("The bug report is on the clipboard."));
+  }
+}
+
+/** The target that is meant: the one that a menu names, else the Python file in the editor. */
+export function targetOf(named: Named): string | undefined {
+  if (named !== undefined) {
+    return named.kind === "target" ? named.item.id : named.target;
+  }
+  const document = activePython();
+  if (document === undefined) {
+    reply(l10n.t("There is no target: open a Python file first."));
+  }
+  return document?.uri.toString();
+}
+
+/** The document in the editor, if it is a Python file. */
+export function activePython(): TextDocument | undefined {
+  const document = window.activeTextEditor?.document;
+  return document?.languageId === "python" ? document : undefined;
+}

@@ -1,0 +1,132 @@
+import {
+  l10n,
+  type Location,
+  type QuickPickItem,
+  QuickPickItemKind,
+  Range,
+  Uri,
+  ViewColumn,
+  window,
+  workspace,
+} from "vscode";
+import type { Location as ServerLocation } from "vscode-languageclient";
+import { ran } from "./analyze";
+import { openBeside } from "./artifacts";
+import { type Named, targetOf } from "./failures";
+import { reply } from "../shared/messages";
+import {
+  type DryRunOptions,
+  type KernelItem,
+  KERNELS,
+  REPORT,
+  type ReportItem,
+  SHOW_EXPLANATION,
+} from "../protocol";
+import type { Server } from "../server/server";
+import { FILES, uriOf } from "../shared/uris";
+import { joined } from "../shared/words";
+
+interface KernelPick extends QuickPickItem {
+  kernel?: KernelItem;
+}
+
+/** Have the kernels of a target written, and let the user open one beside its source. */
+export async function openKernels(
+  server: Server,
+  named: Named,
+  ...options: DryRunOptions[]
+): Promise<void> {
+  const target = targetOf(named);
+  const editor = window.activeTextEditor;
+  const summary = target === undefined ? undefined : await ran(server, KERNELS, target, ...options);
+  if (summary === undefined) {
+    return;
+  }
+  const report = await server.request<ReportItem>(REPORT, { target: summary.target });
+  if (!report || report.kernels.length === 0) {
+    tellWhyNone(report);
+    return;
+  }
+  const here = (kernel: KernelItem) =>
+    kernel.locations.some(
+      ({ uri, range }) =>
+        uri === editor?.document.uri.toString() &&
+        editor.selections.some(({ active }) => contains(range, active.line)),
+    );
+  const picked = await window.showQuickPick<KernelPick>(kernelPicks(report.kernels, here), {
+    title: l10n.t("Fullgraph: Open Generated Kernels"),
+    placeHolder: l10n.t("Type to filter by name, operation or line"),
+    matchOnDescription: true,
+    matchOnDetail: true,
+  });
+  if (picked?.kernel) {
+    await openBeside(picked.kernel.uri);
+  }
+}
+
+/** Say why a run wrote no kernel: what stopped it, if something did, and what to do about that. */
+function tellWhyNone(report: ReportItem | undefined): void {
+  const stopped = report?.findings.find(
+    ({ kind, severity }) => kind === "target-error" && severity === "error",
+  );
+  if (stopped) {
+    const title = l10n.t("What to Do");
+    reply(stopped.message, { title, command: SHOW_EXPLANATION, arguments: [stopped.explanation] });
+    return;
+  }
+  const nothing = l10n.t("No kernel was written: nothing was compiled by TorchInductor.");
+  reply(joined([nothing, ...(report?.dry?.unknown ?? [])], " "));
+}
+
+/** Kernels as a list by graph: those of the line that the cursor is in come first. */
+export function kernelPicks(
+  kernels: readonly KernelItem[],
+  here: (kernel: KernelItem) => boolean,
+): KernelPick[] {
+  const own = kernels.filter((kernel) => kernel.operators !== "" && here(kernel));
+  const others = kernels.filter((kernel) => !own.includes(kernel));
+  return [
+    ...group(l10n.t("at the cursor"), own),
+    ...[...new Set(others.map(({ graph }) => graph))].flatMap((graph) =>
+      group(
+        graph,
+        others.filter((kernel) => kernel.graph === graph),
+      ),
+    ),
+  ];
+}
+
+/** Show a line of the user's, beside the code that it became. */
+export async function showSource({ uri, range }: Location | ServerLocation): Promise<void> {
+  const { start, end } = range;
+  const source = uriOf(uri.toString(), FILES);
+  if (source) {
+    await window.showTextDocument(source, {
+      viewColumn: ViewColumn.One,
+      selection: new Range(start.line, start.character, end.line, end.character),
+    });
+  }
+}
+
+function group(label: string, kernels: readonly KernelItem[]): KernelPick[] {
+  if (kernels.length === 0) {
+    return [];
+  }
+  return [
+    { label, kind: QuickPickItemKind.Separator },
+    ...kernels.map((kernel) => ({
+      label: kernel.name,
+      description: kernel.operators,
+      detail: kernel.locations.map(place).join(", "),
+      kernel,
+    })),
+  ];
+}
+
+function place({ uri, range }: KernelItem["locations"][number]): string {
+  return `${workspace.asRelativePath(Uri.parse(uri))}:${range.start.line + 1}`;
+}
+
+function contains({ start, end }: KernelItem["locations"][number]["range"], line: number): boolean {
+  return start.line <= line && line <= end.line;
+}

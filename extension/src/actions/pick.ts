@@ -1,0 +1,66 @@
+import {
+  commands,
+  l10n,
+  type QuickPickItem,
+  QuickPickItemKind,
+  Uri,
+  window,
+  workspace,
+} from "vscode";
+import { type TargetItem, TARGETS } from "../protocol";
+import type { Server } from "../server/server";
+import { stateSummary } from "../shared/words";
+
+interface TargetPick extends QuickPickItem {
+  target?: TargetItem;
+}
+
+/** Let the user pick one of the targets that qualify. */
+export async function pickTarget(
+  server: Server,
+  title: string,
+  qualifies: (target: TargetItem) => boolean = () => true,
+): Promise<TargetItem | undefined> {
+  if (!(await server.available())) {
+    return undefined;
+  }
+  const picks = server
+    .request<TargetItem[]>(TARGETS, {})
+    .then((targets = []) => targetPicks(targets.filter(qualifies)));
+  const picked = await window.showQuickPick<TargetPick>(picks, {
+    title,
+    placeHolder: l10n.t("Type to filter by name"),
+  });
+  if (picked && !picked.target) {
+    await commands.executeCommand("fullgraph.openWalkthrough");
+  }
+  return picked?.target;
+}
+
+/** Targets as a list: those of the configuration first, as the server has them, the others by file. */
+export function targetPicks(targets: readonly TargetItem[]): TargetPick[] {
+  if (targets.length === 0) {
+    return [{ label: l10n.t("There is no such target"), detail: l10n.t("See how to get one") }];
+  }
+  return targets.flatMap((target, index) => {
+    const before = targets[index - 1];
+    const group = groupOf(target);
+    const pick = {
+      label: target.label,
+      description: target.state === undefined ? "" : stateSummary(target.state),
+      target,
+    };
+    return before !== undefined && groupOf(before) === group
+      ? [pick]
+      : [{ label: group, kind: QuickPickItemKind.Separator }, pick];
+  });
+}
+
+function groupOf({ configured, folder, uri }: TargetItem): string {
+  const several = (workspace.workspaceFolders?.length ?? 0) > 1;
+  if (!configured) {
+    return workspace.asRelativePath(Uri.parse(uri), several);
+  }
+  const name = workspace.getWorkspaceFolder(Uri.parse(folder))?.name;
+  return several && name !== undefined ? `${name}/pyproject.toml` : "pyproject.toml";
+}

@@ -1,0 +1,174 @@
+import {
+  type Command,
+  commands,
+  type Disposable,
+  l10n,
+  languages,
+  LanguageStatusSeverity,
+  type Uri,
+  window,
+  workspace,
+} from "vscode";
+import { withoutLinks } from "../shared/messages";
+import type { Milestones } from "../shared/milestones";
+import { INTERPRETER, type InterpreterItem, type StatusParams } from "../protocol";
+import type { Server } from "../server/server";
+import { type ServerState, unavailable } from "../server/state";
+import { isOn, joined, shortVersion } from "../shared/words";
+
+/** What the status item shows. */
+export interface StatusText {
+  text: string;
+  detail: string;
+  severity: LanguageStatusSeverity;
+  busy: boolean;
+  command: Command;
+}
+
+/** The one language status item: which Python runs the targets of the active file, and what is wrong. */
+export class Status implements Disposable {
+  private readonly item = languages.createLanguageStatusItem("fullgraph", [
+    { language: "python", scheme: "file" },
+    { language: "python", scheme: "untitled" },
+  ]);
+  private readonly running = new Set<string>();
+  private interpreter: InterpreterItem | undefined;
+  private scope: string | undefined;
+  private asked = 0;
+
+  constructor(
+    private readonly server: Server,
+    private readonly milestones: Milestones,
+  ) {
+    this.item.name = "Fullgraph";
+    this.show();
+  }
+
+  /** Another file is active. Its folder may have another interpreter, and a bad one may be mended by now. */
+  async editorChanged(): Promise<void> {
+    if (activeScope()?.toString() !== this.scope || this.interpreter?.problem !== undefined) {
+      await this.refresh();
+    } else {
+      this.tellTorch();
+    }
+  }
+
+  /** The server, a setting or the Python extension has changed. */
+  async refresh(): Promise<void> {
+    if (this.server.state.kind !== "ready") {
+      this.running.clear();
+      this.interpreter = undefined;
+      this.show();
+      return;
+    }
+    const turn = ++this.asked;
+    const uri = activeScope()?.toString();
+    this.scope = uri;
+    const interpreter =
+      uri === undefined
+        ? undefined
+        : await this.server.request<InterpreterItem>(INTERPRETER, { uri });
+    if (turn !== this.asked) {
+      return;
+    }
+    this.interpreter = interpreter;
+    this.show();
+    const problem = interpreter?.problem !== undefined;
+    void commands.executeCommand("setContext", "fullgraph.problem", problem);
+    this.tellTorch();
+  }
+
+  /** The state of a target has changed. */
+  target({ target, state }: StatusParams): void {
+    if (isOn(state)) {
+      this.running.add(target);
+      this.show();
+    } else if (this.running.delete(target)) {
+      this.show();
+      // The program may have failed because the interpreter is not what it was.
+      void this.refresh();
+    }
+  }
+
+  dispose(): void {
+    this.item.dispose();
+  }
+
+  private tellTorch(): void {
+    if (this.interpreter !== undefined && this.interpreter.problem === undefined) {
+      this.milestones.reached("foundTorch");
+    }
+  }
+
+  private show(): void {
+    const { text, detail, severity, busy, command } = statusText(
+      this.server.state,
+      this.interpreter,
+      this.running.size > 0,
+    );
+    this.item.text = text;
+    this.item.detail = withoutLinks(detail);
+    this.item.severity = severity;
+    this.item.busy = busy;
+    this.item.command = command;
+    void commands.executeCommand("setContext", "fullgraph.running", this.running.size > 0);
+  }
+}
+
+/** What to show in a state. Behind it is the command that helps most. */
+export function statusText(
+  state: ServerState,
+  interpreter: InterpreterItem | undefined,
+  running: boolean,
+): StatusText {
+  const select = { title: l10n.t("Select Interpreter"), command: "fullgraph.selectInterpreter" };
+  if (state.kind !== "ready") {
+    const [detail, action = select] = unavailable(state);
+    return {
+      text: "Fullgraph",
+      detail: state.kind === "starting" ? l10n.t("starting") : detail,
+      severity: severityOf(state),
+      busy: state.kind === "starting",
+      command: action,
+    };
+  }
+  if (interpreter === undefined) {
+    const { Information } = LanguageStatusSeverity;
+    return { text: "Fullgraph", detail: "", severity: Information, busy: running, command: select };
+  }
+  const { path, origin, python, torch, problem } = interpreter;
+  const known = joined([
+    python && `Python ${shortVersion(python)}`,
+    torch && `torch ${shortVersion(torch)}`,
+  ]);
+  return {
+    text: known === "" ? "Fullgraph" : `Fullgraph: ${known}`,
+    detail: problem ?? `${path} (${origin})`,
+    severity:
+      problem === undefined ? LanguageStatusSeverity.Information : LanguageStatusSeverity.Error,
+    busy: running,
+    command: select,
+  };
+}
+
+function severityOf(state: ServerState): LanguageStatusSeverity {
+  switch (state.kind) {
+    case "noPython":
+    case "failed":
+      return LanguageStatusSeverity.Error;
+    case "restricted":
+      return LanguageStatusSeverity.Warning;
+    case "starting":
+    case "ready":
+      return LanguageStatusSeverity.Information;
+  }
+}
+
+/** The folder of the file that the user looks at: the file itself outside of all folders. */
+function activeScope(): Uri | undefined {
+  const document = window.activeTextEditor?.document;
+  if (document?.languageId !== "python" || document.uri.scheme !== "file") {
+    return workspace.workspaceFolders?.[0]?.uri;
+  }
+  return workspace.getWorkspaceFolder(document.uri)?.uri ?? document.uri;
+}

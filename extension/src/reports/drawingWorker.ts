@@ -1,0 +1,7 @@
+// The program of a thread that makes one drawing: a large graph takes seconds, and other extensions go on.
+
+import { parentPort, workerData } from "node:worker_threads";
+import { draw } from "./drawing";
+import type { PictureItem } from "../protocol";
+
+void draw(workerData as PictureItem).then((drawing) => parentPort?.postMessage(drawing));

@@ -1,0 +1,121 @@
+/** The page of a report: the last run of a target as a whole, by sections. */
+
+import type { PerformanceItem } from "../../protocol";
+import { element } from "./dom";
+import { findingList } from "./findings";
+import { flameChart } from "./flame";
+import { type Look, tell, vscode } from "./host";
+import { kernelTable } from "./kernels";
+import { EXPORTED, type Exported, type ToPage } from "./messages";
+import { Pictures } from "./picture";
+import "./report.css";
+import { summary } from "./summary";
+import { timeline } from "./timeline";
+
+type Draw = (picture: number) => void;
+
+const page = element("main", {});
+const running = element("p", { class: "running", role: "status" });
+document.body.append(running, page);
+
+let pictures: Pictures | undefined;
+
+const exported = document.getElementById(EXPORTED)?.textContent;
+if (exported === undefined) {
+  showWhatComes();
+} else {
+  const { report, drawings } = JSON.parse(exported) as Exported;
+  show(report, undefined, (picture) => {
+    // The pictures are still being made when they ask for the first drawing.
+    queueMicrotask(() => pictures?.drawn(picture, drawings[picture] ?? {}));
+  });
+}
+
+/** In VS Code, the extension sends a report, and again after each run. */
+function showWhatComes(): void {
+  let generation = 0;
+  window.addEventListener("message", ({ data }: MessageEvent<ToPage>) => {
+    switch (data.kind) {
+      case "report": {
+        const { report } = data;
+        generation = report.generation;
+        tellRunning(data.running);
+        show(report, vscode?.getState(), (picture) => {
+          tell({ kind: "draw", generation: report.generation, picture });
+        });
+        break;
+      }
+      case "running":
+        tellRunning(data.running);
+        break;
+      case "drawing":
+        if (data.generation === generation) {
+          pictures?.drawn(data.picture, data.drawing);
+        }
+        break;
+    }
+  });
+  for (const event of ["scrollend", "change", "toggle"]) {
+    document.addEventListener(event, keepLook, { capture: true });
+  }
+  tell({ kind: "ready" });
+}
+
+function tellRunning(on: boolean): void {
+  running.textContent = on ? "The target is being run. This is of the run before." : "";
+}
+
+function show(report: PerformanceItem, look: Look | undefined, draw: Draw): void {
+  const { compilations, findings, kernels, phases } = report;
+  pictures = undefined;
+  const header = element("header", {}, element("h1", {}, report.label));
+  if (vscode) {
+    header.append(exportButton());
+  }
+  page.replaceChildren(header);
+  summary(page, report);
+  section("Compile time", phases, "No step of the compiler was timed.", flameChart);
+  section("Compilations", compilations, "Nothing was compiled.", timeline);
+  const without =
+    report.times.length > 0
+      ? "This run measured times only. Open the report again to see what was compiled."
+      : "TorchInductor wrote no code.";
+  section("Graphs", report.pictures, without, (part) => {
+    pictures = new Pictures(part, report, look?.picture ?? "", draw);
+  });
+  section("Kernels", kernels, without, kernelTable);
+  section("Findings about speed", findings, "There are none.", findingList);
+
+  for (const id of look?.unfolded ?? []) {
+    document.getElementById(id)?.setAttribute("open", "");
+  }
+  window.scrollTo({ top: look?.scroll ?? 0, behavior: "instant" });
+
+  function section(
+    title: string,
+    parts: readonly unknown[],
+    nothing: string,
+    fill: (section: HTMLElement, report: PerformanceItem) => void,
+  ): void {
+    const made = element("section", { "aria-label": title }, element("h2", {}, title));
+    page.append(made);
+    if (parts.length > 0) {
+      fill(made, report);
+    } else {
+      made.append(element("p", { class: "nothing" }, nothing));
+    }
+  }
+}
+
+function exportButton(): HTMLElement {
+  const button = element("button", { type: "button", class: "export" }, "Export as HTML");
+  button.addEventListener("click", () => {
+    tell({ kind: "export" });
+  });
+  return button;
+}
+
+function keepLook(): void {
+  const unfolded = [...document.querySelectorAll("details[open]")].map(({ id }) => id);
+  vscode?.setState({ scroll: window.scrollY, picture: pictures?.chosen ?? "", unfolded });
+}

@@ -1,0 +1,143 @@
+import { isDeepStrictEqual } from "node:util";
+import {
+  commands,
+  type Disposable,
+  l10n,
+  Range,
+  Uri,
+  ViewColumn,
+  type WebviewPanel,
+  window,
+  workspace,
+} from "vscode";
+import type { Location } from "vscode-languageclient";
+import { Drawings } from "./drawings";
+import { EXPLANATION_SCHEME, type PerformanceItem, SHOW_EXPLANATION } from "../protocol";
+import type { FromPage, ToPage } from "./page/messages";
+import { panelPage } from "./reportPage";
+import { CODE, FILES, uriOf } from "../shared/uris";
+
+export const VIEW_TYPE = "fullgraph.report";
+
+/** The panel that shows the report of one target. Its page forgets everything while it is hidden. */
+export class ReportPanel implements Disposable {
+  readonly panel: WebviewPanel;
+  private drawings: Drawings;
+  private running = false;
+  /** Whether the generation of what is shown says something to the server that is there now. */
+  private counted = true;
+
+  constructor(
+    private report: PerformanceItem,
+    private readonly dist: Uri,
+    private readonly exportReport: () => unknown,
+  ) {
+    this.drawings = this.drawingsOf(report);
+    this.panel = window.createWebviewPanel(VIEW_TYPE, "", ViewColumn.Active, {
+      enableScripts: true,
+      enableFindWidget: true,
+      localResourceRoots: [dist],
+    });
+    const { webview } = this.panel;
+    webview.onDidReceiveMessage((message: FromPage) => this.receive(message));
+    const address = (name: string) => webview.asWebviewUri(Uri.joinPath(dist, name)).toString();
+    webview.html = panelPage(address("report.js"), address("report.css"), webview.cspSource);
+    this.panel.title = l10n.t("Report: {0}", report.label);
+  }
+
+  /** Show what the last run told. A target whose state has changed in another way says the same again. */
+  update(report: PerformanceItem): void {
+    this.setRunning(false);
+    const isOlder = this.counted && report.generation < this.report.generation;
+    if (isOlder || isDeepStrictEqual(report, this.report)) {
+      return;
+    }
+    this.report = report;
+    this.counted = true;
+    this.drawings.dispose();
+    this.drawings = this.drawingsOf(report);
+    this.send();
+  }
+
+  /** Say that what is shown is of the run before, or that it no longer is. */
+  setRunning(running: boolean): void {
+    this.running = running;
+    this.post({ kind: "running", running });
+  }
+
+  /** Another server counts the runs anew. */
+  reset(): void {
+    this.counted = false;
+    this.setRunning(false);
+  }
+
+  dispose(): void {
+    this.panel.dispose();
+  }
+
+  /** Nobody sees what is still being drawn. */
+  closed(): void {
+    this.drawings.dispose();
+  }
+
+  private async receive(message: FromPage): Promise<void> {
+    switch (message.kind) {
+      case "ready":
+        this.send();
+        break;
+      case "draw": {
+        const { generation, picture } = message;
+        if (generation === this.report.generation) {
+          const drawing = await this.drawings.get(picture);
+          this.post({ kind: "drawing", generation, picture, drawing });
+        }
+        break;
+      }
+      case "source":
+        await this.openBeside(uriOf(message.location.uri, FILES), message.location.range);
+        break;
+      case "document":
+        if (message.uri.startsWith(`${EXPLANATION_SCHEME}:`)) {
+          await commands.executeCommand(SHOW_EXPLANATION, message.uri);
+        } else {
+          await this.openBeside(uriOf(message.uri, CODE));
+        }
+        break;
+      case "export":
+        this.exportReport();
+        break;
+    }
+  }
+
+  /** Open a document in a column that does not hide the report: one that is there, else a new one. */
+  private async openBeside(uri: Uri | undefined, range?: Location["range"]): Promise<void> {
+    if (uri === undefined) {
+      return;
+    }
+    const own = this.panel.viewColumn;
+    const other = window.tabGroups.all.find(({ viewColumn }) => viewColumn !== own);
+    await window.showTextDocument(await workspace.openTextDocument(uri), {
+      viewColumn: other?.viewColumn ?? ViewColumn.Beside,
+      ...(range && {
+        selection: new Range(
+          range.start.line,
+          range.start.character,
+          range.end.line,
+          range.end.character,
+        ),
+      }),
+    });
+  }
+
+  private send(): void {
+    this.post({ kind: "report", report: this.report, running: this.running });
+  }
+
+  private post(message: ToPage): void {
+    void this.panel.webview.postMessage(message);
+  }
+
+  private drawingsOf(report: PerformanceItem): Drawings {
+    return new Drawings(report, Uri.joinPath(this.dist, "drawingWorker.js").fsPath);
+  }
+}

@@ -1,0 +1,118 @@
+import type { ExtensionContext } from "vscode";
+import { beforeEach, expect, test } from "vitest";
+import { COMPILE_TIMES, KERNELS, type PerformanceItem } from "../protocol";
+import type { ToPage } from "./page/messages";
+import { Reports } from "./reports";
+import type { Server } from "../server/server";
+import { kernel, performanceItem } from "../testing/performance";
+import { target } from "../testing/reports";
+import { Uri, type WebviewPanel, window } from "../testing/vscode";
+
+const ID = "/project/model.py";
+const NODE = {
+  ...{ kind: "target" as const, id: "target", report: undefined, parent: undefined },
+  item: target({ id: ID }),
+};
+const STATUS = { target: ID, generation: 2, stale: false, runOnSave: true };
+
+/** What the server has, how its runs end, and the commands that it got. */
+let told: PerformanceItem | undefined;
+let status: string;
+let commanded: unknown[][];
+let reports: Reports;
+
+beforeEach(() => {
+  told = performanceItem({ kernels: [kernel()] });
+  status = "finished";
+  commanded = [];
+  window.panels.length = 0;
+  const server = {
+    available: () => Promise.resolve(true),
+    request: () => Promise.resolve(told),
+    command(...command: unknown[]) {
+      commanded.push(command);
+      told ??= performanceItem();
+      return Promise.resolve({ target: ID, status, findings: 0 });
+    },
+  };
+  const extension = { extensionUri: Uri.file("/extension") } as unknown as ExtensionContext;
+  reports = new Reports(server as unknown as Server, extension);
+});
+
+function panel(): WebviewPanel {
+  const [first] = window.panels;
+  if (first === undefined) {
+    throw new Error("no panel was opened");
+  }
+  return first;
+}
+
+test("a report that is there is shown without a run, in one panel", async () => {
+  await reports.open(NODE);
+  await reports.open(NODE);
+  expect(commanded).toEqual([]);
+  expect(window.panels).toHaveLength(1);
+  expect(panel()).toMatchObject({ title: "Report: model.py", revealed: 1 });
+});
+
+test("a target that did not run, or not until kernels, is run", async () => {
+  told = undefined;
+  await reports.open(NODE);
+  told = performanceItem();
+  await reports.open(NODE);
+  expect(commanded).toEqual([
+    [KERNELS, ID],
+    [KERNELS, ID],
+  ]);
+});
+
+test("a run that was stopped opens nothing", async () => {
+  status = "cancelled";
+  await reports.measure(NODE);
+  expect(commanded).toEqual([[COMPILE_TIMES, ID]]);
+  expect(window.panels).toEqual([]);
+});
+
+test("a panel that was closed is opened anew", async () => {
+  await reports.open(NODE);
+  panel().dispose();
+  await reports.open(NODE);
+  expect(window.panels).toHaveLength(2);
+});
+
+test("a page that was hidden gets its report again", async () => {
+  await reports.open(NODE);
+  const before = panel().posted.length;
+  panel().said.fire({ kind: "ready" });
+  expect(panel().posted.slice(before)).toEqual([{ kind: "report", report: told, running: false }]);
+});
+
+test("while a target runs again, its page says so; then it shows the new report", async () => {
+  await reports.open(NODE);
+  await reports.status({ ...STATUS, state: "running" });
+  expect(panel().posted.at(-1)).toEqual({ kind: "running", running: true });
+  told = performanceItem({ generation: 2 });
+  await reports.status({ ...STATUS, state: "finished" });
+  expect(panel().posted.at(-1)).toEqual({ kind: "report", report: told, running: false });
+});
+
+test("a page is not drawn anew when its target has only become stale", async () => {
+  await reports.open(NODE);
+  told = structuredClone(told);
+  await reports.status({ ...STATUS, stale: true, state: "finished" });
+  expect(panel().posted).toEqual([{ kind: "running", running: false }]);
+});
+
+test("nothing of an older run is shown after a newer one", async () => {
+  told = performanceItem({ generation: 2, kernels: [kernel()] });
+  await reports.open(NODE);
+  const reportsOf = () => panel().posted.filter((message) => (message as ToPage).kind === "report");
+  const before = reportsOf().length;
+  told = performanceItem({ generation: 1 });
+  await reports.status({ ...STATUS, state: "finished" });
+  expect(reportsOf()).toHaveLength(before);
+
+  reports.reset(); // another server counts anew
+  await reports.status({ ...STATUS, state: "finished" });
+  expect(reportsOf()).toHaveLength(before + 1);
+});

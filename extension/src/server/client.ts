@@ -1,0 +1,220 @@
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import {
+  type CancellationToken,
+  type Hover,
+  type LogOutputChannel,
+  MarkdownString,
+  Uri,
+} from "vscode";
+import {
+  CloseAction,
+  ErrorAction,
+  ExecuteCommandRequest,
+  type Executable,
+  LanguageClient,
+  type LanguageClientOptions,
+  LSPErrorCodes,
+  type MessageSignature,
+  type Middleware,
+  ResponseError,
+  RevealOutputChannelOn,
+  type StaticFeature,
+} from "vscode-languageclient/node";
+import { previewLinks, showPage } from "../shared/explanation";
+import { minified } from "../actions/failures";
+import { forget, reply, showOutput } from "../shared/messages";
+import type { Milestones } from "../shared/milestones";
+import {
+  ASSEMBLY,
+  COMPILE_TIMES,
+  KERNEL_SCHEME,
+  KERNELS,
+  MINIFY,
+  type MinifySummary,
+  OPEN_ARTIFACT,
+  OPEN_REPRO,
+  READ_TRACE,
+  RECIPES,
+  RECOMPILES,
+  RUN,
+  type RunSummary,
+  SHOW_EXPLANATION,
+  SHOW_SOURCE,
+  SHOW_TARGET,
+  STAGES,
+} from "../protocol";
+import type { PythonExtensions } from "./python";
+import { withInterpreter } from "./settings";
+import { PAGES } from "../shared/uris";
+
+/** What the client's parts share. */
+export interface ClientContext {
+  log: LogOutputChannel;
+  python: PythonExtensions;
+  milestones: Milestones;
+}
+
+/** The language client, except that users are told of failures by this extension, in its own words. */
+export class Client extends LanguageClient {
+  constructor(server: Executable, context: ClientContext) {
+    super("fullgraph", "Fullgraph", server, clientOptions(context));
+    this.registerFeature(capabilities);
+  }
+
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+
+  override handleFailedRequest<T>(
+    type: MessageSignature,
+    token: CancellationToken | undefined,
+    error: unknown,
+    defaultValue: T,
+    _showNotification?: boolean,
+    throwOnCancel?: boolean,
+  ): T {
+    if (type.method === ExecuteCommandRequest.method && isRefusal(error)) {
+      // The server's sentence is the answer. Thrown, it would be shown once more.
+      reply(error.message, showOutput());
+      return defaultValue;
+    }
+    return super.handleFailedRequest(type, token, error, defaultValue, false, throwOnCancel);
+  }
+}
+
+function isRefusal(error: unknown): error is ResponseError {
+  return error instanceof ResponseError && error.code === LSPErrorCodes.RequestFailed;
+}
+
+/** Tells the server what this client can do beyond LSP. */
+const capabilities: StaticFeature = {
+  fillClientCapabilities(all) {
+    all.experimental = {
+      fullgraphStatus: true,
+      commands: {
+        commands: [SHOW_EXPLANATION, SHOW_TARGET, SHOW_SOURCE, OPEN_ARTIFACT, OPEN_REPRO],
+      },
+    };
+  },
+  initialize: () => undefined,
+  getState: () => ({ kind: "static" }),
+  clear: () => undefined,
+};
+
+function clientOptions(context: ClientContext): LanguageClientOptions {
+  return {
+    documentSelector: [
+      { language: "python", scheme: "file" },
+      { language: "python", scheme: "untitled" },
+      { scheme: KERNEL_SCHEME },
+    ],
+    outputChannel: context.log,
+    revealOutputChannelOn: RevealOutputChannelOn.Never,
+    stdioOptions: {
+      stdout: () => undefined,
+      stderr: (input) => {
+        logLines(input, context.log);
+      },
+    },
+    markdown: { isTrusted: { enabledCommands: [SHOW_EXPLANATION] } },
+    middleware: middleware(context),
+    // Whether to start again is decided where servers are started. A new client takes the place of this.
+    errorHandler: {
+      error: () => ({ action: ErrorAction.Continue, handled: true }),
+      closed: () => ({
+        action: CloseAction.DoNotRestart,
+        message: "the connection to the server was closed",
+        handled: true,
+      }),
+    },
+    initializationFailedHandler: () => false,
+  };
+}
+
+function middleware({ python, milestones }: ClientContext): Middleware {
+  return {
+    workspace: {
+      async configuration(params, token, next) {
+        const answers = await next(params, token);
+        if (!Array.isArray(answers)) {
+          return answers;
+        }
+        return Promise.all(
+          params.items.map(async ({ section, scopeUri }, index) => {
+            const scope = scopeUri === undefined ? undefined : Uri.parse(scopeUri);
+            const answer: unknown = answers[index];
+            return section === "fullgraph"
+              ? withInterpreter(answer, scope, await python.interpreter(scope))
+              : answer;
+          }),
+        );
+      },
+    },
+    async executeCommand(command, args, next) {
+      switch (command) {
+        case RUN:
+        case KERNELS:
+        case STAGES:
+        case RECIPES:
+        case ASSEMBLY:
+        case COMPILE_TIMES:
+        case READ_TRACE:
+          forget();
+          return milestones.duringRun(async () => (await next(command, args)) as unknown);
+        case RECOMPILES: {
+          forget();
+          const summary = await milestones.duringRun(
+            async () => (await next(command, args)) as RunSummary | undefined,
+          );
+          if (summary?.document !== undefined) {
+            await showPage(summary.document);
+          }
+          return summary;
+        }
+        case MINIFY: {
+          const summary = (await next(command, args)) as MinifySummary | undefined;
+          await minified(summary);
+          return summary;
+        }
+        default:
+          return next(command, args) as unknown;
+      }
+    },
+    async provideTextDocumentContent(uri, token, next) {
+      const text = await next(uri, token);
+      return text && PAGES.includes(uri.scheme) ? previewLinks(text) : text;
+    },
+    async provideHover(document, position, token, next) {
+      const hover = await next(document, position, token);
+      if (hover && mentionsGuards(hover)) {
+        milestones.reached("sawGuards");
+      }
+      return hover;
+    },
+  };
+}
+
+function mentionsGuards(hover: Hover): boolean {
+  return hover.contents.some(
+    (content) => content instanceof MarkdownString && /\bguards?\b/.test(content.value),
+  );
+}
+
+/** The server logs to its standard error. What belongs to a line, such as a traceback, has its level. */
+function logLines(input: Readable, log: LogOutputChannel): void {
+  let level = "";
+  createInterface({ input }).on("line", (line) => {
+    const [, begins, message = line] = /^[-\d]+ [:,\d]+ ([A-Z]+) (.*)$/.exec(line) ?? [];
+    if (begins !== undefined || !/^(\s|Traceback|$)/.test(line)) {
+      level = begins ?? "";
+    }
+    if (level === "ERROR") {
+      log.error(message);
+    } else if (level === "WARNING") {
+      log.warn(message);
+    } else {
+      log.info(message);
+    }
+  });
+}

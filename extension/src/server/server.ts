@@ -1,0 +1,218 @@
+import path from "node:path";
+import {
+  commands,
+  type Disposable,
+  EventEmitter,
+  type ExtensionContext,
+  l10n,
+  workspace,
+} from "vscode";
+import { State } from "vscode-languageclient/node";
+import { Client, type ClientContext } from "./client";
+import { Crashes } from "./crashes";
+import { candidates, findPython, probePython, type Python } from "./interpreter";
+import {
+  forget,
+  reply,
+  restartServer,
+  selectInterpreter,
+  showOutput,
+  tell,
+} from "../shared/messages";
+import { STATUS, type StatusParams } from "../protocol";
+import { type ServerState, unavailable } from "./state";
+
+/** The one language server: started, restarted and stopped here and nowhere else. */
+export class Server implements Disposable {
+  private readonly changed = new EventEmitter<ServerState>();
+  /** The server's state is another. */
+  readonly onDidChange = this.changed.event;
+  private readonly targetChanged = new EventEmitter<StatusParams>();
+  /** The server says that the state of a target is another. */
+  readonly onDidChangeTarget = this.targetChanged.event;
+
+  private current: ServerState = { kind: "starting" };
+  private client: Client | undefined;
+  private readonly crashes = new Crashes();
+  private wanted = false;
+  private working: Promise<void> | undefined;
+  private disposed = false;
+
+  constructor(
+    private readonly extension: ExtensionContext,
+    private readonly context: ClientContext,
+  ) {}
+
+  get state(): ServerState {
+    return this.current;
+  }
+
+  /** Start the server, or take a new one instead. Asked again meanwhile, it is done once more, not twice. */
+  restart(): Promise<void> {
+    this.wanted = true;
+    this.working ??= this.work().finally(() => {
+      this.working = undefined;
+    });
+    return this.working;
+  }
+
+  /** Start the server if it is not there: something that it needs may be there now. */
+  async startIfDown(): Promise<void> {
+    if (this.current.kind === "noPython" || this.current.kind === "failed") {
+      await this.restart();
+    }
+  }
+
+  /** Restart as the user wishes, whatever happened before. */
+  async restartByHand(): Promise<void> {
+    if (this.current.kind === "restricted") {
+      await this.available();
+      return;
+    }
+    this.crashes.forget();
+    forget();
+    await this.restart();
+  }
+
+  /** Whether the server is there, once it has started. If it is not, the user is told why. */
+  async available(): Promise<boolean> {
+    await this.working;
+    if (this.current.kind === "ready") {
+      return true;
+    }
+    const [message, ...actions] = unavailable(this.current);
+    reply(message, ...actions);
+    return false;
+  }
+
+  /** Ask the server something. Nothing is the answer of one that is not there or fails. */
+  async request<Answer>(method: string, params: object): Promise<Answer | undefined> {
+    if (this.client?.isRunning() !== true) {
+      return undefined;
+    }
+    try {
+      return (await this.client.sendRequest<Answer | null>(method, params)) ?? undefined;
+    } catch (error) {
+      this.context.log.warn(`${method} failed:`, error);
+      return undefined;
+    }
+  }
+
+  /** Run one of the server's commands, as a code lens does. The server's refusals are shown to the user. */
+  async command(command: string, ...args: unknown[]): Promise<unknown> {
+    return (await this.available()) ? commands.executeCommand(command, ...args) : undefined;
+  }
+
+  async dispose(): Promise<void> {
+    this.disposed = true;
+    await this.stop();
+  }
+
+  private async work(): Promise<void> {
+    while (this.wanted && !this.disposed) {
+      this.wanted = false;
+      await this.stop();
+      if (workspace.isTrusted) {
+        await this.start();
+      } else {
+        this.become({ kind: "restricted" });
+      }
+    }
+  }
+
+  private async start(): Promise<void> {
+    this.become({ kind: "starting" });
+    const { log, python: extensions } = this.context;
+    const folders = workspace.workspaceFolders ?? [];
+    const found = candidates(folders, () => extensions.interpreter(folders[0]?.uri));
+    const python = await findPython(found, probePython, log);
+    if (this.disposed) {
+      return;
+    }
+    if (python === undefined) {
+      const message = l10n.t(
+        "Fullgraph found no Python 3.10 or newer to run with: select an interpreter.",
+      );
+      this.become({ kind: "noPython", message });
+      tell(message, selectInterpreter(), showOutput());
+      return;
+    }
+    await this.startWith(python);
+  }
+
+  private async startWith(python: Python): Promise<void> {
+    const cwd = this.extension.extensionPath;
+    const args = ["-I", "-S", path.join(cwd, "server", "start.py")];
+    this.context.log.info(`starting the server in ${cwd}: ${[python.path, ...args].join(" ")}`);
+    const client = new Client({ command: python.path, args, options: { cwd } }, this.context);
+    client.onNotification(STATUS, (params: StatusParams) => {
+      this.targetChanged.fire(params);
+    });
+    client.onDidChangeState(({ oldState, newState }) => {
+      if (oldState === State.Running && newState === State.Stopped && this.client === client) {
+        void this.died();
+      }
+    });
+    this.client = client;
+    try {
+      await client.start();
+    } catch (error) {
+      this.context.log.error("the server did not start:", error);
+      this.client = undefined;
+      this.fail(
+        l10n.t("Fullgraph's server did not start with {0}. The output says why.", python.path),
+      );
+      return;
+    }
+    if (this.disposed) {
+      await quiet(client.stop());
+      return;
+    }
+    forget();
+    this.become({ kind: "ready", python });
+  }
+
+  /** It was ready, and is gone: its findings are cleared by now. */
+  private async died(): Promise<void> {
+    this.client = undefined;
+    if (this.disposed) {
+      return;
+    }
+    if (this.crashes.mayRestart(Date.now())) {
+      this.context.log.warn("the server died: it is started again");
+      await this.restart();
+    } else {
+      this.fail(
+        l10n.t("Fullgraph's server died several times within a few minutes. The output says why."),
+      );
+    }
+  }
+
+  private async stop(): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    if (client?.state === State.Starting) {
+      // It cannot be stopped in the middle of that. Without its process, it gives up.
+      client.serverProcess?.kill();
+    } else if (client !== undefined) {
+      await quiet(client.stop());
+    }
+  }
+
+  private fail(message: string): void {
+    if (!this.disposed) {
+      this.become({ kind: "failed", message });
+      tell(message, showOutput(), restartServer());
+    }
+  }
+
+  private become(state: ServerState): void {
+    this.current = state;
+    this.changed.fire(state);
+  }
+}
+
+/** The client logs what goes wrong. */
+async function quiet(stopping: Promise<void>): Promise<void> {
+  await stopping.catch(() => undefined);
+}

@@ -1,0 +1,28 @@
+import { afterEach, expect, test } from "vitest";
+import { previewLinks } from "./explanation";
+import { folder, workspace } from "../testing/vscode";
+
+const LINK = "at [toy.py:9](file:///my%20w%C3%B6rk/toy.py#L9), see <https://pytorch.org>";
+
+afterEach(() => {
+  workspace.workspaceFolders = undefined;
+});
+
+test("links to files lead from the folder to the top, and from there to the file", () => {
+  workspace.workspaceFolders = [folder("/my wörk")];
+  expect(previewLinks(LINK)).toMatch(
+    /^at \[toy\.py:9\]\((\/\.\.)+\/my%20w%C3%B6rk\/toy\.py#L9\), see <https:/,
+  );
+});
+
+test("without a folder they are text", () => {
+  expect(previewLinks(LINK)).toBe("at toy.py:9, see <https://pytorch.org>");
+});
+
+test("a file's name may have brackets, and escaped text is no link", () => {
+  workspace.workspaceFolders = [folder("/w")];
+  expect(previewLinks("[a\\]b.py:1](file:///w/a%5Db.py#L1)")).toMatch(
+    /^\[a\\\]b\.py:1\]\((\/\.\.)+/,
+  );
+  expect(previewLinks("\\[x\\](file:///w/x.py)")).toBe("\\[x\\](file:///w/x.py)");
+});

@@ -1,0 +1,39 @@
+import { commands, extensions, window, workspace } from "vscode";
+import type { Milestones } from "./milestones";
+import { EXPLANATION_SCHEME } from "../protocol";
+import { PAGES, uriOf } from "./uris";
+
+const PREVIEW = "vscode.markdown-language-features";
+const FILE_LINK = /(?<!\\)\[((?:\\.|[^\]\\])*)\]\(file:\/\/(\/[^)\s]*)\)/g;
+const TO_THE_TOP = "/..".repeat(32);
+
+/** Show a finding's full explanation. */
+export async function showExplanation(uri: string, milestones: Milestones): Promise<void> {
+  if (await showPage(uri, [EXPLANATION_SCHEME])) {
+    milestones.reached("sawExplanation");
+  }
+}
+
+/** Show a document that the server writes as rendered Markdown; no other is shown. */
+export async function showPage(uri: string, schemes = PAGES): Promise<boolean> {
+  const page = uriOf(uri, schemes);
+  if (page === undefined) {
+    return false;
+  }
+  if (extensions.getExtension(PREVIEW)) {
+    await commands.executeCommand("markdown.showPreview", page);
+  } else {
+    await window.showTextDocument(await workspace.openTextDocument(page));
+  }
+  return true;
+}
+
+/**
+ * Links to files, as the preview follows them: it knows no `file:`, but paths from the first folder on.
+ * Without a folder it follows none.
+ */
+export function previewLinks(markdown: string): string {
+  return workspace.workspaceFolders?.[0]
+    ? markdown.replace(FILE_LINK, `[$1](${TO_THE_TOP}$2)`)
+    : markdown.replace(FILE_LINK, "$1");
+}

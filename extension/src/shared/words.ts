@@ -1,0 +1,179 @@
+import { l10n } from "vscode";
+import type { FindingItem, FrameItem, RankItem, ReportItem, TargetItem } from "../protocol";
+
+export type RunState = NonNullable<TargetItem["state"]>;
+
+/** What there is of some parts, on one line. */
+export function joined(parts: readonly (string | undefined)[], separator = " · "): string {
+  return parts.filter((part) => part !== undefined && part !== "").join(separator);
+}
+
+/** Whether a target is being run, or waits for it. */
+export function isOn(state: RunState | undefined): boolean {
+  return state === "queued" || state === "running";
+}
+
+/** A report in a few words: `dry run · 2 breaks · 1 recompile · 4 ranks · 0.4 s · files discarded`. */
+export function reportSummary({
+  frames,
+  findings,
+  ranks,
+  seconds,
+  dry,
+  files,
+}: ReportItem): string {
+  // A note of the run's is no problem of the program's.
+  const told = findings.filter(
+    ({ kind, severity }) => kind !== "target-error" || severity !== "information",
+  );
+  const ofKind = (...kinds: FindingItem["kind"][]) =>
+    told.filter((finding) => kinds.includes(finding.kind)).length;
+  const found = joined([
+    failures(ofKind("compile-error", "capture-error", "accuracy", "target-error")),
+    breaks(ofKind("graph-break")),
+    limits(ofKind("recompile-limit", "skipped-frame")),
+    recompiles(ofKind("recompile")),
+    lateCalls(ofKind("late-compile")),
+    rankDifferences(ofKind("rank-difference")),
+  ]);
+  const nothing = frames.length === 0 ? l10n.t("nothing was compiled") : l10n.t("no graph breaks");
+  return joined([
+    dry?.label,
+    found === "" ? nothing : found,
+    ranks.length > 1 ? l10n.t("{0} ranks", grouped(ranks.length)) : "",
+    inSeconds(seconds),
+    files === undefined ? "" : l10n.t("files discarded"),
+  ]);
+}
+
+/** What became of a function: `2 graphs · 1 break · 34 guards · 0.2 s`. */
+export function frameSummary(frame: FrameItem): string {
+  return joined([
+    graphs(frame.graphs.length),
+    breaks(frame.breaks),
+    guards(frame.guards),
+    recompiles(frame.recompiles),
+    inSeconds(frame.seconds),
+  ]);
+}
+
+/** The ranks of a job: `64 · rank 3 differs`. */
+export function ranksSummary(all: readonly RankItem[]): string {
+  const [first, ...others] = all.filter(({ differs }) => differs);
+  const different =
+    first === undefined
+      ? ""
+      : others.length === 0
+        ? l10n.t("rank {0} differs", first.rank)
+        : l10n.t("{0} differ", grouped(others.length + 1));
+  return joined([grouped(all.length), different]);
+}
+
+/** What became of a rank: `4 compilations · 2 graphs · 1 break · 2 recompiles`. */
+export function rankSummary(rank: RankItem): string {
+  return joined([
+    compilations(rank.compilations),
+    graphs(rank.graphs),
+    breaks(rank.breaks),
+    recompiles(rank.recompiles),
+  ]);
+}
+
+/** How a run ended, or that it did not, if the report does not say it. */
+export function stateSummary(state: RunState): string {
+  switch (state) {
+    case "queued":
+      return l10n.t("queued");
+    case "running":
+      return l10n.t("running");
+    case "cancelled":
+      return l10n.t("stopped");
+    case "not-started":
+      return l10n.t("could not start");
+    case "crashed":
+      return l10n.t("crashed");
+    case "timeout":
+      return l10n.t("ran out of time");
+    case "memory":
+      return l10n.t("used too much memory");
+    case "raised":
+      return l10n.t("raised an exception");
+    case "exited":
+    case "finished":
+      return "";
+  }
+}
+
+export function operations(number: number): string {
+  return number === 1 ? l10n.t("1 op") : l10n.t("{0} ops", grouped(number));
+}
+
+export function failed(times: number): string {
+  return times === 1 ? l10n.t("failed once") : l10n.t("failed {0} times", grouped(times));
+}
+
+export function findingCount(number: number): string {
+  return number === 1 ? l10n.t("1 finding") : l10n.t("{0} findings", grouped(number));
+}
+
+/** `2.13.0+cpu` and `3.11.7` as people say them. */
+export function shortVersion(version: string): string {
+  return /^\d+\.\d+/.exec(version)?.[0] ?? version;
+}
+
+function graphs(number: number): string {
+  return counted(number, l10n.t("1 graph"), l10n.t("{0} graphs", grouped(number)));
+}
+
+function compilations(number: number): string {
+  return counted(number, l10n.t("1 compilation"), l10n.t("{0} compilations", grouped(number)));
+}
+
+function guards(number: number): string {
+  return counted(number, l10n.t("1 guard"), l10n.t("{0} guards", grouped(number)));
+}
+
+function counted(number: number, one: string, many: string): string {
+  return number === 1 ? one : many;
+}
+
+/** What people look for is told only where there is any. */
+function some(number: number, one: string, many: string): string {
+  return number === 0 ? "" : counted(number, one, many);
+}
+
+function breaks(number: number): string {
+  return some(number, l10n.t("1 break"), l10n.t("{0} breaks", grouped(number)));
+}
+
+function lateCalls(number: number): string {
+  return some(number, l10n.t("1 late call"), l10n.t("{0} late calls", grouped(number)));
+}
+
+function recompiles(number: number): string {
+  return some(number, l10n.t("1 recompile"), l10n.t("{0} recompiles", grouped(number)));
+}
+
+function rankDifferences(number: number): string {
+  return some(number, l10n.t("1 rank difference"), l10n.t("{0} rank differences", grouped(number)));
+}
+
+function failures(number: number): string {
+  return some(number, l10n.t("1 failure"), l10n.t("{0} failures", grouped(number)));
+}
+
+function limits(number: number): string {
+  return some(
+    number,
+    l10n.t("1 function given up"),
+    l10n.t("{0} functions given up", grouped(number)),
+  );
+}
+
+function inSeconds(seconds: number): string {
+  return l10n.t("{0} s", seconds.toFixed(1));
+}
+
+function grouped(number: number): string {
+  return number.toLocaleString("en-US");
+}

@@ -1,0 +1,326 @@
+import {
+  type Command,
+  l10n,
+  Range,
+  ThemeColor,
+  ThemeIcon,
+  TreeItem,
+  TreeItemCollapsibleState,
+  Uri,
+  ViewColumn,
+  workspace,
+} from "vscode";
+import type { Location } from "vscode-languageclient";
+import {
+  type AmbientNode,
+  type FindingNode,
+  type FolderNode,
+  type FrameNode,
+  type GraphNode,
+  type GroupNode,
+  type GuardNode,
+  type Node,
+  type PhaseNode,
+  type RankNode,
+  type RanksNode,
+  type TargetNode,
+} from "./nodes";
+import type { ArtifactItem, FindingItem, TargetItem } from "../protocol";
+import {
+  failed,
+  frameSummary,
+  isOn,
+  joined,
+  operations,
+  rankSummary,
+  ranksSummary,
+  reportSummary,
+  stateSummary,
+} from "../shared/words";
+
+const { None, Collapsed, Expanded } = TreeItemCollapsibleState;
+
+const ERROR = new ThemeColor("problemsErrorIcon.foreground");
+const WARNING = new ThemeColor("problemsWarningIcon.foreground");
+const INFORMATION = new ThemeColor("problemsInfoIcon.foreground");
+const PASSED = new ThemeColor("testing.iconPassed");
+const DIMMED = new ThemeColor("disabledForeground");
+
+/** How a node looks in the tree, and what a click on it opens. */
+export function treeItem(node: Node): TreeItem {
+  const item = itemOf(node);
+  item.id = node.id;
+  return item;
+}
+
+function itemOf(node: Node): TreeItem {
+  switch (node.kind) {
+    case "folder":
+      return folderItem(node);
+    case "target":
+      return targetItem(node);
+    case "ranks":
+      return ranksItem(node);
+    case "rank":
+      return rankItem(node);
+    case "frame":
+      return frameItem(node);
+    case "graphs":
+    case "guards":
+      return groupItem(node);
+    case "graph":
+      return graphItem(node);
+    case "phase":
+      return phaseItem(node);
+    case "artifact":
+      return artifactItem(node.artifact);
+    case "finding":
+      return findingItem(node);
+    case "guard":
+      return guardItem(node);
+    case "ambient":
+      return ambientItem(node);
+  }
+}
+
+function folderItem({ uri }: FolderNode): TreeItem {
+  const folder = Uri.parse(uri);
+  const name = workspace.getWorkspaceFolder(folder)?.name ?? folder.path.split("/").at(-1) ?? uri;
+  const item = new TreeItem(name, Expanded);
+  item.iconPath = ThemeIcon.Folder;
+  item.resourceUri = folder;
+  return item;
+}
+
+function targetItem(node: TargetNode): TreeItem {
+  const { item: target, report } = node;
+  const { state, stale } = target;
+  const hasChildren = report !== undefined && report.frames.length + report.findings.length > 0;
+  const item = new TreeItem(target.label, hasChildren ? Expanded : None);
+  const uri = Uri.parse(target.uri);
+  item.iconPath = targetIcon(node);
+  const over = state !== undefined && !isOn(state);
+  item.description = joined([
+    over && stale ? l10n.t("stale") : "",
+    state && stateSummary(state),
+    over && report ? reportSummary(report) : "",
+  ]);
+  const torch = target.kind === "trace" && report ? `torch ${report.torch}` : "";
+  item.tooltip = joined([workspace.asRelativePath(uri), torch, item.description], "\n");
+  if (target.kind !== "trace") {
+    item.command = open(uri, target.selectionRange);
+  }
+  item.contextValue = targetMenu(target);
+  return item;
+}
+
+/** What menus go by. A trace is never run, and not everything can be done on several ranks. */
+function targetMenu({ kind, state, runOnSave }: TargetItem): string {
+  const now = isOn(state) ? "busy" : "idle";
+  if (kind === "trace") {
+    return `trace.${now}`;
+  }
+  return [
+    "target",
+    now,
+    state === undefined ? "new" : "ran",
+    ...(kind === "torchrun" ? ["ranks"] : []),
+    runOnSave ? "onSave" : "byHand",
+  ].join(".");
+}
+
+/** A target's state: not run, waiting, running, or how it went. Dimmed if its files have changed since. */
+function targetIcon({ item: { kind, state, stale }, report }: TargetNode): ThemeIcon {
+  const colour = (fresh: ThemeColor) => (stale ? DIMMED : fresh);
+  switch (state) {
+    case undefined:
+      return new ThemeIcon("circle-outline");
+    case "queued":
+      return new ThemeIcon("watch");
+    case "running":
+      return new ThemeIcon("loading~spin");
+    case "cancelled":
+      return new ThemeIcon("circle-slash", DIMMED);
+    case "raised":
+    case "crashed":
+    case "timeout":
+    case "memory":
+    case "not-started":
+      return new ThemeIcon("error", colour(ERROR));
+    case "exited":
+    case "finished":
+      break;
+  }
+  const severities = new Set(report?.findings.map((finding) => finding.severity));
+  const [icon, fresh]: [string, ThemeColor] = severities.has("error")
+    ? ["error", ERROR]
+    : severities.has("warning")
+      ? ["warning", WARNING]
+      : ["pass", PASSED];
+  return new ThemeIcon(kind === "trace" ? "pulse" : icon, colour(fresh));
+}
+
+function ranksItem({ ranks }: RanksNode): TreeItem {
+  const item = new TreeItem(l10n.t("Ranks"), Collapsed);
+  const differ = ranks.some(({ differs }) => differs);
+  item.iconPath = new ThemeIcon("server-process", differ ? WARNING : undefined);
+  item.description = ranksSummary(ranks);
+  return item;
+}
+
+/** A rank of a trace opens as a trace of its own. */
+function rankItem(node: RankNode): TreeItem {
+  const { of, rank } = node;
+  const label = l10n.t("Rank {0}", rank.rank);
+  const item = new TreeItem(label);
+  item.iconPath = rank.differs
+    ? new ThemeIcon("warning", WARNING)
+    : new ThemeIcon("server-process");
+  item.description = rankSummary(rank);
+  item.tooltip = joined(
+    [label, item.description, rank.differs ? l10n.t("not as most ranks") : ""],
+    "\n",
+  );
+  if (of.item.kind === "trace") {
+    item.command = { title: l10n.t("Show Rank"), command: "fullgraph.showRank", arguments: [node] };
+    item.contextValue = "rank";
+  }
+  return item;
+}
+
+function frameItem({ frame }: FrameNode): TreeItem {
+  const item = new TreeItem(frame.function, frame.findings.length > 0 ? Expanded : Collapsed);
+  item.iconPath = new ThemeIcon("symbol-method");
+  item.description = frameSummary(frame);
+  item.tooltip = `${frame.function}\n${item.description}\n${place(frame.location)}`;
+  item.command = openLocation(frame.location);
+  return item;
+}
+
+function groupItem({ kind, of: { frame } }: GroupNode): TreeItem {
+  const graphs = kind === "graphs";
+  const item = new TreeItem(graphs ? l10n.t("Graphs") : l10n.t("Guards"), Collapsed);
+  item.iconPath = new ThemeIcon(graphs ? "type-hierarchy-sub" : "shield");
+  item.description = (graphs ? frame.graphs.length : frame.guards).toLocaleString("en-US");
+  return item;
+}
+
+function graphItem({ graph: { compileId, ops, location }, artifacts }: GraphNode): TreeItem {
+  const item = new TreeItem(
+    l10n.t("Graph {0}", compileId),
+    artifacts.length > 0 ? Collapsed : None,
+  );
+  item.iconPath = new ThemeIcon("type-hierarchy-sub");
+  item.description = joined([operations(ops), location && place(location)]);
+  if (location) {
+    item.command = openLocation(location);
+  }
+  return item;
+}
+
+function phaseItem({ phase, artifacts }: PhaseNode): TreeItem {
+  const item = new TreeItem(phase, Collapsed);
+  item.iconPath = new ThemeIcon(phase === "backward" ? "arrow-left" : "arrow-right");
+  item.description = artifacts.length.toLocaleString("en-US");
+  return item;
+}
+
+/** A document opens in the second column, beside the source that it was made of. */
+function artifactItem({ uri, name, file, locations, previous }: ArtifactItem): TreeItem {
+  const item = new TreeItem(name);
+  item.iconPath = ThemeIcon.File;
+  item.resourceUri = Uri.parse(uri);
+  item.description = joined([
+    previous === undefined ? "" : l10n.t("changed"),
+    [...new Set(locations.map(place))].join(", "),
+  ]);
+  item.tooltip = joined([file, item.description], "\n");
+  item.command = {
+    title: l10n.t("Open"),
+    command: "vscode.open",
+    arguments: [Uri.parse(uri), { viewColumn: ViewColumn.Two }],
+  };
+  item.contextValue = previous === undefined ? "artifact" : "artifact.changed";
+  return item;
+}
+
+function findingItem({ finding }: FindingNode): TreeItem {
+  const { kind, code, severity, message, location, count, minify } = finding;
+  const item = new TreeItem(message);
+  item.iconPath = findingIcon(kind, severity);
+  item.description = joined([location && place(location), times(count)]);
+  item.tooltip = joined([`${message} (${code})`, location && place(location)], "\n");
+  if (location) {
+    item.command = openLocation(location);
+  }
+  item.contextValue = minify ? "finding.minifiable" : "finding";
+  return item;
+}
+
+function findingIcon(kind: FindingItem["kind"], severity: FindingItem["severity"]): ThemeIcon {
+  switch (severity) {
+    case "error":
+      return new ThemeIcon("error", ERROR);
+    case "warning":
+      return new ThemeIcon("warning", WARNING);
+    case "information":
+      return new ThemeIcon(kind === "recompile" ? "sync" : "info", INFORMATION);
+  }
+}
+
+function ambientItem({ guards }: AmbientNode): TreeItem {
+  const item = new TreeItem(l10n.t("State of the Process"), Collapsed);
+  const failures = guards.reduce((sum, { guard }) => sum + guard.failures, 0);
+  item.iconPath = new ThemeIcon("globe", failures > 0 ? WARNING : undefined);
+  item.description = joined([
+    guards.length.toLocaleString("en-US"),
+    failures > 0 ? failed(failures) : "",
+  ]);
+  return item;
+}
+
+function guardItem({ guard, count }: GuardNode): TreeItem {
+  const { name, kind, expected, failures, origin, location, originLocation } = guard;
+  const label = name === "" ? kind : name;
+  const item = new TreeItem(label);
+  item.iconPath = failures > 0 ? new ThemeIcon("shield", WARNING) : new ThemeIcon("shield");
+  item.description = joined([
+    failures > 0 ? failed(failures) : "",
+    name === "" ? "" : kind,
+    expected,
+    times(count),
+  ]);
+  item.tooltip = joined(
+    [
+      label,
+      item.description,
+      originLocation ? l10n.t("{0}, from {1}", origin, place(originLocation)) : origin,
+      location && l10n.t("first used at {0}", place(location)),
+    ],
+    "\n",
+  );
+  if (location) {
+    item.command = openLocation(location);
+  }
+  item.contextValue = originLocation ? "guard.origin" : "guard";
+  return item;
+}
+
+function times(count: number): string {
+  return count > 1 ? `×${count}` : "";
+}
+
+function place({ uri, range }: Location): string {
+  return `${Uri.parse(uri).path.split("/").at(-1) ?? uri}:${range.start.line + 1}`;
+}
+
+function openLocation({ uri, range }: Location): Command {
+  return open(Uri.parse(uri), range);
+}
+
+function open(uri: Uri, range: Location["range"] | undefined): Command {
+  const selection =
+    range &&
+    new Range(range.start.line, range.start.character, range.end.line, range.end.character);
+  return { title: l10n.t("Open"), command: "vscode.open", arguments: [uri, { selection }] };
+}

@@ -1,0 +1,270 @@
+import type {
+  ArtifactItem,
+  FindingItem,
+  FrameItem,
+  GraphItem,
+  GuardItem,
+  RankItem,
+  ReportItem,
+  TargetItem,
+} from "../protocol";
+
+/** An element of the targets view. Targets are kept over time; what is below them is made of a report. */
+export type Node =
+  | FolderNode
+  | TargetNode
+  | RanksNode
+  | RankNode
+  | FrameNode
+  | GroupNode
+  | GraphNode
+  | PhaseNode
+  | ArtifactNode
+  | FindingNode
+  | GuardNode
+  | AmbientNode;
+
+export interface FolderNode {
+  kind: "folder";
+  id: string;
+  uri: string;
+  targets: TargetNode[];
+}
+
+export interface TargetNode {
+  kind: "target";
+  id: string;
+  item: TargetItem;
+  /** What its last run told, once it was asked for. */
+  report: ReportItem | undefined;
+  parent: FolderNode | undefined;
+}
+
+/** The ranks of a job, where there are several. */
+export interface RanksNode {
+  kind: "ranks";
+  id: string;
+  of: TargetNode;
+  ranks: readonly RankItem[];
+}
+
+export interface RankNode {
+  kind: "rank";
+  id: string;
+  of: TargetNode;
+  rank: RankItem;
+}
+
+export interface FrameNode {
+  kind: "frame";
+  id: string;
+  report: ReportItem;
+  index: number;
+  frame: FrameItem;
+}
+
+export interface FindingNode {
+  kind: "finding";
+  id: string;
+  /** The target whose run has found it. */
+  target: string;
+  finding: FindingItem;
+}
+
+export interface GuardNode {
+  kind: "guard";
+  id: string;
+  guard: GuardItem;
+  count: number;
+}
+
+/** The guards of a function that are on the state of the process. */
+export interface AmbientNode {
+  kind: "ambient";
+  id: string;
+  guards: GuardNode[];
+}
+
+export interface GraphNode {
+  kind: "graph";
+  id: string;
+  graph: GraphItem;
+  /** The documents of the graph. */
+  artifacts: ArtifactItem[];
+}
+
+/** The documents of a graph that are of its forward or backward pass. */
+export interface PhaseNode {
+  kind: "phase";
+  id: string;
+  phase: string;
+  artifacts: ArtifactItem[];
+}
+
+export interface ArtifactNode {
+  kind: "artifact";
+  id: string;
+  artifact: ArtifactItem;
+}
+
+/** The graphs of a function, or its guards, which are asked for when somebody opens them. */
+export interface GroupNode {
+  kind: "graphs" | "guards";
+  id: string;
+  of: FrameNode;
+}
+
+/**
+ * The roots of the tree: the targets, below their folders if there are several. Nodes of targets that were
+ * there before stay the same, so that the view keeps what is open and selected.
+ */
+export function rootsOf(
+  items: readonly TargetItem[],
+  folders: readonly string[],
+  before: ReadonlyMap<string, TargetNode>,
+): (FolderNode | TargetNode)[] {
+  const targets = items.map((item) => targetNode(item, before.get(item.id)));
+  if (folders.length < 2) {
+    return targets;
+  }
+  const outside = items.map((item) => item.folder).filter((folder) => !folders.includes(folder));
+  return [...folders, ...new Set(outside)]
+    .map((uri) => folderNode(uri, targets))
+    .filter((folder) => folder.targets.length > 0);
+}
+
+/** Whether an id is that of a trace: of something that is read, not run. */
+export function isTrace(target: string): boolean {
+  return target.startsWith("trace:");
+}
+
+/** What a report has to show of itself: findings outside of any function, the ranks, then the functions. */
+export function childrenOfTarget(of: TargetNode): Node[] {
+  const { id, report } = of;
+  if (report === undefined) {
+    return [];
+  }
+  const inFrames = new Set(report.frames.flatMap((frame) => frame.findings));
+  const outside = report.findings.map((_, index) => index).filter((index) => !inFrames.has(index));
+  return [
+    ...findingNodes(id, report, outside),
+    ...(report.ranks.length > 1
+      ? [{ kind: "ranks" as const, id: `${id}/ranks`, of, ranks: report.ranks }]
+      : []),
+    ...report.frames.map((frame, index): FrameNode => ({
+      kind: "frame",
+      id: `${id}/${index}`,
+      report,
+      index,
+      frame,
+    })),
+  ];
+}
+
+/** The ranks in their order, those that did not go the way of the others first. */
+export function rankNodes({ id, of, ranks }: RanksNode): RankNode[] {
+  return ranks
+    .map((rank): RankNode => ({ kind: "rank", id: `${id}/${rank.rank}`, of, rank }))
+    .toSorted((one, other) => Number(other.rank.differs) - Number(one.rank.differs));
+}
+
+/** A function's findings, the worst first, then its graphs and guards. */
+export function childrenOfFrame(of: FrameNode): Node[] {
+  const { id, report, frame } = of;
+  const groups: GroupNode[] = [];
+  if (frame.graphs.length > 0) {
+    groups.push({ kind: "graphs", id: `${id}/graphs`, of });
+  }
+  if (frame.guards > 0) {
+    groups.push({ kind: "guards", id: `${id}/guards`, of });
+  }
+  return [...findingNodes(id, report, frame.findings), ...groups];
+}
+
+export function graphNodes({ id, of }: GroupNode): Node[] {
+  return of.frame.graphs.map((graph, index) => ({
+    kind: "graph",
+    id: `${id}/${index}`,
+    graph,
+    artifacts: of.report.artifacts.filter(({ compileId }) => compileId === graph.compileId),
+  }));
+}
+
+/** The documents of a graph, by phase if there are several. What is of all phases comes first. */
+export function childrenOfGraph({ id, artifacts }: GraphNode): Node[] {
+  const phases = [...new Set(artifacts.map(({ phase }) => phase))].filter((phase) => phase !== "");
+  if (phases.length < 2) {
+    return artifactNodes(id, artifacts);
+  }
+  const of = (wanted: string) => artifacts.filter(({ phase }) => phase === wanted);
+  return [
+    ...artifactNodes(id, of("")),
+    ...phases.map((phase): PhaseNode => ({
+      kind: "phase",
+      id: `${id}/${phase}`,
+      phase,
+      artifacts: of(phase),
+    })),
+  ];
+}
+
+export function artifactNodes(parent: string, artifacts: readonly ArtifactItem[]): ArtifactNode[] {
+  return artifacts.map((artifact) => ({
+    kind: "artifact",
+    id: `${parent}/${artifact.file}`,
+    artifact,
+  }));
+}
+
+/**
+ * Guards in the order of the server, those on the state of the process apart. Those that say the same, one for
+ * each dimension or so, are told once.
+ */
+export function guardNodes({ id }: GroupNode, guards: readonly GuardItem[]): Node[] {
+  const groups = new Map<string, GuardNode>();
+  for (const guard of guards) {
+    const key = JSON.stringify([guard.name, guard.kind, guard.expected, guard.failures > 0]);
+    const same = groups.get(key);
+    if (same) {
+      same.count += 1;
+    } else {
+      groups.set(key, { kind: "guard", id: `${id}/${groups.size}`, guard, count: 1 });
+    }
+  }
+  const nodes = [...groups.values()];
+  const ambient = nodes.filter(({ guard }) => guard.ambient);
+  const others: Node[] = nodes.filter(({ guard }) => !guard.ambient);
+  return ambient.length === 0
+    ? others
+    : [{ kind: "ambient", id: `${id}/ambient`, guards: ambient }, ...others];
+}
+
+function findingNodes(parent: string, report: ReportItem, indices: readonly number[]): Node[] {
+  const severities = ["error", "warning", "information"];
+  return indices
+    .flatMap((index): FindingNode[] => {
+      const finding = report.findings[index];
+      const id = `${parent}/finding/${index}`;
+      return finding ? [{ kind: "finding", id, target: report.target, finding }] : [];
+    })
+    .toSorted(
+      (one, other) =>
+        severities.indexOf(one.finding.severity) - severities.indexOf(other.finding.severity),
+    );
+}
+
+function targetNode(item: TargetItem, before: TargetNode | undefined): TargetNode {
+  if (before === undefined) {
+    return { kind: "target", id: `target/${item.id}`, item, report: undefined, parent: undefined };
+  }
+  before.item = item;
+  before.parent = undefined;
+  return before;
+}
+
+function folderNode(uri: string, targets: readonly TargetNode[]): FolderNode {
+  const own = targets.filter((target) => target.item.folder === uri);
+  const folder: FolderNode = { kind: "folder", id: `folder/${uri}`, uri, targets: own };
+  own.forEach((target) => (target.parent = folder));
+  return folder;
+}

@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Node, TargetNode } from "./nodes";
+import { GUARDS, REPORT, type ReportItem, type TargetItem, TARGETS } from "../protocol";
+import type { Server } from "../server/server";
+import { Targets } from "./targets";
+import { finding, frame, report, target } from "../testing/reports";
+import { Uri, workspace } from "../testing/vscode";
+
+const ID = target().id;
+const STATUS = { target: ID, generation: 1, stale: false, runOnSave: true };
+
+/** What the server has, and the requests that it got. */
+let listed: TargetItem[];
+let told: ReportItem | undefined;
+let asked: string[];
+let targets: Targets;
+let changed: (Node | undefined)[];
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  listed = [target()];
+  told = undefined;
+  asked = [];
+  changed = [];
+  const request = (method: string) => {
+    asked.push(method);
+    const answer = { [TARGETS]: listed, [REPORT]: told, [GUARDS]: [] }[method];
+    return Promise.resolve(answer);
+  };
+  targets = new Targets({ request } as unknown as Server);
+  targets.onDidChangeTreeData((node) => changed.push(node));
+});
+
+afterEach(() => {
+  targets.dispose();
+  vi.useRealTimers();
+});
+
+async function root(): Promise<TargetNode> {
+  const [node] = await targets.getChildren();
+  if (node?.kind !== "target") {
+    throw new Error("no target is shown");
+  }
+  return node;
+}
+
+test("the list is asked for once, when it is shown", async () => {
+  expect(asked).toEqual([]);
+  await targets.getChildren();
+  await targets.getChildren();
+  expect(asked).toEqual([TARGETS]);
+});
+
+test("what ran before the view was shown has its report", async () => {
+  listed = [target({ state: "finished" })];
+  told = report({ frames: [frame()] });
+  expect(await targets.getChildren(await root())).toMatchObject([{ kind: "frame" }]);
+});
+
+test("a run that is over is told anew, also if a part of its report was shown", async () => {
+  listed = [target({ state: "running" })];
+  told = report({ findings: [finding()] });
+  const node = await root();
+  told = report({ findings: [finding(), finding()] });
+  await targets.status({ ...STATUS, state: "finished" });
+  expect(await targets.getChildren(node)).toHaveLength(2);
+  expect(changed).toEqual([node]);
+  expect(node.item.state).toBe("finished");
+});
+
+test("while a target runs again, what its last run told stays", async () => {
+  listed = [target({ state: "finished" })];
+  told = report({ findings: [finding()] });
+  const node = await root();
+  await targets.status({ ...STATUS, state: "running" });
+  expect(await targets.getChildren(node)).toHaveLength(1);
+});
+
+test("a target that was cleared is as if it had never run", async () => {
+  listed = [target({ state: "finished" })];
+  told = report({ findings: [finding()] });
+  const node = await root();
+  await targets.status(STATUS);
+  expect(await targets.getChildren(node)).toEqual([]);
+  expect(node.item).not.toHaveProperty("state");
+});
+
+test("a trace that was closed is gone from the view", async () => {
+  listed = [target({ kind: "trace", state: "finished" })];
+  told = report();
+  await root();
+  listed = [];
+  await targets.status(STATUS);
+  expect(changed).toEqual([undefined]);
+  expect(await targets.getChildren()).toEqual([]);
+});
+
+test("what the list does not have yet is asked for before it is revealed", async () => {
+  await targets.getChildren();
+  listed = [target(), target({ id: "trace:/job", kind: "trace" })];
+  await targets.reveal("trace:/job");
+  await targets.reveal(ID);
+  expect(asked).toEqual([TARGETS, TARGETS]);
+});
+
+test("many changes of files are one refresh", async () => {
+  await targets.getChildren();
+  for (let times = 0; times < 10; times++) {
+    workspace.fileChanged.fire(Uri.file("/project/toy.py"));
+    await vi.advanceTimersByTimeAsync(100);
+  }
+  expect(changed).toEqual([]);
+  await vi.advanceTimersByTimeAsync(500);
+  expect(changed).toEqual([undefined]);
+  await targets.getChildren();
+  expect(asked).toEqual([TARGETS, TARGETS]);
+});
+
+test("a target that the list does not have makes it be asked for anew", async () => {
+  await targets.getChildren();
+  await targets.status({ ...STATUS, target: "new", state: "running" });
+  await vi.advanceTimersByTimeAsync(500);
+  expect(changed).toEqual([undefined]);
+});
+
+test("nodes stay the same when the list is asked for anew", async () => {
+  const before = await root();
+  targets.refresh();
+  expect(await root()).toBe(before);
+});
+
+test("another server begins with nothing", async () => {
+  listed = [target({ state: "finished" })];
+  told = report({ findings: [finding()] });
+  const before = await root();
+  listed = [target()];
+  targets.reset();
+  const after = await root();
+  expect(after).not.toBe(before);
+  expect(await targets.getChildren(after)).toEqual([]);
+});
