@@ -11,10 +11,10 @@ import {
   findStage,
   minify,
   type Named,
-  openRepro,
   profileRecompilations,
   tryRecipes,
 } from "./actions/failures";
+import { openRepro } from "./shared/repros";
 import { openKernels, showSource } from "./actions/kernels";
 import type { ArtifactNode, FindingNode, GuardNode, RankNode, TargetNode } from "./targets/nodes";
 import { pickTarget } from "./actions/pick";

@@ -2,12 +2,12 @@ import { beforeEach, expect, test } from "vitest";
 import {
   copyBugReport,
   findStage,
-  minified,
   minify,
   type Named,
   profileRecompilations,
   tryRecipes,
 } from "./failures";
+import { minified } from "../shared/repros";
 import { BUG_REPORT, MINIFY, RECIPES, RECOMPILES, STAGES } from "../protocol";
 import type { Server } from "../server/server";
 import { finding, target } from "../testing/reports";

@@ -1,4 +1,4 @@
-import { env, l10n, type TextDocument, ViewColumn, window } from "vscode";
+import { env, l10n, type TextDocument, window } from "vscode";
 import { agrees, confirm, reply } from "../shared/messages";
 import type { FindingNode, TargetNode } from "../targets/nodes";
 import {
@@ -7,13 +7,11 @@ import {
   FROZEN,
   MINIFY,
   type MinifyOptions,
-  type MinifySummary,
   RECIPES,
   RECOMPILES,
   STAGES,
 } from "../protocol";
 import type { Server } from "../server/server";
-import { FILES, uriOf } from "../shared/uris";
 
 /** What a menu of the view hands over; nothing, from the palette. */
 export type Named = TargetNode | FindingNode | undefined;
@@ -45,21 +43,6 @@ export async function minify(server: Server, named: Named): Promise<void> {
     const failure: MinifyOptions[] =
       named?.kind === "finding" && named.finding.minify ? [named.finding.minify] : [];
     await server.command(MINIFY, target, ...failure);
-  }
-}
-
-/** Open a repro beside what it was made of. */
-export async function openRepro(uri: string): Promise<void> {
-  const repro = uriOf(uri, FILES);
-  if (repro) {
-    await window.showTextDocument(repro, { viewColumn: ViewColumn.Beside, preview: false });
-  }
-}
-
-/** Open the repro that a minification has made, if it has. The server has told what became of it. */
-export async function minified(summary: MinifySummary | undefined): Promise<void> {
-  if (summary?.repro !== undefined) {
-    await openRepro(summary.repro);
   }
 }
 

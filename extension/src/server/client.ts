@@ -22,7 +22,7 @@ import {
   type StaticFeature,
 } from "vscode-languageclient/node";
 import { previewLinks, showPage } from "../shared/explanation";
-import { minified } from "../actions/failures";
+import { minified } from "../shared/repros";
 import { forget, reply, showOutput } from "../shared/messages";
 import type { Milestones } from "../shared/milestones";
 import {

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { openBeside } from "../actions/artifacts";
 import { showExplanation } from "./explanation";
-import { openRepro } from "../actions/failures";
+import { openRepro } from "./repros";
 import { showSource } from "../actions/kernels";
 import { Milestones } from "./milestones";
 import { executed, shown, window } from "../testing/vscode";
