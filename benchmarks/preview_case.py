@@ -54,7 +54,7 @@ def on_device(path: str, folder: Path) -> dict[str, Any]:
         eager = tensors_of(runpy.run_path(path, run_name="__main__"))
     torch._dynamo.reset()
     facts: list[Fact] = []
-    run(RunRequest(1, Script(path), "whole", cache=str(folder / "device")), facts.extend)
+    run(RunRequest(1, Script(path), "build", cache=str(folder / "device")), facts.extend)
     torch.save((eager, tensors_of(vars(sys.modules["__main__"]))), folder / "results.pt")
     return told(facts)
 
@@ -76,7 +76,7 @@ def loaded(path: str, folder: Path) -> dict[str, Any]:
         modules.append(kernel_compat.keep_loaded())
 
     facts: list[Fact] = []
-    run(RunRequest(1, Script(path), "whole", cache=str(folder / "loaded")), facts.extend, prepare)
+    run(RunRequest(1, Script(path), "build", cache=str(folder / "loaded")), facts.extend, prepare)
     binaries = {
         (module.__file__, name): Path(binary.folder).name
         for module in modules[0]

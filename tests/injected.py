@@ -35,16 +35,16 @@ _PATH = [
 _BOUNDARY = ("Runs", "RunObserver")
 """The classes that answer."""
 _OF_BOUNDARY = (
-    "runs._Asked.",
-    "runs._Slot.__init__",
-    "runs._Slot.take",
-    "runs._Slot.stop",
-    "runs._Slot.forget",
+    "schedule._RunOptions.",
+    "schedule._Slot.__init__",
+    "schedule._Slot.take",
+    "schedule._Slot.stop",
+    "schedule._Slot.forget",
 )
 """They do nothing without these, which can only keep things in attributes."""
 _CALLBACKS = (
     *("fork_server.ForkServer._receive", "fork_server.ForkServer._bury", "process.ProcessProtocol."),
-    "run._Delivery.take",
+    "program_run._Delivery.take",
 )
 """Called by the event loop and by pygls, which have nobody to answer."""
 _RELEASING = (

@@ -47,7 +47,7 @@ def _run(folder: Path, program: str, prepare: Callable[[], None] | None = None) 
     def work() -> list[Fact]:
         os.chdir(folder)
         facts: list[Fact] = []
-        run(RunRequest(1, Script(str(path)), "whole", cache=str(folder)), facts.extend, prepare)
+        run(RunRequest(1, Script(str(path)), "build", cache=str(folder)), facts.extend, prepare)
         return facts
 
     ended = run_child(work, _SECONDS)

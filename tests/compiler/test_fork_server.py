@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from fullgraph_compiler.facts import Fact, ModulesLoaded, PhasesTimed, RunFinished, RunRequest, Script
 from fullgraph_server.runs.program_run import Run
-from fullgraph_server.workers.pool import Workers
+from fullgraph_server.workers.pool import WorkerPool
 from fullgraph_server.workers.settings import RunSettings
 from worker_client import TOY
 
@@ -31,18 +31,18 @@ def observe(
     settings = RunSettings(sys.executable, file.parent, {**os.environ, **(env or {})})
 
     async def runs() -> list[tuple[list[Fact], str]]:
-        workers = Workers(fork=fork)
+        workers = WorkerPool(fork=fork)
         try:
             first = await one(workers)
             workers.expect(settings, libraries)
-            (nursery,) = workers._nurseries.values()
-            assert nursery._spare is not None
-            await (await nursery._spare).hello
+            (warm_pool,) = workers._warm_pools.values()
+            assert warm_pool._spare is not None
+            await (await warm_pool._spare).hello
             return [first, await one(workers)]
         finally:
             await workers.close()
 
-    async def one(workers: Workers) -> tuple[list[Fact], str]:
+    async def one(workers: WorkerPool) -> tuple[list[Fact], str]:
         facts: list[Fact] = []
         output: list[str] = []
         run = Run(workers, settings, RunRequest(1, Script(str(file))), libraries, output.append)

@@ -120,12 +120,12 @@ def missed(facts: list[f.Fact]) -> list[tuple[str, int, str]]:
     return [
         (fact.function, fact.stack[0].row, fact.failures[-1].reason.partition(" mismatch")[0])
         for fact in facts
-        if isinstance(fact, f.CallMissed)
+        if isinstance(fact, f.LateCompilation)
     ]
 
 
 def test_after_the_warm_up_nothing_is_compiled(tmp_path: Path) -> None:
-    facts = run(WARM, tmp_path, depth="frozen")
+    facts = run(WARM, tmp_path, depth="late-compile")
     assert compiled(facts) == ["whole", "broken", "broken"]
     size, flag = "tensor 'x' size", "flag == False"
     assert missed(facts) == [
@@ -135,7 +135,7 @@ def test_after_the_warm_up_nothing_is_compiled(tmp_path: Path) -> None:
         ("whole", 19, size),
         ("broken", 20, size),
     ]
-    failure = next(fact for fact in facts if isinstance(fact, f.CallMissed)).failures[-1]
+    failure = next(fact for fact in facts if isinstance(fact, f.LateCompilation)).failures[-1]
     assert (failure.source, failure.dimension, failure.expected, failure.actual) == ("L['x']", 0, "3", "4")
     assert failure.stack[-1].row == 6
 
@@ -150,7 +150,7 @@ def test_a_function_that_is_compiled_anew_in_each_call_is_one(tmp_path: Path) ->
         for size in (2, 3, 2):
             torch.compile(f, backend="eager")(torch.ones(size))
         """
-    facts = run(text, tmp_path, depth="frozen")
+    facts = run(text, tmp_path, depth="late-compile")
     assert compiled(facts) == ["f"]
     assert [name for name, _, _ in missed(facts)] == ["f"]
 
@@ -162,12 +162,12 @@ def test_models_of_one_class_warm_up_by_themselves(tmp_path: Path) -> None:
         for size in (2, 3):
             torch.compile(torch.nn.Linear(size, size), backend="eager")(torch.ones(size))
         """
-    facts = run(text, tmp_path, depth="frozen")
+    facts = run(text, tmp_path, depth="late-compile")
     assert missed(facts) == []
     assert len(compiled(facts)) == 2
 
 
 def test_a_longer_warm_up(tmp_path: Path) -> None:
-    facts = run(WARM, tmp_path, f.Switches(warm_up=3), depth="frozen")
+    facts = run(WARM, tmp_path, f.Switches(warm_up=3), depth="late-compile")
     assert [name for name, _, _ in missed(facts)] == ["whole"]
-    assert missed(run(WARM, tmp_path, f.Switches(warm_up=4), depth="frozen")) == []
+    assert missed(run(WARM, tmp_path, f.Switches(warm_up=4), depth="late-compile")) == []

@@ -13,7 +13,7 @@ from fullgraph_compiler.facts import Fact, MinifyRequest, RunFinished, RunReques
 from fullgraph_server.cli import main
 from fullgraph_server.cli import session as session_module
 from fullgraph_server.runs import execution, torchrun
-from fullgraph_server.workers.pool import Workers
+from fullgraph_server.workers.pool import WorkerPool
 from fullgraph_server.workers.settings import RunSettings
 
 
@@ -33,7 +33,7 @@ class FakeRun:
     on_execute: ClassVar[Callable[[], None] | None] = None
 
     def __init__(
-        self, _: Workers, settings: RunSettings, request: RunRequest | MinifyRequest, *_rest: object
+        self, _: WorkerPool, settings: RunSettings, request: RunRequest | MinifyRequest, *_rest: object
     ) -> None:
         self.torch = "2.13.0"
         self.asked.append((settings, request))

@@ -24,7 +24,7 @@ from fullgraph_server.compare.baseline import (
     read_baseline,
     write_baseline,
 )
-from fullgraph_server.compare.fingerprint import Found, Identity, found_in
+from fullgraph_server.compare.fingerprint import Fingerprint, Fingerprinted, fingerprinted
 from fullgraph_server.report.fold import fold
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
@@ -33,10 +33,12 @@ TOY = 'def toy(a, b):\n    x = a + b\n    print("woo")\n    return x\n'
 FILE = "/w/sub/toy.py"
 
 
-def found(*facts: Fact, text: str = TOY, root: str = "/w", torch: str = "2.13.0") -> tuple[Found, ...]:
+def found(
+    *facts: Fact, text: str = TOY, root: str = "/w", torch: str = "2.13.0"
+) -> tuple[Fingerprinted, ...]:
     filename = FILE.replace("/w", root, 1)
     workspace = Workspace(Path(root), {filename: SourceFile(filename, text)}.get)
-    return found_in(fold("sub/toy.py", 1, torch, facts, workspace), Path(root))
+    return fingerprinted(fold("sub/toy.py", 1, torch, facts, workspace), Path(root))
 
 
 def started(root: str = "/w") -> FrameStarted:
@@ -67,13 +69,13 @@ def changed(expected: int, actual: int, compile_id: str = "0/1", dimension: int 
     return Recompile(compile_id, (failure,))
 
 
-def identities(*facts: Fact) -> list[Identity]:
-    return [item.identity for item in found(*facts)]
+def fingerprints(*facts: Fact) -> list[Fingerprint]:
+    return [item.fingerprint for item in found(*facts)]
 
 
 def test_the_identity_of_a_break_is_its_file_line_and_id() -> None:
-    assert identities(started(), broke()) == [
-        Identity("sub/toy.py", 'print("woo")', "GB0059", "graph-break", "")
+    assert fingerprints(started(), broke()) == [
+        Fingerprint("sub/toy.py", 'print("woo")', "GB0059", "graph-break", "")
     ]
 
 
@@ -89,7 +91,7 @@ def test_the_identity_of_a_break_is_its_file_line_and_id() -> None:
 )
 def test_what_does_not_make_a_break_another_one(row: int, text: str, root: str, reason: str) -> None:
     later = found(started(root), broke(row, root, reason), text=text, root=root, torch="2.15.0")
-    assert [item.identity for item in later] == identities(started(), broke())
+    assert [item.fingerprint for item in later] == fingerprints(started(), broke())
 
 
 @pytest.mark.parametrize(
@@ -102,11 +104,13 @@ def test_what_does_not_make_a_break_another_one(row: int, text: str, root: str, 
     ids=["an edited line", "another id", "another line"],
 )
 def test_what_makes_a_break_another_one(fact: GraphBreak, text: str) -> None:
-    assert [item.identity for item in found(started(), fact, text=text)] != identities(started(), broke())
+    assert [item.fingerprint for item in found(started(), fact, text=text)] != fingerprints(
+        started(), broke()
+    )
 
 
 def test_a_break_without_torchs_id_is_told_by_its_message() -> None:
-    one, other = (identities(started(), broke(code="", reason=reason)) for reason in ("print", "input"))
+    one, other = (fingerprints(started(), broke(code="", reason=reason)) for reason in ("print", "input"))
     assert one != other
     assert one[0].code == "graph-break"
 
@@ -120,7 +124,7 @@ def test_a_break_without_torchs_id_is_told_by_its_message() -> None:
     ],
 )
 def test_what_varies_in_a_message_does_not_count(one: str, other: str) -> None:
-    assert identities(started(), failed(one)) == identities(started(), failed(other))
+    assert fingerprints(started(), failed(one)) == fingerprints(started(), failed(other))
 
 
 @pytest.mark.parametrize(
@@ -128,20 +132,20 @@ def test_what_varies_in_a_message_does_not_count(one: str, other: str) -> None:
     [("expected float32", "expected float16"), ("no lowering of conv2d", "no lowering of conv3d")],
 )
 def test_numbers_in_names_count(one: str, other: str) -> None:
-    assert identities(started(), failed(one)) != identities(started(), failed(other))
+    assert fingerprints(started(), failed(one)) != fingerprints(started(), failed(other))
 
 
 def test_a_recompilation_is_told_by_what_changed_not_by_its_values() -> None:
-    once = identities(started(), changed(10, 12))
-    again = identities(started(), changed(3, 4), changed(3, 5, "0/2"))
+    once = fingerprints(started(), changed(10, 12))
+    again = fingerprints(started(), changed(3, 4), changed(3, 5, "0/2"))
     assert once == again
     assert once[0].message == "size of `a` at dimension 0"
-    assert identities(started(), changed(10, 12, dimension=1)) != once
+    assert fingerprints(started(), changed(10, 12, dimension=1)) != once
 
 
 def test_the_number_of_a_limit_does_not_count() -> None:
     one, other = (
-        identities(started(), RecompileLimit("0/8", "toy", FILE, 1, limit, "recompile_limit", fatal=False))
+        fingerprints(started(), RecompileLimit("0/8", "toy", FILE, 1, limit, "recompile_limit", fatal=False))
         for limit in (8, 16)
     )
     assert one == other
@@ -162,7 +166,7 @@ def test_a_baseline_knows_its_findings_and_no_others() -> None:
 def test_of_more_equal_findings_the_last_is_new() -> None:
     baseline = baseline_of([found(started(), broke(2), text=TWICE)])
     both = found(started(), broke(2), broke(4), text=TWICE)
-    assert both[0].identity == both[1].identity
+    assert both[0].fingerprint == both[1].fingerprint
     assert baseline.known(both) == {both[0].finding}
     assert baseline_of([both]).known(both) == {item.finding for item in both}
 
@@ -206,8 +210,8 @@ def test_the_file_is_sorted_and_holds_nothing_that_changes_by_itself(tmp_path: P
 
 def test_a_file_whose_text_is_unknown_has_no_line(tmp_path: Path) -> None:
     report = fold("sub/toy.py", 1, "", (started(), broke()), Workspace(Path("/w"), {}.get))
-    items = found_in(replace(report, files={}), Path("/w"))
-    assert items[0].identity.line == ""
+    items = fingerprinted(replace(report, files={}), Path("/w"))
+    assert items[0].fingerprint.line == ""
     write_baseline(tmp_path / "a.json", baseline_of([items]))
     assert read_baseline(tmp_path / "a.json") == baseline_of([items])
 
@@ -242,7 +246,7 @@ def test_a_file_that_is_no_baseline_is_refused_in_one_sentence(
 
 def test_half_a_character_is_written_and_read_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "known.json"
-    identity = Identity("a\udcff.py", "x = '\ud800ü'", "GB1", "graph-break", "m")
-    write_baseline(path, Baseline({identity: 1}))
-    assert read_baseline(path).counts == {identity: 1}
+    fingerprint = Fingerprint("a\udcff.py", "x = '\ud800ü'", "GB1", "graph-break", "m")
+    write_baseline(path, Baseline({fingerprint: 1}))
+    assert read_baseline(path).counts == {fingerprint: 1}
     assert "ü" in path.read_text("utf-8")

@@ -125,7 +125,7 @@ def test_the_switches_of_the_command_line_come_before_those_of_the_project(
     assert [(request.depth, request.switches) for _, request in fake.asked] == [
         ("graph", Switches("on", 2)),
         ("graph", Switches("off", 2, "f", cold_caches=True, cpp_stacks=True, dry_run=True)),
-        ("frozen", Switches("on", 2, warm_up=3)),
+        ("late-compile", Switches("on", 2, warm_up=3)),
     ]
 
 

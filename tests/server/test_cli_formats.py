@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from fullgraph_server.cli.formats import FORMATS, Checked
-from fullgraph_server.cli.formats.checked import Known
+from fullgraph_server.cli.formats.checked import BaselineMatch
 from fullgraph_server.report.model import Finding, FrameReport, Guard, Report
 from fullgraph_server.workspace.positions import Call, Span
 from fullgraph_server.workspace.source import SourceFile
@@ -335,7 +335,7 @@ def half_known(folder: Path) -> Checked:
     """A report with a finding that is in the baseline, and one that is not."""
     known, new = graph_break(folder), graph_break(folder, code="GB0059", hints=(), url="")
     report = checked(folder, known, new, frames=(frame(folder),))
-    return replace(report, known=Known("ci/known.json", frozenset({known})))
+    return replace(report, known=BaselineMatch("ci/known.json", frozenset({known})))
 
 
 def test_text_counts_what_is_in_the_baseline_and_shows_what_is_new(half_known: Checked) -> None:

@@ -155,7 +155,7 @@ def test_the_device_goes_to_the_run_and_building_changes_nothing(fake: type[Fake
 def test_without_a_device_kernels_are_built_on_demand(fake: type[FakeRun]) -> None:
     fullgraph("kernels", "a.py", "--build")
     settings, request = fake.asked[-1]
-    assert (request.depth, request.switches.device, settings.preview_python) == ("whole", "", None)
+    assert (request.depth, request.switches.device, settings.preview_python) == ("build", "", None)
 
 
 @pytest.mark.parametrize(

@@ -112,8 +112,8 @@ def test_lines_that_moved_other_folders_and_torchs_wording_are_no_difference() -
 def test_an_edited_line_is_new_and_gone() -> None:
     after = ran(started(), broke(), text=TOY.replace("woo", "zoo"))
     comparison = compared(ran(started(), broke()), after)
-    assert [item.identity.line for item in comparison.new] == ['print("zoo")']
-    assert [item.identity.line for item in comparison.gone] == ['print("woo")']
+    assert [item.fingerprint.line for item in comparison.new] == ['print("zoo")']
+    assert [item.fingerprint.line for item in comparison.gone] == ['print("woo")']
     assert comparison.worse
 
 

@@ -90,7 +90,7 @@ class Client:
         self.workspace = ClientWorkspace("file:///w", position_encoding=types.PositionEncodingKind.Utf16)
 
 
-class Told:
+class LaunchNotes:
     """Stands in for the runs: has these reports."""
 
     def __init__(self, *reports: Report) -> None:
@@ -162,11 +162,11 @@ def written(report: Report, other: Report) -> Iterator[tuple[str, str]]:
                 yield f"hover {row}:{word.start() + 1}", found[0]
     for finding in report.findings:
         yield f"explanation of {finding.kind}", explain(report, finding, documents)
-    runs = Told(report, other)
+    runs = LaunchNotes(report, other)
     yield "profile", read_profile(profile_uri(report), documents, runs) or ""  # type: ignore[arg-type]
     for before, after in ((report, other), (other, report)):
         yield "comparison", markdown(compare(before, after, Path("/w"), Path("/w")))
-    traces = Told(replace(report, target="trace:/w/a"), replace(other, target="trace:/w/b"))
+    traces = LaunchNotes(replace(report, target="trace:/w/a"), replace(other, target="trace:/w/b"))
     query = '[["trace:/w/a", 1], ["trace:/w/b", 1]]'
     yield "traces", read_comparison(f"{COMPARISON_SCHEME}:/x?{query}", documents, traces) or ""  # type: ignore[arg-type]
     for item in shown_lines(filename, newest_first([report]), documents.drift):

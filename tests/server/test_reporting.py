@@ -9,21 +9,21 @@ import pytest
 from fullgraph_compiler.facts import Fact, FrameStarted, RunFinished, Status, TargetProblem
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report
-from fullgraph_server.runs.partial_reports import Reporting, tells
+from fullgraph_server.runs.partial_reports import PartialReports, tells
 from fullgraph_server.workspace.workspace import Workspace
 
 FRAME = FrameStarted("0/0", "f", "/w/model.py", 1)
 PROBLEM = TargetProblem("warning", "a finding")
 
 
-class Told:
+class LaunchNotes:
     """Facts, what was reported of them, and a way to wait for it."""
 
     def __init__(self, workspace: Workspace, facts: Sequence[Fact] = ()) -> None:
         self.facts = list(facts)
         self.reports: list[Report] = []
         self.event = asyncio.Event()
-        self.reporting = Reporting(self.fold, self.take)
+        self.reporting = PartialReports(self.fold, self.take)
         self._workspace = workspace
 
     def fold(self) -> Report:
@@ -40,7 +40,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 
 async def test_a_finding_is_reported_before_the_end_and_nothing_without_one(workspace: Workspace) -> None:
-    told = Told(workspace)
+    told = LaunchNotes(workspace)
     for fact in (FRAME, PROBLEM):
         told.facts.append(fact)
         told.reporting.more()
@@ -54,7 +54,7 @@ async def test_a_finding_is_reported_before_the_end_and_nothing_without_one(work
 
 
 async def test_facts_that_come_while_a_report_is_made_are_in_the_next(workspace: Workspace) -> None:
-    class Late(Told):
+    class Late(LaunchNotes):
         def fold(self) -> Report:
             report = super().fold()
             if len(self.facts) == 1:
@@ -78,7 +78,7 @@ async def test_where_nobody_wants_unfinished_reports_only_the_last_is_made() -> 
         folded.append(1)
         return Report("target", 1, status="finished")
 
-    reporting = Reporting(make, None)
+    reporting = PartialReports(make, None)
     reporting.more()
     reporting.end()
     assert (await reporting.finish()).status == "finished"
@@ -92,7 +92,7 @@ async def test_where_nobody_wants_unfinished_reports_only_the_last_is_made() -> 
 async def test_a_run_that_was_cancelled_before_it_found_anything_leaves_the_earlier_report(
     workspace: Workspace, status: Status, findings: bool, reported: bool
 ) -> None:
-    told = Told(workspace, [FRAME, *([PROBLEM] if findings else []), RunFinished(status, 1.0)])
+    told = LaunchNotes(workspace, [FRAME, *([PROBLEM] if findings else []), RunFinished(status, 1.0)])
     told.reporting.end()
     report = await told.reporting.finish()
     assert bool(told.reports) == tells(report) == reported

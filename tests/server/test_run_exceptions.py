@@ -16,7 +16,7 @@ from fullgraph_compiler.facts import Fact, RunFinished, Script, Status
 from fullgraph_server.report.faults import verdict
 from fullgraph_server.report.model import Report
 from fullgraph_server.report.recipes import what_helps
-from fullgraph_server.report.recompiles import frozen_verdict
+from fullgraph_server.report.recompiles import late_compilation_verdict
 from fullgraph_server.runs import partial_reports, schedule, torchrun
 from fullgraph_server.runs.execution import failed_report
 from fullgraph_server.runs.plan import Job, Plan
@@ -163,7 +163,7 @@ async def test_an_exception_at_any_call_of_a_run_is_answered_and_the_next_run_wo
     assert len(names) > 10
     if moment == "after":
         # All that it does is to schedule something: after that, nothing can fail.
-        names = [name for name in names if not name.endswith("Nursery._end")]
+        names = [name for name in names if not name.endswith("WarmPool._end")]
     for name in names:
         injector.fault = Fault(name, moment, error)
         said = await place.answer()
@@ -263,7 +263,7 @@ async def test_who_waits_for_a_run_that_a_save_replaced_is_answered_when_the_nex
     place.script("hang")
     run = place.runs.start("target")
     await place.other.first_report()
-    monkeypatch.setattr(schedule, "work_of", fails)
+    monkeypatch.setattr(schedule, "execution_of", fails)
     place.runs.restart(str(place.file))
     report = await asyncio.wait_for(run, SECONDS)
     assert report is not None
@@ -303,7 +303,7 @@ async def test_a_plan_that_is_cancelled_is_answered(place: Place, monkeypatch: p
 async def test_a_run_whose_facts_cannot_be_taken_ends(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """As where the folder for a preview cannot be made, though the program would go on for ever."""
     place.script("hang")
-    monkeypatch.setattr(partial_reports.Reporting, "more", fails)
+    monkeypatch.setattr(partial_reports.PartialReports, "more", fails)
     report = await place.run()
     assert "Fullgraph itself failed in this run, with OSError: the disk is full" in problems(report)
 
@@ -341,7 +341,7 @@ async def open_gate(gate: Path) -> None:
     await asyncio.wait_for(asyncio.to_thread(gate.write_text, ""), SECONDS)
 
 
-@pytest.mark.parametrize("judge", [verdict, frozen_verdict, what_helps])
+@pytest.mark.parametrize("judge", [verdict, late_compilation_verdict, what_helps])
 def test_no_verdict_is_given_of_a_run_that_failed(judge: Callable[[Report], str]) -> None:
     report = failed_report(Report("target", 1), "/w/program.py", OSError("the disk is full"))
     assert judge(report) == "Fullgraph itself failed in this run, with OSError: the disk is full"

@@ -14,7 +14,7 @@ from fullgraph_compiler.facts import CHANNEL_LOST, Fact, RunFinished, RunRequest
 from fullgraph_server.runs import program_run as run_module
 from fullgraph_server.runs.program_run import Run
 from fullgraph_server.workers import fork_server, process, warm_pool
-from fullgraph_server.workers.pool import Workers
+from fullgraph_server.workers.pool import WorkerPool
 from fullgraph_server.workers.settings import RunSettings
 from processes import dies
 
@@ -66,11 +66,11 @@ async def workers(
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
     no_temporary_file_stays: None,  # noqa: ARG001 - its end comes after that of the workers
-) -> AsyncIterator[Workers]:
+) -> AsyncIterator[WorkerPool]:
     """Every way in which workers start."""
     if request.param == "unsafe to fork":
         monkeypatch.setenv("FAKE_UNSAFE", "libraries have started 3 threads")
-    workers = Workers(fork=request.param != "executed ahead")
+    workers = WorkerPool(fork=request.param != "executed ahead")
     if request.param == "forked":
         monkeypatch.setattr(workers, "expect", lambda *_: None)
     yield workers
@@ -78,7 +78,7 @@ async def workers(
 
 
 def prepare(
-    workers: Workers,
+    workers: WorkerPool,
     scenario: str,
     cwd: Path,
     python: str = sys.executable,
@@ -103,41 +103,41 @@ async def execute(seen: Seen) -> Seen:
     return seen
 
 
-async def test_facts_arrive_in_order_and_nothing_after_the_end(workers: Workers, tmp_path: Path) -> None:
+async def test_facts_arrive_in_order_and_nothing_after_the_end(workers: WorkerPool, tmp_path: Path) -> None:
     seen = await execute(prepare(workers, "finish", tmp_path))
     assert seen.messages == ["one", "two"]
     assert seen.finished == RunFinished("finished", 0.5, 0)
     assert seen.run.torch == "2.13.0"
 
 
-async def test_what_follows_the_end_in_one_message_is_dropped(workers: Workers, tmp_path: Path) -> None:
+async def test_what_follows_the_end_in_one_message_is_dropped(workers: WorkerPool, tmp_path: Path) -> None:
     seen = await execute(prepare(workers, "finish-early", tmp_path))
     assert seen.facts[1:] == [RunFinished("finished", 0.5, 0)]
 
 
-async def test_the_program_gets_its_folder_and_environment(workers: Workers, tmp_path: Path) -> None:
+async def test_the_program_gets_its_folder_and_environment(workers: WorkerPool, tmp_path: Path) -> None:
     seen = await execute(prepare(workers, "environment", tmp_path, env={"COLOUR": "green"}))
     assert seen.messages == [str(tmp_path), "green"]
 
 
-async def test_output_is_text_whatever_its_bytes(workers: Workers, tmp_path: Path) -> None:
+async def test_output_is_text_whatever_its_bytes(workers: WorkerPool, tmp_path: Path) -> None:
     seen = await execute(prepare(workers, "output", tmp_path))
     assert seen.output == "café\n\ufffd\ufffd\x00binary\n"
 
 
-async def test_a_message_of_megabytes(workers: Workers, tmp_path: Path) -> None:
+async def test_a_message_of_megabytes(workers: WorkerPool, tmp_path: Path) -> None:
     seen = await execute(prepare(workers, "large", tmp_path))
     assert len(seen.facts) == 5001
     assert seen.finished.status == "finished"
 
 
-async def test_facts_of_another_generation_are_dropped(workers: Workers, tmp_path: Path) -> None:
+async def test_facts_of_another_generation_are_dropped(workers: WorkerPool, tmp_path: Path) -> None:
     seen = await execute(prepare(workers, "other-generation", tmp_path))
     assert seen.messages == []
     assert seen.finished.status == "finished"
 
 
-async def test_what_cannot_be_read_is_skipped(workers: Workers, tmp_path: Path) -> None:
+async def test_what_cannot_be_read_is_skipped(workers: WorkerPool, tmp_path: Path) -> None:
     seen = await execute(prepare(workers, "garbage", tmp_path))
     assert seen.messages == ["one"]
     assert seen.finished.status == "finished"
@@ -146,7 +146,7 @@ async def test_what_cannot_be_read_is_skipped(workers: Workers, tmp_path: Path) 
 # -- deaths ------------------------------------------------------------------------------------
 
 
-async def test_exit_without_a_word(workers: Workers, tmp_path: Path) -> None:
+async def test_exit_without_a_word(workers: WorkerPool, tmp_path: Path) -> None:
     seen = await execute(prepare(workers, "exit", tmp_path))
     assert seen.messages[0] == "before"
     assert "exit code 3" in seen.problem.message
@@ -154,7 +154,7 @@ async def test_exit_without_a_word(workers: Workers, tmp_path: Path) -> None:
 
 
 async def test_a_program_that_closed_its_connection_is_told_as_what_it_is(
-    workers: Workers, tmp_path: Path
+    workers: WorkerPool, tmp_path: Path
 ) -> None:
     seen = prepare(workers, "exit", tmp_path, details=(str(CHANNEL_LOST),))
     await execute(seen)
@@ -164,7 +164,7 @@ async def test_a_program_that_closed_its_connection_is_told_as_what_it_is(
     assert (seen.finished.status, seen.finished.exit_code) == ("crashed", None)
 
 
-async def test_segmentation_fault_has_its_stack(workers: Workers, tmp_path: Path) -> None:
+async def test_segmentation_fault_has_its_stack(workers: WorkerPool, tmp_path: Path) -> None:
     seen = await execute(prepare(workers, "segfault", tmp_path))
     assert seen.messages == ["before", "The program crashed: segmentation fault (SIGSEGV)."]
     innermost = seen.problem.stack[-1]
@@ -174,31 +174,31 @@ async def test_segmentation_fault_has_its_stack(workers: Workers, tmp_path: Path
     assert (seen.finished.status, seen.finished.exit_code) == ("crashed", None)
 
 
-async def test_killed(workers: Workers, tmp_path: Path) -> None:
+async def test_killed(workers: WorkerPool, tmp_path: Path) -> None:
     seen = await execute(prepare(workers, "kill", tmp_path))
     assert seen.messages == ["The program crashed: killed: perhaps out of memory (SIGKILL)."]
     assert seen.finished.status == "crashed"
 
 
-async def test_message_that_is_cut_off(workers: Workers, tmp_path: Path) -> None:
+async def test_message_that_is_cut_off(workers: WorkerPool, tmp_path: Path) -> None:
     seen = await execute(prepare(workers, "cut-off", tmp_path))
     assert seen.finished.status == "crashed"
     assert "exit code 0" in seen.problem.message
 
 
-async def test_worker_that_refuses_to_run(workers: Workers, tmp_path: Path) -> None:
+async def test_worker_that_refuses_to_run(workers: WorkerPool, tmp_path: Path) -> None:
     seen = await execute(prepare(workers, "refuse", tmp_path))
     assert seen.messages == ["The worker failed: cannot run this"]
     assert seen.finished.status == "crashed"
 
 
-async def test_worker_that_forgets_to_finish(workers: Workers, tmp_path: Path) -> None:
+async def test_worker_that_forgets_to_finish(workers: WorkerPool, tmp_path: Path) -> None:
     seen = await execute(prepare(workers, "forget", tmp_path))
     assert seen.finished.status == "crashed"
 
 
 async def test_worker_that_lingers_after_its_answer(
-    workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workers: WorkerPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run_module, "_EXIT_SECONDS", 0.1)
     seen = await execute(prepare(workers, "linger", tmp_path))
@@ -208,14 +208,14 @@ async def test_worker_that_lingers_after_its_answer(
 # -- limits ------------------------------------------------------------------------------------
 
 
-async def test_timeout_tells_where_the_program_was(workers: Workers, tmp_path: Path) -> None:
+async def test_timeout_tells_where_the_program_was(workers: WorkerPool, tmp_path: Path) -> None:
     seen = await execute(prepare(workers, "hang", tmp_path, timeout=0.3))
     assert seen.messages == ["before", "The program did not finish within 0.3 s."]
     assert seen.problem.stack[-1].function == "play"
     assert seen.finished.status == "timeout"
 
 
-async def test_cancel_keeps_what_was_seen(workers: Workers, tmp_path: Path) -> None:
+async def test_cancel_keeps_what_was_seen(workers: WorkerPool, tmp_path: Path) -> None:
     seen = prepare(workers, "hang", tmp_path)
 
     def on_facts(facts: Sequence[Fact]) -> None:
@@ -227,7 +227,7 @@ async def test_cancel_keeps_what_was_seen(workers: Workers, tmp_path: Path) -> N
     assert seen.finished.status == "cancelled"
 
 
-async def test_cancel_before_the_start(workers: Workers, tmp_path: Path) -> None:
+async def test_cancel_before_the_start(workers: WorkerPool, tmp_path: Path) -> None:
     seen = prepare(workers, "finish", tmp_path)
     seen.run.cancel()
     await execute(seen)
@@ -238,13 +238,13 @@ async def test_cancel_before_the_start(workers: Workers, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("scenario", "status"), [("fork-and-finish", "finished"), ("fork-and-die", "crashed")]
 )
-async def test_no_descendant_stays(workers: Workers, tmp_path: Path, scenario: str, status: str) -> None:
+async def test_no_descendant_stays(workers: WorkerPool, tmp_path: Path, scenario: str, status: str) -> None:
     seen = await execute(prepare(workers, scenario, tmp_path))
     assert seen.finished.status == status
     assert dies(int(seen.messages[0]))
 
 
-async def test_a_cancelled_task_leaves_no_process(workers: Workers, tmp_path: Path) -> None:
+async def test_a_cancelled_task_leaves_no_process(workers: WorkerPool, tmp_path: Path) -> None:
     seen = prepare(workers, "fork-and-finish", tmp_path)
     started = asyncio.Event()
 
@@ -263,14 +263,14 @@ async def test_a_cancelled_task_leaves_no_process(workers: Workers, tmp_path: Pa
 # -- workers that do not start -----------------------------------------------------------------
 
 
-async def test_no_such_interpreter(workers: Workers, tmp_path: Path) -> None:
+async def test_no_such_interpreter(workers: WorkerPool, tmp_path: Path) -> None:
     seen = await execute(prepare(workers, "finish", tmp_path, python=str(tmp_path / "no-python")))
     assert seen.messages == [f"There is no interpreter {tmp_path / 'no-python'}."]
     assert "fullgraph.interpreter" in seen.problem.hints[0]
     assert seen.finished.status == "not-started"
 
 
-async def test_interpreter_without_permission(workers: Workers, tmp_path: Path) -> None:
+async def test_interpreter_without_permission(workers: WorkerPool, tmp_path: Path) -> None:
     file = tmp_path / "python"
     file.write_text("#!/bin/sh\n")
     seen = await execute(prepare(workers, "finish", tmp_path, python=str(file)))
@@ -278,7 +278,7 @@ async def test_interpreter_without_permission(workers: Workers, tmp_path: Path) 
     assert seen.finished.status == "not-started"
 
 
-async def test_interpreter_that_is_no_program(workers: Workers, tmp_path: Path) -> None:
+async def test_interpreter_that_is_no_program(workers: WorkerPool, tmp_path: Path) -> None:
     file = tmp_path / "python"
     file.write_bytes(b"\x00\x01\x02")
     file.chmod(0o755)
@@ -287,14 +287,14 @@ async def test_interpreter_that_is_no_program(workers: Workers, tmp_path: Path) 
     assert seen.messages[0].startswith(f"The interpreter {file} cannot be started: Exec format error")
 
 
-async def test_interpreter_that_is_no_python(workers: Workers, tmp_path: Path) -> None:
+async def test_interpreter_that_is_no_python(workers: WorkerPool, tmp_path: Path) -> None:
     seen = await execute(prepare(workers, "finish", tmp_path, python="/bin/true"))
     assert seen.messages == ["/bin/true ended before it could run anything, with exit code 0."]
     assert seen.finished.status == "not-started"
 
 
 async def test_program_that_never_answers(
-    workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workers: WorkerPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (run_module, warm_pool):
         monkeypatch.setattr(module, "START_SECONDS", 0.3)
@@ -314,13 +314,13 @@ async def test_program_that_never_answers(
         ("other-protocol", f"{sys.executable} runs another version of Fullgraph: restart the server."),
     ],
 )
-async def test_start_that_fails(workers: Workers, tmp_path: Path, start: str, message: str) -> None:
+async def test_start_that_fails(workers: WorkerPool, tmp_path: Path, start: str, message: str) -> None:
     seen = await execute(prepare(workers, "finish", tmp_path, env={"FAKE_START": start}))
     assert seen.messages == [message]
     assert seen.finished.status == "not-started"
 
 
-async def test_folder_that_does_not_exist(workers: Workers, tmp_path: Path) -> None:
+async def test_folder_that_does_not_exist(workers: WorkerPool, tmp_path: Path) -> None:
     seen = await execute(prepare(workers, "finish", tmp_path / "gone"))
     assert seen.messages == [f"The folder to run in does not exist: {tmp_path / 'gone'}"]
     assert seen.finished.status == "not-started"

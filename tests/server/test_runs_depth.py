@@ -115,7 +115,7 @@ async def test_switches_hold_for_one_run(runs: Runs, program: Path) -> None:
     assert [await run("graph", dry_run=True), await run()] == ["graph dry", "graph"]
     # A preview says nothing of how deep later runs shall go; and it builds its kernels in any case.
     assert [await run("kernels", device="h100"), await run()] == ["kernels h100", "graph"]
-    assert await run("whole", device="h100") == "kernels h100"
+    assert await run("build", device="h100") == "kernels h100"
 
 
 async def test_who_asked_for_a_preview_gets_it_though_others_share_its_run(runs: Runs, program: Path) -> None:

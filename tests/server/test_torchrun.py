@@ -22,11 +22,11 @@ from fullgraph_compiler.facts import (
 from fullgraph_server.compare.ranks import RankReport
 from fullgraph_server.report.model import Report
 from fullgraph_server.runs import torchrun
-from fullgraph_server.runs.execution import Work, work_of
+from fullgraph_server.runs.execution import Execution, execution_of
 from fullgraph_server.runs.plan import Job, Plan
 from fullgraph_server.runs.rank_failures import with_consequences
 from fullgraph_server.workers import fork_server, process
-from fullgraph_server.workers.pool import Workers
+from fullgraph_server.workers.pool import WorkerPool
 from fullgraph_server.workers.settings import RunSettings
 from fullgraph_server.workspace.targets import Target, Torchrun
 from fullgraph_server.workspace.workspace import Workspace
@@ -39,7 +39,7 @@ class Ranks:
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, *, fork: bool) -> None:
         self.output = ""
-        self.workers = Workers(fork=fork)
+        self.workers = WorkerPool(fork=fork)
         self._folder = folder
         self._reports: Sequence[RankReport] = ()
         self._changed = asyncio.Event()
@@ -47,14 +47,16 @@ class Ranks:
         for module in (process, fork_server):
             monkeypatch.setattr(module, "worker_script", lambda: str(FAKE))
 
-    def work(self, *scenarios: str, timeout: float | None = None) -> Work:
+    def work(self, *scenarios: str, timeout: float | None = None) -> Execution:
         filename = str(self._folder / "train.py")
         script = Script(filename, ("ranks", *scenarios))
         target = Target("t", "t", "torchrun", filename, Torchrun(script, len(scenarios)), self._folder)
         env = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
         settings = RunSettings(sys.executable, self._folder, env, timeout)
         plan = Plan(target, settings, Workspace(self._folder))
-        return work_of(Job(plan, 7, "graph", self.workers, (), lambda _: self._changed.set(), self._write))
+        return execution_of(
+            Job(plan, 7, "graph", self.workers, (), lambda _: self._changed.set(), self._write)
+        )
 
     async def changed(self) -> None:
         await asyncio.wait_for(self._changed.wait(), 30)
@@ -95,7 +97,7 @@ async def ranks(
     await ranks.workers.close()
 
 
-async def execute(work: Work) -> Report:
+async def execute(work: Execution) -> Report:
     return await asyncio.wait_for(work.execute(), 60)
 
 

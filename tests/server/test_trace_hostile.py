@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from fullgraph_compiler.trace import read_head
 from fullgraph_server.cli.formats import FORMATS, Checked
-from fullgraph_server.compare.fingerprint import found_in
+from fullgraph_server.compare.fingerprint import fingerprinted
 from fullgraph_server.report.model import Report
 from fullgraph_server.traces import reading
 from fullgraph_server.traces.logs import find_logs
@@ -56,7 +56,7 @@ def shown(path: Path, project: Path, number: int = 2) -> Report:
     checked = Checked(trace_target(path, project), now, Workspace(project, now.files.get))
     for write in FORMATS.values():
         write([checked], 1, io.StringIO())
-    found_in(report, project)
+    fingerprinted(report, project)
     return report
 
 
@@ -306,7 +306,7 @@ def test_a_path_of_a_log_is_never_looked_up(
     checked = Checked(trace_target(path, project), now, Workspace(project, now.files.get))
     for write in FORMATS.values():
         write([checked], 1, io.StringIO())
-    found_in(report, project)
+    fingerprinted(report, project)
     assert any(item.code == "GB0059" for item in report.findings)
     assert looked_up
     assert not [place for place in looked_up if "marker" in place]

@@ -27,20 +27,20 @@ OURS_ALONE = {
 
 
 @dataclass(frozen=True)
-class Told:
+class LaunchNotes:
     """Breaks as (compile id, place), recompilations as compile ids, kernels as (compile id, name)."""
 
     breaks: frozenset[tuple[str, str]]
     recompiles: frozenset[str]
     kernels: frozenset[tuple[str, str]]
 
-    def minus(self, other: Told) -> set[tuple[str, ...]]:
+    def minus(self, other: LaunchNotes) -> set[tuple[str, ...]]:
         found: set[tuple[str, ...]] = {("break", *item) for item in self.breaks - other.breaks}
         found |= {("recompile", item) for item in self.recompiles - other.recompiles}
         return found | {("kernel", *item) for item in self.kernels - other.kernels}
 
 
-def by_tlparse(log: Path, folder: Path) -> Told:
+def by_tlparse(log: Path, folder: Path) -> LaunchNotes:
     command = [str(TLPARSE), str(log), "-p", "-o", str(folder), "--overwrite", "--no-browser"]
     subprocess.run(command, check=True, capture_output=True)
     breaks, recompiles, kernels = set(), set(), set()
@@ -55,12 +55,12 @@ def by_tlparse(log: Path, folder: Path) -> Told:
                 recompiles.add(compile_id)
             elif artifact["name"].startswith("inductor_output_code"):
                 kernels.update((compile_id, kernel) for kernel in KERNEL.findall(text))
-    return Told(frozenset(breaks), frozenset(recompiles), frozenset(kernels))
+    return LaunchNotes(frozenset(breaks), frozenset(recompiles), frozenset(kernels))
 
 
-def by_us(report: Report) -> Told:
+def by_us(report: Report) -> LaunchNotes:
     found = [(item, name) for item in report.findings for name in item.compile_ids]
-    return Told(
+    return LaunchNotes(
         frozenset(
             (name, f"{Path(item.span.filename).name}:{item.span.row}")
             for item, name in found

@@ -1,4 +1,4 @@
-"""Workers over time: what they share, what ends them, and what they leave behind."""
+"""WorkerPool over time: what they share, what ends them, and what they leave behind."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fullgraph_compiler.facts import Fact, RunFinished, RunRequest, Script, Targ
 from fullgraph_server.runs.program_run import Run
 from fullgraph_server.workers import fork_server
 from fullgraph_server.workers import pool as workers_module
-from fullgraph_server.workers.pool import Workers
+from fullgraph_server.workers.pool import WorkerPool
 from fullgraph_server.workers.process import kill_marked
 from fullgraph_server.workers.settings import RunSettings
 from fullgraph_server.workers.worker import Worker
@@ -26,15 +26,15 @@ FAKE = Path(__file__).with_name("fake_worker.py")
 
 
 @pytest.fixture
-async def workers(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Workers]:
+async def workers(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[WorkerPool]:
     monkeypatch.setattr(fork_server, "worker_script", lambda: str(FAKE))
-    workers = Workers(fork=True)
+    workers = WorkerPool(fork=True)
     yield workers
     await workers.close()
 
 
 async def run(
-    workers: Workers, scenario: str, cwd: Path, libraries: Sequence[str] = (), memory: int | None = None
+    workers: WorkerPool, scenario: str, cwd: Path, libraries: Sequence[str] = (), memory: int | None = None
 ) -> tuple[list[TargetProblem], RunFinished]:
     """The problems that a run told, and its end."""
     facts: list[Fact] = []
@@ -46,19 +46,21 @@ async def run(
     return [fact for fact in facts if isinstance(fact, TargetProblem)], finished
 
 
-async def parent(workers: Workers, cwd: Path, libraries: Sequence[str] = ()) -> int:
+async def parent(workers: WorkerPool, cwd: Path, libraries: Sequence[str] = ()) -> int:
     """The process that forked the worker of a run."""
     (problem,), _ = await run(workers, "parent", cwd, libraries)
     return int(problem.message)
 
 
-async def test_runs_of_a_kind_share_a_fork_server(workers: Workers, tmp_path: Path) -> None:
+async def test_runs_of_a_kind_share_a_fork_server(workers: WorkerPool, tmp_path: Path) -> None:
     first = await parent(workers, tmp_path)
     assert await parent(workers, tmp_path) == first
     assert await parent(workers, tmp_path.parent) != first
 
 
-async def test_libraries_are_shared_only_by_those_that_import_them(workers: Workers, tmp_path: Path) -> None:
+async def test_libraries_are_shared_only_by_those_that_import_them(
+    workers: WorkerPool, tmp_path: Path
+) -> None:
     plain = await parent(workers, tmp_path)
     # torch's own modules make no difference.
     assert await parent(workers, tmp_path, ["torch._inductor.config"]) == plain
@@ -67,13 +69,13 @@ async def test_libraries_are_shared_only_by_those_that_import_them(workers: Work
     assert await parent(workers, tmp_path, ["transformers", "torch.nn"]) == other
 
 
-async def test_a_killed_fork_server_is_replaced(workers: Workers, tmp_path: Path) -> None:
+async def test_a_killed_fork_server_is_replaced(workers: WorkerPool, tmp_path: Path) -> None:
     first = await parent(workers, tmp_path)
     os.kill(first, signal.SIGKILL)
     assert await parent(workers, tmp_path) != first
 
 
-async def test_a_fork_server_that_is_killed_takes_its_runs_along(workers: Workers, tmp_path: Path) -> None:
+async def test_a_fork_server_that_is_killed_takes_its_runs_along(workers: WorkerPool, tmp_path: Path) -> None:
     server = await parent(workers, tmp_path)
     facts: list[Fact] = []
 
@@ -95,7 +97,7 @@ async def test_a_fork_server_that_is_killed_takes_its_runs_along(workers: Worker
 
 
 async def test_new_packages_mean_a_new_fork_server(
-    workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workers: WorkerPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     packages = tmp_path / "packages"
     packages.mkdir()
@@ -108,13 +110,13 @@ async def test_new_packages_mean_a_new_fork_server(
     assert dies(first)
 
 
-async def test_a_daemon_does_not_outlive_its_run(workers: Workers, tmp_path: Path) -> None:
+async def test_a_daemon_does_not_outlive_its_run(workers: WorkerPool, tmp_path: Path) -> None:
     (problem,), finished = await run(workers, "daemon", tmp_path)
     assert finished.status == "finished"
     assert dies(int(problem.message))
 
 
-async def test_a_run_that_takes_too_much_memory(workers: Workers, tmp_path: Path) -> None:
+async def test_a_run_that_takes_too_much_memory(workers: WorkerPool, tmp_path: Path) -> None:
     (problem,), finished = await run(workers, "hog", tmp_path, memory=1 << 28)
     assert finished.status == "memory"
     assert problem.message == "The program used more than 0.25 GiB of memory."
@@ -122,7 +124,7 @@ async def test_a_run_that_takes_too_much_memory(workers: Workers, tmp_path: Path
     assert problem.stack[-1].function == "play"
 
 
-async def test_the_least_recently_used_goes_first(workers: Workers, tmp_path: Path) -> None:
+async def test_the_least_recently_used_goes_first(workers: WorkerPool, tmp_path: Path) -> None:
     kinds = [[], ["a"], ["b"], ["c"]]
     parents = [await parent(workers, tmp_path, kind) for kind in kinds]
     assert await parent(workers, tmp_path, kinds[0]) == parents[0]
@@ -134,21 +136,21 @@ async def test_the_least_recently_used_goes_first(workers: Workers, tmp_path: Pa
 
 
 async def test_what_nobody_uses_ends(
-    workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workers: WorkerPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(workers_module, "_IDLE_SECONDS", 0.0)
     first = await parent(workers, tmp_path)
     assert await asyncio.to_thread(dies, first)
 
 
-async def test_nothing_stays_after_the_end(workers: Workers, tmp_path: Path) -> None:
+async def test_nothing_stays_after_the_end(workers: WorkerPool, tmp_path: Path) -> None:
     first = await parent(workers, tmp_path)
     await workers.close()
     assert dies(first)
 
 
 async def test_a_worker_that_is_being_ended_at_the_end_leaves_nothing(
-    workers: Workers, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    workers: WorkerPool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()

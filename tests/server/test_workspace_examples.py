@@ -6,11 +6,11 @@ import textwrap
 
 import pytest
 from fullgraph_compiler.facts import Example, ExampleCall, GivenValue
-from fullgraph_server.workspace.examples import FoundExamples, find_examples
+from fullgraph_server.workspace.examples import FileExamples, find_examples
 from fullgraph_server.workspace.source import SourceFile
 
 
-def found(text: str) -> FoundExamples:
+def found(text: str) -> FileExamples:
     return find_examples(SourceFile("/w/a.py", textwrap.dedent(text).lstrip("\n")))
 
 
@@ -28,7 +28,7 @@ def test_comments_above_decorators_are_calls_in_sequence() -> None:
         """
     )
     calls = (ExampleCall("toy(f32[10], f32[10])", 4, 13), ExampleCall("toy(f32[12], f32[12])", 5, 13))
-    assert result == FoundExamples((Example("toy", calls),))
+    assert result == FileExamples((Example("toy", calls),))
 
 
 def test_methods_classes_and_what_stands_in_an_if_are_named_as_they_are_reached() -> None:
@@ -115,7 +115,7 @@ def test_a_comment_that_belongs_to_nothing_is_a_problem() -> None:
 
 def test_a_trailing_comment_and_a_string_are_no_example_calls() -> None:
     result = found('x = 1  # fullgraph: f(1)\ny = """\n# fullgraph: f(2)\n"""\ndef f(x): ...\n')
-    assert result == FoundExamples()
+    assert result == FileExamples()
 
 
 DOCTEST = '''
@@ -140,7 +140,7 @@ def test_all_examples_of_a_docstring_that_mentions_its_function_are_calls() -> N
 
 
 def test_a_docstring_that_never_mentions_its_function_gives_no_calls() -> None:
-    assert found(DOCTEST.replace("toy(a * n)", "toys(a * n)").replace("toy(1)", "1")) == FoundExamples()
+    assert found(DOCTEST.replace("toy(a * n)", "toys(a * n)").replace("toy(1)", "1")) == FileExamples()
 
 
 def test_a_docstring_that_doctest_cannot_read_is_a_problem() -> None:
@@ -150,4 +150,4 @@ def test_a_docstring_that_doctest_cannot_read_is_a_problem() -> None:
 
 
 def test_a_file_that_does_not_parse_has_no_examples() -> None:
-    assert found("# fullgraph: f()\ndef f(:\n") == FoundExamples()
+    assert found("# fullgraph: f()\ndef f(:\n") == FileExamples()

@@ -92,7 +92,7 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     modules = ModuleTracker(request.program)
     listener = TraceListener(watch, cpp_stacks=request.switches.cpp_stacks)
     torch_compat.listen(listener)
-    if request.depth == "frozen":
+    if request.depth == "late-compile":
         call_compat.freeze(request.switches.warm_up, listener.missed)
     if prepare is not None:
         prepare()
@@ -121,14 +121,14 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
 
 def _go_as_deep(request: RunRequest) -> list[ModuleType]:
     """Have the compiler go as far as is asked, and tell what it does; returns the code that it loads."""
-    if request.depth in ("graph", "recompiles", "frozen"):
+    if request.depth in ("graph", "recompiles", "late-compile"):
         torch_compat.stop_after_dynamo()
         if request.depth == "recompiles":
             cache_compat.keep_one_entry()
     elif request.depth == "kernels":
         _tell_kernels(request.cache)
         inductor_compat.write_code_only()
-    elif request.depth == "whole":
+    elif request.depth == "build":
         _tell_kernels(request.cache)
         return kernel_compat.keep_loaded()
     elif request.depth == "times":

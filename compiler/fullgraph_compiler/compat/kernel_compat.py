@@ -33,7 +33,7 @@ def nodes_of_launches() -> dict[str, list[str]]:
 
 
 @dataclass(frozen=True)
-class Told:
+class LaunchNotes:
     """What TorchInductor knows of the launches in the code that it wrote last, beside what it tells.
 
     Costs are by the handle of a launch; ``stacks`` are texts, by the node of the lowered graph.
@@ -43,13 +43,13 @@ class Told:
     stacks: dict[str, str] = field(default_factory=dict)
 
 
-_told = Told()
+_told = LaunchNotes()
 
 
-def take_told() -> Told:
+def take_launch_notes() -> LaunchNotes:
     """What was noted since this was last called (:func:`note_launches`)."""
     global _told
-    told, _told = _told, Told()
+    told, _told = _told, LaunchNotes()
     return told
 
 

@@ -41,7 +41,7 @@ from . import array_files, checkpoints, idioms
 from .given import of_graph, row_in, unused, value_of
 from .unknown import UnknownArray, UnknownNumber, is_unknown
 
-_DEPTHS: Final[tuple[Depth, ...]] = ("graph", "recompiles", "frozen", "kernels")
+_DEPTHS: Final[tuple[Depth, ...]] = ("graph", "recompiles", "late-compile", "kernels")
 """How far a dry run goes: what is compiled further is there to be run."""
 _OURS: Final = os.path.dirname(os.path.dirname(__file__))
 _OPERATIONS: Final = {

@@ -10,7 +10,6 @@ from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
 from .capture import (
-    CallMissed,
     CollectivesTraced,
     CompileFailure,
     FrameCompiled,
@@ -22,6 +21,7 @@ from .capture import (
     GraphPart,
     GuardFailure,
     GuardInstalled,
+    LateCompilation,
     NamedTensor,
     Recompile,
     RecompileLimit,
@@ -87,7 +87,6 @@ __all__ = [
     "PROTOCOL_VERSION",
     "Artifact",
     "ArtifactKind",
-    "CallMissed",
     "CodeGenerated",
     "CollectivesTraced",
     "CompileFailure",
@@ -118,6 +117,7 @@ __all__ = [
     "Kernel",
     "KernelCompiled",
     "KernelNode",
+    "LateCompilation",
     "Level",
     "MinifyProgress",
     "MinifyRequest",
@@ -179,7 +179,7 @@ Fact: TypeAlias = (
     | ShapeGuard
     | Specialization
     | RecompileLimit
-    | CallMissed
+    | LateCompilation
     | CompileFailure
     | StageChecked
     | FaultLocated

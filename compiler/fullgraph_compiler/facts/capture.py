@@ -213,7 +213,7 @@ class RecompileLimit:
 
 
 @dataclass(frozen=True, slots=True)
-class CallMissed:
+class LateCompilation:
     """In a frozen run, a call that would have been compiled, and ran eagerly.
 
     ``stack`` holds the calls that led to it. ``failures`` say why no compilation fits; there are none if the

@@ -12,12 +12,15 @@ CHANNEL_LOST = 113
 """The exit code of a worker whose program has closed the connection between the two."""
 
 
-Depth: TypeAlias = Literal["graph", "recompiles", "frozen", "kernels", "whole", "times", "stages", "recipes"]
+Depth: TypeAlias = Literal[
+    "graph", "recompiles", "late-compile", "kernels", "build", "times", "stages", "recipes"
+]
 """How far a run goes: ``graph``, Dynamo alone (captured graphs run eagerly); ``recompiles``, the same with
-one compilation kept of each frame, so that every change of a guarded value compiles again; ``frozen``, the
-same without a compilation after the warm-up; ``kernels``, until TorchInductor has written its code (graphs
-run eagerly too); ``whole``, all of the compiler, and what it makes runs; ``times``, the same twice, to see
-what caches save; ``stages``, step by step; ``recipes``, all of it with one part off after the other."""
+one compilation kept of each frame, so that every change of a guarded value compiles again; ``late-
+compile``, the same without a compilation after the warm-up; ``kernels``, until TorchInductor has written
+its code (graphs run eagerly too); ``build``, all of the compiler, and what it makes runs; ``times``, the
+same twice, to see what caches save; ``stages``, step by step; ``recipes``, all of it with one part off
+after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,7 @@ class Switches:
 
     ``dynamic`` and ``recompile_limit`` take the place of torch's settings. ``only`` is a regular expression:
     frames of functions with other names run eagerly. ``cold_caches`` compiles everything anew. With
-    ``cpp_stacks``, shape guards tell which C++ code added them, which takes long. In a ``frozen`` run, a
+    ``cpp_stacks``, shape guards tell which C++ code added them, which takes long. At depth ``late-compile``, a
     compiled function may compile in its first ``warm_up`` calls. A ``dry_run`` has tensors without data; with
     a ``device`` (a key of :data:`.devices.DEVICES`), for which it writes kernels, a run is dry. ``files`` is
     ``None`` where nobody has said what becomes of the files that the program writes.

@@ -151,7 +151,7 @@ def _calls(graph: Any) -> Stack:
 
 
 def _look_at_launches() -> dict[str, Any]:
-    told = kernel_compat.take_told()
+    told = kernel_compat.take_launch_notes()
     stacks = {name: parse_frames(text.splitlines(), linecache.getline) for name, text in told.stacks.items()}
     return {"nodes": kernel_compat.nodes_of_launches(), "costs": told.costs, "node_stacks": stacks}
 

@@ -17,7 +17,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from ..facts import (
-    CallMissed,
     CollectivesTraced,
     CompileFailure,
     CudagraphSkip,
@@ -30,6 +29,7 @@ from ..facts import (
     GraphPart,
     GuardFailure,
     GuardInstalled,
+    LateCompilation,
     PerformanceHint,
     Recompile,
     RecompileLimit,
@@ -117,7 +117,7 @@ class Interpreter:
             yield from compilation.code.finish(graph_of(compilation))
         yield from self._decide()
 
-    def missed(self, frame: StackFrame, stack: Stack, reasons: Iterable[str]) -> CallMissed:
+    def missed(self, frame: StackFrame, stack: Stack, reasons: Iterable[str]) -> LateCompilation:
         """A call of a frame that no compilation fits, and that is not compiled.
 
         ``stack`` are the calls that led to it, ``reasons`` what torch says of each compilation.
@@ -125,7 +125,7 @@ class Interpreter:
         *calls, joined = join_stacks(stack, (frame,))
         row = self._first_row(joined, resumes=joined.function != frame.function)
         failures = tuple(self._failure(found) for reason in reasons for found in parse_reasons(reason))
-        return CallMissed(joined.function, joined.filename, row, tuple(calls), failures)
+        return LateCompilation(joined.function, joined.filename, row, tuple(calls), failures)
 
     # -- records, in the order of a compilation ------------------------------------------------
 

@@ -215,7 +215,7 @@ def kernels(target: Target, options: RunOptions, output: Path | None, build: boo
     started.
     """
     write = functools.partial(write_kernels, folder=output)
-    return _check([target], options, write, depth="whole" if build else "kernels")
+    return _check([target], options, write, depth="build" if build else "kernels")
 
 
 @main.command(no_args_is_help=True)
@@ -255,7 +255,7 @@ def frozen(target: Target, options: RunOptions, output: str, warm_up: int | None
     """
     if warm_up is not None:
         options = replace(options, switches={**options.switches, "warm_up": warm_up})
-    return _check([target], options, FORMATS[output], depth="frozen")
+    return _check([target], options, FORMATS[output], depth="late-compile")
 
 
 @main.command(no_args_is_help=True)

@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from ..compare.baseline import Baseline, BaselineError, baseline_of, read_baseline, write_baseline
-from ..compare.fingerprint import Found, found_in, relative_path
+from ..compare.fingerprint import Fingerprinted, fingerprinted, relative_path
 from ..report.model import Report
-from .formats.checked import Known
+from .formats.checked import BaselineMatch
 
 
 class KnownFindings:
@@ -21,7 +21,7 @@ class KnownFindings:
     def __init__(self, path: Path, *, update: bool) -> None:
         self._update = update
         self._path = path
-        self._reports: list[tuple[Found, ...]] = []
+        self._reports: list[tuple[Fingerprinted, ...]] = []
         self._files: set[str] = set()
         self._roots: set[Path] = set()
         try:
@@ -30,14 +30,14 @@ class KnownFindings:
         except BaselineError as error:
             raise click.UsageError(str(error)) from error
 
-    def of(self, report: Report, root: Path) -> Known:
+    def of(self, report: Report, root: Path) -> BaselineMatch:
         """Those findings of one more report that are known."""
-        found = found_in(report, root)
+        found = fingerprinted(report, root)
         self._reports.append(found)
         self._roots.add(root)
         if report.status == "finished":
             self._files.update(relative_path(report, name, root) for name in report.files)
-        return Known(str(self._path), self._before.known(found))
+        return BaselineMatch(str(self._path), self._before.known(found))
 
     def end(self, *, complete: bool) -> str:
         """After all reports: write the file if it is to be, and what there is to tell; may be nothing.
@@ -49,7 +49,7 @@ class KnownFindings:
         now, looked_at = baseline_of(self._reports), self._looked_at()
         if self._update:
             # Of a file that was not run to the end, it is not known what is gone.
-            others = {identity.path for identity in self._before.counts} - looked_at
+            others = {fingerprint.path for fingerprint in self._before.counts} - looked_at
             return self._write(now.joined(self._before.within(others)))
         gone = self._before.within(looked_at).missing(now)
         if not gone:
@@ -67,7 +67,7 @@ class KnownFindings:
 
     def _looked_at(self) -> set[str]:
         """The files of the baseline that were run to their end, or that are no more."""
-        paths = {identity.path for identity in self._before.counts}
+        paths = {fingerprint.path for fingerprint in self._before.counts}
         return {
             path
             for path in paths

@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 from fullgraph_compiler.facts import Depth, Fact, MinifyRequest
 
 from ..report.model import Report
-from ..runs.execution import failed_report, work_of
+from ..runs.execution import execution_of, failed_report
 from ..runs.limits import with_limits
 from ..runs.plan import Job, Plan
 from ..runs.program_run import Run
-from ..workers.pool import Workers
+from ..workers.pool import WorkerPool
 from ..workers.settings import RunSettings, memory_limit
 from ..workspace.config import read_config
 from ..workspace.targets import Target
@@ -38,7 +38,7 @@ class Session:
     def __init__(self, options: RunOptions) -> None:
         self._options = options
         self._loop = asyncio.new_event_loop()
-        self._workers = Workers()
+        self._workers = WorkerPool()
         self._signal = 0
 
     @property
@@ -55,7 +55,7 @@ class Session:
         """What a target tells when it runs."""
         plan = Plan(target, self._settings(target, workspace.root), workspace)
         try:
-            work = work_of(Job(plan, 1, plan.depth(depth), self._workers))
+            work = execution_of(Job(plan, 1, plan.depth(depth), self._workers))
             return self._until_signalled(work.execute(), work.cancel)
         except Exception as error:
             return failed_report(Report(target.id, 1), target.filename, error)

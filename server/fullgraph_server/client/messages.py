@@ -48,6 +48,6 @@ class RunMessages(RunObserver):
     def _is_told_by_client(self, report: Report) -> bool:
         """Whether the client says by itself, with buttons, why there is nothing to show."""
         nothing = report.status == "not-started" or (
-            report.depth in ("kernels", "whole") and not report.codes
+            report.depth in ("kernels", "build") and not report.codes
         )
         return nothing and bool(experimental_capability(self._server, "fullgraphStatus"))

@@ -75,7 +75,7 @@ class Targets:
             return NoTarget(f"There is no target {name}.")
         return self._example(filename, qualname) if qualname else self._file(filename)
 
-    async def all(self, also: Iterable[str]) -> list[Found]:
+    async def all(self, also: Iterable[str]) -> list[ListedTarget]:
         """All targets of the open folders, those of the configuration first; and some others by their ids."""
         roots = [workspace.root for workspace in self._documents.workspaces()]
         # In a thread of its own: it reads every Python file.
@@ -84,12 +84,12 @@ class Targets:
         others = (self.find(name) for name in also if name not in known)
         return found + [self.place(target) for target in others if not isinstance(target, NoTarget)]
 
-    def place(self, target: Target) -> Found:
+    def place(self, target: Target) -> ListedTarget:
         """A target that was not searched for, with its place in the text that the client shows."""
         if isinstance(target.program, Trace):
-            return Found(target, target.cwd, False, None)
+            return ListedTarget(target, target.cwd, False, None)
         place = target_place(target, self._documents.source(target.filename))
-        return Found(target, self._root(target.filename), False, place)
+        return ListedTarget(target, self._root(target.filename), False, place)
 
     def of_file(self, filename: str) -> Sequence[Target]:
         """What can be run in one file as the client shows it, tests of all kinds included."""
@@ -145,7 +145,7 @@ class Targets:
 
 
 @dataclass(frozen=True)
-class Found:
+class ListedTarget:
     """A target, the folder that it was found in, and where it stands in its file."""
 
     target: Target
@@ -164,7 +164,7 @@ def register(server: LanguageServer, targets: Targets, documents: Documents, run
         filename = documents.filename(params.text_document.uri)
         return [_item(targets.place(target)) for target in targets.of_file(filename)] if filename else []
 
-    def _item(found: Found) -> TargetItem:
+    def _item(found: ListedTarget) -> TargetItem:
         target, state = found.target, runs.state(found.target.id)
         return TargetItem(
             id=target.id,
@@ -206,14 +206,14 @@ def target_place(target: Target, source: SourceFile | None) -> Place | None:
     return Place(node_span(source, definition), header_span(source, definition))
 
 
-def _discover(roots: Sequence[Path]) -> list[Found]:
+def _discover(roots: Sequence[Path]) -> list[ListedTarget]:
     """The targets of some folders, each once. Runs outside of the event loop."""
-    found: dict[str, Found] = {}
+    found: dict[str, ListedTarget] = {}
     read = SourceReader()
 
     def add(root: Path, target: Target, configured: bool) -> None:
         place = target_place(target, read(target.filename))
-        found.setdefault(target.id, Found(target, root, configured, place))
+        found.setdefault(target.id, ListedTarget(target, root, configured, place))
 
     for root, target in _configured(roots):
         add(root, target, True)

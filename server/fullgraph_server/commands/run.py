@@ -37,7 +37,7 @@ from ..protocol import (
 from ..report import faults
 from ..report.model import Report
 from ..report.recipes import what_helps
-from ..report.recompiles import frozen_verdict
+from ..report.recompiles import late_compilation_verdict
 from ..runs.plan import Plan
 from ..runs.schedule import Planner, Runs
 from ..runs.suitability import unsuited
@@ -123,7 +123,7 @@ def register(
     @server.command(ASSEMBLY)
     async def assembly(*args: Any) -> RunSummary:
         name = target_argument(targets, ASSEMBLY, args).id
-        return summary(name, await runs.start(name, "whole"))
+        return summary(name, await runs.start(name, "build"))
 
     @server.command(COMPILE_TIMES)
     async def compile_times(*args: Any) -> RunSummary:
@@ -145,7 +145,7 @@ def register(
 
     @server.command(FROZEN)
     async def frozen(*args: Any) -> RunSummary:
-        return await judge(suited(FROZEN, args, "frozen"), "frozen", frozen_verdict)
+        return await judge(suited(FROZEN, args, "late-compile"), "late-compile", late_compilation_verdict)
 
     @server.command(RECIPES)
     async def recipes(*args: Any) -> RunSummary:

@@ -16,7 +16,7 @@ from ..client.documents import Documents
 from ..client.targets import Targets
 from ..compare.comparison import compare
 from ..compare.comparison_markdown import markdown, place
-from ..compare.fingerprint import Found
+from ..compare.fingerprint import Fingerprinted
 from ..features.explanation import place_link
 from ..protocol import COMPARISON_SCHEME, READ_TRACE, TRACE_DIFF, RunSummary
 from ..report.model import Report
@@ -48,7 +48,7 @@ def register(server: LanguageServer, targets: Targets, documents: Documents, run
             raise refusal(f"{TRACE_DIFF} takes two arguments: the ids of two traces.")
         names = [named_target(targets, name).id for name in args]
         # Kernels and times are compared, too: a large log tells of them when it is asked.
-        reports = await asyncio.gather(*(runs.start(name, "whole") for name in names))
+        reports = await asyncio.gather(*(runs.start(name, "build") for name in names))
         if None in reports:
             raise refusal("The traces were not read: the comparison was stopped.")
         query = json.dumps([[report.target, report.generation] for report in reports if report])
@@ -67,7 +67,7 @@ def read_comparison(uri: str, documents: Documents, runs: Runs) -> str | None:
     root = documents.workspaces()[0].root
     gone = {id(finding) for finding in before.findings}
 
-    def link(item: Found) -> str:
+    def link(item: Fingerprinted) -> str:
         if item.finding.of_run:
             return code_span(place(item))
         report = before if id(item.finding) in gone else after

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..report.model import Finding
-from .fingerprint import Found, Identity
+from .fingerprint import Fingerprint, Fingerprinted
 
 VERSION = 1
 _LEFT_OUT: Mapping[str, Any] = {"line": "", "message": "", "count": 1}
@@ -28,22 +28,22 @@ class BaselineError(Exception):
 class Baseline:
     """The findings that are known, and how often a report may hold each."""
 
-    counts: Mapping[Identity, int] = field(default_factory=dict)
+    counts: Mapping[Fingerprint, int] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
         """How many findings are known."""
         return sum(self.counts.values())
 
-    def known(self, found: Iterable[Found]) -> frozenset[Finding]:
+    def known(self, found: Iterable[Fingerprinted]) -> frozenset[Finding]:
         """Those findings of one report that are known.
 
         Of more equal ones than there were, the last are new.
         """
         left, known = Counter(self.counts), set()
         for item in found:
-            if left[item.identity] > 0:
-                left[item.identity] -= 1
+            if left[item.fingerprint] > 0:
+                left[item.fingerprint] -= 1
                 known.add(item.finding)
         return frozenset(known)
 
@@ -60,11 +60,11 @@ class Baseline:
         return Baseline({item: count for item, count in self.counts.items() if item.path in paths})
 
 
-def baseline_of(reports: Iterable[Sequence[Found]]) -> Baseline:
+def baseline_of(reports: Iterable[Sequence[Fingerprinted]]) -> Baseline:
     """The baseline of several reports. What two targets run into is one finding."""
-    counts: Counter[Identity] = Counter()
+    counts: Counter[Fingerprint] = Counter()
     for found in reports:
-        counts |= Counter(item.identity for item in found)
+        counts |= Counter(item.fingerprint for item in found)
     return Baseline(counts)
 
 
@@ -85,7 +85,7 @@ def read_baseline(path: Path) -> Baseline:
         raise BaselineError(
             _refusal(path, f"is a baseline of version {version}, and this Fullgraph reads version {VERSION}")
         )
-    counts: dict[Identity, int] = {}
+    counts: dict[Fingerprint, int] = {}
     for entry in content["findings"]:
         match {**_LEFT_OUT, **entry} if isinstance(entry, dict) else entry:
             case {
@@ -96,7 +96,7 @@ def read_baseline(path: Path) -> Baseline:
                 "message": str(message),
                 "count": int(count),
             }:
-                counts[Identity(file, line, code, kind, message)] = count
+                counts[Fingerprint(file, line, code, kind, message)] = count
             case _:
                 raise BaselineError(_refusal(path, f"has an entry that is no finding ({json.dumps(entry)})"))
     return Baseline(counts)
@@ -104,7 +104,7 @@ def read_baseline(path: Path) -> Baseline:
 
 def write_baseline(path: Path, baseline: Baseline) -> None:
     """Write a file. Raises :class:`BaselineError` where that is not possible."""
-    entries = [_entry(identity, baseline.counts[identity]) for identity in sorted(baseline.counts)]
+    entries = [_entry(fingerprint, baseline.counts[fingerprint]) for fingerprint in sorted(baseline.counts)]
     text = json.dumps({"version": VERSION, "findings": entries}, indent=2, ensure_ascii=False)
     try:
         # What cannot be encoded becomes an escape, and one of JSON at that: it is read as it was.
@@ -113,8 +113,8 @@ def write_baseline(path: Path, baseline: Baseline) -> None:
         raise BaselineError(f"{path} cannot be written: {error.strerror}") from error
 
 
-def _entry(identity: Identity, count: int) -> dict[str, Any]:
-    entry = {**asdict(identity), "count": count}
+def _entry(fingerprint: Fingerprint, count: int) -> dict[str, Any]:
+    entry = {**asdict(fingerprint), "count": count}
     return {name: value for name, value in entry.items() if value != _LEFT_OUT.get(name)}
 
 

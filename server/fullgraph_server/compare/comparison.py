@@ -1,7 +1,7 @@
 """Two reports compared: before and after a change of the program, or with two versions of torch.
 
 Lines that moved are no difference, and the two may be of different folders: findings are the same by their
-identity, functions by their file and name.
+fingerprint, functions by their file and name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fullgraph_compiler.facts import Depth
 from ..report.model import FrameReport, Launch, Report
 from ..report.phases import Step, seconds_of_parts, steps_of
 from ..workspace.definitions import definitions
-from .fingerprint import Found, Identity, found_in, relative_path
+from .fingerprint import Fingerprint, Fingerprinted, fingerprinted, relative_path
 
 _NUMBER = re.compile(r"_\d+$")
 """TorchInductor counts the kernels of a graph: ``triton_poi_fused_add_0``."""
@@ -74,9 +74,9 @@ class Comparison:
 
     torch: tuple[str, str]
     depth: tuple[Depth, Depth]
-    new: tuple[Found, ...]
-    gone: tuple[Found, ...]
-    both: tuple[tuple[Found, Found], ...]
+    new: tuple[Fingerprinted, ...]
+    gone: tuple[Fingerprinted, ...]
+    both: tuple[tuple[Fingerprinted, Fingerprinted], ...]
     functions: tuple[FunctionChange, ...]
     counts: tuple[Amount, ...]
     seconds: Amount
@@ -90,7 +90,7 @@ class Comparison:
         return any(item.severity != "information" or item.kind == "recompile" for item in findings)
 
     @property
-    def recounted(self) -> list[tuple[Found, Found]]:
+    def recounted(self) -> list[tuple[Fingerprinted, Fingerprinted]]:
         """The findings of both that are seen more often now, or less."""
         return [(old, now) for old, now in self.both if old.finding.count != now.finding.count]
 
@@ -111,7 +111,7 @@ def compare(before: Report, after: Report, before_root: Path, after_root: Path) 
     depth = before.depth, after.depth
     if before.depth != after.depth:
         before, after = _captured(before), _captured(after)
-    old, now = found_in(before, before_root), found_in(after, after_root)
+    old, now = fingerprinted(before, before_root), fingerprinted(after, after_root)
     new, gone, both = _paired(old, now)
     functions = _functions(before, old, before_root), _functions(after, now, after_root)
     steps = steps_of(before.phases), steps_of(after.phases)
@@ -139,16 +139,20 @@ def _captured(report: Report) -> Report:
 
 
 def _paired(
-    before: Iterable[Found], after: Iterable[Found]
-) -> tuple[tuple[Found, ...], tuple[Found, ...], tuple[tuple[Found, Found], ...]]:
+    before: Iterable[Fingerprinted], after: Iterable[Fingerprinted]
+) -> tuple[
+    tuple[Fingerprinted, ...],
+    tuple[Fingerprinted, ...],
+    tuple[tuple[Fingerprinted, Fingerprinted], ...],
+]:
     """What is new, what is gone, and what is in both; equal ones in the order of their lines."""
-    left: dict[Identity, list[Found]] = defaultdict(list)
+    left: dict[Fingerprint, list[Fingerprinted]] = defaultdict(list)
     for item in before:
-        left[item.identity].append(item)
+        left[item.fingerprint].append(item)
     new, both = [], []
     for item in after:
-        if left[item.identity]:
-            both.append((left[item.identity].pop(0), item))
+        if left[item.fingerprint]:
+            both.append((left[item.fingerprint].pop(0), item))
         else:
             new.append(item)
     return tuple(new), tuple(itertools.chain.from_iterable(left.values())), tuple(both)
@@ -171,7 +175,7 @@ _Functions = Mapping[tuple[str, str], Sequence[_Function]]
 """By file and name; those of one name in the order of their lines."""
 
 
-def _functions(report: Report, found: Sequence[Found], root: Path) -> _Functions:
+def _functions(report: Report, found: Sequence[Fingerprinted], root: Path) -> _Functions:
     launches: dict[str, list[Launch]] = defaultdict(list)
     for code in report.codes:
         launches[code.compile_id] += code.launches
@@ -204,13 +208,13 @@ def _name(frame: FrameReport, report: Report) -> str:
     return f"{cls.name}.{frame.function}" if cls else frame.function
 
 
-def _causes(frame: FrameReport, found: Iterable[Found]) -> Mapping[str, int]:
+def _causes(frame: FrameReport, found: Iterable[Fingerprinted]) -> Mapping[str, int]:
     """How often a function was compiled again, by what changed."""
     own = set(frame.compile_ids)
     causes: Counter[str] = Counter()
     for item in found:
         if item.finding.kind == "recompile":
-            causes[item.identity.message] += len(own & item.finding.compile_ids)
+            causes[item.fingerprint.message] += len(own & item.finding.compile_ids)
     return +causes
 
 

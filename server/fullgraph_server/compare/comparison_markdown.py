@@ -10,7 +10,7 @@ from typing import Final
 from ..text.markdown import code_span, escaped, fenced, link, table
 from ..text.messages import KIND_NAMES, plural
 from .comparison import Amount, Comparison, FunctionChange
-from .fingerprint import Found
+from .fingerprint import Fingerprinted
 
 _PARTS: Final = {
     "dynamo": "Dynamo",
@@ -40,14 +40,15 @@ def sentence(comparison: Comparison) -> str:
     return told[0].upper() + told[1:] + (f" - torch {versions}" if versions else "")
 
 
-def place(item: Found) -> str:
+def place(item: Fingerprinted) -> str:
     """Where a finding is: ``model.py:12``; the file alone, for one of the run."""
-    path = item.identity.path
+    path = item.fingerprint.path
     return path if item.finding.of_run else f"{path}:{item.finding.span.row}"
 
 
 def markdown(
-    comparison: Comparison, link_to: Callable[[Found], str] = lambda item: code_span(place(item))
+    comparison: Comparison,
+    link_to: Callable[[Fingerprinted], str] = lambda item: code_span(place(item)),
 ) -> str:
     """The comparison as a document, the outcome first. ``link_to`` writes the place of a finding."""
     blocks = [f"**{escaped(sentence(comparison))}**"]
@@ -72,23 +73,23 @@ class Table:
     columns: tuple[str, str, str] = ("before", "after", "")
 
 
-def _kinds(items: Iterable[Found]) -> str:
+def _kinds(items: Iterable[Fingerprinted]) -> str:
     counts = Counter(item.finding.kind for item in items)
     return ", ".join(plural(count, *KIND_NAMES[kind]) for kind, count in counts.items())
 
 
-def _words(item: Found) -> str:
+def _words(item: Fingerprinted) -> str:
     return f"{item.finding.code} {item.finding.message}"
 
 
-def _new_item(item: Found, where: str) -> str:
+def _new_item(item: Fingerprinted, where: str) -> str:
     finding = item.finding
     code = link(finding.code, finding.url) if finding.url else escaped(finding.code)
     told = f"{where} {code} {escaped(finding.message)}"
-    return "\n\n".join([told, fenced("python", item.identity.line)] if item.identity.line else [told])
+    return "\n\n".join([told, fenced("python", item.fingerprint.line)] if item.fingerprint.line else [told])
 
 
-def lists(comparison: Comparison) -> Iterator[tuple[str, list[tuple[Found, str]]]]:
+def lists(comparison: Comparison) -> Iterator[tuple[str, list[tuple[Fingerprinted, str]]]]:
     """Findings that take a line each, under their titles, with the words."""
     if comparison.gone:
         yield "Gone", [(item, _words(item)) for item in comparison.gone]
@@ -102,7 +103,7 @@ def lists(comparison: Comparison) -> Iterator[tuple[str, list[tuple[Found, str]]
         )
 
 
-def _times(item: Found, count: int) -> str:
+def _times(item: Fingerprinted, count: int) -> str:
     noun = "call" if item.finding.kind == "late-compile" else "compilation"
     return plural(count, noun, f"{noun}s")
 

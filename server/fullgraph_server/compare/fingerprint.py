@@ -22,7 +22,7 @@ ids; then numbers, but for those in names such as ``float32``."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Identity:
+class Fingerprint:
     """All that counts of a finding. Two findings of a report may share it, such as those of equal lines.
 
     ``path`` is relative to the workspace, with slashes; ``line`` is the text of the source line, with blanks
@@ -38,16 +38,16 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A finding of a report with its identity."""
+class Fingerprinted:
+    """A finding of a report with its fingerprint."""
 
     finding: Finding
-    identity: Identity
+    fingerprint: Fingerprint
 
 
-def found_in(report: Report, root: Path) -> tuple[Found, ...]:
+def fingerprinted(report: Report, root: Path) -> tuple[Fingerprinted, ...]:
     """The findings of a report about the workspace at ``root``, in their order."""
-    return tuple(Found(finding, _identity(finding, report, root)) for finding in report.findings)
+    return tuple(Fingerprinted(finding, _fingerprint(finding, report, root)) for finding in report.findings)
 
 
 def relative_path(report: Report, filename: str, root: Path) -> str:
@@ -64,9 +64,9 @@ def line_text(report: Report, filename: str, row: int) -> str:
     return " ".join(source.line(row).split()) if source else ""
 
 
-def _identity(finding: Finding, report: Report, root: Path) -> Identity:
+def _fingerprint(finding: Finding, report: Report, root: Path) -> Fingerprint:
     span = finding.span
-    return Identity(
+    return Fingerprint(
         relative_path(report, span.filename, root),
         "" if finding.of_run else line_text(report, span.filename, span.row),
         finding.code,

@@ -10,7 +10,7 @@ from fullgraph_compiler.facts import Fact, Failure, FaultLocated, StageChecked
 
 from ..text.messages import first_line
 from ..text.tables import aligned
-from .finding_builder import Draft
+from .finding_builder import FindingBuilder
 from .model import Finding, FindingKind, Report
 
 _PARTS = {
@@ -25,27 +25,32 @@ _OUTCOMES = {"error": "fails", "accuracy": "wrong result", "crash": "crashes", "
 
 
 def add_faults(
-    drafts: Sequence[Draft], facts: Sequence[Fact], finding: Callable[[FaultLocated, FindingKind], Finding]
-) -> list[Draft]:
-    """Add each located fault: to the draft that tells of the same failure, else as one of its own.
+    builders: Sequence[FindingBuilder],
+    facts: Sequence[Fact],
+    finding: Callable[[FaultLocated, FindingKind], Finding],
+) -> list[FindingBuilder]:
+    """Add each located fault: to the builder that tells of the same failure, else as one of its own.
 
     ``finding`` makes the bare finding of a fault, at its place.
     """
     stages = [fact for fact in facts if isinstance(fact, StageChecked)]
-    own: dict[tuple[object, ...], Draft] = {}
+    own: dict[tuple[object, ...], FindingBuilder] = {}
     for fault in sorted((fact for fact in facts if isinstance(fact, FaultLocated)), key=_number):
-        draft = _same_failure(drafts, fault)
-        if draft is not None and not draft.finding.fault:
-            draft.finding = replace(draft.finding, message=_added_to(draft.finding, fault))
-        elif draft is None:
+        builder = _same_failure(builders, fault)
+        if builder is not None and not builder.finding.fault:
+            builder.finding = replace(builder.finding, message=_added_to(builder.finding, fault))
+        elif builder is None:
             made = finding(fault, _kind(fault))
-            draft = own.setdefault((made.code, made.span, made.message), Draft(made))
-        if not draft.finding.fault:
-            draft.finding = _explained(draft.finding, fault, stages)
-        draft.compile_ids |= {fault.compile_id} - {""}
-    told = {_line(draft) for draft in own.values() if draft.finding.kind == "target-error"}
+            builder = own.setdefault((made.code, made.span, made.message), FindingBuilder(made))
+        if not builder.finding.fault:
+            builder.finding = _explained(builder.finding, fault, stages)
+        builder.compile_ids |= {fault.compile_id} - {""}
+    told = {_line(builder) for builder in own.values() if builder.finding.kind == "target-error"}
     # Where the program fails by itself, it is no news that it fails in the compiler as well.
-    return [*(draft for draft in drafts if draft.finding.fault or _line(draft) not in told), *own.values()]
+    return [
+        *(builder for builder in builders if builder.finding.fault or _line(builder) not in told),
+        *own.values(),
+    ]
 
 
 def fault_message(fault: FaultLocated) -> str:
@@ -80,12 +85,12 @@ def verdict(report: Report) -> str:
     return f"No stage is at fault: {graphs} {'graph passes' if graphs == 1 else 'graphs pass'} all of them."
 
 
-def _line(draft: Draft) -> tuple[str, int]:
-    return draft.finding.span.filename, draft.finding.span.row
+def _line(builder: FindingBuilder) -> tuple[str, int]:
+    return builder.finding.span.filename, builder.finding.span.row
 
 
-def _same_failure(drafts: Iterable[Draft], fault: FaultLocated) -> Draft | None:
-    """The draft that tells of the same failure, which the run met by itself."""
+def _same_failure(builders: Iterable[FindingBuilder], fault: FaultLocated) -> FindingBuilder | None:
+    """The builder that tells of the same failure, which the run met by itself."""
     if fault.failure.kind == "accuracy":
         return None
     if fault.stage == "uncompiled":
@@ -96,13 +101,13 @@ def _same_failure(drafts: Iterable[Draft], fault: FaultLocated) -> Draft | None:
     else:
         kinds = ("compile-error",)
     same = [
-        draft
-        for draft in drafts
-        if draft.finding.kind in kinds
-        and draft.finding.severity == "error"
-        and (not draft.compile_ids or not fault.compile_id or fault.compile_id in draft.compile_ids)
+        builder
+        for builder in builders
+        if builder.finding.kind in kinds
+        and builder.finding.severity == "error"
+        and (not builder.compile_ids or not fault.compile_id or fault.compile_id in builder.compile_ids)
     ]
-    return min(same, key=lambda draft: kinds.index(draft.finding.kind), default=None)
+    return min(same, key=lambda builder: kinds.index(builder.finding.kind), default=None)
 
 
 def _added_to(finding: Finding, fault: FaultLocated) -> str:

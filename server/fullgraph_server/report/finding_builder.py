@@ -9,7 +9,7 @@ from .model import Finding
 
 
 @dataclass(slots=True)
-class Draft:
+class FindingBuilder:
     """A finding, and what has been gathered about it so far."""
 
     finding: Finding
@@ -20,14 +20,14 @@ class Draft:
     """How many calls it was seen in, where those count rather than compilations."""
 
 
-def finished(draft: Draft) -> Finding:
-    """The finding that a draft has become."""
-    compile_ids = frozenset(draft.compile_ids)
-    finding = replace(draft.finding, count=max(len(compile_ids), draft.calls, 1), compile_ids=compile_ids)
-    if draft.eager:
+def finished(builder: FindingBuilder) -> Finding:
+    """The finding that a builder has become."""
+    compile_ids = frozenset(builder.compile_ids)
+    finding = replace(builder.finding, count=max(len(compile_ids), builder.calls, 1), compile_ids=compile_ids)
+    if builder.eager:
         finding = replace(
             finding,
-            message=f"{finding.message.rstrip('.')}; the whole of {code_span(draft.eager)} runs eagerly",
+            message=f"{finding.message.rstrip('.')}; the whole of {code_span(builder.eager)} runs eagerly",
         )
     return finding
 

@@ -49,7 +49,7 @@ from ..workspace.ranges import definition_span
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
 from .faults import add_faults, fault_message
-from .finding_builder import Draft, by_place, finished
+from .finding_builder import FindingBuilder, by_place, finished
 from .graph_lines import graph_lines
 from .kernels import codes_of
 from .model import Code, Finding, FindingKind, FrameReport, Graph, GraphLines, Guard, Report, TensorName
@@ -93,9 +93,9 @@ class _Folding:
     def report(self, target: str, generation: int, torch: str, depth: Depth) -> Report:
         # Where the work itself fails after the program has ended, it tells of another end.
         end = next((fact for fact in reversed(self._facts) if isinstance(fact, RunFinished)), None)
-        drafts = self._drafts()
-        findings = sorted((finished(draft) for draft in drafts), key=by_place)
-        frames = self._frames(drafts)
+        builders = self._builders()
+        findings = sorted((finished(builder) for builder in builders), key=by_place)
+        frames = self._frames(builders)
         graphs = tuple(self._graph(fact) for fact in self._facts if isinstance(fact, GraphCaptured))
         written = (fact for fact in self._facts if isinstance(fact, CodeGenerated))
         built = (fact for fact in self._facts if isinstance(fact, KernelCompiled))
@@ -142,24 +142,24 @@ class _Folding:
 
     # -- findings ------------------------------------------------------------------------------
 
-    def _drafts(self) -> list[Draft]:
-        drafts: dict[tuple[str, Span, str], Draft] = {}
+    def _builders(self) -> list[FindingBuilder]:
+        builders: dict[tuple[str, Span, str], FindingBuilder] = {}
         # torch can tell a break twice in one compilation, before and after it has tried again, and point
         # at another part of the line.
-        told: dict[tuple[str, str, str, int, str], Draft] = {}
+        told: dict[tuple[str, str, str, int, str], FindingBuilder] = {}
         for fact in self._facts:
-            draft = None if self._is_passing_exception(fact) else self._draft(fact)
-            if draft is None:
+            builder = None if self._is_passing_exception(fact) else self._builder(fact)
+            if builder is None:
                 continue
-            finding = draft.finding
+            finding = builder.finding
             span, words = finding.span, (finding.code, finding.message)
-            lines = [(*words, span.filename, span.row, compile_id) for compile_id in draft.compile_ids]
+            lines = [(*words, span.filename, span.row, compile_id) for compile_id in builder.compile_ids]
             known = next((told[line] for line in lines if line in told), None)
-            known = known or drafts.setdefault((finding.code, span, finding.message), draft)
+            known = known or builders.setdefault((finding.code, span, finding.message), builder)
             told.update(dict.fromkeys(lines, known))
-            known.compile_ids |= draft.compile_ids
-            known.eager = known.eager or draft.eager
-        found = [*drafts.values(), *self._recompilations.drafts(), *self._recompilations.missed()]
+            known.compile_ids |= builder.compile_ids
+            known.eager = known.eager or builder.eager
+        found = [*builders.values(), *self._recompilations.builders(), *self._recompilations.missed()]
         found += speed_drafts(self._facts, self._finding)
         found += bucket_drafts(self._facts, self._finding)
         return add_faults(found, self._facts, self._fault)
@@ -173,7 +173,7 @@ class _Folding:
             and (fact.stack[-1].filename, fact.stack[-1].row) in self._raised_at
         )
 
-    def _draft(self, fact: Fact) -> Draft | None:
+    def _builder(self, fact: Fact) -> FindingBuilder | None:
         if isinstance(fact, GraphBreak):
             return self._graph_break(fact)
         if isinstance(fact, CompileFailure):
@@ -185,18 +185,22 @@ class _Folding:
             finding = self._finding(
                 "skipped-frame", "warning", message, (), fact.compile_id, text=fact.reason
             )
-            return Draft(finding, {fact.compile_id}, eager=fact.function)
+            return FindingBuilder(finding, {fact.compile_id}, eager=fact.function)
         if isinstance(fact, ProgramRaised):
             message = ": ".join(part for part in (fact.error, messages.first_line(fact.message)) if part)
-            return Draft(self._finding("target-error", "error", message, fact.stack, "", text=fact.text))
+            return FindingBuilder(
+                self._finding("target-error", "error", message, fact.stack, "", text=fact.text)
+            )
         if isinstance(fact, TargetProblem):
             found = self._finding(
                 "target-error", fact.severity, fact.message, fact.stack, "", hints=fact.hints
             )
-            return Draft(replace(found, of_run=not fact.stack and (fact.of_run or self._not_started)))
+            return FindingBuilder(
+                replace(found, of_run=not fact.stack and (fact.of_run or self._not_started))
+            )
         return None
 
-    def _graph_break(self, fact: GraphBreak) -> Draft:
+    def _graph_break(self, fact: GraphBreak) -> FindingBuilder:
         wrapper = wrapper_of(fact.stack, self._workspace.contains)
         reason = messages.first_line(fact.reason) or "graph break"
         finding = self._finding(
@@ -213,9 +217,9 @@ class _Folding:
         )
         function = self._places.functions.get(fact.compile_id)
         name = function.name if function else finding.stack[0].function if finding.stack else ""
-        return Draft(finding, {fact.compile_id}, eager=name if fact.skips_frame else "")
+        return FindingBuilder(finding, {fact.compile_id}, eager=name if fact.skips_frame else "")
 
-    def _compile_failure(self, fact: CompileFailure) -> Draft:
+    def _compile_failure(self, fact: CompileFailure) -> FindingBuilder:
         message = messages.first_line(fact.message) or fact.error
         if fact.phase == "backend":
             message = f"backend failed: {message}"
@@ -233,14 +237,14 @@ class _Folding:
             url=fact.url,
             text=fact.text or fact.message,
         )
-        return Draft(finding, {fact.compile_id})
+        return FindingBuilder(finding, {fact.compile_id})
 
     def _fault(self, fact: FaultLocated, kind: FindingKind) -> Finding:
         return self._finding(
             kind, "error", fault_message(fact), fact.stack, fact.compile_id, text=fact.failure.text
         )
 
-    def _recompile_limit(self, fact: RecompileLimit) -> Draft:
+    def _recompile_limit(self, fact: RecompileLimit) -> FindingBuilder:
         causes = self._recompilations.causes(fact)
         finding = self._finding(
             "recompile-limit",
@@ -251,7 +255,7 @@ class _Folding:
             explanation=messages.limit_explanation(causes) if causes else "",
             hints=messages.limit_hints(causes, fact.setting, fact.function),
         )
-        return Draft(finding, {fact.compile_id})
+        return FindingBuilder(finding, {fact.compile_id})
 
     def _finding(
         self,
@@ -285,13 +289,13 @@ class _Folding:
 
     # -- frames --------------------------------------------------------------------------------
 
-    def _frames(self, drafts: Sequence[Draft]) -> tuple[FrameReport, ...]:
+    def _frames(self, builders: Sequence[FindingBuilder]) -> tuple[FrameReport, ...]:
         members: dict[Function, list[str]] = defaultdict(list)
         for compile_id, function in self._places.functions.items():
             members[function].append(compile_id)
         compiled = {fact.compile_id: fact for fact in self._facts if isinstance(fact, FrameCompiled)}
         recompiles = {fact.compile_id: fact for fact in self._facts if isinstance(fact, Recompile)}
-        breaks = [draft.compile_ids for draft in drafts if draft.finding.kind == "graph-break"]
+        breaks = [builder.compile_ids for builder in builders if builder.finding.kind == "graph-break"]
         launches: Counter[str] = Counter()
         collectives: dict[str, tuple[str, ...]] = {}
         limited = {fact.compile_id for fact in self._facts if isinstance(fact, RecompileLimit)}

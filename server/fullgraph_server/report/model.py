@@ -386,4 +386,4 @@ class Report:
     @property
     def complete(self) -> bool:
         """Whether all of the compiler ran, so that its times are those of the program by itself."""
-        return self.depth in ("whole", "times")
+        return self.depth in ("build", "times")

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from fullgraph_compiler.facts import (
-    CallMissed,
     Fact,
     GuardFailure,
     GuardInstalled,
+    LateCompilation,
     Recompile,
     RecompileLimit,
     ShapeGuard,
@@ -28,7 +28,7 @@ from ..text import advice, messages
 from ..text.source_names import compile_number
 from ..workspace.positions import Span
 from ..workspace.workspace import Workspace
-from .finding_builder import Draft
+from .finding_builder import FindingBuilder
 from .model import Finding, Report
 from .sizes import condition_behind, specialization_behind
 from .source_locator import Place, Places
@@ -45,7 +45,7 @@ class _Group:
     failures: dict[str, GuardFailure] = field(default_factory=dict)
 
 
-def frozen_verdict(report: Report) -> str:
+def late_compilation_verdict(report: Report) -> str:
     """What a run that was frozen after its warm-up came to."""
     missed = [finding for finding in report.findings if finding.kind == "late-compile"]
     calls, places = sum(finding.count for finding in missed), len({finding.span for finding in missed})
@@ -77,7 +77,7 @@ class Recompilations:
             elif isinstance(fact, Specialization):
                 self._constants[fact.compile_id].append(fact)
 
-    def drafts(self) -> Iterator[Draft]:
+    def builders(self) -> Iterator[FindingBuilder]:
         """A finding for each property of a value that changed."""
         groups: dict[tuple[object, ...], _Group] = {}
         for fact in self._facts:
@@ -100,13 +100,13 @@ class Recompilations:
                 stack=group.place.calls,
                 text="\n".join(dict.fromkeys(failure.reason for failure in failures)),
             )
-            yield Draft(finding, set(group.failures))
+            yield FindingBuilder(finding, set(group.failures))
 
-    def missed(self) -> Iterator[Draft]:
+    def missed(self) -> Iterator[FindingBuilder]:
         """A finding for each call that would have been compiled after the warm-up, at the call."""
-        groups: dict[tuple[Span | None, str, object], list[tuple[CallMissed, GuardFailure | None]]] = {}
+        groups: dict[tuple[Span | None, str, object], list[tuple[LateCompilation, GuardFailure | None]]] = {}
         for fact in self._facts:
-            if isinstance(fact, CallMissed):
+            if isinstance(fact, LateCompilation):
                 # Compilations that were made later come last, and are more like this call.
                 failure = next(reversed(self.completed(fact.failures, "")), None)
                 span = self._places.own_span(fact.stack)
@@ -117,12 +117,12 @@ class Recompilations:
             failures = [failure for _, failure in group if failure is not None]
             place = self._places.place((*fact.stack, StackFrame(fact.filename, fact.row, fact.function)), "")
             calls = self._places.place(fact.stack, "") if fact.stack else place
-            yield Draft(
+            yield FindingBuilder(
                 Finding(
                     "late-compile",
                     "late-compile",
                     "error",
-                    messages.missed_message(fact.function, failures),
+                    messages.late_compilation_message(fact.function, failures),
                     calls.span,
                     hints=advice.recompile_hints(failures[0]) if failures else (advice.CALL_AHEAD,),
                     stack=place.calls,

@@ -26,7 +26,7 @@ from fullgraph_compiler.facts import (
 )
 
 from ..text import messages
-from .finding_builder import Draft
+from .finding_builder import FindingBuilder
 from .model import Compilation, Finding, FindingKind
 from .phases import Part, seconds_of_parts, steps_of
 from .recompiles import Recompilations
@@ -80,12 +80,12 @@ class MakeFinding(Protocol):
     ) -> Finding: ...
 
 
-def speed_drafts(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Draft]:
+def speed_drafts(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
     """A finding for each thing that costs speed, and for the time that compiling takes."""
     for fact in facts:
         if isinstance(fact, PerformanceHint):
             found = finding("perf-hint", "information", fact.message, fact.stack, fact.compile_id)
-            yield Draft(found, {fact.compile_id})
+            yield FindingBuilder(found, {fact.compile_id})
         elif isinstance(fact, CudagraphSkip):
             reason = fact.reason.removeprefix("skipping cudagraphs due to ")
             message = f"does not run as a CUDA graph: {messages.first_line(reason)}"
@@ -99,7 +99,7 @@ def speed_drafts(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Draft]
                 hints=hints,
                 text=fact.reason,
             )
-            yield Draft(found, {fact.compile_id})
+            yield FindingBuilder(found, {fact.compile_id})
     if any(isinstance(fact, CodeGenerated) for fact in facts):
         yield from _small_graphs(facts, finding)
     yield from _compile_times(facts, finding)
@@ -134,7 +134,7 @@ def compilations(
     )
 
 
-def _small_graphs(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Draft]:
+def _small_graphs(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
     """Graphs that are so small since graph breaks are around them."""
     broken = {fact.compile_id.partition("/")[0] for fact in facts if isinstance(fact, GraphBreak)}
     if not broken:
@@ -145,13 +145,13 @@ def _small_graphs(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Draft
             message = f"a graph of {count}: calling what it compiles to costs about what it saves"
             hints = ("Remove the graph breaks around it, so that it becomes part of a larger graph.",)
             stack = (fact.nodes[0].frame,)
-            yield Draft(
+            yield FindingBuilder(
                 finding("perf-hint", "information", message, stack, fact.compile_id, hints=hints),
                 {fact.compile_id},
             )
 
 
-def _compile_times(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Draft]:
+def _compile_times(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
     """How long compiling takes with cold and with warm caches, and which part of the compiler takes most."""
     times = {fact.cache: fact for fact in facts if isinstance(fact, TimesMeasured) and fact.failure is None}
     cold, warm = times.get("cold"), times.get("warm")
@@ -166,7 +166,7 @@ def _compile_times(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Draf
     if warm is not None and warm.compiling < cold.compiling * _WARM_ENOUGH:
         advice = list(dict.fromkeys([_KEEP_CACHES, *advice]))
     total = sum(seconds.values())
-    yield Draft(
+    yield FindingBuilder(
         finding(
             "perf-hint",
             "information",

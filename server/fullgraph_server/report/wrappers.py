@@ -13,7 +13,7 @@ from typing import Final
 
 from fullgraph_compiler.facts import Fact, GraphPart, Stack
 
-from .finding_builder import Draft
+from .finding_builder import FindingBuilder
 from .speed import MakeFinding
 
 
@@ -66,7 +66,7 @@ def wrapper_of(stack: Stack, is_own: Callable[[str], bool]) -> Wrapper | None:
     return next((item for item in _WRAPPERS if any(map(item.files.search, below))), None)
 
 
-def bucket_drafts(facts: Iterable[Fact], finding: MakeFinding) -> Iterator[Draft]:
+def bucket_drafts(facts: Iterable[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
     """For each graph that was cut at the bounds of buckets, that it was."""
     parts: dict[str, set[str]] = {}
     for fact in facts:
@@ -77,4 +77,4 @@ def bucket_drafts(facts: Iterable[Fact], finding: MakeFinding) -> Iterator[Draft
             f"DistributedDataParallel cuts this graph into {len(names)}, one for each bucket of gradients"
         )
         made = finding("perf-hint", "information", message, (), compile_id, explanation=_BUCKETS)
-        yield Draft(made, {compile_id})
+        yield FindingBuilder(made, {compile_id})

@@ -15,17 +15,17 @@ from ..workers.crash import REPORT_IT, own_failure
 from ..workspace.positions import Span
 from ..workspace.targets import Torchrun, Trace
 from .limits import with_limits
-from .partial_reports import Reporting
+from .partial_reports import PartialReports
 from .plan import Job
 from .previews import PreviewRun, no_preview
 from .program_run import Run
-from .torchrun import TorchrunWork
-from .trace_execution import TraceWork
+from .torchrun import TorchrunExecution
+from .trace_execution import TraceExecution
 
 _log = logging.getLogger(__name__)
 
 
-class Work(Protocol):
+class Execution(Protocol):
     """Makes one report. Execute it once."""
 
     @property
@@ -45,12 +45,14 @@ class Work(Protocol):
         """The files after whose change the report would be another."""
 
 
-def work_of(job: Job) -> Work:
+def execution_of(job: Job) -> Execution:
     """The work that a target stands for."""
     program = job.plan.target.program
     if isinstance(program, Trace):
-        return TraceWork(job, program)
-    return TorchrunWork(job, program) if isinstance(program, Torchrun) else ProgramWork(job, program)
+        return TraceExecution(job, program)
+    return (
+        TorchrunExecution(job, program) if isinstance(program, Torchrun) else ProgramExecution(job, program)
+    )
 
 
 def failed_report(told: Report, filename: str, error: Exception) -> Report:
@@ -65,7 +67,7 @@ def failed_report(told: Report, filename: str, error: Exception) -> Report:
     return replace(told, status="crashed", findings=tuple(findings))
 
 
-class ProgramWork:
+class ProgramExecution:
     """One run of a program in a worker."""
 
     def __init__(self, job: Job, program: Program) -> None:
@@ -78,7 +80,7 @@ class ProgramWork:
         self._preview: PreviewRun | None = None
         self._end: RunFinished | None = None
         """How the program ended, while its graphs are still compiled elsewhere."""
-        self._reporting = Reporting(self._report, job.on_report)
+        self._reporting = PartialReports(self._report, job.on_report)
 
     def cancel(self) -> None:
         """End the run."""

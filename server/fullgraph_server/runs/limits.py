@@ -14,7 +14,7 @@ from ..workspace.own_folder import kernel_cache
 _DEEPER = 5.0
 """How much longer than one graph a run may take that goes deeper: it runs program and graphs often."""
 
-_QUICK: Final[tuple[Depth, ...]] = ("graph", "frozen")
+_QUICK: Final[tuple[Depth, ...]] = ("graph", "late-compile")
 """Depths of runs that take no longer than others."""
 
 _DYNAMO_ALONE: Final[tuple[Depth, ...]] = (*_QUICK, "recompiles")

@@ -17,7 +17,7 @@ _FOLDING_SHARE = 0.1
 """The part of the time that may go into unfinished reports."""
 
 
-class Reporting:
+class PartialReports:
     """Makes reports as facts come in, not too often, and beside the event loop, which has requests to answer.
 
     ``make`` makes the report of all that is known when it is called, in a thread. ``on_report`` gets those
@@ -60,7 +60,7 @@ class Reporting:
             begun, self._news = time.monotonic(), False
             report = await asyncio.to_thread(self._make)
             delay = max(_REFRESH_SECONDS, (time.monotonic() - begun) / _FOLDING_SHARE)
-            if self._on_report is not None and tells(report):
+            if self._on_report is not None and is_worth_showing(report):
                 self._on_report(report)
             if not self._news:
                 return report
@@ -71,6 +71,6 @@ def _log_failure(refreshing: asyncio.Task[Report]) -> None:
         _log.error("no report could be made of what a run has told so far", exc_info=error)
 
 
-def tells(report: Report) -> bool:
+def is_worth_showing(report: Report) -> bool:
     """Whether a report may take the earlier one's place: one without a finding waits for its end."""
     return bool(report.findings) or report.status not in (None, "cancelled")

@@ -10,7 +10,7 @@ from fullgraph_compiler.facts import Depth, Fact, SourceText
 
 from ..report.fold import fold
 from ..report.model import Report
-from ..workers.pool import Workers
+from ..workers.pool import WorkerPool
 from ..workers.settings import RunSettings
 from ..workspace.targets import Target, problem_facts
 from ..workspace.workspace import Workspace
@@ -35,7 +35,7 @@ class Plan:
 
     def depth(self, asked: Depth) -> Depth:
         """How deep a run goes of which so much is asked: a preview builds its kernels as they are written."""
-        return "kernels" if asked == "whole" and self.settings.switches.device else asked
+        return "kernels" if asked == "build" and self.settings.switches.device else asked
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Job:
     plan: Plan
     generation: int
     depth: Depth
-    workers: Workers
+    workers: WorkerPool
     libraries: Sequence[str] = ()
     """The installed modules that the target's program imports, as far as is known."""
     on_report: Callable[[Report], None] | None = None

@@ -25,7 +25,7 @@ from fullgraph_compiler.facts import (
 )
 
 from ..workers.crash import REPORT_IT, crash_stack, describe_exit, early_end, own_failure
-from ..workers.pool import Workers
+from ..workers.pool import WorkerPool
 from ..workers.probe import CHOOSE
 from ..workers.settings import RunSettings
 from ..workers.warm_pool import START_SECONDS, StartError, silent
@@ -76,7 +76,7 @@ class Run:
 
     def __init__(
         self,
-        workers: Workers,
+        workers: WorkerPool,
         settings: RunSettings,
         request: RunRequest | MinifyRequest,
         libraries: Sequence[str] = (),
@@ -222,7 +222,7 @@ class Run:
 
 def _runs_it_itself(request: RunRequest | MinifyRequest) -> bool:
     """Whether the worker's own process runs the program: else its stack says nothing of that."""
-    return isinstance(request, RunRequest) and request.depth in ("graph", "kernels", "whole")
+    return isinstance(request, RunRequest) and request.depth in ("graph", "kernels", "build")
 
 
 class _CancelledError(Exception):

@@ -14,11 +14,11 @@ from typing import Any, Literal, TypeAlias
 from fullgraph_compiler.facts import Depth, Fact, MinifyRequest, ModulesLoaded, Status
 
 from ..report.model import Report
-from ..workers.pool import Workers
+from ..workers.pool import WorkerPool
 from ..workspace.targets import Target
-from .execution import Work, failed_report, work_of
+from .execution import Execution, execution_of, failed_report
 from .limits import with_limits
-from .partial_reports import tells
+from .partial_reports import is_worth_showing
 from .plan import Job, Plan
 from .program_run import Run, to_stderr
 
@@ -30,7 +30,7 @@ _AT_ONCE = max(2, (os.cpu_count() or 2) // 4)
 _PAUSE_SHARE, _LEAST_PAUSE, _LONGEST_PAUSE = 0.5, 0.15, 2.0
 """How long an author's pause is before a run: a part of what the last run took, and its limits in seconds."""
 
-_USUAL: tuple[Depth, ...] = ("graph", "kernels", "whole")
+_USUAL: tuple[Depth, ...] = ("graph", "kernels", "build")
 """Depths that say whether kernels are to be shown from now on; the others look for something else."""
 
 _MOST_OUTPUT = 1_000_000
@@ -84,7 +84,7 @@ class Runs:
         self._observers = observers
         self._generations = itertools.count(1)
         self._slots: dict[str, _Slot] = {}
-        self._workers = Workers()
+        self._workers = WorkerPool()
         self._turns = asyncio.Semaphore(_AT_ONCE)
 
     # -- what is asked for ---------------------------------------------------------------------
@@ -99,9 +99,9 @@ class Runs:
         ``switches`` are attributes of the target's switches that are set for this run alone.
         """
         slot = self._slots.setdefault(target, _Slot())
-        return self._start(target, slot, _Asked(depth or slot.usual_depth, switches or {}))
+        return self._start(target, slot, _RunOptions(depth or slot.usual_depth, switches or {}))
 
-    def _start(self, target: str, slot: _Slot, asked: _Asked) -> asyncio.Future[Report | None]:
+    def _start(self, target: str, slot: _Slot, asked: _RunOptions) -> asyncio.Future[Report | None]:
         if slot.waiting is None:
             slot.waiting, slot.asked = asyncio.get_running_loop().create_future(), asked
         else:
@@ -116,7 +116,7 @@ class Runs:
         for name, slot in list(self._slots.items()):
             if filename in slot.files and slot.state.run_on_save:
                 # Who asked for the run that is on gets the answer of the next: it must be of the same kind.
-                self._start(name, slot, slot.running or _Asked(slot.usual_depth, by_itself=True))
+                self._start(name, slot, slot.running or _RunOptions(slot.usual_depth, by_itself=True))
                 slot.supersede()
 
     def stop(self, target: str | None = None) -> None:
@@ -241,7 +241,7 @@ class Runs:
             _log.exception("the run of %s could not be planned", target)
             return None, error
 
-    async def _run(self, name: str, slot: _Slot, plan: Plan, asked: _Asked, was_stale: bool) -> Report:
+    async def _run(self, name: str, slot: _Slot, plan: Plan, asked: _RunOptions, was_stale: bool) -> Report:
         """Run once. An error of Fullgraph's own ends the run, and is told as a finding of it."""
         target, generation = plan.target, next(self._generations)
         slot.filename = target.filename
@@ -260,7 +260,7 @@ class Runs:
             slot.work = slot.running = None
         status = report.status or "crashed"
         if not slot.forgotten:
-            told_something = tells(report) and not slot.superseded
+            told_something = is_worth_showing(report) and not slot.superseded
             stale = slot.state.stale or (was_stale and not told_something)
             follows = slot.superseded and slot.waiting is not None
             self._change(name, slot, run="queued" if follows else status, stale=stale)
@@ -279,12 +279,12 @@ class Runs:
             lambda report: self._report(name, slot, report),
             _Output().write,
         )
-        work = slot.work = work_of(job)
+        work = slot.work = execution_of(job)
         if error := self._tell(lambda observer: observer.started(plan.target, generation, work.cancel)):
             raise error
         report = await work.execute()
         if not slot.forgotten:
-            told = tells(report) and not slot.superseded
+            told = is_worth_showing(report) and not slot.superseded
             slot.finish(report, work.facts, work.depends_on(report) if told else None)
             if report.status != "not-started":
                 work.prepare(slot.libraries)
@@ -336,7 +336,7 @@ class Runs:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _RunOptions:
     """What is asked of a run: how deep it goes, and the switches that are set for it alone."""
 
     depth: Depth = "graph"
@@ -350,11 +350,11 @@ class _Asked:
         discards = self.by_itself and plan.settings.switches.files is None
         return plan.switched({"files": "discard"}) if discards else plan
 
-    def joined(self, other: _Asked) -> _Asked:
+    def joined(self, other: _RunOptions) -> _RunOptions:
         """What is asked of a run that is for both; the later one decides where they differ."""
         depth = self.depth if other.depth == "graph" else other.depth
         switches = {**self.switches, **other.switches}
-        return _Asked(depth, switches, self.by_itself and other.by_itself)
+        return _RunOptions(depth, switches, self.by_itself and other.by_itself)
 
 
 class _Slot:
@@ -362,11 +362,11 @@ class _Slot:
 
     def __init__(self) -> None:
         self.task: asyncio.Task[None] | None = None
-        self.work: Work | None = None
-        self.running: _Asked | None = None
+        self.work: Execution | None = None
+        self.running: _RunOptions | None = None
         """What was asked of the run that is on."""
         self.waiting: asyncio.Future[Report | None] | None = None
-        self.asked = _Asked()
+        self.asked = _RunOptions()
         """What is asked of the run that waits."""
         self.usual_depth: Depth = "graph"
         """How deep a run goes of which nobody has said more."""
@@ -382,7 +382,7 @@ class _Slot:
         self.libraries: tuple[str, ...] = ()
         """The installed modules that it imports."""
         self.forgotten = False
-        """Cleared since the last run began: what it still tells is of no interest."""
+        """Cleared since the last run began: what it still is_worth_showing is of no interest."""
         self.superseded = False
         """Another run has taken the place of the one that is on."""
 

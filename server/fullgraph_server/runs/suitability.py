@@ -18,7 +18,7 @@ _FOR_ONE_PROCESS: Final[Mapping[Purpose, str]] = {
     "minify": "failures are minified",
     "debug": "programs are debugged",
 }
-_READABLE: Final[frozenset[Purpose]] = frozenset(("graph", "kernels", "whole"))
+_READABLE: Final[frozenset[Purpose]] = frozenset(("graph", "kernels", "build"))
 
 
 def unsuited(target: Target, purpose: Purpose) -> str:

@@ -15,7 +15,7 @@ from ..report.model import Report
 from ..workers.settings import RunSettings
 from ..workspace.targets import Torchrun
 from .limits import with_limits
-from .partial_reports import Reporting
+from .partial_reports import PartialReports
 from .plan import Job
 from .program_run import Run
 from .rank_failures import has_failed, with_consequences
@@ -26,7 +26,7 @@ _GRACE_SECONDS = 3.0
 _MASTER = "127.0.0.1"
 
 
-class TorchrunWork:
+class TorchrunExecution:
     """The runs of all ranks at once, and their reports as one."""
 
     def __init__(self, job: Job, program: Torchrun) -> None:
@@ -36,7 +36,7 @@ class TorchrunWork:
         port = _free_port()
         self._meeting = tempfile.TemporaryDirectory(prefix="fullgraph-ranks-")
         self._job = job
-        self._reporting = Reporting(self._report, job.on_report)
+        self._reporting = PartialReports(self._report, job.on_report)
         self._ranks: list[_Rank] = []
         for rank in range(program.ranks):
             output = _RankOutput(rank, job.on_output)
@@ -77,7 +77,7 @@ class TorchrunWork:
             self._meeting.cleanup()
 
     def prepare(self, libraries: Sequence[str]) -> None:
-        """Get ready for the next run: all ranks come from the same nursery."""
+        """Get ready for the next run: all ranks come from the same warm_pool."""
         self._job.workers.expect(self._settings, libraries)
 
     def depends_on(self, report: Report) -> frozenset[str]:

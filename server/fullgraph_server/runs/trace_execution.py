@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 _FAILED = "The trace cannot be read: the process that reads it has ended. Fullgraph's log says why."
 
 
-class TraceWork:
+class TraceExecution:
     """Reads the logs of a trace in a process of its own."""
 
     facts: Sequence[Fact] = ()

@@ -88,7 +88,7 @@ def change(failures: Sequence[GuardFailure]) -> str:
     return f"{subject} was {expected[0]}, then {_listed(actual, 'and')}"
 
 
-def missed_message(function: str, failures: Sequence[GuardFailure]) -> str:
+def late_compilation_message(function: str, failures: Sequence[GuardFailure]) -> str:
     """A call would have been compiled after the warm-up."""
     why = change(failures) if failures else "there is no compilation of it"
     return f"{code_span(function)} would be compiled here in production: {why}"

@@ -37,7 +37,7 @@ class LogFile:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundLogs:
+class TraceLogs:
     """The logs of one job, by rank; ``older`` is how many of earlier ones lie in the same folder."""
 
     logs: tuple[LogFile, ...]
@@ -49,7 +49,7 @@ class FoundLogs:
         return max(log.size for log in self.logs)
 
 
-def find_logs(path: Path) -> FoundLogs:
+def find_logs(path: Path) -> TraceLogs:
     """The logs of a file or folder: of each rank, or of a program without ranks, the one written last.
 
     Each run of a program adds one. Raises ``NoTraceError``.
@@ -65,7 +65,7 @@ def find_logs(path: Path) -> FoundLogs:
     ranked = [newest[rank] for rank in sorted(rank for rank in newest if rank is not None)]
     # A process whose rank nobody knows, among those of a job, is not one of its ranks.
     shown = tuple(ranked or newest.values())
-    return FoundLogs(shown, len(logs) - len(shown))
+    return TraceLogs(shown, len(logs) - len(shown))
 
 
 def stamp(path: Path) -> Hashable:

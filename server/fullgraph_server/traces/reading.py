@@ -74,7 +74,7 @@ class Reading:
     @property
     def depth(self) -> Depth:
         """What a run would be called that told as much."""
-        return "whole" if self.detail == "code" else "graph"
+        return "build" if self.detail == "code" else "graph"
 
 
 def read_report(log: LogFile, reading: Reading, target: str, generation: int = 1) -> Report:

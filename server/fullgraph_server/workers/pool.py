@@ -1,4 +1,4 @@
-"""Where runs get their workers from: a nursery for each kind of run, as long as it is of use."""
+"""Where runs get their workers from: a warm_pool for each kind of run, as long as it is of use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from .crash import early_end
 from .fork_server import EndedError
 from .settings import RunSettings
-from .warm_pool import Nursery, StartError
+from .warm_pool import StartError, WarmPool
 from .worker import Worker
 
 _log = logging.getLogger(__name__)
@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 _IDLE_SECONDS = 600.0
 """What nobody has used for so long gives its memory back."""
 _MOST = 4
-"""How many nurseries there are; each takes some hundred megabytes. The least recently used goes first."""
+"""How many warm_pools there are; each takes some hundred megabytes. The least recently used goes first."""
 
 _HARMLESS = frozenset(
     {"torch", "torchgen", "functorch", "triton", "filelock", "fsspec", "jinja2", "markupsafe", "mpmath"}
@@ -38,15 +38,15 @@ _HARMLESS = frozenset(
 """Packages whose modules may be there though a program does not import them: torch imports them itself."""
 
 
-class Workers:
+class WorkerPool:
     """Hands out workers."""
 
     def __init__(self, *, fork: bool = sys.platform == "linux") -> None:
         self._fork = fork
-        self._nurseries: dict[object, Nursery] = {}
-        self._users: dict[Nursery, int] = {}
-        self._taken: dict[Worker, Nursery] = {}
-        self._timers: dict[Nursery, asyncio.TimerHandle] = {}
+        self._warm_pools: dict[object, WarmPool] = {}
+        self._users: dict[WarmPool, int] = {}
+        self._taken: dict[Worker, WarmPool] = {}
+        self._timers: dict[WarmPool, asyncio.TimerHandle] = {}
         self._ending: set[asyncio.Task[None]] = set()
 
     async def take(self, settings: RunSettings, libraries: Sequence[str]) -> Worker:
@@ -55,25 +55,25 @@ class Workers:
         Raises :class:`StartError`.
         """
         for again in (True, False):
-            nursery = self._nursery(settings, libraries)
-            self._hold(nursery)
+            warm_pool = self._warm_pool(settings, libraries)
+            self._hold(warm_pool)
             try:
-                worker = await nursery.take(separate=settings.switches.discards_files)
+                worker = await warm_pool.take(separate=settings.switches.discards_files)
             except EndedError as gone:
-                self._discard(nursery)
+                self._discard(warm_pool)
                 if not again:
                     raise StartError(early_end(settings.python, gone.code, gone.words)) from None
                 # Packages were installed since it started, or somebody killed it.
                 _log.info("%s: starting another", gone)
             except StartError:
                 # Whatever is wrong may have been put right by the next time.
-                self._discard(nursery)
+                self._discard(warm_pool)
                 raise
             except BaseException:
-                self._release(nursery)
+                self._release(warm_pool)
                 raise
             else:
-                self._taken[worker] = nursery
+                self._taken[worker] = warm_pool
                 return worker
         raise AssertionError
 
@@ -83,51 +83,51 @@ class Workers:
 
     def expect(self, settings: RunSettings, libraries: Sequence[str]) -> None:
         """Get ready for a run of this kind."""
-        nursery = self._nursery(settings, libraries)
-        self._hold(nursery)
-        nursery.prepare(libraries, separate=settings.switches.discards_files)
-        self._release(nursery)
+        warm_pool = self._warm_pool(settings, libraries)
+        self._hold(warm_pool)
+        warm_pool.prepare(libraries, separate=settings.switches.discards_files)
+        self._release(warm_pool)
 
     async def close(self) -> None:
         """End every process."""
-        for nursery in list(self._nurseries.values()):
-            self._discard(nursery)
+        for warm_pool in list(self._warm_pools.values()):
+            self._discard(warm_pool)
         await asyncio.gather(*self._ending, return_exceptions=True)
 
-    def _nursery(self, settings: RunSettings, libraries: Sequence[str]) -> Nursery:
+    def _warm_pool(self, settings: RunSettings, libraries: Sequence[str]) -> WarmPool:
         packages = frozenset(name.partition(".")[0] for name in libraries) - _HARMLESS
         env = frozenset(settings.env.items())
         key = (settings.python, settings.cwd, env, settings.memory, packages)
-        nursery = self._nurseries.pop(key, None)
-        if nursery is not None and nursery.dead:
-            self._discard(nursery)
-            nursery = None
-        if nursery is None:
-            nursery = Nursery(settings, libraries, fork=self._fork)
-        self._nurseries[key] = nursery  # the most recently used one is the last
-        return nursery
+        warm_pool = self._warm_pools.pop(key, None)
+        if warm_pool is not None and warm_pool.dead:
+            self._discard(warm_pool)
+            warm_pool = None
+        if warm_pool is None:
+            warm_pool = WarmPool(settings, libraries, fork=self._fork)
+        self._warm_pools[key] = warm_pool  # the most recently used one is the last
+        return warm_pool
 
-    def _hold(self, nursery: Nursery) -> None:
-        self._users[nursery] = self._users.get(nursery, 0) + 1
-        if timer := self._timers.pop(nursery, None):
+    def _hold(self, warm_pool: WarmPool) -> None:
+        self._users[warm_pool] = self._users.get(warm_pool, 0) + 1
+        if timer := self._timers.pop(warm_pool, None):
             timer.cancel()
-        idle = [known for known in self._nurseries.values() if not self._users.get(known)]
-        for surplus in idle[: max(len(self._nurseries) - _MOST, 0)]:
+        idle = [known for known in self._warm_pools.values() if not self._users.get(known)]
+        for surplus in idle[: max(len(self._warm_pools) - _MOST, 0)]:
             self._discard(surplus)
 
-    def _release(self, nursery: Nursery) -> None:
-        if nursery not in self._users:
+    def _release(self, warm_pool: WarmPool) -> None:
+        if warm_pool not in self._users:
             return  # discarded meanwhile
-        self._users[nursery] -= 1
-        if not self._users[nursery]:
+        self._users[warm_pool] -= 1
+        if not self._users[warm_pool]:
             loop = asyncio.get_running_loop()
-            self._timers[nursery] = loop.call_later(_IDLE_SECONDS, self._discard, nursery)
+            self._timers[warm_pool] = loop.call_later(_IDLE_SECONDS, self._discard, warm_pool)
 
-    def _discard(self, nursery: Nursery) -> None:
-        self._nurseries = {key: known for key, known in self._nurseries.items() if known is not nursery}
-        self._users.pop(nursery, None)
-        if timer := self._timers.pop(nursery, None):
+    def _discard(self, warm_pool: WarmPool) -> None:
+        self._warm_pools = {key: known for key, known in self._warm_pools.items() if known is not warm_pool}
+        self._users.pop(warm_pool, None)
+        if timer := self._timers.pop(warm_pool, None):
             timer.cancel()
-        task = asyncio.ensure_future(nursery.close())
+        task = asyncio.ensure_future(warm_pool.close())
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)

@@ -28,7 +28,7 @@ class StartError(Exception):
     """No program can run; the exception's text is a sentence that says why."""
 
 
-class Nursery:
+class WarmPool:
     """Starts the workers of one kind. Whoever makes one closes it."""
 
     def __init__(self, settings: RunSettings, libraries: Sequence[str], *, fork: bool) -> None:

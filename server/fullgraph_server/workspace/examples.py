@@ -45,7 +45,7 @@ _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 @dataclass(frozen=True)
-class FoundExamples:
+class FileExamples:
     """The examples of one file in the order of their functions, and the comments that are none."""
 
     examples: tuple[Example, ...] = ()
@@ -61,10 +61,10 @@ class _Comment:
     text: str
 
 
-def find_examples(source: SourceFile) -> FoundExamples:
+def find_examples(source: SourceFile) -> FileExamples:
     """The example calls in a file; none in one that does not parse."""
     if source.tree is None:
-        return FoundExamples()
+        return FileExamples()
     comments = _comments(source) if "fullgraph:" in source.text else {}
     examples, problems = [], []
     used: set[int] = set()
@@ -93,7 +93,7 @@ def find_examples(source: SourceFile) -> FoundExamples:
         for comment in comments.values()
         if _COMMENT.match(comment.text) and comment.row not in used
     ]
-    return FoundExamples(tuple(examples), tuple(sorted(problems, key=lambda problem: problem.span.row)))
+    return FileExamples(tuple(examples), tuple(sorted(problems, key=lambda problem: problem.span.row)))
 
 
 def named_definitions(source: SourceFile) -> Iterator[tuple[str, NamedDefinition]]:

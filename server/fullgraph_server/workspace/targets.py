@@ -21,7 +21,7 @@ from fullgraph_compiler.facts import (
 )
 
 from .config import Config, TargetConfig, TargetKind
-from .examples import FoundExamples, find_examples
+from .examples import FileExamples, find_examples
 from .positions import TRACE, Span
 from .problems import Problem
 from .source import SourceFile, read_bytes, read_source
@@ -135,8 +135,8 @@ def example_targets(source: SourceFile, cwd: Path) -> tuple[Target, ...]:
 
 def file_target(source: SourceFile, cwd: Path) -> Target:
     """What running a file as a whole means: the script if it has a main guard or no example calls."""
-    found = FoundExamples() if main_guard(source) else find_examples(source)
-    if found == FoundExamples():
+    found = FileExamples() if main_guard(source) else find_examples(source)
+    if found == FileExamples():
         return script_target(source.filename, cwd)
     return Target(
         id=source.filename,
@@ -219,7 +219,7 @@ def _configured(target: TargetConfig, root: Path) -> Target:
         program = PytestNode(os.path.join(root, target.program))
     else:
         source = read_source(filename)
-        found = find_examples(source) if source else FoundExamples()
+        found = find_examples(source) if source else FileExamples()
         wanted = tuple(example for example in found.examples if qualname in ("", example.qualname))
         program, problems = Examples(filename, wanted), found.problems
         if not wanted:

@@ -11,7 +11,7 @@ from ...workspace.workspace import Workspace
 
 
 @dataclass(frozen=True)
-class Known:
+class BaselineMatch:
     """The findings of a report that are in the baseline, and that file as it was typed."""
 
     baseline: str
@@ -25,7 +25,7 @@ class Checked:
     target: Target
     report: Report
     workspace: Workspace
-    known: Known | None = None
+    known: BaselineMatch | None = None
     """What of it is in the baseline, if there is one."""
 
     def is_known(self, finding: Finding) -> bool:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from ...compare.comparison import Amount, Comparison, FunctionChange, compare
 from ...compare.comparison_markdown import lists, markdown, place, sentence, tables
-from ...compare.fingerprint import Found
+from ...compare.fingerprint import Fingerprinted
 from ...text.tables import aligned
 from ..output import clean_console, write_line, write_object
 from .checked import Checked
@@ -80,8 +80,8 @@ def comparison_object(comparison: Comparison) -> dict[str, Any]:
 # -- parts of JSON -----------------------------------------------------------------------------
 
 
-def _found(item: Found) -> dict[str, Any]:
-    return {**finding_object(item.finding), "path": item.identity.path, "line": item.identity.line}
+def _found(item: Fingerprinted) -> dict[str, Any]:
+    return {**finding_object(item.finding), "path": item.fingerprint.path, "line": item.fingerprint.line}
 
 
 def _function(function: FunctionChange) -> dict[str, Any]:
