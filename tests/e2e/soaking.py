@@ -108,7 +108,7 @@ class Soak:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         summary, shown = await self._answer(run, fault)
-        return _unclear(summary, shown)
+        return _unclear(summary, shown, [item.message for item in self.editor.messages])
 
     async def run_and_fail(self, fault: Fault, random: Random) -> list[str]:
         """Run a program, again while a function of the server fails that runs have called, and once more."""
@@ -144,6 +144,7 @@ class Soak:
     def begin(self, fault: Fault) -> asyncio.Future[Any]:
         """Start a run; the future gets the answer."""
         self.editor.published.clear()
+        self.editor.messages.clear()
         self.editor.set_configuration({"fullgraph": {"memory": _MEMORY, "timeout": fault.timeout}})
         return self.editor.begin("fullgraph.run", uri_of(self._folder / fault.program))
 
@@ -217,11 +218,14 @@ def _misjudged(fault: Fault, summary: Any, shown: list[types.Diagnostic]) -> lis
     return [f"{fault.program}: {summary}, {findings}"] * (not (answered and fits))
 
 
-def _unclear(summary: Any, shown: list[types.Diagnostic]) -> list[str]:
-    """What is wrong with the answer to a run that was killed: findings or one clear message."""
-    problems = [item for item in shown if item.code == "target-error"]
-    clear = len(problems) == (summary["status"] != "finished") and shown
-    return [f"killed: {summary}, {[item.message for item in shown]}"] * (not clear)
+def _unclear(summary: Any, shown: list[types.Diagnostic], messages: list[str]) -> list[str]:
+    """What is wrong with the answer to a run that was killed: findings or one clear message.
+
+    A run that was killed before it began has no line that this could stand at: a message tells it.
+    """
+    problems = [item.message for item in shown if item.code == "target-error"] + messages
+    clear = len(problems) == (summary["status"] != "finished") and (shown or messages)
+    return [f"killed: {summary}, {[item.message for item in shown]}, {messages}"] * (not clear)
 
 
 async def _outliving(pids: Iterable[int]) -> list[str]:

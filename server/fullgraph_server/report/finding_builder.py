@@ -10,7 +10,7 @@ from .model import Finding
 
 @dataclass(slots=True)
 class FindingBuilder:
-    """A finding, and what has been gathered about it so far."""
+    """Gathers what facts tell about one finding."""
 
     finding: Finding
     compile_ids: set[str] = field(default_factory=set)
@@ -21,7 +21,7 @@ class FindingBuilder:
 
 
 def finished(builder: FindingBuilder) -> Finding:
-    """The finding that a builder has become."""
+    """Build the finding."""
     compile_ids = frozenset(builder.compile_ids)
     finding = replace(builder.finding, count=max(len(compile_ids), builder.calls, 1), compile_ids=compile_ids)
     if builder.eager:

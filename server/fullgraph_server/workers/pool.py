@@ -1,11 +1,13 @@
-"""Where runs get their workers from: a warm_pool for each kind of run, as long as it is of use."""
+"""The workers of all runs: a warm pool for each kind of run, as long as it is of use."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import sys
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 
 from .crash import early_end
 from .fork_server import EndedError
@@ -18,7 +20,7 @@ _log = logging.getLogger(__name__)
 _IDLE_SECONDS = 600.0
 """What nobody has used for so long gives its memory back."""
 _MOST = 4
-"""How many warm_pools there are; each takes some hundred megabytes. The least recently used goes first."""
+"""How many warm pools there are; each takes some hundred megabytes. The least recently used goes first."""
 
 _HARMLESS = frozenset(
     {"torch", "torchgen", "functorch", "triton", "filelock", "fsspec", "jinja2", "markupsafe", "mpmath"}
@@ -48,6 +50,8 @@ class WorkerPool:
         self._taken: dict[Worker, WarmPool] = {}
         self._timers: dict[WarmPool, asyncio.TimerHandle] = {}
         self._ending: set[asyncio.Task[None]] = set()
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        """Where each run has its own; what a process wrote that died late is removed with it."""
 
     async def take(self, settings: RunSettings, libraries: Sequence[str]) -> Worker:
         """A worker for one run, that has these libraries imported. The caller closes it and gives it back.
@@ -93,6 +97,9 @@ class WorkerPool:
         for warm_pool in list(self._warm_pools.values()):
             self._discard(warm_pool)
         await asyncio.gather(*self._ending, return_exceptions=True)
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
 
     def _warm_pool(self, settings: RunSettings, libraries: Sequence[str]) -> WarmPool:
         packages = frozenset(name.partition(".")[0] for name in libraries) - _HARMLESS
@@ -103,9 +110,14 @@ class WorkerPool:
             self._discard(warm_pool)
             warm_pool = None
         if warm_pool is None:
-            warm_pool = WarmPool(settings, libraries, fork=self._fork)
+            warm_pool = WarmPool(settings, libraries, self._run_folders(), fork=self._fork)
         self._warm_pools[key] = warm_pool  # the most recently used one is the last
         return warm_pool
+
+    def _run_folders(self) -> Path:
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="fullgraph-", ignore_cleanup_errors=True)
+        return Path(self._folder.name)
 
     def _hold(self, warm_pool: WarmPool) -> None:
         self._users[warm_pool] = self._users.get(warm_pool, 0) + 1

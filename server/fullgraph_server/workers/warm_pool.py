@@ -29,10 +29,11 @@ class StartError(Exception):
 
 
 class WarmPool:
-    """Starts the workers of one kind. Whoever makes one closes it."""
+    """Starts the workers of one kind, whose folders are in ``folder``. Whoever makes one closes it."""
 
-    def __init__(self, settings: RunSettings, libraries: Sequence[str], *, fork: bool) -> None:
+    def __init__(self, settings: RunSettings, libraries: Sequence[str], folder: Path, *, fork: bool) -> None:
         self._settings = settings
+        self._folder = folder
         self._libraries = dict.fromkeys(libraries)
         self._server = asyncio.ensure_future(self._start_server()) if fork else None
         self._forks = False
@@ -113,8 +114,10 @@ class WarmPool:
         if self._server is not None:
             await asyncio.shield(self._server)
         if self._forks:
-            return await Worker.start(self._process, ahead=ahead)
-        return await Worker.start(self._process, list(self._libraries), ahead=ahead, separate=separate)
+            return await Worker.start(self._process, folder=self._folder, ahead=ahead)
+        return await Worker.start(
+            self._process, list(self._libraries), folder=self._folder, ahead=ahead, separate=separate
+        )
 
     async def _start_server(self) -> ForkServer:
         return await self._warm(await self._execute_server(), list(self._libraries))

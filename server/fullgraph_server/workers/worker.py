@@ -66,24 +66,26 @@ class Worker:
         process: Callable[[Path], Awaitable[Process]],
         libraries: Sequence[str] = (),
         *,
+        folder: Path | None = None,
         ahead: bool = False,
         separate: bool = False,
     ) -> Worker:
         """A worker in the process that ``process`` starts for its folder, whose errors this raises.
 
-        It imports the libraries; one that is started ahead of its run does more that a run would have to.
-        One that is to be ``separate`` can keep its files to itself even if libraries start threads.
+        Its own folder is made in ``folder``, by default that for temporary files. It imports the libraries;
+        one that is started ahead of its run does more that a run would have to. One that is to be
+        ``separate`` can keep its files to itself even if libraries start threads.
         """
         # The run's own folder: the worker keeps its caches beside the crash log, and may die at any time.
-        folder = Path(tempfile.mkdtemp(prefix="fullgraph-"))
+        own_folder = Path(tempfile.mkdtemp(prefix="fullgraph-", dir=folder))
         started: Process | None = None
         try:
-            started = await process(folder)
-            return cls(started, folder, libraries, ahead, separate)
+            started = await process(own_folder)
+            return cls(started, own_folder, libraries, ahead, separate)
         except BaseException:
             if started is not None:
                 started.kill()
-            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(own_folder, ignore_errors=True)
             raise
 
     def listen(self, on_facts: Callable[[Any], None], on_output: Callable[[str], None]) -> None:
