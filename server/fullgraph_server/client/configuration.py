@@ -6,12 +6,14 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias
 
 from fullgraph_compiler.facts import Files
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from ..workspace.setting_types import read_settings, wrong_type
+from ..workspace.settings_schema import EDITOR
 from .messages import show_message
 
 _log = logging.getLogger(__name__)
@@ -87,60 +89,14 @@ class Configuration:
         if section is None:
             return Settings()
         if not isinstance(section, dict):
-            self._wrong("", "an object", section)
+            self._wrong("", wrong_type("an object", section))
             return Settings()
-        return Settings(
-            self._interpreter("interpreter", section.get("interpreter")),
-            self._interpreter("activeInterpreter", section.get("activeInterpreter")),
-            self._number("timeout", "seconds", section.get("timeout")),
-            self._number("memory", "GiB", section.get("memory")),
-            self._run_on(section.get("runOn")),
-            self._paths(section.get("tracePaths")),
-            self._interpreter("previewPython", section.get("previewPython")),
-            self._files(section.get("files")),
-        )
+        settings = (setting for setting in EDITOR if not setting.client_only)
+        return Settings(**read_settings(settings, section, self._wrong))
 
-    def _interpreter(self, key: str, value: Any) -> str | None:
-        if isinstance(value, list) and len(value) <= 1:
-            value = value[0] if value else None
-        if value is None or value == "":
-            return None
-        if isinstance(value, str):
-            return value
-        self._wrong(key, "the path of a Python, or a list with one", value)
-        return None
-
-    def _number(self, key: str, unit: str, value: Any) -> float | None:
-        if value is None:
-            return None
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0:
-            return float(value)
-        self._wrong(key, f"a number of {unit} above 0", value)
-        return None
-
-    def _run_on(self, value: Any) -> RunOn:
-        if value in get_args(RunOn):
-            return cast(RunOn, value)
-        if value is not None:
-            self._wrong("runOn", "manual, save or type", value)
-        return "save"
-
-    def _files(self, value: Any) -> Files | None:
-        if value is None or value in get_args(Files):
-            return cast("Files | None", value)
-        self._wrong("files", "keep or discard", value)
-        return None
-
-    def _paths(self, value: Any) -> dict[str, str]:
-        if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):
-            return value
-        if value is not None:
-            self._wrong("tracePaths", "an object of folders", value)
-        return {}
-
-    def _wrong(self, key: str, wanted: str, value: Any) -> None:
+    def _wrong(self, key: str, message: str) -> None:
         name = f"{_SECTION}.{key}" if key else _SECTION
-        self.tell(f"The setting {name} must be {wanted}, not {value!r}: it is ignored.")
+        self.tell(f"The setting {name} {message}: it is ignored.")
 
 
 def _plain(value: Any) -> Any:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
-from fullgraph_compiler.facts import DEVICES, Dynamic, Files, Switches
+from fullgraph_compiler.facts import Switches
 
 from .positions import Span
 from .problems import Problem
+from .setting_types import Setting, read_settings, wrong_type
+from .settings_schema import PROGRAMS, PROJECT, SWITCHES, TARGET
 from .source import read_bytes
 
 if sys.version_info >= (3, 11):
@@ -22,15 +24,7 @@ else:
 
 TargetKind: TypeAlias = Literal["script", "pytest", "example", "torchrun", "trace"]
 
-_KINDS: tuple[TargetKind, ...] = ("script", "pytest", "example", "torchrun")
 _WITH_ARGS: tuple[TargetKind, ...] = ("script", "torchrun")
-_DYNAMIC: Mapping[object, Dynamic] = {True: "on", False: "off", "automatic": "automatic"}
-_SWITCHES = (
-    *("dynamic", "recompile-limit", "only", "cold-caches", "cpp-stacks", "warm-up"),
-    *("dry-run", "device", "files"),
-)
-_TABLE_KEYS = ("targets", "python", "preview-python", "timeout", "memory", "paths", *_SWITCHES)
-_TARGET_KEYS = ("name", *_KINDS, "args", "ranks", "cwd", "env", "timeout", *_SWITCHES)
 _TABLE = re.compile(r"^\s*\[tool\.fullgraph\]")
 _TARGETS_TABLE = re.compile(r"^\s*\[\[tool\.fullgraph\.targets\]\]")
 _TARGET = re.compile(r"targets\[(\d+)\]")
@@ -107,155 +101,52 @@ class _Reader:
         self._problems: list[Problem] = []
 
     def config(self, root: Path, table: Any) -> Config:
+        """Return the configuration that the table describes."""
         if not isinstance(table, dict):
-            self._wrong("", "a table", table)
+            self._report("", wrong_type("a table", table))
             table = {}
-        self._check_keys("", table, _TABLE_KEYS)
-        switches = self._switches("", table, Switches())
+        self._check_keys("", table, (*PROJECT, *SWITCHES))
+        own = read_settings(PROJECT, table, self._report)
+        switches = Switches(**read_settings(SWITCHES, table, self._report))
         targets: list[TargetConfig] = []
-        for index, item in enumerate(self._list("targets", table.get("targets"))):
+        for index, item in enumerate(own.pop("targets", ())):
             target = self._target(f"targets[{index}]", item, switches)
             if target and any(target.name == other.name for other in targets):
-                self._tell(f"targets[{index}]", f"another target is called {target.name!r}")
+                self._report(f"targets[{index}]", f"another target is called {target.name!r}")
             elif target:
                 targets.append(target)
-        python = self._string("python", table.get("python"))
-        preview_python = self._string("preview-python", table.get("preview-python"))
-        timeout = self._number("timeout", "seconds", table.get("timeout"))
-        memory = self._number("memory", "GiB", table.get("memory"))
-        paths = self._strings("paths", table.get("paths", {}))
-        problems = tuple(self._problems)
-        return Config(
-            root, tuple(targets), python, timeout, memory, switches, dict(paths), problems, preview_python
-        )
+        return Config(root, tuple(targets), switches=switches, problems=tuple(self._problems), **own)
 
     def _target(self, key: str, item: Any, switches: Switches) -> TargetConfig | None:
         if not isinstance(item, dict):
-            self._wrong(key, "a table", item)
+            self._report(key, wrong_type("a table", item))
             return None
-        self._check_keys(key, item, _TARGET_KEYS)
-        kinds = [kind for kind in _KINDS if kind in item]
+        self._check_keys(key, item, (*TARGET, *SWITCHES))
+        kinds = [kind for kind in get_args(TargetKind) if kind in PROGRAMS and kind in item]
         if len(kinds) != 1:
-            self._tell(key, "needs exactly one of script, pytest, example and torchrun")
+            self._report(key, "needs exactly one of script, pytest, example and torchrun")
             return None
-        program = self._string(f"{key}.{kinds[0]}", item[kinds[0]])
-        args = [
-            self._string(f"{key}.args[{index}]", arg)
-            for index, arg in enumerate(self._list(f"{key}.args", item.get("args")))
-        ]
-        if args and kinds[0] not in _WITH_ARGS:
-            self._tell(f"{key}.args", "only a script has arguments")
-        if "ranks" in item and kinds[0] != "torchrun":
-            self._tell(f"{key}.ranks", "only torchrun has ranks")
-        env = self._strings(f"{key}.env", item.get("env", {}))
-        name = self._string(f"{key}.name", item.get("name", program))
+        (kind,) = kinds
+        own = read_settings(TARGET, item, self._report, f"{key}.")
+        own_switches = read_settings(SWITCHES, item, self._report, f"{key}.")
+        if item.get("args") and kind not in _WITH_ARGS:
+            self._report(f"{key}.args", "only a script has arguments")
+        if "ranks" in item and kind != "torchrun":
+            self._report(f"{key}.ranks", "only torchrun has ranks")
+        program = own.pop(kind, None)
+        name = own.pop("name", None if "name" in item else program)
+        env = tuple(own.pop("env", {}).items())
         if program is None or name is None:
             return None
-        return TargetConfig(
-            name=name,
-            kind=kinds[0],
-            program=program,
-            args=tuple(arg for arg in args if arg is not None),
-            ranks=self._whole(f"{key}.ranks", item.get("ranks")) or TargetConfig.ranks,
-            cwd=self._string(f"{key}.cwd", item.get("cwd")) or "",
-            env=tuple(env),
-            timeout=self._number(f"{key}.timeout", "seconds", item.get("timeout")),
-            switches=self._switches(f"{key}.", item, switches),
-        )
+        return TargetConfig(name, kind, program, env=env, switches=replace(switches, **own_switches), **own)
 
-    def _switches(self, prefix: str, table: Mapping[str, Any], general: Switches) -> Switches:
-        """What a table says of its runs, and the general settings for the rest."""
-        dynamic = table.get("dynamic")
-        if dynamic is not None and not (isinstance(dynamic, (bool, str)) and dynamic in _DYNAMIC):
-            self._wrong(f"{prefix}dynamic", 'true, false or "automatic"', dynamic)
-            dynamic = None
-        only = self._string(f"{prefix}only", table.get("only"))
-        if only is not None:
-            try:
-                re.compile(only)
-            except re.error as error:
-                self._tell(f"{prefix}only", f"is no regular expression: {error}")
-                only = None
-        return Switches(
-            dynamic=_DYNAMIC[dynamic] if dynamic is not None else general.dynamic,
-            recompile_limit=self._whole(f"{prefix}recompile-limit", table.get("recompile-limit"))
-            or general.recompile_limit,
-            only=only or general.only,
-            cold_caches=self._flag(f"{prefix}cold-caches", table.get("cold-caches"), general.cold_caches),
-            cpp_stacks=self._flag(f"{prefix}cpp-stacks", table.get("cpp-stacks"), general.cpp_stacks),
-            warm_up=self._whole(f"{prefix}warm-up", table.get("warm-up")) or general.warm_up,
-            dry_run=self._flag(f"{prefix}dry-run", table.get("dry-run"), general.dry_run),
-            device=self._device(f"{prefix}device", table.get("device")) or general.device,
-            files=self._files(f"{prefix}files", table.get("files")) or general.files,
-        )
-
-    def _device(self, key: str, value: Any) -> str | None:
-        if value is None or (isinstance(value, str) and value in DEVICES):
-            return value
-        self._wrong(key, f"one of {', '.join(DEVICES)}", value)
-        return None
-
-    def _files(self, key: str, value: Any) -> Files | None:
-        if value is None or value in get_args(Files):
-            return cast("Files | None", value)
-        self._wrong(key, '"keep" or "discard"', value)
-        return None
-
-    def _check_keys(self, key: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    def _check_keys(self, key: str, table: Mapping[str, Any], settings: Sequence[Setting]) -> None:
+        known = [setting.key for setting in settings]
         for name in table:
             if name not in known:
-                self._tell(f"{key}.{name}" if key else name, f"unknown key; known are {', '.join(known)}")
+                self._report(f"{key}.{name}" if key else name, f"unknown key; known are {', '.join(known)}")
 
-    def _strings(self, key: str, table: Any) -> list[tuple[str, str]]:
-        """The entries of a table whose values are strings."""
-        if not isinstance(table, dict):
-            self._wrong(key, "a table", table)
-            return []
-        found = ((name, self._string(f"{key}.{name}", value)) for name, value in table.items())
-        return [(name, value) for name, value in found if value is not None]
-
-    def _string(self, key: str, value: Any) -> str | None:
-        if value is None or (isinstance(value, str) and value):
-            return value
-        self._wrong(key, "a string that is not empty", value)
-        return None
-
-    def _number(self, key: str, unit: str, value: Any) -> float | None:
-        if value is None:
-            return None
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0:
-            return float(value)
-        self._wrong(key, f"a number of {unit} above 0", value)
-        return None
-
-    def _whole(self, key: str, value: Any) -> int | None:
-        if value is None:
-            return None
-        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-            return value
-        self._wrong(key, "a whole number above 0", value)
-        return None
-
-    def _flag(self, key: str, value: Any, general: bool) -> bool:
-        if value is None:
-            return general
-        if isinstance(value, bool):
-            return value
-        self._wrong(key, "true or false", value)
-        return general
-
-    def _list(self, key: str, value: Any) -> list[Any]:
-        if value is None:
-            return []
-        if isinstance(value, list):
-            return value
-        self._wrong(key, "a list", value)
-        return []
-
-    def _wrong(self, key: str, wanted: str, value: Any) -> None:
-        self._tell(key, f"must be {wanted}, not {value!r}")
-
-    def _tell(self, key: str, message: str) -> None:
+    def _report(self, key: str, message: str) -> None:
         name = f"tool.fullgraph.{key}" if key else "tool.fullgraph"
         self._problems.append(_problem(self._path, self._row(key), f"{name}: {message}"))
 
