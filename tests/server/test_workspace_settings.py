@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import runpy
+from dataclasses import fields
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from fullgraph_compiler.facts import Switches
 from fullgraph_server.client.configuration import Configuration, Settings
+from fullgraph_server.workspace.config import Config, TargetConfig
+from fullgraph_server.workspace.setting_types import Setting
+from fullgraph_server.workspace.settings_schema import EDITOR, PROGRAMS, PROJECT, SWITCHES, TARGET
 from pygls.lsp.server import LanguageServer
+
+ROOT = Path(__file__).parents[2]
 
 
 class Client:
@@ -83,3 +93,44 @@ async def test_what_an_editor_has_set(section: Any, settings: Settings) -> None:
 )
 async def test_a_wrong_value_in_an_editor_is_told_in_one_sentence(section: Any, message: str) -> None:
     assert await settings_of(section) == (Settings(), [f"The setting {message}: it is ignored."])
+
+
+@pytest.mark.parametrize("name", ["package.json", "package.nls.json", "docs/configuration.md"])
+def test_what_is_written_of_the_settings_is_up_to_date(name: str) -> None:
+    written = runpy.run_path(str(ROOT / "scripts" / "settings.py"))["written"]()
+    assert (ROOT / name).read_text(encoding="utf-8") == written[ROOT / name], (
+        "run `python scripts/settings.py`"
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "read_into", "others"),
+    [
+        ([setting for setting in EDITOR if not setting.client_only], Settings, set()),
+        (PROJECT, Config, {"root", "switches", "problems"}),
+        (
+            [setting for setting in TARGET if setting.key not in PROGRAMS],
+            TargetConfig,
+            {"kind", "program", "switches"},
+        ),
+        (SWITCHES, Switches, set()),
+    ],
+    ids=["editor", "project", "target", "switches"],
+)
+def test_settings_are_attributes_with_the_same_defaults(
+    settings: list[Setting], read_into: Any, others: set[str]
+) -> None:
+    defaults = {field.name: field.default for field in fields(read_into)}
+    assert {setting.attribute for setting in settings} | others == set(defaults)
+    for setting in settings:
+        if setting.default not in (None, "", {}):
+            assert defaults[setting.attribute] == setting.default, setting.key
+
+
+def test_vscode_has_a_text_for_each_setting() -> None:
+    texts = json.loads((ROOT / "package.nls.json").read_text(encoding="utf-8"))
+    manifest = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))
+    configuration = json.dumps(manifest["contributes"]["configuration"])
+    named = {name for name in texts if f'"%{name}%"' in configuration}
+    assert named == {"displayName"} | {name for name in texts if name.startswith("configuration.")}
+    assert configuration.count('"%configuration.') == len(named) - 1, "a text that is not there"

@@ -26,6 +26,8 @@ class SettingType:
     """Returns a value as the program uses it, ``None`` if it is of another type."""
     json: Mapping[str, Any] = field(default_factory=dict)
     """The JSON schema of the values, where an editor has such a setting."""
+    name: str = ""
+    """What the documentation calls the values, if not as ``wanted`` does."""
 
     def read(self, key: str, value: Any, report: Report) -> Any:
         """Return a value as the program uses it; report it and return ``None`` if it is wrong."""
@@ -66,7 +68,7 @@ class _Pattern(SettingType):
 @dataclass(frozen=True)
 class _Interpreter(SettingType):
     def read(self, key: str, value: Any, report: Report) -> Any:
-        # Some clients give a list of arguments. An empty string or list is VS Code's way to say "not set".
+        # Some clients give a list of arguments. An empty string is VS Code's default.
         if isinstance(value, list) and len(value) <= 1:
             value = value[0] if value else None
         return super().read(key, value, report) if value not in (None, "") else None
@@ -125,7 +127,7 @@ def choice(*options: Option, quoted: bool = True) -> Choice:
 
     *names, last = (spelled(option.value) for option in options)
     json = {"type": "string", "enum": [option.value for option in options]}
-    return Choice(f"{', '.join(names)} or {last}", convert, json, options)
+    return Choice(f"{', '.join(names)} or {last}", convert, json, options=options)
 
 
 def one_of(names: Iterable[str]) -> SettingType:
@@ -135,21 +137,24 @@ def one_of(names: Iterable[str]) -> SettingType:
 
 
 TEXT = SettingType(
-    "a string that is not empty", lambda value: value if isinstance(value, str) and value else None
+    "a string that is not empty", lambda value: _instance_of(str)(value) or None, name="a string"
 )
-PATTERN = _Pattern(TEXT.wanted, TEXT.convert)
-"""A regular expression."""
+PATTERN = _Pattern(TEXT.wanted, TEXT.convert, name="a regular expression")
 WHOLE = SettingType("a whole number above 0", lambda value: value if _positive(value, int) else None)
 FLAG = SettingType("true or false", _instance_of(bool), {"type": "boolean"})
 ITEMS = SettingType("a list", _instance_of(list))
-STRINGS = _Strings(ITEMS.wanted, ITEMS.convert)
-"""A list of strings. Items that are wrong are reported one by one, and left out."""
-STRING_TABLE = _StringTable("a table", _instance_of(dict))
-"""A table of strings. Entries that are wrong are reported one by one, and left out."""
-INTERPRETER = _Interpreter("the path of a Python, or a list with one", _instance_of(str), {"type": "string"})
-"""The Python that an editor names."""
+STRINGS = _Strings(ITEMS.wanted, ITEMS.convert, name="a list of strings")
+"""Items that are wrong are reported one by one, and left out."""
+STRING_TABLE = _StringTable("a table", _instance_of(dict), name="a table of strings")
+"""Entries that are wrong are reported one by one, and left out."""
+INTERPRETER = _Interpreter(
+    "the path of a Python, or a list with one", _instance_of(str), {"type": "string"}, "a path"
+)
 FOLDERS = SettingType(
-    "an object of folders", _folders, {"type": "object", "additionalProperties": {"type": "string"}}
+    "an object of folders",
+    _folders,
+    {"type": "object", "additionalProperties": {"type": "string"}},
+    "an object of paths",
 )
 """An object of an editor's JSON whose values are paths: one wrong value makes all of it wrong."""
 

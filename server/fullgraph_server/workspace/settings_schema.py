@@ -104,9 +104,9 @@ EDITOR = (
         "tracePaths",
         FOLDERS,
         "Folders of other machines that traces name, and what each is in this workspace: a path in the "
-        "folder, or an absolute one. Files are found without it by their names and lines; **Map a Remote "
-        "Folder…** writes it for those that are not. These folders come before `[tool.fullgraph.paths]` in "
-        "pyproject.toml.",
+        "folder, or an absolute one. **Map a Remote Folder…** writes it for files that are not found. These "
+        "folders come before `[tool.fullgraph.paths]` in pyproject.toml.",
+        "files are found by their names and lines",
         default={},
         scope="resource",
     ),
@@ -124,7 +124,7 @@ EDITOR = (
 """The section ``fullgraph`` of an editor's configuration."""
 
 PROJECT = (
-    Setting("targets", ITEMS, "What runs under a name: a list of tables.", "no such targets"),
+    Setting("targets", ITEMS, "What runs under a name: tables as below.", "none"),
     Setting(
         "python",
         TEXT,
@@ -172,10 +172,10 @@ PROGRAMS: Mapping[str, str] = {
 TARGET = (
     Setting("name", TEXT, "The name of the target.", "the program"),
     *(Setting(key, TEXT, description) for key, description in PROGRAMS.items()),
-    Setting("args", STRINGS, "The arguments of a script: a list of strings."),
+    Setting("args", STRINGS, "The arguments of a `script` or `torchrun` target.", "none"),
     Setting("ranks", WHOLE, "How many processes a `torchrun` target has.", default=2),
     Setting("cwd", TEXT, "The folder in which the program runs.", "the project's"),
-    Setting("env", STRING_TABLE, "Variables that are added to the program's environment."),
+    Setting("env", STRING_TABLE, "Variables that are added to the program's environment.", "none"),
     Setting("timeout", number("seconds"), "Seconds that a run may take.", "`timeout` of `[tool.fullgraph]`"),
 )
 """One of ``[[tool.fullgraph.targets]]``, which also has its own :data:`SWITCHES`."""
@@ -224,10 +224,10 @@ SWITCHES = (
     Setting(
         "device",
         one_of(DEVICES),
-        "The GPU of a dry run, which need not be there. For `check` and `kernels`, which writes Triton "
-        "kernels for it and compiles them to PTX. None is launched; what only the GPU itself could tell is "
-        "named.",
-        "the program's own",
+        "Makes the run a dry one, as if this GPU were there. For `check`, and for `kernels`, which writes "
+        "Triton kernels for it and compiles them to PTX or AMDGCN. None is launched; what only the GPU "
+        "itself could tell is named.",
+        "none",
     ),
     Setting("files", choice(*_FILES), f"{_FILES_DESCRIPTION} [What is promised](files.md).", _FILES_UNSET),
 )
