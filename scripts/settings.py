@@ -80,12 +80,11 @@ def _texts() -> Iterator[tuple[str, str]]:
 def _pyproject_tables() -> str:
     return "\n".join(
         [
-            "### For the project: `[tool.fullgraph]`\n",
+            "In `[tool.fullgraph]`:\n",
             _table(PROJECT),
-            "### For a target: `[[tool.fullgraph.targets]]`\n",
-            f"A target has exactly one of {_listed(PROGRAMS)}.\n",
+            f"In each of `[[tool.fullgraph.targets]]`, with exactly one of {_listed(PROGRAMS)}:\n",
             _table(TARGET),
-            "### Switches: for a target, or in `[tool.fullgraph]` for all of them\n",
+            "Switches, in `[tool.fullgraph]` for all targets, or in one of them:\n",
             _table(SWITCHES),
         ]
     )

@@ -155,7 +155,7 @@ PROJECT = (
     Setting(
         "paths",
         STRING_TABLE,
-        "Folders of other machines that traces name, and the folder here that each is.",
+        "Folders of other machines that [traces](traces.md#which-file-is-it) name, and what each is here.",
         "files are found by their names and lines",
     ),
 )
@@ -229,6 +229,12 @@ SWITCHES = (
         "itself could tell is named.",
         "none",
     ),
-    Setting("files", choice(*_FILES), f"{_FILES_DESCRIPTION} [What is promised](files.md).", _FILES_UNSET),
+    Setting(
+        "files",
+        choice(*_FILES),
+        f"{_FILES_DESCRIPTION} [What is promised](files.md). On the command line: `--keep-files` and "
+        "`--discard-files`.",
+        _FILES_UNSET,
+    ),
 )
 """What a run does otherwise than its program says: for all targets, or for one."""
