@@ -1,4 +1,4 @@
-"""``[tool.fullgraph]`` in pyproject.toml."""
+"""The configuration of a project: ``[tool.fullgraph]`` in pyproject.toml."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class TargetConfig:
 
 @dataclass(frozen=True)
 class Config:
-    """A project's configuration; what was wrong in it is left out and told in ``problems``."""
+    """A project's configuration, without the values that are wrong: these are in ``problems``."""
 
     root: Path
     targets: tuple[TargetConfig, ...] = ()
@@ -64,14 +64,17 @@ class Config:
     switches: Switches = field(default_factory=Switches)
     """What runs do otherwise than their programs say."""
     paths: Mapping[str, str] = field(default_factory=dict)
-    """Folders of other machines that traces speak of, and the folders of the project that they are."""
+    """Folders of other machines that traces name, and what each is here."""
     problems: tuple[Problem, ...] = ()
     preview_python: str | None = None
     """The interpreter that previews kernels where ``python`` cannot."""
 
 
 def read_config(root: Path) -> Config:
-    """The configuration of the project at ``root``; an empty one where it has none."""
+    """Read the configuration of the project at ``root``; it is empty where there is none.
+
+    Raises nothing: a file that cannot be read or parsed is one of the problems.
+    """
     path = root / "pyproject.toml"
     try:
         text = read_bytes(str(path)).decode()
@@ -93,7 +96,7 @@ def read_config(root: Path) -> Config:
 
 
 class _Reader:
-    """Checks the table, and gathers what is wrong with it."""
+    """Reads the table, and collects the problems in it."""
 
     def __init__(self, path: Path, text: str) -> None:
         self._path = path
@@ -151,7 +154,7 @@ class _Reader:
         self._problems.append(_problem(self._path, self._row(key), f"{name}: {message}"))
 
     def _row(self, key: str) -> int:
-        """The row where a key of the table, or the target that it belongs to, begins."""
+        """Return the row where a key of the table, or the target that has it, begins: 1-based."""
         tables = [row for row, line in enumerate(self._rows, 1) if _TABLE.match(line)]
         arrays = [row for row, line in enumerate(self._rows, 1) if _TARGETS_TABLE.match(line)]
         target = _TARGET.match(key)
