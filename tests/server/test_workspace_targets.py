@@ -251,3 +251,10 @@ def test_a_table_that_is_none_is_a_problem(tmp_path: Path) -> None:
     write(tmp_path / "pyproject.toml", "[tool]\nfullgraph = 1\n")
     (problem,) = read_config(tmp_path).problems
     assert problem.message == "tool.fullgraph: must be a table, not 1"
+
+
+def test_all_wrong_values_of_a_target_are_told_at_once(tmp_path: Path) -> None:
+    line = "targets = [{script = 1, timeout = 'x', device = 'y'}]"
+    write(tmp_path / "pyproject.toml", f"[tool.fullgraph]\n{line}\n")
+    keys = [problem.message.split(":")[0] for problem in read_config(tmp_path).problems]
+    assert keys == [f"tool.fullgraph.targets[0].{key}" for key in ("script", "timeout", "device")]
