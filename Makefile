@@ -1,6 +1,6 @@
 # Everything works in folders of this one: a virtual environment, Node and its modules, a VS Code for the
-# browser. A CPU build of torch is asked for by name, so that everything runs where there is none for CUDA;
-# the newest torch comes with its CUDA packages, of several gigabytes, for previews alone.
+# browser. A CPU build of torch is asked for by name; where the package indexes have none, the plain wheel is
+# installed. The newest torch comes with its CUDA packages, of several gigabytes, for previews alone.
 PYTHON ?= python3
 TORCH ?= torch==2.13.0+cpu
 TORCH_LATEST ?= torch==2.15.0
@@ -73,10 +73,10 @@ bundled/ready: server/requirements.txt .venv/ready
 
 # What is needed for it
 
-.venv/ready: pyproject.toml scripts/setup.sh
+.venv/ready: pyproject.toml scripts/setup.sh scripts/install_torch.sh
 	scripts/setup.sh .venv $(PYTHON) "$(TORCH)"
 
-.venv-latest/ready: pyproject.toml scripts/setup.sh
+.venv-latest/ready: pyproject.toml scripts/setup.sh scripts/install_torch.sh
 	scripts/setup.sh .venv-latest $(PYTHON) "$(TORCH_LATEST)"
 
 .cache/node/ready: scripts/node.sh

@@ -15,10 +15,6 @@ fi
 
 [ -x "$folder/bin/python" ] || "$python" -m venv "$folder"
 "$folder/bin/python" -m pip install --quiet --upgrade "pip>=25.1"
-if ! "$folder/bin/python" -m pip install --quiet "$torch"; then
-    echo "No $torch to be had. Add PyTorch's CPU index (see pytorch.org/get-started) with PIP_EXTRA_INDEX_URL," >&2
-    echo "or name another build, which may bring CUDA packages: make TORCH=torch==2.13.0 ..." >&2
-    exit 1
-fi
+"$(dirname "$0")/install_torch.sh" "$folder/bin/python" "$torch"
 "$folder/bin/python" -m pip install --quiet --editable . --group dev
 touch "$folder/ready"

@@ -133,3 +133,18 @@ def test_a_room_has_at_most_some_twenty_files(folder: str) -> None:
         files = [path for path in room.iterdir() if path.suffix in (".py", ".ts")]
         files = [path for path in files if not path.name.endswith(".test.ts")]
         assert len(files) <= MOST_FILES, room
+
+
+PACKAGES = sorted(
+    path.parent
+    for folder in ("server/fullgraph_server", "compiler/fullgraph_compiler")
+    for path in (ROOT / folder).glob("*/**/__init__.py")
+)
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda path: f"{path.parent.name}.{path.name}")
+def test_a_package_lists_its_modules(package: Path) -> None:
+    text = ast.get_docstring(ast.parse((package / "__init__.py").read_text())) or ""
+    listed = re.findall(r"^- ``(\w+)``: \S", text, re.MULTILINE)
+    modules = [path.stem for path in package.glob("*.py") if not path.stem.startswith("__")]
+    assert sorted(listed) == sorted(modules)

@@ -1,1 +1,9 @@
-"""Find the stage of the compiler that is at fault."""
+"""Find the stage of the compiler that is at fault.
+
+- ``stages``: run a program through the stages of the compiler, and name the first that fails
+- ``programs``: run a program in a child, uncompiled or with Dynamo alone
+- ``results``: what compiled functions returned, for a comparison
+- ``bisection``: torch's bisector, for the pass or lowering at fault
+- ``recipes``: run a crashing program with parts of the compiler off
+- ``times``: compile time with cold and with warm caches
+"""

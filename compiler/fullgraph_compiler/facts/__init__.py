@@ -2,6 +2,16 @@
 
 Frozen dataclasses and their JSON form; standard library only. This package and the package ``trace`` are all
 that the server imports from ``fullgraph_compiler``, and both sides of the worker protocol speak it.
+
+- ``requests``: what can be run, and what a worker is asked for
+- ``capture``: Dynamo: frames, graphs, graph breaks, guards, recompilations
+- ``code``: AOTAutograd and TorchInductor: forms of a graph, code, kernels
+- ``shapes``: conditions on symbolic sizes
+- ``speed``: phases, performance hints, skipped CUDA graphs
+- ``outcome``: how a program, its graphs and its repros end
+- ``stacks``: frames of a stack
+- ``devices``: GPUs that need not be there
+- ``dtypes``: short names of dtypes
 """
 
 from __future__ import annotations

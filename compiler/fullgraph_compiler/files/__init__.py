@@ -1,1 +1,10 @@
-"""Runs that change no file of the user's: what they write is theirs alone, and gone with them."""
+"""Runs that change no file of the user's: what they write is theirs alone, and gone with them.
+
+- ``protection``: choose and start the protection of a run's files
+- ``namespace``: a mount namespace with overlayfs over all folders
+- ``mounts``: the folders to cover, from the mount table
+- ``guards``: redirect Python's writes, where there is no namespace
+- ``shadow``: the files as the program sees them under ``guards``
+- ``landlock``: have the kernel refuse writes
+- ``unsafe``: the exception that ends a run before it changes a file
+"""

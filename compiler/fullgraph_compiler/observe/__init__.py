@@ -1,1 +1,9 @@
-"""What a program does, as seen from beside it: torch's structured trace, names, modules, its end."""
+"""What a program does, as seen from beside it: torch's structured trace, names, modules, its end.
+
+- ``live``: listen to the structured trace, and add what only the process knows
+- ``names``: the tensors that names of traced code hold
+- ``tensors``: make the tensors of example calls (``f32[8, 16]``)
+- ``modules``: what the program imports, and the environment variables that it sets
+- ``overlay``: the editor's unsaved texts in place of files
+- ``outcome``: how a program ended, and its exceptions
+"""

@@ -2,6 +2,13 @@
 
 Each graph is moved to the GPU, compiled for it, and runs uncompiled: by this torch (:mod:`.here`), or by that
 of another interpreter (:mod:`.elsewhere`).
+
+- ``here``: kernels written by this process's torch
+- ``elsewhere``: graphs written as programs, for an interpreter whose torch can write the kernels
+- ``moving``: move the graph of a CPU program to the GPU
+- ``attention``: which kernel attention takes on a GPU
+- ``building``: compile kernels down to machine code, and load none
+- ``self_test``: a program with a function for each thing that a preview can do
 """
 
 from __future__ import annotations

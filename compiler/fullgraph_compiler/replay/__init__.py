@@ -1,1 +1,5 @@
-"""Run one compiled call of a program again, without the rest of the program."""
+"""Run one compiled call of a program again, without the rest of the program.
+
+- ``record``: record the call of a compiled function
+- ``program``: write a recorded call as a Python file
+"""

@@ -2,6 +2,24 @@
 
 Standard library only. :class:`Interpreter` is the one place that knows what a record means, for a
 live run and for a log, for every supported torch.
+
+- ``interpreter``: records to facts: the only code that knows what they mean
+- ``compilation``: what is known of one compilation while its records come
+- ``record``: one record, from a log or from the process
+- ``log``: find records in a log, and decode them when they are wanted
+- ``decoding``: JSON and Python of a log, with limits on length and depth
+- ``messages``: texts of graph breaks, and tracebacks
+- ``guards``: the guard tree, and reasons for a recompilation
+- ``causes``: which installed guard a reason speaks of
+- ``changes``: what differs between compilations of a function
+- ``graphs``: captured graphs with the user's lines
+- ``shapes``: symbolic sizes: guards and specializations
+- ``code``: the forms of a graph in TorchInductor, and its code
+- ``kernels``: the kernels that generated code defines and launches
+- ``phases``: how long the compiler's steps take
+- ``stacks``: stacks, joined over resume functions
+- ``lines``: source lines that a log quotes
+- ``inputs``: what compiled frames were called with
 """
 
 from .interpreter import FINDING_RECORDS, GRAPH_RECORDS, KNOWN_RECORDS, Interpreter

@@ -1,1 +1,9 @@
-"""The process that runs user code: JSON-RPC on private descriptors."""
+"""The process that runs user code: JSON-RPC on private descriptors.
+
+- ``main``: the entry point, started by path
+- ``session``: serve one run, then end
+- ``channel``: JSON-RPC over private descriptors
+- ``fork_server``: import once, fork a worker for each run
+- ``imports``: import torch and libraries ahead of a run
+- ``alone``: run example calls for a debugger
+"""

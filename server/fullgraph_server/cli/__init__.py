@@ -1,4 +1,16 @@
-"""The command line: ``fullgraph check``, ``stages``, ``minify``, ``recipes`` and ``lsp``."""
+"""The command line: ``fullgraph check``, ``stages``, ``minify``, ``recipes`` and ``lsp``.
+
+- ``app``: the commands and their options
+- ``session``: workers, settings and signals of a command
+- ``resolve``: from words to targets
+- ``options``: options that commands share
+- ``switches``: options that change what a run does
+- ``check``: run targets, hand reports to a format
+- ``trace``: read traces
+- ``minify``: write a repro
+- ``known``: the baseline of a call
+- ``output``: all that is printed
+"""
 
 from .app import main
 

@@ -1,1 +1,13 @@
-"""What the LSP client is to the server: its documents, settings and capabilities, and its view of reports."""
+"""What the LSP client is to the server: its documents, settings and capabilities, and its view of reports.
+
+- ``documents``: folders, URIs, versions, and columns in the client's units
+- ``configuration``: the client's settings
+- ``capabilities``: what the client can do beyond LSP
+- ``arguments``: check the arguments of commands
+- ``targets``: find targets by id or URI
+- ``findings``: findings at their place in the text as it is now
+- ``projection``: a report indexed by row and by name, for hovers
+- ``messages``: messages to the user
+- ``progress``: progress of runs, with cancel
+- ``refresh``: ask the client to fetch lenses and hints again
+"""

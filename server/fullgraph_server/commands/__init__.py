@@ -1,1 +1,13 @@
-"""Commands (``fullgraph.*``) and requests (``fullgraph/*``) of Fullgraph's own, a module each."""
+"""Commands (``fullgraph.*``) and requests (``fullgraph/*``) of Fullgraph's own, a module each.
+
+- ``run``: run, stop and clear targets; run again on save
+- ``minify``: shrink a failure to a repro
+- ``traces``: open, re-read and compare traces
+- ``report``: ``fullgraph/report`` and ``fullgraph/guards``, for views
+- ``performance``: ``fullgraph/performance``: compile time and kernels
+- ``graph_lines``: ``fullgraph/graphLines``: which graph each line is in
+- ``interpreter``: ``fullgraph/interpreter`` and ``fullgraph/environment``
+- ``devices``: ``fullgraph/devices``: GPUs for previews
+- ``debug``: ``fullgraph/debugConfiguration``: how debugpy starts a target
+- ``bug_report``: ``fullgraph/bugReport``: a failure in the form of PyTorch's issues
+"""

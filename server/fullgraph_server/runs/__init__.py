@@ -2,4 +2,17 @@
 
 ``schedule`` is the entry point; ``plan`` is what it is given, and ``execution`` makes the report of one
 generation.
+
+- ``schedule``: each target's runs over time; the entry point
+- ``plan``: what is to be done for a target, with which settings and text
+- ``execution``: make the report of one generation, whatever the target is
+- ``program_run``: one run of a worker, and every end that it can have
+- ``torchrun``: one run for each rank
+- ``rank_failures``: which rank is at fault
+- ``trace_execution``: reading a trace, in place of a run
+- ``previews``: kernels from captured graphs, by another interpreter
+- ``partial_reports``: reports of a run that is still on
+- ``minification``: shrink a failure beside all runs
+- ``limits``: limits for a request, by its depth
+- ``suitability``: what a target cannot be used for
 """

@@ -1,1 +1,14 @@
-"""Python processes that run user code: interpreters, environments, fork servers, pools of warm workers."""
+"""Python processes that run user code: interpreters, environments, fork servers, pools of warm workers.
+
+- ``pool``: hand out workers; the entry point
+- ``warm_pool``: workers of one kind, started ahead
+- ``fork_server``: the server's side of a fork server
+- ``process``: a worker's process: channel, output, end
+- ``worker``: a process that serves one run, in JSON-RPC
+- ``interpreter``: which Python runs a target
+- ``probe``: what an interpreter is, without importing torch
+- ``settings``: where a program runs, and its limits
+- ``environment``: torch's environment report
+- ``crash``: what a dead process left: its stack and exit status
+- ``program_output``: run a repro for what it prints
+"""

@@ -1,1 +1,17 @@
-"""What lies on disk: sources, projects, their configuration, and the targets in them."""
+"""What lies on disk: sources, projects, their configuration, and the targets in them.
+
+- ``source``: a file's text, lines and syntax tree
+- ``workspace``: which files are the user's own
+- ``positions``: rows, columns and spans
+- ``ranges``: from the places that torch names to ranges
+- ``drift``: where lines of the text that ran are now
+- ``targets``: what can be run
+- ``examples``: example calls in comments and doctests
+- ``config``: ``[tool.fullgraph]`` of pyproject.toml
+- ``problems``: what is wrong with what a person wrote
+- ``names``: where names get their values
+- ``definitions``: where parameters, variables and attributes are defined
+- ``constructions``: how the source makes objects of its classes
+- ``own_folder``: the folder ``.fullgraph`` of a workspace
+- ``bundled``: the compiler package as a process of another Python finds it
+"""

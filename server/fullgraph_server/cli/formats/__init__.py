@@ -1,4 +1,19 @@
-"""The formats of a report. Each writes reports as they come."""
+"""The formats of a report. Each writes reports as they come.
+
+- ``text``: findings with their code, for people
+- ``json``: one object a target
+- ``github``: annotations
+- ``sarif``: SARIF 2.1.0
+- ``checked``: what formats are given, and share
+- ``ladder``: the stages
+- ``recipes``: what was tried, and what helps
+- ``recompiles``: why functions were compiled again
+- ``times``: cold and warm caches
+- ``kernels``: what each graph became
+- ``comparison``: two reports compared
+- ``devices``: the GPUs for previews
+- ``capabilities``: what an interpreter's torch can be previewed in
+"""
 
 from __future__ import annotations
 
