@@ -53,6 +53,7 @@ from .protocol import (
     FullgraphProtocol,
     create_converter,
 )
+from .runs.planner import create_planner
 from .runs.schedule import Runs
 
 _log = logging.getLogger(__name__)
@@ -75,7 +76,7 @@ def create_server() -> FullgraphServer:
     configuration = Configuration(server)
     found_targets = targets.Targets(documents)
     shown = diagnostics.Diagnostics(server, documents)
-    planner = run.create_planner(found_targets, documents, configuration)
+    planner = create_planner(found_targets, documents, configuration)
     runs = Runs(
         planner,
         (

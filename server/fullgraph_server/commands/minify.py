@@ -21,7 +21,8 @@ from ..client.targets import Targets
 from ..protocol import MINIFY, OPEN_REPRO, MinifySummary
 from ..runs.minification import Failing, Minification, Minified
 from ..runs.plan import Plan
-from ..runs.schedule import Planner, Runs
+from ..runs.planner import Planner
+from ..runs.schedule import Runs
 from ..runs.suitability import unsuited
 
 _log = logging.getLogger(__name__)

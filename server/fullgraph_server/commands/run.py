@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import attrs
@@ -17,7 +15,7 @@ from ..client.arguments import refusal, run_arguments, target_argument
 from ..client.configuration import Configuration, RunOn
 from ..client.documents import Documents
 from ..client.messages import show_message
-from ..client.targets import NoTarget, Targets
+from ..client.targets import Targets
 from ..features.diagnostics import Diagnostics
 from ..features.profile import profile_uri
 from ..protocol import (
@@ -38,55 +36,12 @@ from ..report import faults
 from ..report.model import Report
 from ..report.recipes import what_helps
 from ..report.recompiles import late_compilation_verdict
-from ..runs.plan import Plan
-from ..runs.schedule import Planner, Runs
+from ..runs.schedule import Runs
 from ..runs.suitability import unsuited
-from ..workers.settings import RunSettings, memory_limit
-from ..workspace.config import read_config
-from ..workspace.targets import Trace
-from .interpreter import choose_interpreter, choose_preview_interpreter
 from .minify import Minifications
-
-_TIMEOUT = 60.0
-"""Seconds for a run where nobody has said more: a file that is saved must not run for ever."""
 
 _UNTOLD = ("cancelled", "not-started")
 """Ends of a run after which there is no verdict to tell."""
-
-
-def create_planner(targets: Targets, documents: Documents, configuration: Configuration) -> Planner:
-    """Plans are made of the newest settings: the client's, then the project's, then what is found."""
-
-    async def plan(name: str) -> Plan | None:
-        target = targets.find(name)
-        if isinstance(target, NoTarget):
-            return None
-        is_trace = isinstance(target.program, Trace)
-        workspace = documents.workspace_of(str(target.cwd) if is_trace else target.filename)
-        root = workspace.root
-        settings = await configuration.settings(documents.uri(target.filename))
-        # The text may have changed while the client gave its settings.
-        target = targets.find(name)
-        if isinstance(target, NoTarget):
-            return None
-        config = read_config(root)
-        for problem in config.problems:
-            configuration.tell(problem.message)
-        switches = target.switches or config.switches
-        run_settings = RunSettings(
-            python=choose_interpreter(settings, config).path,
-            cwd=target.cwd,
-            env={**os.environ, **target.env},
-            memory=memory_limit(settings.memory or config.memory),
-            switches=replace(switches, files=settings.files or switches.files),
-            preview_python=choose_preview_interpreter(settings, config),
-        ).within(settings.timeout or target.timeout or config.timeout, _TIMEOUT)
-        if isinstance(target.program, Trace):
-            folders = {**config.paths, **settings.trace_paths}
-            target = replace(target, program=replace(target.program, folders=tuple(folders.items())))
-        return Plan(target, run_settings, *documents.as_shown(workspace))
-
-    return plan
 
 
 def summary(target: str, report: Report | None) -> RunSummary:

@@ -7,7 +7,7 @@ import contextlib
 import itertools
 import logging
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
@@ -20,6 +20,7 @@ from .execution import Execution, execution_of, failed_report
 from .limits import with_limits
 from .partial_reports import is_worth_showing
 from .plan import Job, Plan
+from .planner import Planner
 from .program_run import Run, to_stderr
 
 _log = logging.getLogger(__name__)
@@ -51,10 +52,6 @@ class TargetState:
     """Whether a file that it depends on has changed since that run began."""
     run_on_save: bool = True
     """Whether it runs again when such a file is saved."""
-
-
-Planner: TypeAlias = Callable[[str], Awaitable[Plan | None]]
-"""Gives the plan of a target's next run, or ``None`` if there is no such target any more."""
 
 
 class RunObserver:
