@@ -53,6 +53,7 @@ from .protocol import (
     FullgraphProtocol,
     create_converter,
 )
+from .runs.minification import Minifications
 from .runs.planner import create_planner
 from .runs.schedule import Runs
 
@@ -88,7 +89,7 @@ def create_server() -> FullgraphServer:
             refresh.inlay_hints(server),
         ),
     )
-    minifications = minify.Minifications(server, planner, documents, runs)
+    minifications = Minifications(planner, runs, documents.keeping_root)
     run.register(server, runs, found_targets, documents, configuration, shown, minifications)
     minify.register(server, found_targets, documents, minifications)
     diagnostics.register(server, documents, shown)
@@ -151,7 +152,7 @@ def _without_traceback_of_refusals(record: logging.LogRecord) -> bool:
 def _register_lifetime(
     server: FullgraphServer,
     runs: Runs,
-    minifications: minify.Minifications,
+    minifications: Minifications,
     configuration: Configuration,
 ) -> None:
     async def close() -> None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar
 
-from fullgraph_compiler.facts import Depth, Fact, MinifyRequest
+from fullgraph_compiler.facts import Depth, MinifyRequest
 
 from ..report.model import Report
 from ..runs.effective_settings import resolve
 from ..runs.execution import execution_of, failed_report
 from ..runs.limits import with_limits
+from ..runs.minification import Failing, Minification, Minified
 from ..runs.plan import Job, Plan
 from ..runs.program_run import Run
 from ..workers.pool import WorkerPool
@@ -59,12 +60,15 @@ class Session:
             return failed_report(Report(target.id, 1), target.filename, error)
 
     def minify(
-        self, target: Target, request: MinifyRequest, on_facts: Callable[[Sequence[Fact]], None]
-    ) -> None:
-        """Shrink a failure of a target."""
+        self, target: Target, failing: Failing, output: Path, on_progress: Callable[[str], None]
+    ) -> Minified:
+        """Shrink a failure of a target to a repro; ``on_progress`` gets a message about each step."""
         plan = self._plan(target, Workspace(workspace_root(target)))
-        run = Run(self._workers, *with_limits(plan.settings, request, plan.workspace.root))
-        self._until_signalled(run.execute(on_facts), run.cancel)
+        minification = Minification(plan, failing, output, self._start)
+        return self._until_signalled(minification.execute(on_progress), minification.cancel)
+
+    def _start(self, plan: Plan, request: MinifyRequest) -> Run:
+        return Run(self._workers, *with_limits(plan.settings, request, plan.workspace.root))
 
     def _plan(self, target: Target, workspace: Workspace) -> Plan:
         config = read_config(workspace.root)

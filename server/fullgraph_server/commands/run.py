@@ -36,9 +36,9 @@ from ..report import faults
 from ..report.model import Report
 from ..report.recipes import what_helps
 from ..report.recompiles import late_compilation_verdict
+from ..runs.minification import Minifications
 from ..runs.schedule import Runs
 from ..runs.suitability import unsuited
-from .minify import Minifications
 
 _UNTOLD = ("cancelled", "not-started")
 """Ends of a run after which there is no verdict to tell."""
