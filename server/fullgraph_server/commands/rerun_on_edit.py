@@ -52,4 +52,4 @@ def register(
     async def rerun(filename: str, occasion: RunOn) -> None:
         settings = await configuration.settings(documents.uri(filename))
         if occasion == settings.run_on or (occasion == "save" and settings.run_on == "type"):
-            runs.restart(filename)
+            runs.restart(filename, settings.overrides(documents.workspace_of(filename).root))

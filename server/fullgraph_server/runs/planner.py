@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol
 
 from fullgraph_compiler.facts import SourceText
 
@@ -14,11 +13,18 @@ from ..workspace.workspace import Workspace
 from .effective_settings import Overrides, resolve
 from .plan import Plan
 
-Planner: TypeAlias = Callable[[str], Awaitable[Plan | None]]
-"""Makes the plan of a target's next run; ``None`` if there is no such target any more."""
-
 _DEFAULT_TIMEOUT: Final = 60.0
 """Seconds for a run if nobody has set a limit: a file that is saved must not run for ever."""
+
+
+class Planner(Protocol):
+    """Makes the plans of runs."""
+
+    async def __call__(self, target: str, overrides: Overrides | None = None, /) -> Plan | None:
+        """Make the plan of a target's next run; ``None`` if there is no such target any more.
+
+        ``overrides`` are the settings of a folder that a client has just given.
+        """
 
 
 class TargetFinder(Protocol):
@@ -54,17 +60,18 @@ class ClientSettings(Protocol):
 def create_planner(targets: TargetFinder, files: ShownFiles, settings: ClientSettings) -> Planner:
     """Create the planner of a client's runs."""
 
-    async def plan(name: str) -> Plan | None:
+    async def plan(name: str, overrides: Overrides | None = None, /) -> Plan | None:
         target = targets.find(name)
         if not isinstance(target, Target):
             return None
         is_trace = isinstance(target.program, Trace)
         workspace = files.workspace_of(str(target.cwd) if is_trace else target.filename)
-        overrides = await settings.overrides(files.uri(target.filename), workspace.root)
-        # The text may have changed while the client gave its settings.
-        target = targets.find(name)
-        if not isinstance(target, Target):
-            return None
+        if overrides is None or overrides.folder != workspace.root:
+            overrides = await settings.overrides(files.uri(target.filename), workspace.root)
+            # The text may have changed while the client gave its settings.
+            target = targets.find(name)
+            if not isinstance(target, Target):
+                return None
         config = read_config(workspace.root)
         for problem in config.problems:
             settings.tell(problem.message)

@@ -16,6 +16,7 @@ from fullgraph_compiler.facts import Depth, Fact, MinifyRequest, ModulesLoaded, 
 from ..report.model import Report
 from ..workers.pool import WorkerPool
 from ..workspace.targets import Target
+from .effective_settings import Overrides
 from .execution import Execution, execution_of, failed_report
 from .limits import with_limits
 from .partial_reports import is_worth_showing
@@ -108,12 +109,16 @@ class Runs:
         # Others wait for it as well: one who gives up must not take it from them.
         return asyncio.shield(slot.waiting)
 
-    def restart(self, filename: str) -> None:
-        """Run again what depends on a file. A run that is on has read an older text: it ends."""
+    def restart(self, filename: str, overrides: Overrides | None = None) -> None:
+        """Run again what depends on a file. A run that is on has read an older text: it ends.
+
+        ``overrides`` are the settings of the file's folder, if the client has just given them.
+        """
         for name, slot in list(self._slots.items()):
             if filename in slot.files and slot.state.run_on_save:
                 # Who asked for the run that is on gets the answer of the next: it must be of the same kind.
-                self._start(name, slot, slot.running or _RunOptions(slot.usual_depth, by_itself=True))
+                options = slot.running or _RunOptions(slot.usual_depth, by_itself=True)
+                self._start(name, slot, replace(options, overrides=overrides))
                 slot.supersede()
 
     def stop(self, target: str | None = None) -> None:
@@ -205,7 +210,7 @@ class Runs:
                 slot.waiting = None
 
     async def _attempt(self, target: str, slot: _Slot, before: TargetState) -> None:
-        plan, error = await self._planned(target)
+        plan, error = await self._planned(target, slot.asked.overrides)
         # Who asked until now gets this run: it is of the newest text.
         asked, answer = slot.asked, slot.take()
         if answer is None:  # stopped meanwhile
@@ -231,9 +236,11 @@ class Runs:
             else:
                 answer.set_result(report)
 
-    async def _planned(self, target: str) -> tuple[Plan | None, Exception | None]:
+    async def _planned(
+        self, target: str, overrides: Overrides | None
+    ) -> tuple[Plan | None, Exception | None]:
         try:
-            return await self._plan(target), None
+            return await self._plan(target, overrides), None
         except Exception as error:
             _log.exception("the run of %s could not be planned", target)
             return None, error
@@ -340,6 +347,8 @@ class _RunOptions:
     switches: Mapping[str, Any] = field(default_factory=dict)
     by_itself: bool = False
     """Whether nobody has asked: then no file is changed, unless the settings say otherwise."""
+    overrides: Overrides | None = None
+    """The settings that the client has given with the request; it is asked for them if there are none."""
 
     def switched(self, plan: Plan) -> Plan:
         """The plan of such a run."""
@@ -351,7 +360,7 @@ class _RunOptions:
         """What is asked of a run that is for both; the later one decides where they differ."""
         depth = self.depth if other.depth == "graph" else other.depth
         switches = {**self.switches, **other.switches}
-        return _RunOptions(depth, switches, self.by_itself and other.by_itself)
+        return _RunOptions(depth, switches, self.by_itself and other.by_itself, other.overrides)
 
 
 class _Slot:
