@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any, Literal, TypeAlias
 
 from fullgraph_server.report import fold
-from fullgraph_server.runs import execution, limits, partial_reports, plan, program_run, schedule
+from fullgraph_server.runs import execution, limits, partial_reports, plan, program_run, schedule, slot
 from fullgraph_server.workers import crash, fork_server, pool, process, warm_pool, worker
 
 Moment: TypeAlias = Literal["before", "after"]
@@ -18,6 +18,7 @@ Moment: TypeAlias = Literal["before", "after"]
 
 _PATH = [
     schedule,
+    slot,
     program_run,
     execution,
     partial_reports,
@@ -35,11 +36,14 @@ _PATH = [
 _BOUNDARY = ("Runs", "RunObserver")
 """The classes that answer."""
 _OF_BOUNDARY = (
-    "schedule._RunOptions.",
-    "schedule._Slot.__init__",
-    "schedule._Slot.take",
-    "schedule._Slot.stop",
-    "schedule._Slot.forget",
+    "slot.RunOptions.",
+    "slot.Slot.__init__",
+    "slot.Slot.ask",
+    "slot.Slot.take",
+    "slot.Slot.begin",
+    "slot.Slot.stop",
+    "slot.Slot.clear",
+    "slot.Slot.end",
 )
 """They do nothing without these, which can only keep things in attributes."""
 _CALLBACKS = (

@@ -57,7 +57,7 @@ from pygls.protocol import LanguageServerProtocol, default_converter
 
 from .report.model import FindingKind
 from .report.phases import Part
-from .runs.schedule import RunState
+from .runs.slot import RunState
 from .workspace.config import TargetKind
 
 TARGETS = "fullgraph/targets"

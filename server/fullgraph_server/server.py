@@ -14,21 +14,24 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from . import __version__
-from .client import refresh, targets
+from .client import refresh
 from .client.configuration import Configuration
 from .client.documents import Documents
 from .client.messages import RunMessages
 from .client.progress import Progress, StatusNotifications
 from .client.projection import Projections
+from .client.targets import Targets
 from .commands import (
     bug_report,
     debug,
     devices,
     graph_lines,
     interpreter,
+    list_targets,
     minify,
     performance,
     report,
+    rerun_on_edit,
     run,
     traces,
 )
@@ -53,6 +56,8 @@ from .protocol import (
     FullgraphProtocol,
     create_converter,
 )
+from .runs.minification import Minifications
+from .runs.planner import create_planner
 from .runs.schedule import Runs
 
 _log = logging.getLogger(__name__)
@@ -73,9 +78,9 @@ def create_server() -> FullgraphServer:
     )
     documents = Documents(server)
     configuration = Configuration(server)
-    found_targets = targets.Targets(documents)
+    targets = Targets(documents)
     shown = diagnostics.Diagnostics(server, documents)
-    planner = run.create_planner(found_targets, documents, configuration)
+    planner = create_planner(targets, documents, configuration)
     runs = Runs(
         planner,
         (
@@ -87,22 +92,23 @@ def create_server() -> FullgraphServer:
             refresh.inlay_hints(server),
         ),
     )
-    minifications = minify.Minifications(server, planner, documents, runs)
-    run.register(server, runs, found_targets, documents, configuration, shown, minifications)
-    minify.register(server, found_targets, documents, minifications)
+    minifications = Minifications(planner, runs, documents.keeping_root)
+    run.register(server, runs, targets, minifications)
+    rerun_on_edit.register(server, runs, documents, configuration, shown)
+    minify.register(server, targets, documents, minifications)
     diagnostics.register(server, documents, shown)
-    targets.register(server, found_targets, documents, runs)
+    list_targets.register(server, targets, documents, runs)
     artifact_documents = artifacts.ArtifactDocuments()
     kernel_places = kernels.Kernels(documents, runs, artifact_documents)
     items = report.ReportItems(documents, artifact_documents)
     report.register(server, runs, items)
-    performance.register(server, documents, found_targets, runs, artifact_documents, items)
+    performance.register(server, documents, targets, runs, artifact_documents, items)
     interpreter.register(server, documents, configuration)
     projections = Projections(runs, documents)
     hover.register(server, documents, projections, kernel_places)
     inlay_hint.register(server, documents, projections)
     graph_lines.register(server, documents, runs)
-    code_lens.register(server, documents, found_targets, runs, projections, kernel_places)
+    code_lens.register(server, documents, targets, runs, projections, kernel_places)
     kernels.register(server, documents, kernel_places)
     code_action.register(server, runs, SeenCalls(documents, runs.reports))
     content.register(
@@ -114,9 +120,9 @@ def create_server() -> FullgraphServer:
             KERNEL_SCHEME: artifact_documents.text,
         },
     )
-    traces.register(server, found_targets, documents, runs)
-    bug_report.register(server, documents, configuration, found_targets, runs, minifications)
-    debug.register(server, documents, configuration, found_targets)
+    traces.register(server, targets, documents, runs)
+    bug_report.register(server, documents, configuration, targets, runs, minifications)
+    debug.register(server, documents, configuration, targets)
     devices.register(server)
     _register_lifetime(server, runs, minifications, configuration)
     return server
@@ -150,7 +156,7 @@ def _without_traceback_of_refusals(record: logging.LogRecord) -> bool:
 def _register_lifetime(
     server: FullgraphServer,
     runs: Runs,
-    minifications: minify.Minifications,
+    minifications: Minifications,
     configuration: Configuration,
 ) -> None:
     async def close() -> None:

@@ -68,6 +68,8 @@ class Editor(LanguageClient):
         self._versions: dict[str, int] = {}
         self.refreshed = 0
         self.registered: list[types.Registration] = []
+        self.asked_for_configuration: list[str | None] = []
+        """The scope of each item of each ``workspace/configuration`` request."""
 
         @self.feature(types.WORKSPACE_CODE_LENS_REFRESH)
         async def refresh(_params: None) -> None:
@@ -80,6 +82,11 @@ class Editor(LanguageClient):
             self.registered += params.registrations
             async with self._changed:
                 self._changed.notify_all()
+
+    def get_configuration(self, *, section: str | None = None, scope_uri: str | None = None) -> Any:
+        """Answer a request for the configuration, and remember it."""
+        self.asked_for_configuration.append(scope_uri)
+        return super().get_configuration(section=section, scope_uri=scope_uri)
 
     def _keep(self, method: str, received: list[Any]) -> None:
         handler = self.protocol.fm.features.pop(method, None)

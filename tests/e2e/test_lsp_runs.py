@@ -127,6 +127,18 @@ async def test_save_runs_again_what_has_run(editor: Editor) -> None:
     assert states(editor) == RUN * 2, "no target depends on the other file"
 
 
+async def test_a_save_asks_for_the_configuration_once(editor: Editor) -> None:
+    uri = editor.open(editor.program)
+    await editor.command("fullgraph.run", "source")
+    await editor.command("fullgraph.run", "segfault")
+    for run_again in (2, 3):
+        editor.asked_for_configuration.clear()
+        editor.save(uri)
+        await editor.until(lambda count=run_again: states(editor).count("finished") == count)
+        await editor.until(lambda count=run_again: states(editor).count("crashed") == count)
+        assert editor.asked_for_configuration == [uri], "for both targets"
+
+
 async def test_a_command_right_after_a_save_shares_its_run(editor: Editor) -> None:
     uri = editor.open(editor.program)
     await editor.command("fullgraph.run", "source")

@@ -84,7 +84,7 @@ class Place:
         )
         self.runs = Runs(self._planned, (self.watcher, self.other))
 
-    async def _planned(self, _: str) -> Plan:
+    async def _planned(self, *_: object) -> Plan:
         assert self.plan is not None
         return self.plan
 
@@ -291,7 +291,7 @@ async def test_a_plan_that_cannot_be_made_is_answered(place: Place) -> None:
 
 
 async def test_a_plan_that_is_cancelled_is_answered(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def cancelled(_: str) -> Plan:
+    async def cancelled(*_: object) -> Plan:
         raise asyncio.CancelledError
 
     monkeypatch.setattr(place.runs, "_plan", cancelled)

@@ -11,11 +11,8 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-from fullgraph_server.client.configuration import Settings
-from fullgraph_server.commands.interpreter import choose_preview_interpreter
 from fullgraph_server.workers.interpreter import Interpreter, find_interpreter, named_interpreter
 from fullgraph_server.workers.probe import Probe, probe
-from fullgraph_server.workspace.config import Config
 
 
 def environment(folder: Path) -> str:
@@ -34,14 +31,6 @@ def test_the_active_environment_comes_before_the_projects_own(tmp_path: Path) ->
     active = environment(tmp_path / "active")
     env = {"VIRTUAL_ENV": str(tmp_path / "active")}
     assert find_interpreter(project, env) == Interpreter(active, "VIRTUAL_ENV")
-
-
-def test_the_python_for_previews_is_the_one_that_somebody_names(tmp_path: Path) -> None:
-    named = environment(tmp_path / "gpu")
-    assert choose_preview_interpreter(Settings(), Config(tmp_path)) is None
-    project = Config(tmp_path, preview_python="gpu")
-    assert choose_preview_interpreter(Settings(), project) == named
-    assert choose_preview_interpreter(Settings(preview_python="/other/python"), project) == "/other/python"
 
 
 @pytest.mark.parametrize("has_torch", [True, False])

@@ -60,7 +60,7 @@ async def runs(program: Path, depths: Depths, monkeypatch: pytest.MonkeyPatch) -
     folder = program.parent
     settings = RunSettings(sys.executable, folder, dict(os.environ))
 
-    async def plan(name: str) -> Plan:
+    async def plan(name: str, _: object = None, /) -> Plan:
         script = Script(str(program), ("depth", str(folder / "gate")))
         return Plan(Target(name, name, "script", str(program), script, folder), settings, Workspace(folder))
 

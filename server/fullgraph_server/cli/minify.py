@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from fullgraph_compiler.facts import Fact, Level, MinifyRequest, Program
+from fullgraph_compiler.facts import Level
 from rich.console import Console
 
-from ..runs.minification import Minified
+from ..runs.minification import Failing
 from ..runs.suitability import unsuited
 from ..workspace.targets import Target
 from .options import RunOptions
@@ -30,24 +30,10 @@ def minify_target(
         raise click.UsageError(f"the folder {output.parent} does not exist: make it, or name another with -o")
     if problem := unsuited(target, "minify"):
         raise click.UsageError(problem)
-    assert isinstance(target.program, Program), "others are refused"
-    minified = Minified(output)
-    request = MinifyRequest(
-        generation=1,
-        program=target.program,
-        output=str(output),
-        failure=failure,
-        level=level,
-    )
     session = Session(options)
     try:
         with _progress() as show:
-
-            def take(facts: Sequence[Fact]) -> None:
-                minified.take(facts)
-                show(minified.progress_message)
-
-            session.minify(target, request, take)
+            minified = session.minify(target, Failing(failure, level=level), output, show)
     finally:
         session.close()
     repro = minified.size is not None

@@ -9,8 +9,7 @@ from typing import Any
 
 from fullgraph_compiler.facts import Severity
 
-from ..workers.interpreter import find_interpreter, named_interpreter
-from ..workspace.config import Config
+from ..runs.effective_settings import Overrides
 
 FAIL_ON: Mapping[str, frozenset[Severity]] = {
     "break": frozenset({"error", "warning"}),
@@ -35,18 +34,14 @@ class RunOptions:
     switches: Mapping[str, Any] = field(default_factory=dict)
     preview_python: str | None = None
 
-
-def preview_interpreter(option: str | None, config: Config) -> str | None:
-    """The interpreter for previews that is named, else the project's, if it names one."""
-    if option:
-        return named_interpreter(option, Path.cwd())
-    return named_interpreter(config.preview_python, config.root) if config.preview_python else None
-
-
-def interpreter(option: str | None, config: Config) -> str:
-    """The interpreter that is named, else the project's."""
-    if option:
-        return named_interpreter(option, Path.cwd())
-    return (
-        named_interpreter(config.python, config.root) if config.python else find_interpreter(config.root).path
-    )
+    @property
+    def overrides(self) -> Overrides:
+        """What the options set; paths in them start from the current folder."""
+        return Overrides(
+            Path.cwd(),
+            interpreter=self.python,
+            preview_python=self.preview_python,
+            timeout=self.timeout,
+            memory=self.memory,
+            switches=self.switches,
+        )

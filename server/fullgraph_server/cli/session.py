@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar
 
-from fullgraph_compiler.facts import Depth, Fact, MinifyRequest
+from fullgraph_compiler.facts import Depth, MinifyRequest
 
 from ..report.model import Report
+from ..runs.effective_settings import resolve
 from ..runs.execution import execution_of, failed_report
 from ..runs.limits import with_limits
+from ..runs.minification import Failing, Minification, Minified
 from ..runs.plan import Job, Plan
 from ..runs.program_run import Run
 from ..workers.pool import WorkerPool
-from ..workers.settings import RunSettings, memory_limit
 from ..workspace.config import read_config
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace, is_project, project_root
-from .options import RunOptions, interpreter, preview_interpreter
+from .options import RunOptions
 from .output import tell
 
 NOT_STARTED, _SIGNALLED = 2, 128
@@ -53,7 +52,7 @@ class Session:
 
     def report(self, target: Target, workspace: Workspace, depth: Depth) -> Report:
         """What a target tells when it runs."""
-        plan = Plan(target, self._settings(target, workspace.root), workspace)
+        plan = self._plan(target, workspace)
         try:
             work = execution_of(Job(plan, 1, plan.depth(depth), self._workers))
             return self._until_signalled(work.execute(), work.cancel)
@@ -61,28 +60,24 @@ class Session:
             return failed_report(Report(target.id, 1), target.filename, error)
 
     def minify(
-        self, target: Target, request: MinifyRequest, on_facts: Callable[[Sequence[Fact]], None]
-    ) -> None:
-        """Shrink a failure of a target."""
-        root = workspace_root(target)
-        run = Run(self._workers, *with_limits(self._settings(target, root), request, root))
-        self._until_signalled(run.execute(on_facts), run.cancel)
+        self, target: Target, failing: Failing, output: Path, on_progress: Callable[[str], None]
+    ) -> Minified:
+        """Shrink a failure of a target to a repro; ``on_progress`` gets a message about each step."""
+        plan = self._plan(target, Workspace(workspace_root(target)))
+        minification = Minification(plan, failing, output, self._start)
+        return self._until_signalled(minification.execute(on_progress), minification.cancel)
 
-    def _settings(self, target: Target, root: Path) -> RunSettings:
-        config = read_config(root)
+    def _start(self, plan: Plan, request: MinifyRequest) -> Run:
+        return Run(self._workers, *with_limits(plan.settings, request, plan.workspace.root))
+
+    def _plan(self, target: Target, workspace: Workspace) -> Plan:
+        config = read_config(workspace.root)
         for problem in config.problems:
             tell(f"{problem.span.filename}:{problem.span.row}: {problem.message}")
-        python = interpreter(self._options.python, config)
+        target, settings = resolve(target, config, self._options.overrides)
         if sys.stderr.isatty():
-            tell(f"Running {target.label} with {python}")
-        memory = memory_limit(self._options.memory or config.memory)
-        env, switches = {**os.environ, **target.env}, target.switches or config.switches
-        switches = replace(switches, **self._options.switches)
-        preview = preview_interpreter(self._options.preview_python, config)
-        settings = RunSettings(
-            python, target.cwd, env, memory=memory, switches=switches, preview_python=preview
-        )
-        return settings.within(self._options.timeout or target.timeout or config.timeout)
+            tell(f"Running {target.label} with {settings.python}")
+        return Plan(target, settings, workspace)
 
     def _until_signalled(self, execution: Coroutine[Any, Any, _T], cancel: Callable[[], None]) -> _T:
         """Wait for an execution; a signal cancels it, a second one ends everything at once."""

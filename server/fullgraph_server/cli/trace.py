@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from ..runs.effective_settings import Overrides, resolve
 from ..traces.logs import NoTraceError, find_logs
 from ..traces.paths import library_folders
 from ..traces.present import as_it_is_now
@@ -17,13 +18,13 @@ from ..traces.reading import Detail, Reading
 from ..traces.seen_calls import example_lines
 from ..traces.trace import read_trace
 from ..workspace.config import read_config
-from ..workspace.targets import trace_target
+from ..workspace.targets import Trace, trace_target
 from ..workspace.workspace import Workspace, project_root
 from .formats import Checked, ComparisonFormat, Format
 from .formats.checked import shown_path
 from .formats.comparison import compared
 from .known import KnownFindings
-from .options import FAIL_ON, interpreter
+from .options import FAIL_ON
 from .output import tell, write_line
 
 
@@ -35,6 +36,11 @@ class TraceOptions:
     folders: Sequence[tuple[str, str]] = ()
     python: str | None = None
     detail: Detail = field(default="findings")
+
+    @property
+    def overrides(self) -> Overrides:
+        """What the options set; paths in them start from the current folder."""
+        return Overrides(Path.cwd(), interpreter=self.python, trace_paths=dict(self.folders))
 
 
 def show_trace(
@@ -70,11 +76,10 @@ def show_examples(path: Path, options: TraceOptions) -> int:
 def _checked(path: Path, options: TraceOptions, baseline: KnownFindings | None = None) -> Checked:
     path = Path(os.path.abspath(path))
     root = project_root(Path.cwd())
-    config = read_config(root)
-    python = interpreter(options.python, config)
-    folders = {**config.paths, **dict(options.folders)}
-    reading = Reading(root, options.detail, folders, library_folders(python))
-    target = trace_target(path, root, options.rank)
+    target, settings = resolve(trace_target(path, root, options.rank), read_config(root), options.overrides)
+    assert isinstance(target.program, Trace)
+    folders = dict(target.program.folders)
+    reading = Reading(root, options.detail, folders, library_folders(settings.python))
     workspace = Workspace(root)
     try:
         found = find_logs(path)

@@ -6,12 +6,14 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from fullgraph_compiler.facts import Files
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from ..runs.effective_settings import Overrides
 from ..workspace.setting_types import read_settings, wrong_type
 from ..workspace.settings_schema import EDITOR
 from .messages import show_message
@@ -45,6 +47,19 @@ class Settings:
     files: Files | None = None
     """What becomes of the files that programs write."""
 
+    def overrides(self, folder: Path) -> Overrides:
+        """Return what these settings set for runs in ``folder``, which they are the settings of."""
+        return Overrides(
+            folder,
+            self.interpreter,
+            self.active_interpreter,
+            self.preview_python,
+            self.timeout,
+            self.memory,
+            {"files": self.files} if self.files else {},
+            self.trace_paths,
+        )
+
 
 class Configuration:
     """Reads the settings, and tells the user once about each value that is wrong."""
@@ -63,6 +78,10 @@ class Configuration:
         """The settings that hold for a file."""
         section = await self._ask(uri)
         return self._checked(section if section is not None else self._initial)
+
+    async def overrides(self, uri: str, folder: Path) -> Overrides:
+        """Ask for what is set for runs of a file in an open folder."""
+        return (await self.settings(uri)).overrides(folder)
 
     def tell(self, message: str) -> None:
         """Show a message to the user, but only once."""

@@ -1,4 +1,4 @@
-"""Targets by id or URI, and the request ``fullgraph/targets``."""
+"""The registry of targets: finds them by id or URI, in a file, or in the open folders."""
 
 from __future__ import annotations
 
@@ -11,11 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from fullgraph_compiler.facts import Examples, PytestNode, Script
-from pygls import uris
-from pygls.lsp.server import LanguageServer
 
-from ..protocol import TARGETS, TargetItem, TargetsParams
-from ..runs.schedule import Runs
 from ..workspace.config import read_config
 from ..workspace.positions import TRACE, Span
 from ..workspace.ranges import header_span, line_span, node_span
@@ -152,33 +148,6 @@ class ListedTarget:
     root: Path
     configured: bool
     place: Place | None
-
-
-def register(server: LanguageServer, targets: Targets, documents: Documents, runs: Runs) -> None:
-    """Answer ``fullgraph/targets``."""
-
-    @server.feature(TARGETS)
-    async def list_targets(params: TargetsParams) -> list[TargetItem]:
-        if params.text_document is None:
-            return [_item(found) for found in await targets.all(runs.names())]
-        filename = documents.filename(params.text_document.uri)
-        return [_item(targets.place(target)) for target in targets.of_file(filename)] if filename else []
-
-    def _item(found: ListedTarget) -> TargetItem:
-        target, state = found.target, runs.state(found.target.id)
-        return TargetItem(
-            id=target.id,
-            label=target.label,
-            kind=target.kind,
-            uri=documents.uri(target.filename),
-            folder=uris.from_fs_path(str(found.root)) or "",
-            configured=found.configured,
-            stale=state.stale,
-            run_on_save=state.run_on_save,
-            range=documents.range(found.place.whole) if found.place else None,
-            selection_range=documents.range(found.place.name) if found.place else None,
-            state=state.run,
-        )
 
 
 @dataclass(frozen=True)

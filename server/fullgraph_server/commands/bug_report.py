@@ -13,6 +13,7 @@ from ..client.documents import Documents
 from ..client.targets import NoTarget, Targets
 from ..protocol import BUG_REPORT, BugReportItem, TargetParams
 from ..report.model import Report
+from ..runs.minification import Minifications
 from ..runs.schedule import Runs
 from ..text.markdown import fenced, paragraphs
 from ..workers.environment import environment_report
@@ -21,7 +22,6 @@ from ..workers.program_output import output_of
 from ..workspace.own_folder import REPRO_RAISES, is_repro
 from ..workspace.source import SourceFile
 from .interpreter import interpreter_of
-from .minify import Minifications
 
 _LONGEST = 20_000
 """Characters of an error log: an issue holds 65,536 in all."""

@@ -1,12 +1,9 @@
-"""Commands that run, stop and clear targets, and running again on save."""
+"""Commands that run, stop and clear targets."""
 
 from __future__ import annotations
 
-import asyncio
-import os
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final
 
 import attrs
 from fullgraph_compiler.facts import Depth
@@ -14,11 +11,8 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from ..client.arguments import refusal, run_arguments, target_argument
-from ..client.configuration import Configuration, RunOn
-from ..client.documents import Documents
 from ..client.messages import show_message
-from ..client.targets import NoTarget, Targets
-from ..features.diagnostics import Diagnostics
+from ..client.targets import Targets
 from ..features.profile import profile_uri
 from ..protocol import (
     ASSEMBLY,
@@ -38,134 +32,54 @@ from ..report import faults
 from ..report.model import Report
 from ..report.recipes import what_helps
 from ..report.recompiles import late_compilation_verdict
-from ..runs.plan import Plan
-from ..runs.schedule import Planner, Runs
+from ..runs.minification import Minifications
+from ..runs.schedule import Runs
 from ..runs.suitability import unsuited
-from ..workers.settings import RunSettings, memory_limit
-from ..workspace.config import read_config
-from ..workspace.targets import Trace
-from .interpreter import choose_interpreter, choose_preview_interpreter
-from .minify import Minifications
 
-_TIMEOUT = 60.0
-"""Seconds for a run where nobody has said more: a file that is saved must not run for ever."""
+_WITHOUT_RESULT = ("cancelled", "not-started")
+"""Statuses of a run after which there is no verdict."""
 
-_UNTOLD = ("cancelled", "not-started")
-"""Ends of a run after which there is no verdict to tell."""
-
-
-def create_planner(targets: Targets, documents: Documents, configuration: Configuration) -> Planner:
-    """Plans are made of the newest settings: the client's, then the project's, then what is found."""
-
-    async def plan(name: str) -> Plan | None:
-        target = targets.find(name)
-        if isinstance(target, NoTarget):
-            return None
-        is_trace = isinstance(target.program, Trace)
-        workspace = documents.workspace_of(str(target.cwd) if is_trace else target.filename)
-        root = workspace.root
-        settings = await configuration.settings(documents.uri(target.filename))
-        # The text may have changed while the client gave its settings.
-        target = targets.find(name)
-        if isinstance(target, NoTarget):
-            return None
-        config = read_config(root)
-        for problem in config.problems:
-            configuration.tell(problem.message)
-        switches = target.switches or config.switches
-        run_settings = RunSettings(
-            python=choose_interpreter(settings, config).path,
-            cwd=target.cwd,
-            env={**os.environ, **target.env},
-            memory=memory_limit(settings.memory or config.memory),
-            switches=replace(switches, files=settings.files or switches.files),
-            preview_python=choose_preview_interpreter(settings, config),
-        ).within(settings.timeout or target.timeout or config.timeout, _TIMEOUT)
-        if isinstance(target.program, Trace):
-            folders = {**config.paths, **settings.trace_paths}
-            target = replace(target, program=replace(target.program, folders=tuple(folders.items())))
-        return Plan(target, run_settings, *documents.as_shown(workspace))
-
-    return plan
+_COMMANDS: Final[Sequence[tuple[str, Depth, Callable[[Report], str] | None]]] = (
+    (ASSEMBLY, "build", None),
+    (COMPILE_TIMES, "times", None),
+    (STAGES, "stages", faults.verdict),
+    (FROZEN, "late-compile", late_compilation_verdict),
+    (RECIPES, "recipes", what_helps),
+)
+"""Commands that take a target alone: how deep it runs, and the message that is shown in the end."""
 
 
 def summary(target: str, report: Report | None) -> RunSummary:
-    """What a command that runs a target answers."""
+    """Make the answer of a command that has run a target."""
     if report is None or report.status is None:
         return RunSummary(target, "cancelled", 0)
     return RunSummary(target, report.status, len(report.findings))
 
 
-def register(
-    server: LanguageServer,
-    runs: Runs,
-    targets: Targets,
-    documents: Documents,
-    configuration: Configuration,
-    diagnostics: Diagnostics,
-    minifications: Minifications,
-) -> None:
-    """Serve the commands, ``textDocument/didChange`` and ``textDocument/didSave``."""
-    pauses: dict[str, asyncio.TimerHandle] = {}
-    tasks: set[asyncio.Task[None]] = set()
+def register(server: LanguageServer, runs: Runs, targets: Targets, minifications: Minifications) -> None:
+    """Serve the commands."""
+    for command, depth, verdict in _COMMANDS:
+        server.command(command)(_command(server, runs, targets, command, depth, verdict))
 
     @server.command(RUN)
     async def run(*args: Any) -> RunSummary:
         target, switches = run_arguments(targets, RUN, args)
-        report = await runs.start(target.id, "graph" if switches else None, switches)
-        return summary(target.id, report)
+        return summary(target.id, await runs.start(target.id, "graph" if switches else None, switches))
 
     @server.command(KERNELS)
     async def kernels(*args: Any) -> RunSummary:
         target, switches = run_arguments(targets, KERNELS, args)
         return summary(target.id, await runs.start(target.id, "kernels", switches))
 
-    @server.command(ASSEMBLY)
-    async def assembly(*args: Any) -> RunSummary:
-        name = target_argument(targets, ASSEMBLY, args).id
-        return summary(name, await runs.start(name, "build"))
-
-    @server.command(COMPILE_TIMES)
-    async def compile_times(*args: Any) -> RunSummary:
-        name = suited(COMPILE_TIMES, args, "times")
-        return summary(name, await runs.start(name, "times"))
-
     @server.command(RECOMPILES)
     async def recompiles(*args: Any) -> RunSummary:
-        name = suited(RECOMPILES, args, "recompiles")
+        name = _suited_target(targets, RECOMPILES, args, "recompiles")
         report = await runs.start(name, "recompiles")
-        told = summary(name, report)
-        if report is None or report.depth != "recompiles" or told.status in _UNTOLD:
-            return told
-        return attrs.evolve(told, document=profile_uri(report))
-
-    @server.command(STAGES)
-    async def stages(*args: Any) -> RunSummary:
-        return await judge(suited(STAGES, args, "stages"), "stages", faults.verdict)
-
-    @server.command(FROZEN)
-    async def frozen(*args: Any) -> RunSummary:
-        return await judge(suited(FROZEN, args, "late-compile"), "late-compile", late_compilation_verdict)
-
-    @server.command(RECIPES)
-    async def recipes(*args: Any) -> RunSummary:
-        return await judge(suited(RECIPES, args, "recipes"), "recipes", what_helps)
-
-    def suited(command: str, args: tuple[Any, ...], depth: Depth) -> str:
-        """The target that a command names, if it can run at this depth."""
-        target = target_argument(targets, command, args)
-        if problem := unsuited(target, depth):
-            raise refusal(problem)
-        return target.id
-
-    async def judge(name: str, depth: Depth, verdict: Callable[[Report], str]) -> RunSummary:
-        """Run a target, and say in one sentence what came of it."""
-        report = await runs.start(name, depth)
-        if report is not None and report.status is not None and report.status not in _UNTOLD:
-            fails = any(finding.severity == "error" for finding in report.findings)
-            kind = types.MessageType.Warning if fails else types.MessageType.Info
-            show_message(server, kind, verdict(report))
-        return summary(name, report)
+        answer = summary(name, report)
+        # A run that several commands share goes as deep as one of them asks.
+        if report is None or report.depth != "recompiles" or not _has_result(report):
+            return answer
+        return attrs.evolve(answer, document=profile_uri(report))
 
     @server.command(STOP)
     async def stop(*args: Any) -> None:
@@ -184,32 +98,36 @@ def register(
         target = target_argument(targets, RUN_ON_SAVE, args[:1])
         runs.set_run_on_save(target.id, target.filename, args[1])
 
-    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    async def did_change(params: types.DidChangeTextDocumentParams) -> None:
-        filename = documents.filename(params.text_document.uri)
-        if filename is None:
-            return
-        diagnostics.edited(filename)
-        pause = runs.edited(filename)
-        if timer := pauses.pop(filename, None):
-            timer.cancel()
-        if pause is not None:
-            pauses[filename] = asyncio.get_running_loop().call_later(pause, paused, filename)
 
-    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    async def did_save(params: types.DidSaveTextDocumentParams) -> None:
-        if filename := documents.filename(params.text_document.uri):
-            await changed(filename, "save")
+def _command(
+    server: LanguageServer,
+    runs: Runs,
+    targets: Targets,
+    command: str,
+    depth: Depth,
+    verdict: Callable[[Report], str] | None,
+) -> Callable[..., Awaitable[RunSummary]]:
+    """Make a command that runs a target at a depth, and shows a verdict on its report."""
 
-    def paused(filename: str) -> None:
-        del pauses[filename]
-        source = documents.source(filename)
-        if source is not None and source.tree is not None:  # else a line is being written
-            task = asyncio.ensure_future(changed(filename, "type"))
-            tasks.add(task)
-            task.add_done_callback(tasks.discard)
+    async def run(*args: Any) -> RunSummary:
+        name = _suited_target(targets, command, args, depth)
+        report = await runs.start(name, depth)
+        if verdict is not None and report is not None and _has_result(report):
+            fails = any(finding.severity == "error" for finding in report.findings)
+            kind = types.MessageType.Warning if fails else types.MessageType.Info
+            show_message(server, kind, verdict(report))
+        return summary(name, report)
 
-    async def changed(filename: str, occasion: RunOn) -> None:
-        settings = await configuration.settings(documents.uri(filename))
-        if occasion == settings.run_on or (occasion == "save" and settings.run_on == "type"):
-            runs.restart(filename)
+    return run
+
+
+def _suited_target(targets: Targets, command: str, args: tuple[Any, ...], depth: Depth) -> str:
+    """Return the id of the target that a command names, if it can run at this depth."""
+    target = target_argument(targets, command, args)
+    if problem := unsuited(target, depth):
+        raise refusal(problem)
+    return target.id
+
+
+def _has_result(report: Report) -> bool:
+    return report.status is not None and report.status not in _WITHOUT_RESULT

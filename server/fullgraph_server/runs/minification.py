@@ -1,14 +1,18 @@
-"""A failure of a target, shrunk to a repro."""
+"""Minification: a failure of a target, shrunk to a repro."""
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from fullgraph_compiler.facts import (
     Fact,
+    Level,
     MinifyProgress,
     MinifyRequest,
     Program,
@@ -22,13 +26,16 @@ from fullgraph_compiler.facts import (
 from ..text.markdown import code_span
 from ..workspace.own_folder import own_folder
 from .plan import Plan
+from .planner import Planner
+from .program_run import Run
 from .schedule import Runs
+from .suitability import unsuited
 
 NOTHING_FAILS = "Nothing fails: there is no failure to minify."
 
 
 class Minified:
-    """What a minification has told."""
+    """The result of a minification, complete or so far, from the facts about it."""
 
     def __init__(self, output: Path) -> None:
         self.output = output
@@ -54,12 +61,12 @@ class Minified:
 
     @property
     def size(self) -> MinifyProgress | ReproWritten | None:
-        """The newest numbers of the repro, if there is one."""
+        """The newest numbers of the repro; ``None`` if there is no repro."""
         return (self.written or self.progress) if _has_text(self.output) else None
 
     @property
     def progress_message(self) -> str:
-        """How far it is."""
+        """The progress in a few words."""
         if self.progress is None:
             return f"looking for the stage at fault, {self.checked} checked"
         left = f"{self.progress.nodes} of {self.progress.nodes_at_first} nodes left"
@@ -67,7 +74,7 @@ class Minified:
 
     @property
     def message(self) -> str:
-        """What became of it, in one sentence."""
+        """The result in one sentence."""
         size, name = self.size, self.output.name
         if size is None:
             stopped = self.status == "cancelled"
@@ -82,54 +89,138 @@ class Minified:
 
 @dataclass(frozen=True)
 class Failing:
-    """Which failure is meant: by the number of its fault, by its graph, or the first one."""
+    """Which failure is meant: by the number of its fault, by its graph, or the first one.
+
+    ``level`` is the form of the graph that is minified; ``None`` for what suits the failure.
+    """
 
     fault: int = 0
     compile_id: str = ""
+    level: Level | None = None
 
 
 class Minification:
-    """The minification of one failure of a target, its repro kept at ``root``. Execute it once."""
+    """The minification of one failure of a target into a file. Execute it once.
 
-    def __init__(self, runs: Runs, plan: Plan, failing: Failing, generation: int, root: Path) -> None:
+    ``start`` makes the run of the request: an editor has one beside the runs of its schedule.
+    """
+
+    def __init__(
+        self, plan: Plan, failing: Failing, output: Path, start: Callable[[Plan, MinifyRequest], Run]
+    ) -> None:
         program = plan.target.program
         assert isinstance(program, Program), "others are refused"
         self.target = plan.target
-        self._minified = Minified(new_repro(root, plan.target.filename))
+        self.minified = Minified(output)
         request = MinifyRequest(
-            generation=generation,
+            generation=1,
             program=program,
-            output=str(self._minified.output),
+            output=str(output),
             failure=failing.fault,
             compile_id=failing.compile_id,
+            level=failing.level,
             texts=plan.texts,
         )
-        self._run = runs.beside(plan, request)
+        self._run = start(plan, request)
 
     def cancel(self) -> None:
         """Stop it; the best repro so far stays."""
         self._run.cancel()
 
     async def execute(self, on_progress: Callable[[str], None]) -> Minified:
-        """Shrink the failure; ``on_progress`` is told how far that is."""
+        """Shrink the failure; ``on_progress`` gets a message about each step."""
 
         def take(facts: Sequence[Fact]) -> None:
-            self._minified.take(facts)
-            on_progress(self._minified.progress_message)
+            self.minified.take(facts)
+            on_progress(self.minified.progress_message)
 
+        await self._run.execute(take)
+        return self.minified
+
+
+class CannotMinifyError(Exception):
+    """A minification that is refused; its text is a sentence for the user."""
+
+
+Display: TypeAlias = Callable[[Minification], AbstractContextManager[Callable[[str], None]]]
+"""Shows a minification for as long as it is on; gives the function that shows its progress."""
+
+
+class Minifications:
+    """The minifications of an editor: one at a time, since each keeps several processes busy.
+
+    Repros are kept in the folder that ``keeping_root`` returns for a file; without one it refuses.
+    """
+
+    def __init__(self, plan: Planner, runs: Runs, keeping_root: Callable[[str], Path | None]) -> None:
+        self._plan = plan
+        self._runs = runs
+        self._keeping_root = keeping_root
+        self._turn = asyncio.Lock()
+        self._target = ""
+        self._stopped = False
+        self._minification: Minification | None = None
+        self._repros: dict[str, Path] = {}
+
+    def repro(self, target: str) -> Path | None:
+        """Return the last repro of a target."""
+        return self._repros.get(target)
+
+    def stop(self, target: str | None = None) -> None:
+        """Stop the minification that is on, if it is of this target or of any; its best repro stays."""
+        if self._turn.locked() and target in (None, self._target):
+            self._stopped = True
+            if self._minification is not None:
+                self._minification.cancel()
+
+    async def close(self) -> None:
+        """Stop the minification that is on, and wait until it is over."""
+        self.stop()
+        async with self._turn:
+            pass
+
+    async def minify(self, target: str, failing: Failing, display: Display) -> Minified:
+        """Shrink a failure of a target into a new file. Raises :class:`CannotMinifyError`."""
+        if self._turn.locked():
+            raise CannotMinifyError("Another failure is being minified: stop that first, or wait for it.")
+        async with self._turn:
+            self._target, self._stopped = target, False
+            plan = await self._plan(target)
+            if plan is None:
+                raise CannotMinifyError(f"There is no target {target} any more.")
+            if problem := unsuited(plan.target, "minify"):
+                raise CannotMinifyError(problem)
+            try:
+                minified = await self._execute(plan, failing, display)
+            except OSError as error:
+                raise CannotMinifyError(f"The repro cannot be written: {error}.") from error
+            finally:
+                self._minification = None
+        if minified.size is not None:
+            self._repros[target] = minified.output
+        return minified
+
+    async def _execute(self, plan: Plan, failing: Failing, display: Display) -> Minified:
+        root = self._keeping_root(plan.target.filename)
+        if root is None:
+            raise CannotMinifyError("A repro is kept in the folder that is open: open one first.")
+        output = _new_repro(root, plan.target.filename)
+        minification = self._minification = Minification(plan, failing, output, self._runs.beside)
+        if self._stopped:
+            minification.cancel()
         try:
-            await self._run.execute(take)
+            with display(minification) as show:
+                return await minification.execute(show)
         finally:
-            if self._minified.size is None:
-                self._minified.output.unlink(missing_ok=True)
-        return self._minified
+            if minification.minified.size is None:
+                output.unlink(missing_ok=True)
 
 
-def new_repro(root: Path, filename: str) -> Path:
-    """A new, empty file for the repro of a failure in ``filename``. Raises ``OSError``."""
-    folder = own_folder(root, "repros")
+def _new_repro(root: Path, filename: str) -> Path:
+    """Create an empty file for the repro of a failure in ``filename``. Raises ``OSError``."""
+    folder, stem = own_folder(root, "repros"), Path(filename).stem
     for number in itertools.count(1):
-        path = folder / f"{Path(filename).stem}-{number}.py"
+        path = folder / f"{stem}-{number}.py"
         try:
             path.open("x").close()
         except FileExistsError:
@@ -139,7 +230,7 @@ def new_repro(root: Path, filename: str) -> Path:
 
 
 def _call(written: ReproWritten) -> str:
-    """What the repro is of a failure that no graph has."""
+    """Describe the repro of a failure that no graph has."""
     where = f", in {code_span(written.stack[-1].function)}" if written.stack else ""
     return f"the call that goes wrong in Dynamo{where}"
 

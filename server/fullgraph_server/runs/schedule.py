@@ -7,20 +7,23 @@ import contextlib
 import itertools
 import logging
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from fullgraph_compiler.facts import Depth, Fact, MinifyRequest, ModulesLoaded, Status
+from fullgraph_compiler.facts import Depth, MinifyRequest, Status
 
 from ..report.model import Report
 from ..workers.pool import WorkerPool
 from ..workspace.targets import Target
-from .execution import Execution, execution_of, failed_report
+from .effective_settings import Overrides
+from .execution import execution_of, failed_report
 from .limits import with_limits
 from .partial_reports import is_worth_showing
 from .plan import Job, Plan
+from .planner import Planner
 from .program_run import Run, to_stderr
+from .slot import CurrentRun, Request, RunOptions, Slot, TargetState
 
 _log = logging.getLogger(__name__)
 
@@ -30,31 +33,8 @@ _AT_ONCE = max(2, (os.cpu_count() or 2) // 4)
 _PAUSE_SHARE, _LEAST_PAUSE, _LONGEST_PAUSE = 0.5, 0.15, 2.0
 """How long an author's pause is before a run: a part of what the last run took, and its limits in seconds."""
 
-_USUAL: tuple[Depth, ...] = ("graph", "kernels", "build")
-"""Depths that say whether kernels are to be shown from now on; the others look for something else."""
-
 _MOST_OUTPUT = 1_000_000
 """Characters of a program's output that are passed on."""
-
-RunState: TypeAlias = Literal["queued", "running"] | Status
-
-
-@dataclass(frozen=True)
-class TargetState:
-    """What a target does, and what became of its last run."""
-
-    run: RunState | None = None
-    """``None`` for a target that did not run."""
-    generation: int = 0
-    """Of the last run that began."""
-    stale: bool = False
-    """Whether a file that it depends on has changed since that run began."""
-    run_on_save: bool = True
-    """Whether it runs again when such a file is saved."""
-
-
-Planner: TypeAlias = Callable[[str], Awaitable[Plan | None]]
-"""Gives the plan of a target's next run, or ``None`` if there is no such target any more."""
 
 
 class RunObserver:
@@ -83,7 +63,7 @@ class Runs:
         self._plan = plan
         self._observers = observers
         self._generations = itertools.count(1)
-        self._slots: dict[str, _Slot] = {}
+        self._slots: dict[str, Slot] = {}
         self._workers = WorkerPool()
         self._turns = asyncio.Semaphore(_AT_ONCE)
 
@@ -98,42 +78,42 @@ class Runs:
         it goes as deep as one of them wants. Kernels that were asked for once are shown by later runs, too.
         ``switches`` are attributes of the target's switches that are set for this run alone.
         """
-        slot = self._slots.setdefault(target, _Slot())
-        return self._start(target, slot, _RunOptions(depth or slot.usual_depth, switches or {}))
+        slot = self._slots.setdefault(target, Slot())
+        return self._start(target, slot, RunOptions(depth or slot.kept.usual_depth, switches or {}))
 
-    def _start(self, target: str, slot: _Slot, asked: _RunOptions) -> asyncio.Future[Report | None]:
-        if slot.waiting is None:
-            slot.waiting, slot.asked = asyncio.get_running_loop().create_future(), asked
-        else:
-            slot.asked = slot.asked.joined(asked)
+    def _start(self, target: str, slot: Slot, options: RunOptions) -> asyncio.Future[Report | None]:
+        answer = slot.ask(options)
         if slot.task is None:
             slot.task = asyncio.create_task(self._work(target, slot))
+        self._show_state(target, slot)
         # Others wait for it as well: one who gives up must not take it from them.
-        return asyncio.shield(slot.waiting)
+        return asyncio.shield(answer)
 
-    def restart(self, filename: str) -> None:
-        """Run again what depends on a file. A run that is on has read an older text: it ends."""
+    def restart(self, filename: str, overrides: Overrides | None = None) -> None:
+        """Run again what depends on a file. A run that is on has read an older text: it ends.
+
+        ``overrides`` are the settings of the file's folder, if the client has just given them.
+        """
         for name, slot in list(self._slots.items()):
-            if filename in slot.files and slot.state.run_on_save:
+            if filename in slot.kept.files and slot.state.run_on_save:
                 # Who asked for the run that is on gets the answer of the next: it must be of the same kind.
-                self._start(name, slot, slot.running or _RunOptions(slot.usual_depth, by_itself=True))
+                by_itself = RunOptions(slot.kept.usual_depth, by_itself=True)
+                options = slot.run.options if slot.run else by_itself
+                self._start(name, slot, replace(options, overrides=overrides))
                 slot.supersede()
 
     def stop(self, target: str | None = None) -> None:
         """End the run that is on and drop the one that waits, of one target or of all."""
-        for slot in self._selected(target):
+        for name, slot in self._selected(target):
             slot.stop()
+            self._show_state(name, slot)
 
     def clear(self, target: str | None = None) -> None:
         """Forget one target or all, as if it had never run."""
-        names = [target] if target is not None else list(self._slots)
-        for name in names:
-            slot = self._slots.get(name)
-            if slot is None:
-                continue
-            slot.forget()
+        for name, slot in self._selected(target):
+            slot.clear()
             self._tell(lambda observer, name=name: observer.cleared(name))  # type: ignore[misc]
-            self._change(name, slot, run=None, generation=0, stale=False, run_on_save=True)
+            self._show_state(name, slot, generation=0, stale=False, run_on_save=True)
 
     async def close(self) -> None:
         """End everything, and wait until every process is gone."""
@@ -144,9 +124,9 @@ class Runs:
 
     def set_run_on_save(self, target: str, filename: str, enabled: bool) -> None:
         """Let a target run again by itself or not; one that has not run yet depends on ``filename``."""
-        slot = self._slots.setdefault(target, _Slot())
-        slot.files |= {filename}
-        self._change(target, slot, run_on_save=enabled)
+        slot = self._slots.setdefault(target, Slot())
+        slot.kept = replace(slot.kept, files=slot.kept.files | {filename})
+        self._show_state(target, slot, run_on_save=enabled)
 
     def edited(self, filename: str) -> float | None:
         """Take note that a file is not as it was when it ran.
@@ -155,170 +135,178 @@ class Runs:
         """
         pauses = []
         for name, slot in self._slots.items():
-            if filename in slot.files and slot.state.generation:
-                self._change(name, slot, stale=True)
-                seconds = slot.report.seconds if slot.report else 0.0
+            if filename in slot.kept.files and slot.state.generation:
+                self._show_state(name, slot, stale=True)
+                seconds = slot.kept.report.seconds if slot.kept.report else 0.0
                 pauses.append(min(max(_PAUSE_SHARE * seconds, _LEAST_PAUSE), _LONGEST_PAUSE))
         return max(pauses, default=None)
 
     def beside(self, plan: Plan, request: MinifyRequest) -> Run:
-        """Something else that a worker does for a target, beside the runs of the schedule."""
-        settings, asked = with_limits(plan.settings, request, plan.workspace.root)
+        """Make a run of something else that a worker does for a target, beside those of the schedule."""
+        settings, limited = with_limits(plan.settings, request, plan.workspace.root)
         slot = self._slots.get(plan.target.id)
-        return Run(self._workers, settings, asked, slot.libraries if slot else (), _Output().write)
+        return Run(self._workers, settings, limited, slot.kept.libraries if slot else (), _Output().write)
 
-    # -- what is known -------------------------------------------------------------------------
+    # -- what others ask ------------------------------------------------------------------------
 
     def reports(self) -> tuple[Report, ...]:
-        """The reports of finished runs, the newest of each target."""
-        return tuple(slot.report for slot in self._slots.values() if slot.report is not None)
+        """Return the reports of finished runs, the newest of each target."""
+        reports = (slot.kept.report for slot in self._slots.values())
+        return tuple(report for report in reports if report is not None)
 
     def names(self) -> list[str]:
-        """The targets that have run or are about to."""
+        """Return the targets that have run or are about to."""
         return [name for name, slot in self._slots.items() if slot.state.run is not None]
 
     def report(self, target: str) -> Report | None:
-        """What a target has told: so far if it runs, else in its last run."""
+        """Return the report of a target: so far if it runs, else of its last run."""
         slot = self._slots.get(target)
-        return slot.latest if slot else None
+        return slot.kept.latest if slot else None
 
     def state(self, target: str) -> TargetState:
-        """What a target does, and what became of its last run."""
+        """Return what a target does, and how its last run ended."""
         slot = self._slots.get(target)
         return slot.state if slot else TargetState()
 
     # -- running -------------------------------------------------------------------------------
 
-    async def _work(self, target: str, slot: _Slot) -> None:
-        """Run for as long as a run waits."""
+    async def _work(self, target: str, slot: Slot) -> None:
+        """Run for as long as a request waits."""
         try:
-            while slot.waiting is not None:
-                before = slot.state
-                slot.forgotten = False
-                self._change(target, slot, run="queued")
+            while slot.request is not None:
                 async with self._turns:
-                    await self._attempt(target, slot, before)
+                    await self._attempt(target, slot)
         except asyncio.CancelledError:  # the server ends, or somebody has cancelled what it waits for
-            self._change(target, slot, run="cancelled")
+            slot.last_status = "cancelled"
             raise
         finally:
             slot.task = None
-            if slot.waiting is not None:
-                slot.waiting.cancel()
-                slot.waiting = None
+            if request := slot.take():
+                request.answer.cancel()
+            self._show_state(target, slot)
 
-    async def _attempt(self, target: str, slot: _Slot, before: TargetState) -> None:
-        plan, error = await self._planned(target)
+    async def _attempt(self, target: str, slot: Slot) -> None:
+        if slot.request is None:  # stopped meanwhile
+            return
+        plan, error = await self._planned(target, slot.request.options.overrides)
         # Who asked until now gets this run: it is of the newest text.
-        asked, answer = slot.asked, slot.take()
-        if answer is None:  # stopped meanwhile
-            self._change(target, slot, run=None if slot.forgotten else before.run)
-        elif error is not None:
-            slot.superseded = False
-            self._change(target, slot, run="crashed", generation=next(self._generations))
-            if slot.filename:
-                answer.set_result(self._failed(target, slot, error))
-            else:  # there is no place yet for a finding
-                answer.set_exception(error)
+        request = slot.take()
+        if request is None:  # stopped meanwhile
+            return
+        if error is not None:
+            self._refuse(target, slot, request, error)
         elif plan is None:
             self.clear(target)
-            answer.set_result(None)
+            request.answer.set_result(None)
         else:
-            try:
-                report = await self._run(target, slot, plan, asked, before.stale)
-            except asyncio.CancelledError:
-                answer.cancel()
-                raise
-            if slot.superseded and slot.waiting is not None:
-                _settle_with(answer, slot.waiting)
-            else:
-                answer.set_result(report)
+            await self._answer(target, slot, plan, request)
 
-    async def _planned(self, target: str) -> tuple[Plan | None, Exception | None]:
+    async def _planned(
+        self, target: str, overrides: Overrides | None
+    ) -> tuple[Plan | None, Exception | None]:
         try:
-            return await self._plan(target), None
+            return await self._plan(target, overrides), None
         except Exception as error:
             _log.exception("the run of %s could not be planned", target)
             return None, error
 
-    async def _run(self, name: str, slot: _Slot, plan: Plan, asked: _RunOptions, was_stale: bool) -> Report:
-        """Run once. An error of Fullgraph's own ends the run, and is told as a finding of it."""
-        target, generation = plan.target, next(self._generations)
-        slot.filename = target.filename
-        slot.files |= {target.filename}
-        slot.superseded = False
-        slot.running = asked
-        self._change(name, slot, run="running", generation=generation, stale=False)
+    def _refuse(self, target: str, slot: Slot, request: Request, error: Exception) -> None:
+        """Answer a request for which no plan could be made."""
+        generation = next(self._generations)
+        slot.last_status = "crashed"
+        self._show_state(target, slot, generation=generation)
+        if slot.filename:
+            request.answer.set_result(self._failed(target, slot, generation, error))
+        else:  # there is no place yet for a finding
+            request.answer.set_exception(error)
+
+    async def _answer(self, target: str, slot: Slot, plan: Plan, request: Request) -> None:
+        """Answer a request with the report of its run, or of the run that takes the place of that."""
+        run = slot.begin(request.options, next(self._generations), plan.target.filename)
         try:
-            report = await self._execute(name, slot, asked.switched(plan), generation)
-        except Exception as error:
-            report = self._failed(name, slot, error)
+            report = await self._run(target, slot, run, plan)
         except asyncio.CancelledError:
+            request.answer.cancel()
+            raise
+        if run.phase == "superseded" and slot.request is not None:
+            _settle_with(request.answer, slot.request.answer)
+        else:
+            request.answer.set_result(report)
+
+    async def _run(self, name: str, slot: Slot, run: CurrentRun, plan: Plan) -> Report:
+        """Run once. An error of Fullgraph's own ends the run, and becomes a finding of it."""
+        target, generation, was_stale = plan.target, run.generation, slot.state.stale
+        self._show_state(name, slot, generation=generation, stale=False)
+        try:
+            report = await self._execute(name, slot, run, run.options.switched(plan))
+        except Exception as error:
+            report = self._failed(name, slot, generation, error)
+        except asyncio.CancelledError:
+            slot.end("cancelled")
             self._tell(lambda observer: observer.finished(target, generation, "cancelled"))
             raise
-        finally:
-            slot.work = slot.running = None
         status = report.status or "crashed"
-        if not slot.forgotten:
-            told_something = is_worth_showing(report) and not slot.superseded
-            stale = slot.state.stale or (was_stale and not told_something)
-            follows = slot.superseded and slot.waiting is not None
-            self._change(name, slot, run="queued" if follows else status, stale=stale)
+        slot.end(status)
+        if run.phase == "cleared":
+            self._show_state(name, slot)
+        else:
+            # What is shown is as old as before, unless this run has shown something.
+            is_shown = is_worth_showing(report) and run.phase == "running"
+            stale = slot.state.stale or (was_stale and not is_shown)
+            self._show_state(name, slot, stale=stale)
         self._tell(lambda observer: observer.finished(target, generation, status))
         return report
 
-    async def _execute(self, name: str, slot: _Slot, plan: Plan, generation: int) -> Report:
+    async def _execute(self, name: str, slot: Slot, run: CurrentRun, plan: Plan) -> Report:
         """Make the report of one run, and keep what the next one needs to know."""
-        assert slot.running is not None
         job = Job(
             plan,
-            generation,
-            plan.depth(slot.running.depth),
+            run.generation,
+            plan.depth(run.options.depth),
             self._workers,
-            slot.libraries,
+            slot.kept.libraries,
             lambda report: self._report(name, slot, report),
             _Output().write,
         )
-        work = slot.work = execution_of(job)
-        if error := self._tell(lambda observer: observer.started(plan.target, generation, work.cancel)):
+        execution = run.execution = execution_of(job)
+        if error := self._tell(
+            lambda observer: observer.started(plan.target, run.generation, execution.cancel)
+        ):
             raise error
-        report = await work.execute()
-        if not slot.forgotten:
-            told = is_worth_showing(report) and not slot.superseded
-            slot.finish(report, work.facts, work.depends_on(report) if told else None)
+        report = await execution.execute()
+        if run.phase != "cleared":
+            is_shown = is_worth_showing(report) and run.phase == "running"
+            slot.keep(report, execution.facts, execution.depends_on(report) if is_shown else None)
             if report.status != "not-started":
-                work.prepare(slot.libraries)
+                execution.prepare(slot.kept.libraries)
         return report
 
-    def _failed(self, target: str, slot: _Slot, error: Exception) -> Report:
+    def _failed(self, target: str, slot: Slot, generation: int, error: Exception) -> Report:
         """Show the report of a run in which Fullgraph itself failed."""
-        generation, told = slot.state.generation, slot.latest
-        if told is None or told.generation != generation:
-            told = Report(target, generation)
-        report = failed_report(told, slot.filename, error)
+        report = slot.kept.latest
+        if report is None or report.generation != generation:
+            report = Report(target, generation)
+        report = failed_report(report, slot.filename, error)
         with contextlib.suppress(Exception):  # of an observer, which was logged
             self._report(target, slot, report)
         return report
 
-    def _report(self, target: str, slot: _Slot, report: Report) -> None:
+    def _report(self, target: str, slot: Slot, report: Report) -> None:
         """Take a report, and show it. Raises the error of an observer that cannot."""
-        if slot.forgotten or slot.superseded:
+        if slot.phase in ("superseded", "cleared"):
             return
         if error := self._tell(lambda observer: observer.reported(report)):
             raise error
-        slot.latest = report
-        if report.status is not None:
-            slot.report = report
-            if report.depth in _USUAL and not (slot.running and slot.running.switches):
-                slot.usual_depth = "kernels" if report.codes else "graph"
-            # Its process may take a moment to go: nobody has to wait for that.
-            self._change(target, slot, run=report.status)
+        slot.show(report)
+        # Its process may take a moment to go: nobody has to wait for that.
+        self._show_state(target, slot)
 
-    def _change(self, target: str, slot: _Slot, **changes: Any) -> None:
-        state = replace(slot.state, **changes)
+    def _show_state(self, name: str, slot: Slot, **changes: Any) -> None:
+        """Tell the observers what a target does, if that or one of ``changes`` is new."""
+        state = replace(slot.state, run=slot.run_state, **changes)
         if state != slot.state:
             slot.state = state
-            self._tell(lambda observer: observer.changed(target, state))
+            self._tell(lambda observer: observer.changed(name, state))
 
     def _tell(self, tell: Callable[[RunObserver], None]) -> Exception | None:
         """Tell all observers; the error of one keeps nothing from the others, and is returned."""
@@ -331,99 +319,8 @@ class Runs:
                 failed = error
         return failed
 
-    def _selected(self, target: str | None) -> list[_Slot]:
-        return [slot for name, slot in self._slots.items() if target in (None, name)]
-
-
-@dataclass(frozen=True)
-class _RunOptions:
-    """What is asked of a run: how deep it goes, and the switches that are set for it alone."""
-
-    depth: Depth = "graph"
-    switches: Mapping[str, Any] = field(default_factory=dict)
-    by_itself: bool = False
-    """Whether nobody has asked: then no file is changed, unless the settings say otherwise."""
-
-    def switched(self, plan: Plan) -> Plan:
-        """The plan of such a run."""
-        plan = plan.switched(self.switches)
-        discards = self.by_itself and plan.settings.switches.files is None
-        return plan.switched({"files": "discard"}) if discards else plan
-
-    def joined(self, other: _RunOptions) -> _RunOptions:
-        """What is asked of a run that is for both; the later one decides where they differ."""
-        depth = self.depth if other.depth == "graph" else other.depth
-        switches = {**self.switches, **other.switches}
-        return _RunOptions(depth, switches, self.by_itself and other.by_itself)
-
-
-class _Slot:
-    """One target: its run, the request that waits, and the last report."""
-
-    def __init__(self) -> None:
-        self.task: asyncio.Task[None] | None = None
-        self.work: Execution | None = None
-        self.running: _RunOptions | None = None
-        """What was asked of the run that is on."""
-        self.waiting: asyncio.Future[Report | None] | None = None
-        self.asked = _RunOptions()
-        """What is asked of the run that waits."""
-        self.usual_depth: Depth = "graph"
-        """How deep a run goes of which nobody has said more."""
-        self.state = TargetState()
-        self.filename = ""
-        """The target's, once it is known."""
-        self.report: Report | None = None
-        """Of the last run that is over."""
-        self.latest: Report | None = None
-        """Of the run that is on, if it has told something; else the last one's."""
-        self.files: frozenset[str] = frozenset()
-        """What the target depends on."""
-        self.libraries: tuple[str, ...] = ()
-        """The installed modules that it imports."""
-        self.forgotten = False
-        """Cleared since the last run began: what it still is_worth_showing is of no interest."""
-        self.superseded = False
-        """Another run has taken the place of the one that is on."""
-
-    def take(self) -> asyncio.Future[Report | None] | None:
-        """The request that waits; from now on there is none."""
-        waiting, self.waiting = self.waiting, None
-        return waiting
-
-    def supersede(self) -> None:
-        if self.work is not None:
-            self.superseded = True
-            self.work.cancel()
-
-    def stop(self) -> None:
-        self.superseded = False
-        if self.waiting is not None and self.task is not None:
-            self.waiting.set_result(None)
-            self.waiting = None
-        if self.work is not None:
-            self.work.cancel()
-
-    def forget(self) -> None:
-        self.stop()
-        self.forgotten = True
-        self.report = self.latest = None
-        self.usual_depth = "graph"
-        self.files = frozenset()
-        self.libraries = ()
-
-    def finish(self, report: Report, facts: Iterable[Fact], files: frozenset[str] | None) -> None:
-        """Keep what a run has told; ``files`` are those that it depends on, if it told something."""
-        if files is not None:
-            # A run that fails early names few of the files that it depends on: earlier ones stay.
-            earlier = frozenset() if report.status == "finished" else self.files
-            self.files = earlier | files
-        loaded = [fact for fact in facts if isinstance(fact, ModulesLoaded)]
-        names = (name for fact in loaded for name in fact.libraries)
-        self.libraries = tuple(dict.fromkeys((*self.libraries, *names)))
-        if any(fact.variables for fact in loaded):
-            # Libraries read the environment when they are imported: they must not be imported before.
-            self.libraries = ()
+    def _selected(self, target: str | None) -> list[tuple[str, Slot]]:
+        return [(name, slot) for name, slot in self._slots.items() if target in (None, name)]
 
 
 class _Output:

@@ -1,0 +1,78 @@
+"""The settings that take effect in a run, from everyone who has a say in them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ..workers.interpreter import Interpreter, find_interpreter, named_interpreter
+from ..workers.settings import RunSettings, memory_limit
+from ..workspace.config import Config
+from ..workspace.targets import Target, Trace
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """What an editor's settings or a command line's options set; ``None`` where they set nothing."""
+
+    folder: Path
+    """Relative paths of interpreters start here; in an editor, the folder that the settings are for."""
+    interpreter: str | None = None
+    """The Python that is set: a path, an environment's folder, or the name of a program."""
+    active_interpreter: str | None = None
+    """The Python that is active in the editor: used if neither it nor the project sets one."""
+    preview_python: str | None = None
+    """The Python that previews kernels where that of the programs cannot."""
+    timeout: float | None = None
+    """Seconds that a run may take."""
+    memory: float | None = None
+    """GiB that a run may use."""
+    switches: Mapping[str, Any] = field(default_factory=dict)
+    """Attributes of :class:`fullgraph_compiler.facts.Switches`."""
+    trace_paths: Mapping[str, str] = field(default_factory=dict)
+    """Folders of other machines that traces name, and the local folders that they correspond to."""
+
+
+def resolve(
+    target: Target, config: Config, overrides: Overrides, default_timeout: float | None = None
+) -> tuple[Target, RunSettings]:
+    """Return the settings of a target's run, and the target with the folders of its trace.
+
+    What is set in ``overrides`` comes first, then the target's own, then the project's. ``default_timeout``
+    (seconds) is the limit of a run for which nobody has set one.
+    """
+    switches = target.switches or config.switches
+    settings = RunSettings(
+        python=choose_interpreter(config, overrides).path,
+        cwd=target.cwd,
+        env={**os.environ, **target.env},
+        memory=memory_limit(overrides.memory or config.memory),
+        switches=replace(switches, **overrides.switches),
+        preview_python=_choose_preview_python(config, overrides),
+    ).within(overrides.timeout or target.timeout or config.timeout, default_timeout)
+    if isinstance(target.program, Trace):
+        folders = {**config.paths, **overrides.trace_paths}
+        target = replace(target, program=replace(target.program, folders=tuple(folders.items())))
+    return target, settings
+
+
+def choose_interpreter(config: Config, overrides: Overrides) -> Interpreter:
+    """Choose the Python that is set, else the project's, else the editor's active one, else find one."""
+    for name, folder, origin in (
+        # Who has chosen it is shown in editors alone.
+        (overrides.interpreter, overrides.folder, "the setting fullgraph.interpreter"),
+        (config.python, config.root, "pyproject.toml"),
+        (overrides.active_interpreter, overrides.folder, "the Python extension"),
+    ):
+        if name:
+            return Interpreter(named_interpreter(name, folder), origin)
+    return find_interpreter(config.root)
+
+
+def _choose_preview_python(config: Config, overrides: Overrides) -> str | None:
+    if overrides.preview_python:
+        return named_interpreter(overrides.preview_python, overrides.folder)
+    return named_interpreter(config.preview_python, config.root) if config.preview_python else None

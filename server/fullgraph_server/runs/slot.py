@@ -1,0 +1,231 @@
+"""One target of the schedule: the request that waits, the run that is on, and what earlier runs left."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+from fullgraph_compiler.facts import Depth, Fact, ModulesLoaded, Status
+
+from ..report.model import Report
+from .effective_settings import Overrides
+from .execution import Execution
+from .plan import Plan
+
+_USUAL: tuple[Depth, ...] = ("graph", "kernels", "build")
+"""Depths that say whether kernels are to be shown from now on; the others look for something else."""
+
+RunState: TypeAlias = Literal["queued", "running"] | Status
+
+
+@dataclass(frozen=True)
+class TargetState:
+    """What a target does, and how its last run ended."""
+
+    run: RunState | None = None
+    """``None`` for a target that did not run."""
+    generation: int = 0
+    """Of the last run that began."""
+    stale: bool = False
+    """Whether a file that it depends on has changed since that run began."""
+    run_on_save: bool = True
+    """Whether it runs again when such a file is saved."""
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What is asked of a run: how deep it goes, and the switches that are set for it alone."""
+
+    depth: Depth = "graph"
+    switches: Mapping[str, Any] = field(default_factory=dict)
+    by_itself: bool = False
+    """Whether nobody has asked: then no file is changed, unless the settings say otherwise."""
+    overrides: Overrides | None = None
+    """The settings that the client has given with the request; it is asked for them if there are none."""
+
+    def switched(self, plan: Plan) -> Plan:
+        """Return the plan of such a run."""
+        plan = plan.switched(self.switches)
+        discards = self.by_itself and plan.settings.switches.files is None
+        return plan.switched({"files": "discard"}) if discards else plan
+
+    def joined(self, other: RunOptions) -> RunOptions:
+        """Return the options of a run that is for both; the later one decides where they differ."""
+        depth = self.depth if other.depth == "graph" else other.depth
+        switches = {**self.switches, **other.switches}
+        return RunOptions(depth, switches, self.by_itself and other.by_itself, other.overrides)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A run that has not begun; ``answer`` gets its report, or ``None`` if it never begins."""
+
+    options: RunOptions
+    answer: asyncio.Future[Report | None]
+
+
+RunPhase: TypeAlias = Literal["running", "superseded", "cleared"]
+Phase: TypeAlias = Literal["idle", "queued"] | RunPhase
+
+
+@dataclass
+class CurrentRun:
+    """The run that is on."""
+
+    options: RunOptions
+    generation: int
+    phase: RunPhase = "running"
+    execution: Execution | None = None
+    """``None`` until it is made."""
+    status: Status | None = None
+    """Of its last report, which may come before its process has gone."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What runs have left for the next one, and for those who ask."""
+
+    report: Report | None = None
+    """Of the last run that is over."""
+    latest: Report | None = None
+    """Of the run that is on, if it has one that is worth showing; else the last one's."""
+    usual_depth: Depth = "graph"
+    """The depth of a run for which nobody sets one."""
+    files: frozenset[str] = frozenset()
+    """The files that the target depends on."""
+    libraries: tuple[str, ...] = ()
+    """The installed modules that it imports."""
+
+
+class Slot:
+    """One target, which is in one phase at a time. All changes of it are in this table.
+
+    ===================  =========  ============================================================
+    phase                event      next phase
+    ===================  =========  ============================================================
+    idle                 ask        queued
+    queued               ask        queued: the request is for both
+    queued               begin      running: the request was taken
+    queued               stop       idle
+    running, superseded  ask        the same; the request waits
+    running              supersede  superseded: a request waits, and takes the place of this run
+    superseded           stop       running, until the execution has ended: nothing waits any more
+    running, superseded  clear      cleared: its reports are not shown
+    any of a run         end        queued if a request waits, else idle
+    ===================  =========  ============================================================
+    """
+
+    def __init__(self) -> None:
+        self.task: asyncio.Task[None] | None = None
+        """Serves the requests; ``None`` in the phase ``idle``."""
+        self.request: Request | None = None
+        """The request that waits."""
+        self.run: CurrentRun | None = None
+        self.kept = Kept()
+        self.filename = ""
+        """The target's, once it is known."""
+        self.last_status: Status | None = None
+        """Of the last run that is over."""
+        self.state = TargetState()
+        """As the observers know it."""
+
+    @property
+    def phase(self) -> Phase:
+        """What the target does."""
+        if self.run is not None:
+            return self.run.phase
+        return "idle" if self.request is None else "queued"
+
+    @property
+    def run_state(self) -> RunState | None:
+        """What observers are to know about the phase."""
+        if self.run is None:
+            return self.last_status if self.request is None else "queued"
+        return None if self.run.phase == "cleared" else self.run.status or "running"
+
+    # -- events --------------------------------------------------------------------------------
+
+    def ask(self, options: RunOptions) -> asyncio.Future[Report | None]:
+        """Ask for a run; a request that waits already becomes one for both."""
+        if self.request is None:
+            self.request = Request(options, asyncio.get_running_loop().create_future())
+        else:
+            self.request = replace(self.request, options=self.request.options.joined(options))
+        return self.request.answer
+
+    def take(self) -> Request | None:
+        """Return the request that waits; from now on there is none."""
+        request, self.request = self.request, None
+        return request
+
+    def begin(self, options: RunOptions, generation: int, filename: str) -> CurrentRun:
+        """Begin a run of the target in ``filename``."""
+        self.filename = filename
+        self.kept = replace(self.kept, files=self.kept.files | {filename})
+        self.run = CurrentRun(options, generation)
+        return self.run
+
+    def supersede(self) -> None:
+        """Let the request that waits take the place of the run that is on, if there is one."""
+        if self.run is not None and self.run.phase == "running":
+            self.run.phase = "superseded"
+            self._cancel()
+
+    def stop(self) -> None:
+        """Drop the request that waits, and cancel the run that is on."""
+        if request := self.take():
+            request.answer.set_result(None)
+        if self.run is not None and self.run.phase == "superseded":
+            self.run.phase = "running"
+        self._cancel()
+
+    def clear(self) -> None:
+        """Stop, and forget all runs."""
+        self.stop()
+        if self.run is not None:
+            self.run.phase = "cleared"
+        self.kept = Kept()
+        self.last_status = None
+
+    def end(self, status: Status) -> None:
+        """End the run that is on."""
+        if self.phase != "cleared":
+            self.last_status = status
+        self.run = None
+
+    def _cancel(self) -> None:
+        if self.run is not None and self.run.execution is not None:
+            self.run.execution.cancel()
+
+    # -- results -------------------------------------------------------------------------------
+
+    def show(self, report: Report) -> None:
+        """Keep a report that is shown: of the run that is on, or of one that could not begin."""
+        self.kept = replace(self.kept, latest=report)
+        if report.status is None:
+            return
+        depth = self.kept.usual_depth
+        if report.depth in _USUAL and not (self.run and self.run.options.switches):
+            depth = "kernels" if report.codes else "graph"
+        self.kept = replace(self.kept, report=report, usual_depth=depth)
+        if self.run is not None:
+            self.run.status = report.status
+
+    def keep(self, report: Report, facts: Iterable[Fact], files: frozenset[str] | None) -> None:
+        """Keep what the next run needs to know.
+
+        ``files`` are those that the run depends on; ``None`` if its report is not worth showing.
+        """
+        if files is not None:
+            # A run that fails early names few of the files that it depends on: earlier ones stay.
+            earlier = frozenset() if report.status == "finished" else self.kept.files
+            files = earlier | files
+        loaded = [fact for fact in facts if isinstance(fact, ModulesLoaded)]
+        names = (name for fact in loaded for name in fact.libraries)
+        libraries = tuple(dict.fromkeys((*self.kept.libraries, *names)))
+        if any(fact.variables for fact in loaded):
+            # Libraries read the environment when they are imported: they must not be imported before.
+            libraries = ()
+        self.kept = replace(self.kept, files=self.kept.files if files is None else files, libraries=libraries)
