@@ -80,7 +80,7 @@ class MakeFinding(Protocol):
     ) -> Finding: ...
 
 
-def speed_drafts(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
+def speed_builders(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
     """A finding for each thing that costs speed, and for the time that compiling takes."""
     for fact in facts:
         if isinstance(fact, PerformanceHint):
