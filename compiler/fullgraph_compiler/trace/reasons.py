@@ -98,9 +98,7 @@ def _compared_tensor(text: str) -> Change | None:
     actual = actual.partition(". Guard failed on a parameter")[0].strip()
     changed, expected = changed.strip(), expected.strip()
     if changed == "dtype":
-        expected, actual = (
-            f"torch.{_DTYPES[name]}" if name in _DTYPES else name for name in (expected, actual)
-        )
+        expected, actual = _DTYPES.get(expected, expected), _DTYPES.get(actual, actual)
     elif changed == "dispatch key set":
         changed, expected, actual = _compared_keys(expected, actual)
     dimension = int(index["dimension"]) if index["dimension"] else None
