@@ -50,7 +50,7 @@ from .kernels import codes_of
 from .model import Code, Finding, FindingKind, FrameReport, Graph, GraphLines, Report, TensorName
 from .recompiles import Recompilations
 from .sizes import size_conditions
-from .source_locator import Places
+from .source_locator import Places, library_place, without_own_calls
 from .speed import compilations, speed_builders
 from .tensors import tensor_names
 from .wrappers import bucket_builders, wrapper_of
@@ -267,7 +267,7 @@ class _FindingFacts:
     ) -> Finding:
         place = self._places.place(stack, compile_id)
         if place.library:
-            message = f"{message.rstrip('.')} ({messages.library_place(place.library)})"
+            message = f"{message.rstrip('.')} ({library_place(place.library)})"
         return Finding(
             kind,
             code or kind,
@@ -278,7 +278,7 @@ class _FindingFacts:
             hints,
             torch_page(url),
             place.calls,
-            text=messages.without_own_calls(text),
+            text=without_own_calls(text),
         )
 
 

@@ -135,7 +135,7 @@ def _programs(started: FrameStarted, workspace: Workspace) -> list[SourceFile]:
 
 
 def _unchanged(function: ast.FunctionDef) -> set[str]:
-    """Collect the parameters that a function never assigns to: they hold later what they held at its start."""
+    """Collect the parameters that a function never assigns to: they hold what they held at its start."""
     header = function.args
     parameters = [*header.posonlyargs, *header.args, *header.kwonlyargs, header.vararg, header.kwarg]
     stored = {
