@@ -13,13 +13,17 @@ from typing import Final
 
 from ..backends import registry
 from ..compat import (
+    backend_compat,
     binaries,
     cache_compat,
     call_compat,
+    dynamo_compat,
     inductor_compat,
     kernel_compat,
     preview_compat,
+    settings_compat,
     torch_compat,
+    trace_compat,
 )
 from ..dry_run.dry import run_dry
 from ..facts import (
@@ -83,15 +87,15 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     os.environ.update(request.variables)
     switches.apply(request.switches)
     loaded = [] if isinstance(previewed, Elsewhere) else _go_as_deep(request)
-    torch_compat.place_frames()
+    dynamo_compat.place_frames()
     note_names()
-    torch_compat.skip_guard_profiling()
-    torch_compat.skip_log_headers()
-    torch_compat.forget_between_runs()
+    dynamo_compat.skip_guard_profiling()
+    dynamo_compat.skip_log_headers()
+    settings_compat.forget_between_runs()
     overlay.install(request.texts)
     modules = ModuleTracker(request.program)
     listener = TraceListener(watch, cpp_stacks=request.switches.cpp_stacks)
-    torch_compat.listen(listener)
+    trace_compat.listen(listener)
     if request.depth == "late-compile":
         call_compat.freeze(request.switches.warm_up, listener.missed)
     if prepare is not None:
@@ -122,7 +126,7 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
 def _go_as_deep(request: RunRequest) -> list[ModuleType]:
     """Have the compiler go as far as is asked, and tell what it does; returns the code that it loads."""
     if request.depth in ("graph", "recompiles", "late-compile"):
-        torch_compat.stop_after_dynamo()
+        backend_compat.stop_after_dynamo()
         if request.depth == "recompiles":
             cache_compat.keep_one_entry()
     elif request.depth == "kernels":
