@@ -15,10 +15,7 @@ except ImportError:  # until Python 3.10
     import sre_parse as sre
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = (
-    "compiler/fullgraph_compiler/trace",
-    *(f"server/fullgraph_server/{name}" for name in ("engine", "traces", "features", "workspace", "cli")),
-)
+FOLDERS = ("compiler/fullgraph_compiler/trace", "server/fullgraph_server")
 _FUNCTIONS = ("compile", "match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer")
 _MOST_TIMES = 3
 """As often an optional part is repeated in an example."""

@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SERVER = {
     "workspace": "",
-    "text": "workspace",
+    "text": "",
     "workers": "workspace text",
     "report": "workspace text",
     "compare": "workspace text report",

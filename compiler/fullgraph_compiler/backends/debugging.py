@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ..compat import torch_compat
+from ..compat import backend_compat, graph_compat
 
 
 def ts(graph: torch.fx.GraphModule, _: Sequence[Any], **__: Any) -> Callable[..., Any]:
@@ -20,18 +20,18 @@ def aot_ts(graph: torch.fx.GraphModule, inputs: Sequence[Any], **_: Any) -> Call
     """Compile forward and backward graph with TorchScript."""
 
     def compile_graph(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
-        return torch_compat.compile_with_torchscript(_plain(graph), inputs)
+        return backend_compat.compile_with_torchscript(_plain(graph), inputs)
 
-    return torch_compat.compile_ahead_of_time(graph, inputs, compile_graph, compile_graph)
+    return backend_compat.compile_ahead_of_time(graph, inputs, compile_graph, compile_graph)
 
 
 def aot_eager_decomp_partition_with_mode(
     graph: torch.fx.GraphModule, inputs: Sequence[Any], **_: Any
 ) -> Callable[..., Any]:
     """Run decomposed graphs, and raise ``FloatingPointError`` at the operator that makes the first NaN."""
-    compile_graph = torch_compat.lookup_backend("aot_eager_decomp_partition_with_mode")
+    compile_graph = backend_compat.lookup_backend("aot_eager_decomp_partition_with_mode")
     compiled: Callable[..., Any] = compile_graph(
-        graph, inputs, mode=torch_compat.operator_mode(_run_without_nan)
+        graph, inputs, mode=graph_compat.operator_mode(_run_without_nan)
     )
     return compiled
 

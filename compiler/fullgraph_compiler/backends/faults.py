@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 import torch
 
-from ..compat import torch_compat
+from ..compat import backend_compat
 
 Stage: TypeAlias = Literal["compile", "runtime", "accuracy"]
 Phase: TypeAlias = Literal["forward", "backward"]
@@ -43,13 +43,13 @@ class Fault:
             self._put_into(graph)
             run: Callable[..., Any] = graph.forward
             return run
-        return torch_compat.compile_ahead_of_time(
-            graph, inputs, torch_compat.run_graph, self._compile_backward
+        return backend_compat.compile_ahead_of_time(
+            graph, inputs, backend_compat.run_graph, self._compile_backward
         )
 
     def _compile_backward(self, graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
         self._put_into(graph)
-        return torch_compat.run_graph(graph, inputs)
+        return backend_compat.run_graph(graph, inputs)
 
     def _put_into(self, graph: torch.fx.GraphModule) -> None:
         for module in [item for item in graph.modules() if isinstance(item, torch.fx.GraphModule)]:

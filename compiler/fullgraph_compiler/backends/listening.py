@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from ..compat import torch_compat
+from ..compat import backend_compat, trace_compat
 from ..facts import Fact, FrameStarted, Recompile, StackFrame
 from ..observe.live import TraceListener
 
@@ -23,7 +23,7 @@ class ListeningBackend:
     """
 
     def __init__(self, backend: str | Callable[..., Any]) -> None:
-        self._compile = torch_compat.lookup_backend(backend)
+        self._compile = backend_compat.lookup_backend(backend)
         self._facts: list[Fact] = []
         self._is_ours: dict[str, bool] = {}
         self._listener = TraceListener(self._keep)
@@ -31,11 +31,11 @@ class ListeningBackend:
         # listener is one that wants it all the same.
         self._listener.setLevel(-1)
         self._stack = ExitStack()
-        self._stack.enter_context(torch_compat.listening(self._listener))
+        self._stack.enter_context(trace_compat.listening(self._listener))
 
     def __call__(self, graph: torch.fx.GraphModule, inputs: Sequence[Any], **options: Any) -> Any:
         """Compile one graph with the other backend."""
-        compile_id = torch_compat.current_compile_id()
+        compile_id = trace_compat.current_compile_id()
         if self._is_ours.get(compile_id, False):
             self._captured(compile_id, graph)
         return self._compile(graph, inputs, **options)
@@ -61,7 +61,7 @@ class ListeningBackend:
     def _keep(self, facts: Iterable[Fact]) -> None:
         for fact in facts:
             if isinstance(fact, (Recompile, FrameStarted)):
-                self._is_ours[fact.compile_id] = torch_compat.is_compiled_by(sys._getframe(), self)
+                self._is_ours[fact.compile_id] = trace_compat.is_compiled_by(sys._getframe(), self)
                 self._began(fact.compile_id)
             if self._is_ours.get(getattr(fact, "compile_id", ""), False):
                 self._facts.append(fact)

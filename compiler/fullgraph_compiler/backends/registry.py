@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ..compat import torch_compat
+from ..compat import backend_compat, torch_compat
 
 Version: TypeAlias = tuple[int, int]
 
@@ -126,4 +126,4 @@ def find(name: str) -> Backend:
 def register() -> None:
     """Make our names known to torch where no installed distribution has: a worker is loaded by path."""
     for name, place in ENTRY_POINTS.items():
-        torch_compat.register_backend(name, place)
+        backend_compat.register_backend(name, place)

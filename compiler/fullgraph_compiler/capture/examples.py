@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from ..compat import torch_compat
+from ..compat import dynamo_compat
 from ..dry_run.given import giving
 from ..facts import Example, ExampleCall, Examples, StackFrame, TargetProblem
 from ..observe.outcome import Outcome, describe, not_started
@@ -86,7 +86,7 @@ def compile_thing(module: ModuleType, qualname: str) -> None:
     bound = vars(owner).get(name, getattr(owner, name))
     wrap = type(bound) if isinstance(bound, (staticmethod, classmethod)) else None
     function = bound.__func__ if isinstance(bound, (staticmethod, classmethod)) else bound
-    if not callable(function) or torch_compat.is_compiled(function):
+    if not callable(function) or dynamo_compat.is_compiled(function):
         return
     compiled = torch.compile(function)
     setattr(owner, name, wrap(compiled) if wrap else compiled)

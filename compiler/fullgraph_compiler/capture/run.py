@@ -1,25 +1,29 @@
-"""One run: observe a program from its start to its end, and tell the facts."""
+"""One run: observe a program from its start to its end, and report the facts."""
 
 from __future__ import annotations
 
 import atexit
 import os
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic
 from types import ModuleType
-from typing import Final
+from typing import Final, TypeAlias
 
 from ..backends import registry
 from ..compat import (
+    backend_compat,
     binaries,
     cache_compat,
     call_compat,
+    dynamo_compat,
     inductor_compat,
     kernel_compat,
     preview_compat,
+    settings_compat,
     torch_compat,
+    trace_compat,
 )
 from ..dry_run.dry import run_dry
 from ..facts import (
@@ -49,11 +53,21 @@ from .pytest_node import run_test
 from .scripts import run_script
 
 _OURS: Final = os.path.dirname(os.path.dirname(__file__))
+_Preview: TypeAlias = Here | Elsewhere | None
 _KEEP: Final = (
     "No file is to be changed by this run, and this system has no namespaces in which the program could have "
     "files of its own."
 )
 _run_exitfuncs = atexit._run_exitfuncs  # a program may put its own function in the place of it
+
+
+@dataclass(frozen=True)
+class _Observers:
+    """What watches the program. ``reported`` has the names of errors that the trace has reported already."""
+
+    modules: ModuleTracker
+    listener: TraceListener
+    reported: set[str]
 
 
 def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = None) -> None:
@@ -63,7 +77,40 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     the program has done to it what it likes.
     """
     started = monotonic()
-    previewed = preview_of(request)
+    preview = preview_of(request)
+    if not torch_compat.is_supported():
+        sink([_unsupported_torch()])
+    # The compiler comes first: what its parts import, and the variables that are set for the run, are none of
+    # the program's, and the observers take all that comes after them for that.
+    loaded = _prepare_compiler(request, preview)
+    observers = _install_observers(request, sink, preview)
+    # A caller's own patches lie outside of those above, and see each call ahead of them.
+    if prepare is not None:
+        prepare()
+    outcome = _execute(request, sink, preview)
+    _collect(outcome, observers, preview, loaded, sink, started)
+
+
+def _prepare_compiler(request: RunRequest, preview: _Preview) -> list[ModuleType]:
+    """Have the compiler do what is asked, and nothing that is of no use; return the code that it loads."""
+    registry.register()
+    # Ahead of all that is imported below: a module may read a variable as it is imported.
+    os.environ.update(request.variables)
+    switches.apply(request.switches)
+    # Another interpreter compiles the graphs of a preview elsewhere.
+    loaded = [] if isinstance(preview, Elsewhere) else _go_as_deep(request)
+    dynamo_compat.place_frames()
+    note_names()
+    dynamo_compat.skip_guard_profiling()
+    dynamo_compat.skip_log_headers()
+    settings_compat.forget_between_runs()
+    return loaded
+
+
+def _install_observers(request: RunRequest, sink: Sink, preview: _Preview) -> _Observers:
+    """Watch imports and the structured trace from now on."""
+    overlay.install(request.texts)
+    modules = ModuleTracker(request.program)
     reported: set[str] = set()
 
     def watch(facts: list[Fact]) -> None:
@@ -73,70 +120,74 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
                 reported.update((fact.error, "InternalTorchDynamoError"))
             elif isinstance(fact, RecompileLimit) and fact.fatal:
                 reported.add("FailOnRecompileLimitHit")
-        if isinstance(previewed, Here):
-            previewed.take(facts)
+        if isinstance(preview, Here):
+            preview.take(facts)
         sink([*modules.news(), *facts])
 
-    if not torch_compat.is_supported():
-        sink([_unsupported_torch()])
-    registry.register()
-    os.environ.update(request.variables)
-    switches.apply(request.switches)
-    loaded = [] if isinstance(previewed, Elsewhere) else _go_as_deep(request)
-    torch_compat.place_frames()
-    note_names()
-    torch_compat.skip_guard_profiling()
-    torch_compat.skip_log_headers()
-    torch_compat.forget_between_runs()
-    overlay.install(request.texts)
-    modules = ModuleTracker(request.program)
     listener = TraceListener(watch, cpp_stacks=request.switches.cpp_stacks)
-    torch_compat.listen(listener)
+    trace_compat.listen(listener)
     if request.depth == "late-compile":
         call_compat.freeze(request.switches.warm_up, listener.missed)
-    if prepare is not None:
-        prepare()
-    if previewed is not None:
-        previewed.prepare()
+    return _Observers(modules, listener, reported)
+
+
+def _execute(request: RunRequest, sink: Sink, preview: _Preview) -> Outcome:
+    """Run the program to its end."""
+    # Last of all patches, so that none of the steps above meets a GPU that is not there.
+    if preview is not None:
+        preview.prepare()
     elif request.switches.without_data:
         preview_compat.allow_gradients()
-    if request.switches.without_data:
-        sink([previewed.first() if previewed else RanDry(unknown=no_preview(request))])
-    run_it = partial(_run_program, request)
-    outcome = run_dry(run_it, request.program) if request.switches.without_data else run_it()
-    outcome = _end_before_writes(outcome)
-    for fact in previewed.rest() if previewed else ():
+    program = partial(_run_program, request)
+    if not request.switches.without_data:
+        return _end_before_writes(program())
+    sink([preview.first() if preview else RanDry(unknown=no_preview(request))])
+    return _end_before_writes(run_dry(program, request.program))
+
+
+def _collect(
+    outcome: Outcome,
+    observers: _Observers,
+    preview: _Preview,
+    loaded: list[ModuleType],
+    sink: Sink,
+    started: float,
+) -> None:
+    """Send what is known only at the end; ``RunFinished`` comes last, since it ends the run."""
+    for fact in preview.rest() if preview else ():
         sink([fact])  # one by one, since their texts are long
     # What the program left to its end is part of it; the interpreter's own teardown is not.
     _run_exitfuncs()
-    listener.finish()
-    ended: list[Fact] = [*modules.rest(), *outcome.problems]
-    # What the compiler raised is told already, with more than the exception knows.
-    ended += [_described(error) for error in outcome.raised if type(error).__qualname__ not in reported]
-    ended.append(RunFinished(outcome.status, monotonic() - started, outcome.exit_code))
+    observers.listener.finish()
+    last: list[Fact] = [*observers.modules.rest(), *outcome.problems]
+    # What the compiler raised is reported already, with more than the exception knows.
+    last += [
+        _described(error) for error in outcome.raised if type(error).__qualname__ not in observers.reported
+    ]
+    last.append(RunFinished(outcome.status, monotonic() - started, outcome.exit_code))
     for kernel in binaries.read_kernels(loaded):
         sink([kernel])
-    sink(ended)
+    sink(last)
 
 
 def _go_as_deep(request: RunRequest) -> list[ModuleType]:
-    """Have the compiler go as far as is asked, and tell what it does; returns the code that it loads."""
+    """Have the compiler go as far as is asked, and report what it does; return the code that it loads."""
     if request.depth in ("graph", "recompiles", "late-compile"):
-        torch_compat.stop_after_dynamo()
+        backend_compat.stop_after_dynamo()
         if request.depth == "recompiles":
             cache_compat.keep_one_entry()
     elif request.depth == "kernels":
-        _tell_kernels(request.cache)
+        _report_kernels(request.cache)
         inductor_compat.write_code_only()
     elif request.depth == "build":
-        _tell_kernels(request.cache)
+        _report_kernels(request.cache)
         return kernel_compat.keep_loaded()
     elif request.depth == "times":
         kernel_compat.trace_hints()
     return []
 
 
-def _tell_kernels(cache: str) -> None:
+def _report_kernels(cache: str) -> None:
     inductor_compat.prepare(cache)
     inductor_compat.track_provenance()
     kernel_compat.note_launches()
@@ -157,22 +208,24 @@ def _run_program(request: RunRequest) -> Outcome:
 
 
 def _end_before_writes(outcome: Outcome) -> Outcome:
-    """The same, where the run was ended before it could change a file."""
-    kept = [error for error in outcome.raised if isinstance(error, UnsafeWriteError)]
-    if not kept:
+    """Make a run that was ended before it could change a file one that ends there, with a warning."""
+    writes = [error for error in outcome.raised if isinstance(error, UnsafeWriteError)]
+    if not writes:
         return outcome
-    told = (
+    problems = (
         TargetProblem("warning", f"the run ends here: the program was about to {error}", (_KEEP,), stack)
-        for error, stack in ((error, _described(error).stack) for error in kept)
+        for error, stack in ((error, _described(error).stack) for error in writes)
     )
-    others = tuple(error for error in outcome.raised if error not in kept)
-    return Outcome("raised" if others else "exited", outcome.exit_code, others, (*outcome.problems, *told))
+    others = tuple(error for error in outcome.raised if error not in writes)
+    return Outcome(
+        "raised" if others else "exited", outcome.exit_code, others, (*outcome.problems, *problems)
+    )
 
 
 def _described(error: BaseException) -> ProgramRaised:
-    """An exception as a fact, without the functions that stand in for others."""
-    told = describe(error)
-    return replace(told, stack=tuple(item for item in told.stack if not item.filename.startswith(_OURS)))
+    """Describe an exception, without the functions that stand in for others."""
+    raised = describe(error)
+    return replace(raised, stack=tuple(item for item in raised.stack if not item.filename.startswith(_OURS)))
 
 
 def _unsupported_torch() -> TargetProblem:

@@ -6,7 +6,7 @@ import re
 from types import CodeType
 from typing import Any, Final
 
-from ..compat import call_compat, torch_compat
+from ..compat import call_compat, settings_compat
 from ..facts import Dynamic, Switches
 from ..trace.stacks import original_function
 
@@ -28,7 +28,7 @@ def apply(switches: Switches) -> None:
     if switches.recompile_limit is not None:
         settings["recompile_limit"] = switches.recompile_limit
         settings["accumulated_recompile_limit"] = max(switches.recompile_limit, _ACCUMULATED)
-    torch_compat.force_dynamo_settings(settings)
+    settings_compat.force_dynamo_settings(settings)
     if switches.only:
         pattern = re.compile(switches.only)
         call_compat.compile_only(lambda code: _is_meant(code, pattern))

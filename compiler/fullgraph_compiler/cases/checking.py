@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from ..compat.torch_compat import failing_node, operator_mode
+from ..compat.graph_compat import failing_node, operator_mode
 from ..facts import Failure
 
 UNCOMPILED = "Uncompiled"

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from ..compat import torch_compat
+from ..compat import backend_compat, settings_compat, trace_compat
 from ..observe import overlay
 from ..observe.modules import own_modules
 from .case import Case, save
@@ -37,8 +37,8 @@ class GraphKeeper:
 
     def install(self) -> None:
         """Take every backend's place."""
-        self._settings_before = frozenset(torch_compat.changed_settings())
-        torch_compat.intercept_backends(self._compile)
+        self._settings_before = frozenset(settings_compat.changed_settings())
+        backend_compat.intercept_backends(self._compile)
 
     def _compile(
         self, backend: Any, graph: torch.fx.GraphModule, inputs: Sequence[Any]
@@ -46,11 +46,11 @@ class GraphKeeper:
         self._count += 1
         path = self._folder / f"{self._count:04}.case"
         compilation = _Compilation(
-            compile_id=torch_compat.current_compile_id(),
+            compile_id=trace_compat.current_compile_id(),
             backend=backend,
             dynamic=any(map(_is_dynamic, inputs)),
             static=_static_dimensions(graph),
-            fullgraph=torch_compat.is_fullgraph(sys._getframe()),
+            fullgraph=trace_compat.is_fullgraph(sys._getframe()),
         )
         run: Callable[..., Any] = graph.forward
         try:
@@ -73,7 +73,7 @@ class GraphKeeper:
         return run_and_keep
 
     def _settings(self) -> tuple[str, ...]:
-        return tuple(line for line in torch_compat.changed_settings() if line not in self._settings_before)
+        return tuple(line for line in settings_compat.changed_settings() if line not in self._settings_before)
 
     def _tell(self, compilation: _Compilation, error: UnreadableError) -> None:
         self._on_problem(f"graph {compilation.compile_id} cannot be taken elsewhere: {error}")
@@ -92,7 +92,7 @@ def _case(
     compilation: _Compilation, reading: Reading, arguments: Sequence[Any], settings: tuple[str, ...]
 ) -> Case:
     modules = own_modules()
-    backend, options = torch_compat.unwrapped_backend(compilation.backend)
+    backend, options = backend_compat.unwrapped_backend(compilation.backend)
     wanted = set(reading.wanted)
     is_name = isinstance(backend, str)
     if not is_name:

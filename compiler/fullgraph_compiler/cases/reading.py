@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from ..compat import inductor_compat, torch_compat
+from ..compat import graph_compat, inductor_compat
 from ..compat.fake_compat import has_data
 from ..facts import Stack
 from ..trace.messages import parse_frames
@@ -50,7 +50,7 @@ def read_input(name: str, value: Any) -> Input:
     if isinstance(value, (bool, int, float)):
         return Input(name, None, value)
     if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
-        return Input(name, None, torch_compat.size_hint(value))
+        return Input(name, None, graph_compat.size_hint(value))
     spec = _tensor_spec(value)
     if spec is None:
         raise UnreadableError(f"the input {name} is a {type(value).__name__}, which a repro cannot make")
@@ -139,7 +139,7 @@ class _Reader:
             raise UnreadableError(f"the subgraph {name} holds tensors of its own")
 
     def _function(self, target: Any) -> str:
-        name = torch_compat.qualified_name(target)
+        name = graph_compat.qualified_name(target)
         if name.startswith("torch.ops."):
             namespace, operator = name.split(".")[2:4]
             if namespace not in NAMESPACES_OF_TORCH:
@@ -163,7 +163,7 @@ class _Reader:
         if isinstance(value, Code) or value is None or value is Ellipsis:
             return value
         if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
-            return torch_compat.size_hint(value)
+            return graph_compat.size_hint(value)
         if isinstance(value, enum.Enum):
             return Code(f"{type(value).__module__}.{value}")
         if isinstance(value, (bool, int, float, complex, str)):
@@ -201,7 +201,7 @@ def _spec(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
         return _tensor_spec(value)
     if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
-        return torch_compat.size_hint(value)
+        return graph_compat.size_hint(value)
     if isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, (tuple, list)):
@@ -214,8 +214,8 @@ def _tensor_spec(value: Any) -> TensorSpec | None:
     if not isinstance(value, torch.Tensor) or value.layout is not torch.strided or value.is_nested:
         return None
     return TensorSpec(
-        shape=tuple(map(torch_compat.size_hint, value.shape)),
-        stride=tuple(map(torch_compat.size_hint, value.stride())),
+        shape=tuple(map(graph_compat.size_hint, value.shape)),
+        stride=tuple(map(graph_compat.size_hint, value.stride())),
         dtype=str(value.dtype).removeprefix("torch."),
         device=str(value.device),
         requires_grad=value.requires_grad,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..compat.torch_compat import operator_mode
+from ..compat.graph_compat import operator_mode
 from ..facts import Failure
 from . import checking
 from .case import Case

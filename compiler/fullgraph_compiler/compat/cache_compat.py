@@ -1,7 +1,6 @@
 """The private names of torch behind Dynamo's cache: what has been compiled of a frame, and how much may be.
 
-As :mod:`.torch_compat`: each entry says where torch keeps it and in which of the supported versions (2.11 to
-2.15) it was read.
+Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from contextlib import contextmanager
 from types import FrameType, SimpleNamespace
 from typing import Any, TypeAlias
 
-from . import torch_compat
+from . import backend_compat
 
 _Counts: TypeAlias = Callable[[Any], bool]
 """Whether compilations by a backend are among those of which one is kept."""
@@ -35,7 +34,7 @@ def keeping_one_entry(backend: Callable[..., Any]) -> Iterator[None]:
     """The same for a while, and for what is compiled with this backend: other backends keep theirs."""
 
     def is_of_backend(found: Any) -> bool:
-        return torch_compat.is_backend(found, backend)
+        return backend_compat.is_backend(found, backend)
 
     _replace_cache_rules()
     _kept.append(is_of_backend)

@@ -1,7 +1,6 @@
 """The private names of torch that decide what becomes of a call of a compiled function.
 
-As :mod:`.torch_compat`: each entry says where torch keeps it and in which of the supported versions (2.11 to
-2.15) it was read.
+Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from ..compat import inductor_compat, torch_compat
+from ..compat import inductor_compat, settings_compat
 from ..facts import Fact, Failure, RecipeTried, RunFinished, RunRequest, TargetProblem
 from ..observe.live import Sink
 from ..processes.children import run_child
@@ -74,7 +74,7 @@ def _try(recipe: Recipe, request: RunRequest, sink: Sink, speak: Callable[[], No
     def prepare() -> None:
         if recipe is UNCOMPILED:
             ResultRecorder(compiled=False).install()
-        torch_compat.pin_settings(dict(recipe.settings))
+        settings_compat.pin_settings(dict(recipe.settings))
 
     def work() -> tuple[tuple[Fact, ...], int]:
         speak()

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import torch
 
-from ..compat import torch_compat
+from ..compat import dynamo_compat
 
 _MOST_CALLS = 32
 _MOST_ELEMENTS = 1 << 20
@@ -42,7 +42,7 @@ class ResultRecorder:
 
     def install(self) -> None:
         """Take the place of what ``torch.compile`` makes from now on."""
-        torch_compat.intercept_compiled_calls(self._wrap)
+        dynamo_compat.intercept_compiled_calls(self._wrap)
 
     def save(self, path: Path) -> None:
         """Write what was recorded to a file for :func:`load`."""

@@ -18,7 +18,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from ..compat import kernel_compat, names_compat, torch_compat
+from ..compat import graph_compat, kernel_compat, names_compat, torch_compat, trace_compat
 from ..facts import Fact, Stack, StackFrame, TargetProblem
 from ..trace import KNOWN_RECORDS, Interpreter, from_metadata
 from ..trace.code import KERNEL_STACKS
@@ -52,7 +52,7 @@ class TraceListener(logging.Handler):
         try:
             seen = _look(metadata, sys._getframe())
             if self._cpp_stacks and "guard_added_fast" in metadata:
-                seen["cpp_stack"] = torch_compat.cpp_stack()
+                seen["cpp_stack"] = trace_compat.cpp_stack()
             found = from_metadata(metadata, str(getattr(record, "payload", None) or ""), seen)
             if found is not None:
                 self._send(self._interpreter.feed(found))
@@ -123,24 +123,24 @@ def _is_known(metadata: Mapping[str, Any]) -> bool:
 
 def _look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
     if "dynamo_start" in metadata:
-        return {"stack": calling_stack(frame), "filename": torch_compat.compiled_filename(frame)}
+        return {"stack": calling_stack(frame), "filename": trace_compat.compiled_filename(frame)}
     if "dynamo_cpp_guards_str" in metadata:
-        return {"guard_stacks": _guard_stacks(torch_compat.pending_guards(frame))}
+        return {"guard_stacks": _guard_stacks(trace_compat.pending_guards(frame))}
     if "dynamo_output_graph" in metadata:
         graph = names_compat.pending_graph(frame)
         return {"names": take_names(graph), "calls": _calls(graph)} if graph is not None else {}
     if not SHAPE_RECORDS.isdisjoint(metadata):
-        return {"stack": join_stacks((), stack_of_summary(torch_compat.traced_stack()))}
+        return {"stack": join_stacks((), stack_of_summary(trace_compat.traced_stack()))}
     artifact = metadata.get("artifact")
     if artifact and artifact["name"] == KERNEL_STACKS:
         return _look_at_launches()
     if artifact and artifact["name"] == PERFORMANCE_HINT:
         node = kernel_compat.lowered_node()
         return {"stack": _stack_of_node(node)} if node is not None else {}
-    exception = torch_compat.pending_exception(frame) if artifact else None
+    exception = trace_compat.pending_exception(frame) if artifact else None
     if exception is None:
         return {}
-    fatal = torch_compat.stops_program(frame, exception)
+    fatal = trace_compat.stops_program(frame, exception)
     return {"stack": _failure_stack(exception), "fatal": fatal}
 
 
@@ -157,10 +157,10 @@ def _look_at_launches() -> dict[str, Any]:
 
 
 def _failure_stack(exception: BaseException) -> Stack:
-    stack = stack_of_summary(torch_compat.user_frames(exception))
+    stack = stack_of_summary(trace_compat.user_frames(exception))
     if stack:
         return _with_columns(stack, exception)
-    node = torch_compat.failing_node(exception)
+    node = graph_compat.failing_node(exception)
     return _stack_of_node(node) if node is not None else ()
 
 
@@ -172,7 +172,7 @@ def _with_columns(stack: Stack, exception: BaseException) -> Stack:
     """The same stack, with the columns that an older torch leaves out."""
     if all(frame.column is not None for frame in stack):
         return stack
-    positions = torch_compat.traced_positions(exception)
+    positions = trace_compat.traced_positions(exception)
     return tuple(_placed(frame, positions.get((frame.filename, frame.row))) for frame in stack)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..cases.definitions import definitions
 from ..cases.reading import UnreadableError
-from ..compat import torch_compat
+from ..compat import dynamo_compat
 from ..facts import Stack, StackFrame
 from ..observe import overlay
 from ..observe.modules import own_modules
@@ -64,7 +64,7 @@ def record_call(
         arguments=arguments,
         modules=tuple(sorted(pickler.used - {"__main__"})),
         preamble=definitions(texts, wanted | pickler.wanted),
-        is_compiled=torch_compat.is_compiled(found),
+        is_compiled=dynamo_compat.is_compiled(found),
         options={name: value for name, value in options.items() if value},
         place=_place(function),
     )

@@ -5,27 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..facts import GuardInstalled, Stack
-from .guards import Reason, strip_locals
+from .guards import strip_locals
+from .reasons import Reason
 
 
 def guard_behind(reason: Reason, guards: Sequence[GuardInstalled]) -> GuardInstalled | None:
-    """The guard whose code the reason quotes, else that on the tensor that it names."""
+    """Find the guard whose code the reason quotes, else that on the tensor that it names."""
     same = (guard for guard in guards if reason.text in (guard.code, strip_locals(guard.code)))
-    return next(same, None) or guard_on(reason.name, guards, kind="TENSOR_MATCH")
+    return next(same, None) or guard_on(reason.change.name, guards, kind="TENSOR_MATCH")
 
 
 def guard_on(name: str, guards: Sequence[GuardInstalled], kind: str = "") -> GuardInstalled | None:
-    """The first guard on an expression that a reason names as torch shortens it."""
+    """Find the first guard on an expression that a reason names as torch shortens it."""
     named = (guard for guard in guards if name and strip_locals(guard.source) == name)
     return next((guard for guard in named if kind in ("", guard.kind)), None)
 
 
 def stack_around(name: str, guards: Sequence[GuardInstalled]) -> Stack:
-    """Where a value without a guard was first needed: what holds it, or one of its parts."""
+    """Find where a value without a guard was first needed: what holds it, or one of its parts."""
     if not name:
         return ()
     stacks = {strip_locals(guard.source): guard.stack for guard in guards if guard.stack}
     holders = [s for s in stacks if not s.isidentifier() and name.startswith((f"{s}.", f"{s}["))]
     parts = [source for source in stacks if name in source]
-    found = max(holders, key=len, default="") or next(iter(parts), "")
-    return stacks.get(found, ())
+    nearest = max(holders, key=len, default="") or next(iter(parts), "")
+    return stacks.get(nearest, ())

@@ -42,9 +42,10 @@ from .code import CODE_RECORDS, CodeReader
 from .compilation import Compilation, graph_of, read_graph
 from .decoding import read_json
 from .graphs import collectives, outline, parse_collectives
-from .guards import Place, Reason, parse_reasons, parse_tree
+from .guards import Place, parse_tree
 from .messages import Source, first_line, no_source, parse_frames, parse_message, parse_user_stack
 from .phases import PHASE, PhaseReader
+from .reasons import Reason, parse_reasons
 from .record import TraceRecord, frame_of
 from .shapes import SHAPE_RECORDS, ShapeReader
 from .stacks import join_stacks, original_function
@@ -393,20 +394,20 @@ class Interpreter:
     # -- guards that failed ----------------------------------------------------------------------
 
     def _failure(self, reason: Reason) -> GuardFailure:
-        compilation = self._compilations.get(reason.compile_id)
+        change, compilation = reason.change, self._compilations.get(reason.compile_id)
         guards = self._guards_of(compilation)
         guard = guard_behind(reason, guards)
-        named = guard_on(reason.name, guards) or guard
-        stack = guard.stack if guard else stack_around(reason.name, guards)
+        named = guard_on(change.name, guards) or guard
+        stack = guard.stack if guard else stack_around(change.name, guards)
         return GuardFailure(
             compile_id=reason.compile_id,
-            source=named.source if named else reason.name,
-            kind=reason.kind or (guard.kind if guard else ""),
+            source=named.source if named else change.name,
+            kind=change.kind or (guard.kind if guard else ""),
             reason=reason.text,
-            changed=reason.changed,
-            expected=reason.expected or (guard.expected if guard and not reason.kind else ""),
-            actual=reason.actual,
-            dimension=reason.dimension,
+            changed=change.changed,
+            expected=change.expected or (guard.expected if guard and not change.kind else ""),
+            actual=change.actual,
+            dimension=change.dimension,
             stack=stack or reason.stack or self._stack_of(reason.place, compilation),
         )
 

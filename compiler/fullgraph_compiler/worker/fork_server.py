@@ -185,9 +185,9 @@ def _warm(libraries: list[str]) -> dict[str, str]:
     if problem:
         return {"problem": problem, "unsafe": ""}
     from ..capture import run  # noqa: F401
-    from ..compat import torch_compat
+    from ..compat import dynamo_compat, torch_compat
 
-    torch_compat.import_dynamo()
+    dynamo_compat.import_dynamo()
     if has_gpu():
         libraries = [name for name in libraries if not torch_compat.asks_for_gpu(name)]
     import_libraries(libraries)

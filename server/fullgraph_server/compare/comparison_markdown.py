@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..text.markdown import code_span, escaped, fenced, link, table
-from ..text.messages import KIND_NAMES, plural
+from ..text.messages import KIND_NAMES, counted
 from .comparison import Amount, Comparison, FunctionChange
 from .fingerprint import Fingerprinted
 
@@ -75,7 +75,7 @@ class Table:
 
 def _kinds(items: Iterable[Fingerprinted]) -> str:
     counts = Counter(item.finding.kind for item in items)
-    return ", ".join(plural(count, *KIND_NAMES[kind]) for kind, count in counts.items())
+    return ", ".join(counted(count, *KIND_NAMES[kind]) for kind, count in counts.items())
 
 
 def _words(item: Fingerprinted) -> str:
@@ -105,7 +105,7 @@ def lists(comparison: Comparison) -> Iterator[tuple[str, list[tuple[Fingerprinte
 
 def _times(item: Fingerprinted, count: int) -> str:
     noun = "call" if item.finding.kind == "late-compile" else "compilation"
-    return plural(count, noun, f"{noun}s")
+    return counted(count, noun)
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:

@@ -12,8 +12,9 @@ from textwrap import indent
 from ..client.projection import Function, NamedGuards, View, grouped
 from ..report.model import Compilation, FrameReport, Guard, Report, SizeCondition
 from ..report.origins import is_ambient, origin_of
+from ..report.source_locator import library_place
 from ..text.markdown import code_span, escaped, fenced, link
-from ..text.messages import counted, library_place
+from ..text.messages import counted
 from ..text.size_expressions import written_size
 from ..text.source_names import written_name
 from ..workspace.positions import Span

@@ -7,7 +7,7 @@ from typing import Final
 
 from fullgraph_compiler.facts import CodeGenerated, Cost, Kernel, KernelCompiled, KernelNode, Stack
 
-from ..text.messages import first_line, plural
+from ..text.messages import counted, first_line
 from ..workspace.positions import Span
 from .model import Code, Launch, Operation
 
@@ -100,8 +100,8 @@ def _settings(built: KernelCompiled, most: int | None) -> Iterator[str]:
 
 
 def _resources(built: KernelCompiled) -> list[str]:
-    used = [] if built.registers is None else [plural(built.registers, "register", "registers")]
-    used += [] if built.spills is None else [plural(built.spills, "spill", "spills")]
+    used = [] if built.registers is None else [counted(built.registers, "register")]
+    used += [] if built.spills is None else [counted(built.spills, "spill")]
     used += [] if built.shared is None else [f"{_bytes(built.shared)} of shared memory"]
     return used
 

@@ -102,7 +102,7 @@ class Recompilations:
             )
             yield FindingBuilder(finding, set(group.failures))
 
-    def missed(self) -> Iterator[FindingBuilder]:
+    def late_compilations(self) -> Iterator[FindingBuilder]:
         """A finding for each call that would have been compiled after the warm-up, at the call."""
         groups: dict[tuple[Span | None, str, object], list[tuple[LateCompilation, GuardFailure | None]]] = {}
         for fact in self._facts:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import cache
 
 from fullgraph_compiler.facts import (
     Fact,
@@ -14,11 +16,14 @@ from fullgraph_compiler.facts import (
     StackFrame,
 )
 
-from ..text import messages
+from ..text.markdown import code_span
 from ..text.source_names import written_name
+from ..workspace.bundled import worker_folder
 from ..workspace.positions import Call, Span
 from ..workspace.ranges import definition_span, frame_span, name_span
 from ..workspace.workspace import Workspace
+
+_LIBRARY_FOLDER = re.compile(r"^.*[/\\](?:site-packages|dist-packages|python\d\.\d+)[/\\]", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +74,7 @@ class Places:
         index = own[-1] if own else len(full) - 1
         shown = [full[position] for position in own if position < index] + list(full[index:])
         calls = tuple(Call(frame.filename, frame.row, frame.function) for frame in shown)
-        library = (
-            calls[-1] if own and index < len(full) - 1 and not messages.is_dynamo(full[-1].filename) else None
-        )
+        library = calls[-1] if own and index < len(full) - 1 and not _is_dynamo(full[-1].filename) else None
         return Place(self.span(full[index]), calls, library)
 
     def full_stack(self, stack: Stack, compile_id: str) -> Stack:
@@ -139,6 +142,26 @@ class Places:
 
     def _innermost_own(self, stack: Stack) -> StackFrame | None:
         return next((frame for frame in reversed(stack) if self._workspace.contains(frame.filename)), None)
+
+
+def without_own_calls(text: str) -> str:
+    """Cut the calls within Fullgraph out of a traceback: they say nothing about the program."""
+    return _own_call().sub("", text)
+
+
+def library_place(call: Call) -> str:
+    """Name a call in a library, its file from the package on: ``in `reduce`, einops/einops.py:120``."""
+    return f"in {code_span(call.function)}, {_LIBRARY_FOLDER.sub('', call.filename)}:{call.row}"
+
+
+def _is_dynamo(filename: str) -> bool:
+    """Whether a file is Dynamo's own, such as its Python stand-ins for functions written in C."""
+    return "/torch/_dynamo/" in filename.replace("\\", "/")
+
+
+@cache
+def _own_call() -> re.Pattern[str]:
+    return re.compile(rf'^ *File "{re.escape(worker_folder())}.*\n(?:    .*\n)*', re.MULTILINE)
 
 
 def _same_call(one: StackFrame, other: StackFrame) -> bool:

@@ -26,6 +26,7 @@ from fullgraph_compiler.facts import (
 )
 
 from ..text import messages
+from ..text.advice import cudagraph_hints
 from .finding_builder import FindingBuilder
 from .model import Compilation, Finding, FindingKind
 from .phases import Part, seconds_of_parts, steps_of
@@ -80,7 +81,7 @@ class MakeFinding(Protocol):
     ) -> Finding: ...
 
 
-def speed_drafts(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
+def speed_builders(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
     """A finding for each thing that costs speed, and for the time that compiling takes."""
     for fact in facts:
         if isinstance(fact, PerformanceHint):
@@ -89,7 +90,7 @@ def speed_drafts(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Findin
         elif isinstance(fact, CudagraphSkip):
             reason = fact.reason.removeprefix("skipping cudagraphs due to ")
             message = f"does not run as a CUDA graph: {messages.first_line(reason)}"
-            hints = messages.cudagraph_hints(reason)
+            hints = cudagraph_hints(reason)
             found = finding(
                 "cudagraph-skip",
                 "warning",
@@ -141,7 +142,7 @@ def _small_graphs(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Findi
         return
     for fact in facts:
         if isinstance(fact, GraphCaptured) and 0 < len(fact.nodes) <= _FEW:
-            count = "1 operation" if len(fact.nodes) == 1 else f"{len(fact.nodes)} operations"
+            count = messages.counted(len(fact.nodes), "operation")
             message = f"a graph of {count}: calling what it compiles to costs about what it saves"
             hints = ("Remove the graph breaks around it, so that it becomes part of a larger graph.",)
             stack = (fact.nodes[0].frame,)

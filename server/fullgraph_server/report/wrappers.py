@@ -66,7 +66,7 @@ def wrapper_of(stack: Stack, is_own: Callable[[str], bool]) -> Wrapper | None:
     return next((item for item in _WRAPPERS if any(map(item.files.search, below))), None)
 
 
-def bucket_drafts(facts: Iterable[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
+def bucket_builders(facts: Iterable[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
     """For each graph that was cut at the bounds of buckets, that it was."""
     parts: dict[str, set[str]] = {}
     for fact in facts:

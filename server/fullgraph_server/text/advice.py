@@ -32,6 +32,13 @@ SPECIALIZED = "SPECIALIZED"
 """The kind of a guard on a size that the code made a number of, dynamic or not."""
 RELATION = "RELATION"
 """The kind of a guard on a condition that the code makes of sizes."""
+_CUDAGRAPH_HINTS = {
+    "mutated inputs": "Return the new value from compiled code instead of writing into its inputs.",
+    "cpu device": "Move the tensor to the GPU ahead of the compiled code; make it with `device=x.device`.",
+    "multiple devices": "Keep compiled code on one GPU.",
+    "incompatible op": "Move the operation out of the compiled function, or use another one.",
+    "dynamic shapes": "Pad inputs to a few sizes, or mark sizes as static: a CUDA graph is of one size.",
+}
 
 
 def recompile_hints(failure: GuardFailure) -> tuple[str, ...]:
@@ -43,6 +50,11 @@ def recompile_hints(failure: GuardFailure) -> tuple[str, ...]:
     if not isinstance(rule, str):
         return (rule(failure),)
     return (filled(rule, name=name, expected=failure.expected),)
+
+
+def cudagraph_hints(reason: str) -> tuple[str, ...]:
+    """Advise on a reason why no CUDA graph is made (``torch/_inductor/cudagraph_utils.py``)."""
+    return tuple(hint for words, hint in _CUDAGRAPH_HINTS.items() if words in reason)
 
 
 # -- tensors -------------------------------------------------------------------------------------------

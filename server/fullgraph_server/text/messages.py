@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from functools import cache
 
 from fullgraph_compiler.facts import GuardFailure
 
-from ..workspace.bundled import worker_folder
-from ..workspace.positions import Call
 from .advice import recompile_hints
 from .markdown import code_span, filled
 from .size_expressions import written_relation
 from .source_names import written_name
 
-_LIBRARY_FOLDER = re.compile(r"^.*[/\\](?:site-packages|dist-packages|python\d\.\d+)[/\\]", re.DOTALL)
 _MOST_VALUES = 6
 _WHOLE = {
     "BACKEND_MATCH": "the backend is another object",
@@ -45,9 +40,9 @@ KIND_NAMES = {
 """The kinds of findings that are summed up, one and many."""
 
 
-def plural(count: int, one: str, many: str) -> str:
-    """A number with its noun."""
-    return f"{count} {one if count == 1 else many}"
+def counted(number: int, one: str, many: str = "") -> str:
+    """Write a number with its noun; ``many`` is the noun's plural, if that is not ``one`` with an s."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def first_line(text: str) -> str:
@@ -135,33 +130,8 @@ def cause_of(failure: GuardFailure) -> str:
     return failure.source or failure.reason.removesuffix(failure.expected)
 
 
-def counted(number: int, noun: str) -> str:
-    """A number with its noun."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def _times(number: int) -> str:
     return "" if number == 1 else f" {number} times"
-
-
-def without_own_calls(text: str) -> str:
-    """A traceback without the calls within Fullgraph, which tell nobody anything about the program."""
-    return _own_call().sub("", text)
-
-
-@cache
-def _own_call() -> re.Pattern[str]:
-    return re.compile(rf'^ *File "{re.escape(worker_folder())}.*\n(?:    .*\n)*', re.MULTILINE)
-
-
-def is_dynamo(filename: str) -> bool:
-    """Whether a file is Dynamo's own, such as its Python stand-ins for functions written in C."""
-    return "/torch/_dynamo/" in filename.replace("\\", "/")
-
-
-def library_place(call: Call) -> str:
-    """A call in a library, its file named from the package on: ``in `reduce`, einops/einops.py:120``."""
-    return f"in {code_span(call.function)}, {_LIBRARY_FOLDER.sub('', call.filename)}:{call.row}"
 
 
 def _own(value: str) -> str:
@@ -190,17 +160,3 @@ def _listed(values: Sequence[str], word: str) -> str:
     if len(values) == 1:
         return values[0]
     return f"{', '.join(values[:-1])} {word} {values[-1]}"
-
-
-_CUDAGRAPH_HINTS = {
-    "mutated inputs": "Return the new value from compiled code instead of writing into its inputs.",
-    "cpu device": "Move the tensor to the GPU ahead of the compiled code; make it with `device=x.device`.",
-    "multiple devices": "Keep compiled code on one GPU.",
-    "incompatible op": "Move the operation out of the compiled function, or use another one.",
-    "dynamic shapes": "Pad inputs to a few sizes, or mark sizes as static: a CUDA graph is of one size.",
-}
-
-
-def cudagraph_hints(reason: str) -> tuple[str, ...]:
-    """What to do about a reason why no CUDA graph is made (``torch/_inductor/cudagraph_utils.py``)."""
-    return tuple(hint for words, hint in _CUDAGRAPH_HINTS.items() if words in reason)

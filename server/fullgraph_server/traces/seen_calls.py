@@ -47,7 +47,7 @@ class _Compiled:
 def seen_calls(
     facts: Iterable[Fact], inputs: Mapping[str, FrameInputs], workspace: Workspace
 ) -> tuple[SeenCall, ...]:
-    """The calls that a trace tells of, in the order of their first compilation, each once.
+    """Collect the calls that a trace saw compiled, in the order of their first compilation, each once.
 
     ``facts`` are the trace's, with guards; ``inputs`` what each compilation was given.
     """
@@ -58,8 +58,7 @@ def seen_calls(
             guards[fact.compile_id].append(fact)
         elif isinstance(fact, FrameStarted):
             compilations = functions[fact.filename, fact.function, fact.row]
-            known = inputs.get(fact.compile_id, FrameInputs())
-            if not known.resumes:
+            if not inputs.get(fact.compile_id, FrameInputs()).resumes:
                 compilations.append(_Compiled(fact))
             elif compilations:
                 compilations[-1].resumed.append(fact.compile_id)
@@ -68,33 +67,33 @@ def seen_calls(
         definition = _definition(workspace, filename, name, row)
         if definition is not None:
             own = dict.fromkeys(_calls(definition, compilations, inputs, guards, workspace))
-            whole = [call for call in own if call.complete]
-            calls.update(dict.fromkeys((whole or list(own))[:_MOST_CALLS]))
+            complete = [call for call in own if call.complete]
+            calls.update(dict.fromkeys((complete or list(own))[:_MOST_CALLS]))
     return tuple(calls)
 
 
 def example_lines(report: Report) -> list[tuple[str, int, list[str]]]:
-    """For each definition that a report has calls of, its file, its row, and the comments to put above it."""
+    """List the definitions that a report has calls of: file, row, and the comments to put above it."""
     lines: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
     for call in report.calls:
         lines[call.filename, call.row].append(example_line(call))
-    return [(filename, row, found) for (filename, row), found in lines.items()]
+    return [(filename, row, comments) for (filename, row), comments in lines.items()]
 
 
 def example_line(call: SeenCall) -> str:
-    """The comment that makes a call an example."""
+    """Write the comment that makes a call an example."""
     return f"# fullgraph: {call.text}"
 
 
 def _definition(workspace: Workspace, filename: str, name: str, row: int) -> _Definition | None:
-    """The function whose code begins at a row, if a module has it by name."""
+    """Find the function whose code begins at a row, if a module has it by name."""
     source = workspace.source(filename) if workspace.contains(filename) else None
     if source is None:
         return None
-    found = dict(named_definitions(source))
-    for qualname, node in found.items():
+    definitions = dict(named_definitions(source))
+    for qualname, node in definitions.items():
         if isinstance(node, ast.FunctionDef) and node.name == name and first_row(node) <= row <= node.lineno:
-            owner = found.get(qualname.rpartition(".")[0])
+            owner = definitions.get(qualname.rpartition(".")[0])
             return _Definition(source, qualname, node, owner if isinstance(owner, ast.ClassDef) else None)
     return None
 
@@ -116,29 +115,29 @@ def _calls(
         later = [inputs[compile_id] for compile_id in resumed]
         if not any(frame.tensors for frame in (own, *later)):
             continue  # nothing of it can be in a graph
-        told = guards.get(started.compile_id, ())
+        before = guards.get(started.compile_id, ())
         after = (guard for compile_id in resumed for guard in guards.get(compile_id, ()))
         # A parameter that is used after a graph break only is an input there, and still what it was.
-        values = read_values((own, *later), (*told, *after))
-        at_start = read_values((own,), told)
+        values = read_values((own, *later), (*before, *after))
+        at_start = read_values((own,), before)
         values.update((name, value) for name, value in at_start.items() if name not in kept)
         programs = _programs(started, workspace)
-        call = _call(definition, values, programs, traced=bool(told))
+        call = _call(definition, values, programs, traced=bool(before))
         if call is not None:
             yield call
 
 
 def _programs(started: FrameStarted, workspace: Workspace) -> list[SourceFile]:
-    """The user's files whose code led to a frame, the nearest first."""
+    """List the user's files whose code led to a frame, the nearest first."""
     own = dict.fromkeys(frame.filename for frame in reversed(started.stack))
     sources = (workspace.source(filename) for filename in own if workspace.contains(filename))
     return [source for source in sources if source is not None]
 
 
 def _unchanged(function: ast.FunctionDef) -> set[str]:
-    """The parameters of a function that it never assigns to: they hold later what they held at its start."""
-    given = function.args
-    parameters = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+    """Collect the parameters that a function never assigns to: they hold what they held at its start."""
+    header = function.args
+    parameters = [*header.posonlyargs, *header.args, *header.kwonlyargs, header.vararg, header.kwarg]
     stored = {
         node.id
         for node in ast.walk(function)
@@ -163,8 +162,7 @@ def _call(
         else:
             callee = ast.Attribute(callee, node.name)
     writer = Writer(partial(record_fields, source))
-    arguments = _Arguments(definition.function, values, writer, bound=bound, traced=traced)
-    call = ast.Call(callee, arguments.positional, arguments.keywords)
+    call = _Arguments(definition.function.args, values, writer, bound, traced).call(callee)
     text = ast.unparse(call)
     if len(text) > _LONGEST or "\n" in text:
         return None
@@ -173,9 +171,9 @@ def _call(
 
 
 def _class_of_self(definition: _Definition, values: Mapping[str, Value]) -> tuple[str, ast.ClassDef] | None:
-    """The class of the object that a method was called on, if it is one of the same file."""
-    given = definition.function.args
-    parameters = [*given.posonlyargs, *given.args]
+    """Find the class of the object that a method was called on, if it is one of the same file."""
+    header = definition.function.args
+    parameters = [*header.posonlyargs, *header.args]
     value = values.get(parameters[0].arg) if parameters else None
     for qualname, node in named_definitions(definition.source):
         if value and isinstance(node, ast.ClassDef) and f".{value.type}".endswith(f".{qualname}"):
@@ -183,6 +181,7 @@ def _class_of_self(definition: _Definition, values: Mapping[str, Value]) -> tupl
     return None
 
 
+@dataclass(frozen=True)
 class _Arguments:
     """The arguments of a call, as its function's header wants them; those that are the default left out.
 
@@ -190,52 +189,63 @@ class _Arguments:
     ``traced`` to its end.
     """
 
-    def __init__(
-        self,
-        function: ast.FunctionDef,
-        values: Mapping[str, Value],
-        writer: Writer,
-        *,
-        bound: bool,
-        traced: bool,
-    ) -> None:
-        self.positional: list[ast.expr] = []
-        self.keywords: list[ast.keyword] = []
-        self._values, self._writer = values, writer
-        self._unused = ast.Constant(None if traced else ...)
-        given = function.args
-        more = values.get(given.vararg.arg) if given.vararg else None
-        rest = more is not None and (bool(more.parts) or bool(more.length))
-        parameters = [*given.posonlyargs, *given.args]
-        defaults = [*[None] * (len(parameters) - len(given.defaults)), *given.defaults]
+    header: ast.arguments
+    values: Mapping[str, Value]
+    writer: Writer
+    bound: bool
+    traced: bool
+
+    def call(self, callee: ast.expr) -> ast.Call:
+        """Write a call of ``callee``."""
+        # In this order: a value that is needed twice gets its name where it stands first.
+        positional, keywords = self._named()
+        positional += self.writer.elements(more) if (more := self._more()) else []
+        keywords += [*self._keyword_only(), *self._other_keywords()]
+        return ast.Call(callee, positional, keywords)
+
+    def _named(self) -> tuple[list[ast.expr], list[ast.keyword]]:
+        """Write the parameters that can be given by position; behind one that is left out, by keyword."""
+        parameters = [*self.header.posonlyargs, *self.header.args]
+        required = len(parameters) - len(self.header.defaults)
+        defaults = [*[None] * required, *self.header.defaults]
+        # What something without a name may follow is not left out.
+        kept = len(parameters) if self._more() else len(self.header.posonlyargs)
+        positional: list[ast.expr] = []
+        keywords: list[ast.keyword] = []
         left_out = False
-        for index, (parameter, default) in enumerate(zip(parameters, defaults, strict=True)):
-            if bound and index == 0:
-                continue
-            value = self._given(parameter.arg, default)
-            if value is None and (rest or index < len(given.posonlyargs)):
-                value = default  # something may follow that has no name
+        for index in range(1 if self.bound else 0, len(parameters)):
+            name, default = parameters[index].arg, defaults[index]
+            value = self._given(name, default) or (default if index < kept else None)
             if value is None:
                 left_out = True
             elif left_out:
-                self.keywords.append(ast.keyword(parameter.arg, value))
+                keywords.append(ast.keyword(name, value))
             else:
-                self.positional.append(value)
-        if more is not None and rest:
-            self.positional += writer.elements(more)
-        for parameter, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
+                positional.append(value)
+        return positional, keywords
+
+    def _more(self) -> Value | None:
+        """Return what ``*args`` held, if anything."""
+        more = self.values.get(self.header.vararg.arg) if self.header.vararg else None
+        return more if more is not None and (more.parts or more.length) else None
+
+    def _keyword_only(self) -> Iterator[ast.keyword]:
+        for parameter, default in zip(self.header.kwonlyargs, self.header.kw_defaults, strict=True):
             if (value := self._given(parameter.arg, default)) is not None:
-                self.keywords.append(ast.keyword(parameter.arg, value))
-        others = values.get(given.kwarg.arg) if given.kwarg else None
+                yield ast.keyword(parameter.arg, value)
+
+    def _other_keywords(self) -> Iterator[ast.keyword]:
+        """Write what ``**kwargs`` held."""
+        others = self.values.get(self.header.kwarg.arg) if self.header.kwarg else None
         for (_, key), part in others.parts.items() if others else ():
             if isinstance(key, str) and key.isidentifier():
-                self.keywords.append(ast.keyword(key, writer.expression(part)))
+                yield ast.keyword(key, self.writer.expression(part))
 
     def _given(self, name: str, default: ast.expr | None) -> ast.expr | None:
-        """The value of a parameter; ``None`` to leave it out."""
-        if name not in self._values:
-            return self._unused if default is None else None
-        value = self._writer.expression(self._values[name], name)
+        """Write the value of a parameter; ``None`` leaves it out."""
+        if name not in self.values:
+            return ast.Constant(None if self.traced else ...) if default is None else None
+        value = self.writer.expression(self.values[name], name)
         return None if default is not None and ast.dump(value) == ast.dump(default) else value
 
 

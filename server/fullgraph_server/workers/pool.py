@@ -22,21 +22,11 @@ _IDLE_SECONDS = 600.0
 _MOST = 4
 """How many warm pools there are; each takes some hundred megabytes. The least recently used goes first."""
 
-_HARMLESS = frozenset(
-    {"torch", "torchgen", "functorch", "triton", "filelock", "fsspec", "jinja2", "markupsafe", "mpmath"}
-    | {
-        "networkx",
-        "numpy",
-        "optree",
-        "psutil",
-        "setuptools",
-        "sympy",
-        "tabulate",
-        "tqdm",
-        "typing_extensions",
-    }
-    | {"yaml"}
-)
+_HARMLESS = frozenset({
+    "torch", "torchgen", "functorch", "triton", "filelock", "fsspec", "jinja2", "markupsafe", "mpmath",
+    "networkx", "numpy", "optree", "psutil", "setuptools", "sympy", "tabulate", "tqdm", "typing_extensions",
+    "yaml",
+})  # fmt: skip
 """Packages whose modules may be there though a program does not import them: torch imports them itself."""
 
 
@@ -123,7 +113,7 @@ class WorkerPool:
         self._users[warm_pool] = self._users.get(warm_pool, 0) + 1
         if timer := self._timers.pop(warm_pool, None):
             timer.cancel()
-        idle = [known for known in self._warm_pools.values() if not self._users.get(known)]
+        idle = [pool for pool in self._warm_pools.values() if not self._users.get(pool)]
         for surplus in idle[: max(len(self._warm_pools) - _MOST, 0)]:
             self._discard(surplus)
 

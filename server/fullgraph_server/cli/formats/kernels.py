@@ -13,7 +13,7 @@ from ...report.kernels import cost_words, launch_words, operators, spans_of
 from ...report.model import Code, Launch, Report
 from ...text import devices
 from ...text.markdown import escaped, link
-from ...text.messages import plural
+from ...text.messages import counted
 from ...text.tables import aligned
 from ...workspace.positions import Span
 from ..output import clean_console
@@ -39,8 +39,8 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO, folder: Path | 
             if finding.severity == "error" or finding.kind == "target-error":
                 print_finding(console, checked, finding)
         launches, codes = sum(len(code.launches) for code in report.codes), len(report.codes)
-        words = f"{plural(launches, 'kernel launch', 'kernel launches')} in "
-        words += plural(codes, "piece of code", "pieces of code")
+        words = f"{counted(launches, 'kernel launch', 'kernel launches')} in "
+        words += counted(codes, "piece of code", "pieces of code")
         if folder is not None and report.codes:
             write_files(report, folder)
             words += f", written to {shown_path(str(folder / _INDEX))}"

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ...report.model import Finding, Report
 from ...text import devices
-from ...text.messages import KIND_NAMES, plural
+from ...text.messages import KIND_NAMES, counted
 from ...text.visible import visible
 from ...workspace.positions import Span
 from ...workspace.source import SourceFile
@@ -43,7 +43,7 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
             print_finding(console, checked, finding)
         name = f"{checked.target.label}: " if targets > 1 else ""
         if checked.known is not None and (count := len(checked.known.findings)):
-            words = plural(count, "finding is", "findings are")
+            words = counted(count, "finding is", "findings are")
             console.print(Text(f"{name}{words} in the baseline {checked.known.baseline}"))
         console.print(Text(name + summary(checked.report), "bold"))
         if targets > 1:
@@ -88,13 +88,13 @@ def summary(report: Report) -> str:
         if finding.kind == "target-error" and finding.severity == "information":
             continue  # a note is no problem
         counts[finding.kind] += finding.count if finding.kind == "late-compile" else 1
-    parts = [plural(counts[kind], *names) for kind, names in KIND_NAMES.items() if counts[kind]]
+    parts = [counted(counts[kind], *names) for kind, names in KIND_NAMES.items() if counts[kind]]
     graphs = sum(frame.graphs for frame in report.frames)
     if report.frames:
         found = ", ".join(parts) or "no graph breaks, no recompilations"
-        found += f" in {plural(len(report.frames), 'function', 'functions')}"
+        found += f" in {counted(len(report.frames), 'function')}"
         found += f" on {len(report.ranks)} ranks" if report.ranks else ""
-        found += f" ({plural(graphs, 'graph', 'graphs')}, {report.seconds:.1f} s)"
+        found += f" ({counted(graphs, 'graph')}, {report.seconds:.1f} s)"
     else:
         found = f"{', '.join([*parts, 'nothing was compiled'])} ({report.seconds:.1f} s)"
     ending = _ENDINGS.get(report.status or "")

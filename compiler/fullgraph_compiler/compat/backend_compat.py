@@ -1,0 +1,145 @@
+"""Backends: by name, as an object, in front of others, and the parts of torch's own that are used apart.
+
+Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+
+def stop_after_dynamo() -> None:
+    """Run captured graphs as they are where TorchInductor would compile them.
+
+    ``set_stance(force_backend="eager")`` would do so for every backend, also the user's own ones whose
+    failures are facts, and ends as soon as user code sets a stance of its own. So Inductor's two
+    entries are replaced: ``torch._TorchCompileInductorWrapper`` (``torch/__init__.py``) and the
+    registry's "inductor" (``torch/_dynamo/backends``): 2.11 to 2.15.
+    """
+    import torch._dynamo.backends.inductor
+    from torch._dynamo.backends import registry
+
+    def run_graph(_: Any, graph: Any, __: Any, **___: Any) -> Any:
+        return graph.forward
+
+    def no_config(_: Any) -> dict[str, Any]:
+        # The real one imports all of Inductor, seconds of it, to describe options that do not count.
+        return {}
+
+    wrapper = torch._TorchCompileInductorWrapper
+    wrapper.__call__ = run_graph
+    wrapper.get_compiler_config = no_config
+    registry._COMPILER_FNS["inductor"] = lambda graph, _, **__: graph.forward
+
+
+def lookup_backend(backend: str | Callable[..., Any]) -> Callable[..., Any]:
+    """Look up a backend by name, torch's or an entry point's (``backends/registry.py``)."""
+    from torch._dynamo.backends import registry
+
+    function: Callable[..., Any] = registry.lookup_backend(backend)
+    return function
+
+
+def register_backend(name: str, place: str) -> None:
+    """Make ``module:function`` known under a name, as an entry point would; it is imported when used.
+
+    ``_BACKENDS`` (``backends/registry.py``) holds the entry points that torch found: 2.11 to 2.15.
+    """
+    from importlib.metadata import EntryPoint
+
+    from torch._dynamo.backends import registry
+
+    registry._BACKENDS.setdefault(name, EntryPoint(name, place, "torch_dynamo_backends"))
+
+
+def compile_ahead_of_time(
+    graph: torch.fx.GraphModule,
+    inputs: Sequence[Any],
+    forward: Callable[..., Any],
+    backward: Callable[..., Any],
+) -> Callable[..., Any]:
+    """Trace one of Dynamo's graphs with AOTAutograd, and have its two graphs compiled.
+
+    ``aot_autograd`` (``backends/common.py``) with the plain partitioner, which recomputes nothing of the
+    forward graph in the backward one: 2.11 to 2.15.
+    """
+    from torch._dynamo.backends.common import aot_autograd
+
+    compiled: Callable[..., Any] = aot_autograd(fw_compiler=forward, bw_compiler=backward)(graph, inputs)
+    return compiled
+
+
+def run_graph(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+    """Compile a graph of AOTAutograd to itself: ``boxed_nop`` (``backends/debugging.py``), 2.11 to 2.15."""
+    from torch._dynamo.backends.debugging import boxed_nop
+
+    run: Callable[..., Any] = boxed_nop(graph, inputs)
+    return run
+
+
+def compile_with_torchscript(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+    """Compile a graph of ATen operators: ``ts_compile`` (``torch/_functorch/compilers.py``), 2.13 to 2.15."""
+    from torch._functorch.compilers import ts_compile
+
+    compiled: Callable[..., Any] = ts_compile(graph, inputs)
+    return compiled
+
+
+def is_backend(candidate: Any, backend: Callable[..., Any]) -> bool:
+    """Whether what torch holds as a backend is this one, behind torch's wrappers.
+
+    They keep what they wrap in ``_torchdynamo_orig_backend`` or, ``torch._TorchCompileWrapper``, in
+    ``compiler_fn``: 2.11 to 2.15.
+    """
+    while candidate is not None and candidate is not backend:
+        inner = getattr(candidate, "_torchdynamo_orig_backend", None)
+        candidate = inner or getattr(candidate, "compiler_fn", None)
+    return candidate is backend
+
+
+def intercept_backends(
+    compile_graph: Callable[[Any, torch.fx.GraphModule, Sequence[Any]], Callable[..., Any]],
+) -> None:
+    """Have each graph compiled by ``compile_graph(backend, graph, inputs)``, whatever its backend is.
+
+    ``OutputGraph._call_user_compiler`` (``output_graph.py``) calls what is in ``compiler_fn``: 2.11 to 2.15.
+    """
+    from torch._dynamo.output_graph import OutputGraph
+
+    call = OutputGraph._call_user_compiler
+
+    def call_intercepted(self: Any, graph: Any, inputs: Any) -> Any:
+        backend = self.compiler_fn
+        self.compiler_fn = lambda graph, inputs: compile_graph(backend, graph, inputs)
+        try:
+            return call(self, graph, inputs)
+        finally:
+            self.compiler_fn = backend
+
+    OutputGraph._call_user_compiler = call_intercepted
+
+
+def unwrapped_backend(backend: Any) -> tuple[Any, dict[str, Any]]:
+    """Return the backend that a program gave, by name if torch has one for it, and the options with it.
+
+    ``torch._TorchCompileInductorWrapper`` has them in ``config``, ``torch._TorchCompileWrapper`` in
+    ``kwargs`` beside ``compiler_fn``; the registry's names are in ``_COMPILER_FNS``: 2.11 to 2.15.
+    """
+    from torch._dynamo.backends import registry
+
+    options: dict[str, Any] = {}
+    while True:
+        if isinstance(backend, torch._TorchCompileInductorWrapper):
+            return "inductor", dict(backend.config)
+        inner = getattr(backend, "_torchdynamo_orig_backend", None)
+        if isinstance(backend, torch._TorchCompileWrapper):
+            options = dict(backend.kwargs)
+            inner = backend.compiler_fn
+        if inner is None or inner is backend:
+            break
+        backend = inner
+    names = [name for name, compile_fn in registry._COMPILER_FNS.items() if compile_fn is backend]
+    return (names[0] if names else backend), options

@@ -1,0 +1,107 @@
+"""Dynamo: what it is made to leave out or to add, and the functions that it compiled.
+
+Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+
+def place_frames() -> None:
+    """Have the stacks that Dynamo writes into graphs say where in each line, as carets below it.
+
+    ``InstructionTranslatorBase.frame_summary`` (``symbolic_convert.py``) leaves out columns until 2.13, and
+    the last line until 2.15, without which Python (since 3.11) writes no carets.
+    """
+    from torch._dynamo.symbolic_convert import InstructionTranslatorBase
+
+    summarize = InstructionTranslatorBase.frame_summary
+
+    def summarize_with_place(self: Any) -> Any:
+        summary = summarize(self)
+        place = getattr(self.current_instruction, "positions", None)
+        if place is not None and hasattr(summary, "colno"):
+            summary.end_lineno = place.end_lineno
+            summary.colno, summary.end_colno = place.col_offset, place.end_col_offset
+        return summary
+
+    InstructionTranslatorBase.frame_summary = summarize_with_place
+
+
+def import_dynamo() -> None:
+    """Import Dynamo, which ``import torch`` leaves for the first compilation."""
+    import torch._dynamo  # noqa: F401
+
+
+def skip_guard_profiling() -> None:
+    """Do not measure how long the guards of a compilation take, which nothing here shows.
+
+    For it ``CheckFunctionManager.__init__`` (``guards.py``) flushes the CPU's caches through
+    ``profile_guard_manager``, 24 ms a compilation: 2.11 to 2.15.
+    """
+    import torch._dynamo.guards as guards
+
+    guards.profile_guard_manager = lambda *_: 0.0
+
+
+def skip_log_headers() -> None:
+    """Do not look up function names for log lines that nobody reads.
+
+    ``OutputGraph.create_proxy`` (``output_graph.py``) builds the header of a ``trace_call`` log line for
+    each node, logged or not, and ``get_funcname`` (``funcname_cache.py``, named in
+    ``symbolic_convert.py``) takes each source file apart for it: 2.11 to 2.15.
+    """
+    from torch._dynamo import symbolic_convert
+
+    symbolic_convert.get_funcname = lambda *_: None
+
+
+def warm_up() -> None:
+    """Compile a trivial function, for two shapes, and forget it.
+
+    The first compilation of a process fills tables (``trace_rules.py``, ``torch/overrides.py``) that every
+    later one needs; ``torch._dynamo.reset`` also starts the compile ids anew: 2.11 to 2.15.
+    """
+    import torch._dynamo
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        y = torch.abs(x) + 1
+        torch._dynamo.graph_break()
+        return y.sum()
+
+    compiled = torch.compile(function, backend="eager")
+    for size in (2, 3):
+        compiled(torch.ones(size))
+    torch._dynamo.reset()
+
+
+def is_compiled(thing: object) -> bool:
+    """Whether ``torch.compile`` made this callable or module (``eval_frame.py``)."""
+    from torch._dynamo.eval_frame import OptimizedModule
+
+    return isinstance(thing, OptimizedModule) or hasattr(thing, "_torchdynamo_orig_callable")
+
+
+def intercept_compiled_calls(
+    wrap: Callable[[Callable[..., Any], Callable[..., Any], dict[str, Any]], Any],
+) -> None:
+    """Put ``wrap(function, compiled, options)`` in the place of each function that ``torch.compile`` makes.
+
+    ``OptimizeContext.__call__`` (``eval_frame.py``) also gets the ``__call__`` of modules: 2.11 to 2.15.
+    """
+    from torch._dynamo.eval_frame import OptimizeContext, innermost_fn
+
+    call = OptimizeContext.__call__
+
+    def call_intercepted(self: Any, function: Any) -> Any:
+        compiled = call(self, function)
+        if isinstance(function, (torch.nn.Module, type)):
+            return compiled  # a module comes here once more, with its __call__
+        options = {"fullgraph": self.fullgraph, "dynamic": self._dynamic}
+        return wrap(innermost_fn(function), compiled, options)
+
+    OptimizeContext.__call__ = call_intercepted

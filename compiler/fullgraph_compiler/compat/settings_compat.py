@@ -1,0 +1,75 @@
+"""The configuration of torch: what a program changed in it, and what this package sets.
+
+Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+
+def forget_between_runs() -> None:
+    """Keep what earlier runs learned of shapes from hiding recompilations (``config.py``)."""
+    import torch._dynamo.config as config
+
+    config.automatic_dynamic_local_pgo = False
+    config.automatic_dynamic_remote_pgo = False
+
+
+def changed_settings() -> tuple[str, ...]:
+    """Write assignments that make torch's configuration what it is here, where that is not the default.
+
+    ``codegen_config`` of the configuration modules (``torch/utils/_config_module.py``), which also names what
+    was changed and changed back; ``_config`` has the defaults: 2.11 to 2.15.
+    """
+    import torch._dynamo.config
+    import torch._functorch.config
+    import torch._inductor.config
+
+    def is_changed(module: Any, line: str) -> bool:
+        name = line.partition(" = ")[0].removeprefix(f"{module.__name__}.")
+        return name in module._config and getattr(module, name) != module._config[name].default
+
+    modules = (torch._dynamo.config, torch._functorch.config, torch._inductor.config)
+    lines = ((module, line) for module in modules for line in module.codegen_config().splitlines())
+    return tuple(line for module, line in lines if is_changed(module, line))
+
+
+def force_dynamo_settings(settings: dict[str, Any]) -> None:
+    """Give settings of Dynamo a value, whatever the program or ``torch.compile`` sets.
+
+    As the environment variables of some do: ``env_value_force`` (``torch/utils/_config_module.py``), which is
+    what is read first: 2.11 to 2.15.
+    """
+    import torch._dynamo.config as config
+
+    for name, value in settings.items():
+        config._config[name].env_value_force = value
+
+
+def pin_settings(settings: dict[str, Any]) -> None:
+    """Give settings of torch's configuration a value, also where ``torch.compile(mode=...)`` has another.
+
+    They are named as ``torch._inductor.config.triton.cudagraphs``. What mode and options say is in ``config``
+    of ``torch._TorchCompileInductorWrapper``, put there by ``apply_options``: 2.11 to 2.15.
+    """
+    import importlib
+
+    for name, value in settings.items():
+        place, _, path = name.partition(".config.")
+        *outer, last = path.split(".")
+        owner: Any = importlib.import_module(f"{place}.config")
+        for part in outer:
+            owner = getattr(owner, part)
+        setattr(owner, last, value)
+    wrapper = torch._TorchCompileInductorWrapper
+    apply = wrapper.apply_options
+
+    def apply_others(self: Any, options: Any) -> None:
+        apply(self, options)
+        for name in settings:
+            self.config.pop(name.removeprefix("torch._inductor.config."), None)
+
+    wrapper.apply_options = apply_others

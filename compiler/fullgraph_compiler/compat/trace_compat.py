@@ -1,0 +1,232 @@
+"""The structured trace: listening to it, and what Dynamo is busy with while it emits a record.
+
+Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from .backend_compat import is_backend
+
+_TRACE_LOGGER = "torch.__trace"  # torch/_logging/_internal.py, trace_log: 2.11 to 2.15
+
+
+_BREAK_LOGGER = "torch._dynamo.symbolic_convert.__graph_breaks"  # graph_break_log: 2.11 to 2.15
+
+
+_OF_INTERPRETER = re.compile(
+    r"/(?:Python|Objects|Include|Modules)/|, in (?:_?Py|py|method_vec|vectorcall|wrap_)"
+)
+
+
+class _KeptOn(logging.Logger):
+    """A logger that stays on: ``logging.config`` turns all those off that it is not told of."""
+
+    disabled = property(lambda _: False, lambda *_: None)
+
+
+def listen(handler: logging.Handler) -> None:
+    """Send every record of the structured trace to ``handler``, for good.
+
+    torch builds a record only while its logger has a handler. Breaks that Dynamo meets outside of its
+    tracer are recorded only while the graph-break log is on (``convert_frame.py``,
+    ``ConvertFrame.__call__``), so that log is turned on, and kept quiet.
+    """
+    from torch._logging import _internal
+
+    reset = _internal._reset_logs
+
+    def attach() -> None:
+        trace = logging.getLogger(_TRACE_LOGGER)
+        trace.__class__ = _KeptOn
+        trace.setLevel(logging.DEBUG)
+        trace.propagate = False
+        if handler not in trace.handlers:
+            trace.addHandler(handler)
+        breaks = logging.getLogger(_BREAK_LOGGER)
+        breaks.__class__ = _KeptOn
+        if not breaks.isEnabledFor(logging.DEBUG):
+            breaks.setLevel(logging.DEBUG)
+            breaks.propagate = False
+
+    def reset_and_attach() -> None:
+        # torch._logging.set_logs, which user code calls, throws all handlers away.
+        reset()
+        attach()
+
+    _internal._reset_logs = reset_and_attach
+    attach()
+
+
+def pending_exception(frame: FrameType | None) -> BaseException | None:
+    """Find the exception that the record is about which ``frame`` and its callers emit.
+
+    ``log_graph_break`` (``symbolic_convert.py``) holds it in ``exc``, ``_compile`` and
+    ``ConvertFrame.__call__`` (``convert_frame.py``) in ``e``: 2.11 to 2.15. It carries ``real_stack``, the
+    user's stack with columns, which the written record lacks before 2.15.
+    """
+    for _ in range(12):
+        if frame is None:
+            return None
+        for name in ("exc", "e"):
+            value = frame.f_locals.get(name)
+            if isinstance(value, BaseException) and hasattr(value, "real_stack"):
+                return value
+        frame = frame.f_back
+    return None
+
+
+def stops_program(frame: FrameType | None, exception: BaseException) -> bool:
+    """Whether a graph break is raised to the program: ``fullgraph=True``, or ``error_on_graph_break``.
+
+    ``_compile`` (``convert_frame.py``) holds the first in ``one_graph``, and leaves the second on the
+    exception: 2.11 to 2.15.
+    """
+    for _ in range(12):
+        if frame is None or frame.f_locals.get("one_graph"):
+            return frame is not None
+        frame = frame.f_back
+    output = getattr(exception, "_torch_dynamo_tracer_output", None)
+    return bool(getattr(output, "error_on_graph_break", False))
+
+
+def pending_guards(frame: FrameType | None) -> Iterable[Any]:
+    """Find the guards of the tree that is being recorded.
+
+    ``CheckFunctionManager.__init__`` (``guards.py``) holds them in ``sorted_guards``: 2.11 to 2.15.
+    Elsewhere there are none, and the places written in the tree serve.
+    """
+    for _ in range(12):
+        if frame is None:
+            break
+        guards = frame.f_locals.get("sorted_guards")
+        if guards is not None:
+            return list(guards)
+        frame = frame.f_back
+    return ()
+
+
+def user_frames(exception: BaseException) -> Iterable[Any]:
+    """Return the user's code that led to an exception, as ``traceback.FrameSummary`` items (``exc.py``).
+
+    The outermost comes first.
+    """
+    return getattr(exception, "real_stack", None) or ()
+
+
+def traced_stack() -> Iterable[Any]:
+    """Return where in the user's code Dynamo is, as ``traceback.FrameSummary`` items, outermost first.
+
+    ``TracingContext.extract_stack`` (``torch/_guards.py``): 2.11 to 2.15.
+    """
+    from torch._guards import TracingContext
+
+    frames: Iterable[Any] = TracingContext.extract_stack()
+    return frames
+
+
+def cpp_stack() -> str:
+    """Return the C++ and Python calls that led to a guard, as the lines of a traceback, the innermost last.
+
+    ``CapturedTraceback`` (``torch/utils/_traceback.py``), without the Python interpreter's own calls and
+    what ``ShapeEnv._log_guard`` (``torch/fx/experimental/symbolic_shapes.py``) does: 2.11 to 2.15.
+    """
+    from torch.utils._traceback import CapturedTraceback
+
+    calls: list[str] = []
+    for call in CapturedTraceback.extract(cpp=True).format():
+        if " in _log_guard" in call:
+            break
+        if not _OF_INTERPRETER.search(call):
+            calls.append(call)
+    return "".join(calls)
+
+
+def traced_positions(exception: BaseException) -> dict[tuple[str, int], Any]:
+    """Find where in each line Dynamo was when it raised: ``positions`` by file and row.
+
+    ``InstructionTranslatorBase.current_instruction`` (``symbolic_convert.py``) of the tracers on the
+    exception's way: 2.11 to 2.15. ``real_stack`` has columns only from 2.13 on.
+    """
+    from torch._dynamo.symbolic_convert import InstructionTranslatorBase
+
+    positions: dict[tuple[str, int], Any] = {}
+    trace = exception.__traceback__
+    while trace is not None:
+        tracer = trace.tb_frame.f_locals.get("self")
+        if isinstance(tracer, InstructionTranslatorBase):
+            place = getattr(tracer.current_instruction, "positions", None)
+            if place is not None and place.lineno is not None:
+                positions[tracer.f_code.co_filename, place.lineno] = place
+        trace = trace.tb_next
+    return positions
+
+
+def current_compile_id() -> str:
+    """Return the id of the compilation that is going on here, such as ``0/1``; empty if there is none.
+
+    ``CompileContext`` (``torch/_guards.py``): 2.11 to 2.15.
+    """
+    from torch._guards import CompileContext
+
+    return str(CompileContext.current_compile_id() or "")
+
+
+def is_compiled_by(frame: FrameType | None, backend: Callable[..., Any]) -> bool:
+    """Whether the compilation that ``frame`` is part of is for this backend; true where that is unknown.
+
+    ``_compile`` (``convert_frame.py``) holds it in ``compiler_fn``: 2.11 to 2.15.
+    """
+    return is_backend(_local_of_compilation(frame, "compiler_fn", backend), backend)
+
+
+def compiled_filename(frame: FrameType | None) -> str:
+    """Return the file of the code that is being compiled: ``code`` in ``_compile`` (``convert_frame.py``).
+
+    2.11 to 2.15. A process writes each file's name into the trace once, before some began to listen.
+    """
+    return str(getattr(_local_of_compilation(frame, "code", None), "co_filename", ""))
+
+
+@contextmanager
+def listening(handler: logging.Handler) -> Iterator[None]:
+    """Send the structured trace to ``handler`` for a while: what :func:`listen` does, undone."""
+    from torch._logging import _internal
+
+    loggers = [logging.getLogger(name) for name in (_TRACE_LOGGER, _BREAK_LOGGER)]
+    before = [(type(logger), logger.level, logger.propagate) for logger in loggers]
+    reset = _internal._reset_logs
+    listen(handler)
+    attaching = _internal._reset_logs
+    try:
+        yield
+    finally:
+        loggers[0].removeHandler(handler)
+        for logger, (kind, level, propagate) in zip(loggers, before, strict=True):
+            logger.__class__ = kind
+            logger.setLevel(level)
+            logger.propagate = propagate
+        # Someone else may have begun to listen since, by way of the function that listen() put there.
+        if _internal._reset_logs is attaching:
+            _internal._reset_logs = reset
+
+
+def is_fullgraph(frame: FrameType | None) -> bool:
+    """Whether the compilation that ``frame`` is part of may not break its graph.
+
+    ``_compile`` (``convert_frame.py``) holds that in ``one_graph``: 2.11 to 2.15.
+    """
+    return bool(_local_of_compilation(frame, "one_graph", False))
+
+
+def _local_of_compilation(frame: FrameType | None, name: str, otherwise: Any) -> Any:
+    """Return a variable of the innermost call that has one of this name."""
+    while frame is not None and name not in frame.f_locals:
+        frame = frame.f_back
+    return frame.f_locals[name] if frame else otherwise

@@ -1,0 +1,239 @@
+"""Reasons for a recompilation as torch writes them: which guard failed, and what it compared.
+
+One sentence for each earlier compilation of the frame, from ``TensorCheck::check_verbose`` and
+``GlobalStateGuard::reason`` (``torch/csrc/dynamo/guards.cpp``) and ``get_guard_fail_reason_helper``
+(``torch/_dynamo/guards.py``); the expressions in it are shortened (:func:`~.guards.strip_locals`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from ..facts import Stack
+from .decoding import read_json
+from .guards import BUILTINS, EQUALS, Place, device_of, split_place
+from .messages import parse_user_stack
+
+_REASON = re.compile(r"^\s*(?P<compile_id>!?\d{1,9}(?:/\d{1,9}){0,2}): (?P<text>.*)$", re.DOTALL)
+_TENSOR_CHECK = "tensor '"
+_INDEX = re.compile(r"(?: at index (?P<dimension>\d+))?\.? expected ")
+_AUTOGRAD = re.compile(r", (?:ADInplaceOrView|Autograd\w+)")
+_DTYPES = {
+    "Byte": "torch.uint8", "Char": "torch.int8", "Short": "torch.int16", "Int": "torch.int32",
+    "Long": "torch.int64", "Half": "torch.float16", "Float": "torch.float32", "Double": "torch.float64",
+    "ComplexHalf": "torch.complex32", "ComplexFloat": "torch.complex64", "ComplexDouble": "torch.complex128",
+    "Bool": "torch.bool", "BFloat16": "torch.bfloat16",
+}  # fmt: skip
+"""``c10/core/ScalarType.h``: the names in C++, and in Python."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a sentence says of a guarded value; empty where it does not say.
+
+    ``name`` is the guarded expression without ``L[...]`` around it, as torch shortens it. ``changed`` is the
+    property that was compared. ``kind`` is set where the words tell what a guard tree does not.
+    """
+
+    name: str = ""
+    changed: str = ""
+    expected: str = ""
+    actual: str = ""
+    dimension: int | None = None
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why the compilation ``compile_id`` could not be used: ``text`` with its place cut off."""
+
+    compile_id: str
+    text: str
+    change: Change
+    place: Place | None
+    stack: Stack
+
+
+def parse_reasons(text: str) -> Iterator[Reason]:
+    """Read one ``recompile_reasons`` record: bare text for one reason, a JSON list for several."""
+    text = BUILTINS.sub(r"\1", text)
+    items = [str(item) for item in read_json(text)] if text.lstrip().startswith("[") else [text]
+    for item in items:
+        reason = _REASON.match(item)
+        if reason:
+            condition, place = split_place(reason["text"].split("\nUser stack trace:")[0])
+            stack = parse_user_stack(reason["text"])
+            yield Reason(reason["compile_id"], condition, _read_change(condition), place, stack)
+
+
+def _read_change(text: str) -> Change:
+    compared = _compared_tensor(text)
+    if compared is not None:
+        return compared
+    for pattern, read in _READERS:
+        if match := pattern.match(text):
+            return read(match)
+    return Change()
+
+
+# -- tensors whose two values are both written ----------------------------------------------------
+
+
+def _compared_tensor(text: str) -> Change | None:
+    """Read ``tensor 'x' size mismatch at index 0. expected 3, actual 4``, and perhaps more about a parameter.
+
+    This is no pattern: one would take quadratic time where a name has quotes in it.
+    """
+    subject, _, values = text.partition(" mismatch")
+    index = _INDEX.match(values)
+    if not (text.startswith(_TENSOR_CHECK) and index):
+        return None
+    name, quote, changed = subject.removeprefix(_TENSOR_CHECK).rpartition("' ")
+    expected, comma, actual = values[index.end() :].partition(", actual ")
+    if not (name and quote and comma):
+        return None
+    actual = actual.partition(". Guard failed on a parameter")[0].strip()
+    changed, expected = changed.strip(), expected.strip()
+    if changed == "dtype":
+        expected, actual = _DTYPES.get(expected, expected), _DTYPES.get(actual, actual)
+    elif changed == "dispatch key set":
+        changed, expected, actual = _compared_keys(expected, actual)
+    dimension = int(index["dimension"]) if index["dimension"] else None
+    return Change(name.strip(), changed, expected, actual, dimension)
+
+
+def _compared_keys(expected: str, actual: str) -> tuple[str, str, str]:
+    """Tell what differs of two dispatch key sets: the device, whether autograd sees the tensor, or the keys.
+
+    The keys are those of ``c10/core/DispatchKey.h``.
+    """
+    devices = [device_of(keys) for keys in (expected, actual)]
+    if devices[0] != devices[1]:
+        return "device", devices[0], devices[1]
+    if _AUTOGRAD.sub("", expected) == _AUTOGRAD.sub("", actual):
+        switches = ["on" if "Autograd" in keys else "off" for keys in (expected, actual)]
+        return "autograd", switches[0], switches[1]
+    return "dispatch keys", expected, actual
+
+
+# -- all others: a pattern each, the first that matches counts -------------------------------------
+
+_Read: TypeAlias = Callable[[re.Match[str]], Change]
+_READERS: Final[list[tuple[re.Pattern[str], _Read]]] = []
+
+
+def _reads(pattern: re.Pattern[str]) -> Callable[[_Read], _Read]:
+    """Make a function the reader of the sentences that match a pattern."""
+
+    def register(read: _Read) -> _Read:
+        _READERS.append((pattern, read))
+        return read
+
+    return register
+
+
+@_reads(
+    re.compile(r"^tensor '(?P<name>.+?)' requires_grad mismatch\. expected requires_grad=(?P<expected>[01])")
+)
+def _requires_grad(match: re.Match[str]) -> Change:
+    required = match["expected"] == "1"
+    return Change(match["name"].strip(), "requires_grad", str(required), str(not required))
+
+
+@_reads(
+    # Until 2.14 it does not say which type was expected.
+    re.compile(
+        r"^expected type of '(?P<name>.+?)' to be "
+        r"(?:a tensor type, '|<class '(?P<expected>[^']+)'>,) but found <class '(?P<actual>[^']+)'>"
+    )
+)
+def _type(match: re.Match[str]) -> Change:
+    expected = (match["expected"] or "").strip()
+    return Change(match["name"].strip(), "type", expected or "a tensor", match["actual"].strip())
+
+
+# The names of flags, a space behind each.
+@_reads(re.compile(r"^GLOBAL_STATE changed: (?P<flags>.*\S)"))
+def _global_state(match: re.Match[str]) -> Change:
+    return Change(changed=match["flags"].strip(), kind="GLOBAL_STATE")
+
+
+@_reads(re.compile(r"^BACKEND_MATCH failure: "))
+def _backend(_: re.Match[str]) -> Change:
+    return Change(kind="BACKEND_MATCH")
+
+
+@_reads(re.compile(r"^Duplicate tensors? found: (?P<names>\[.*\])"))
+def _duplicate(match: re.Match[str]) -> Change:
+    names = read_json(match["names"])
+    return Change(str(names[0]), actual=str(names[-1]), kind="DUPLICATE")
+
+
+# LENGTH_CHECK (==); a DictGuardManager (!=), which counts before it looks at keys.
+@_reads(re.compile(r"^len\((?P<name>.+)\) (?:==|!=) (?P<expected>\d+)$"))
+def _length(match: re.Match[str]) -> Change:
+    return Change(match["name"].strip(), "length", match["expected"])
+
+
+# An empty DICT_LENGTH.
+@_reads(re.compile(r"^not (?P<name>[^\s()]+)$"))
+def _empty(match: re.Match[str]) -> Change:
+    return Change(match["name"], "length", "0")
+
+
+# DICT_KEYS_MATCH guards each key of a dict on its own.
+@_reads(re.compile(r"^list\(dict\.keys\((?P<name>.+)\)\)\[\d+\] == (?P<expected>.+)"))
+def _key(match: re.Match[str]) -> Change:
+    return Change(match["name"].strip(), "key", match["expected"].strip())
+
+
+# SHAPE_ENV: bounds and equalities of sizes.
+@_reads(
+    re.compile(r"^(?:(?P<low>\d+) <= )?(?P<name>\S+)\.size\(\)\[(?P<dimension>\d+)\](?: <= (?P<high>\d+))?$")
+)
+def _bounds(match: re.Match[str]) -> Change:
+    low, high = match["low"], match["high"]
+    if low and high:
+        expected = f"from {low} to {high}"
+    else:
+        expected = f"at least {low}" if low else f"at most {high or ''}"
+    return Change(match["name"], "size", expected, dimension=int(match["dimension"]))
+
+
+@_reads(
+    re.compile(
+        r"^(?P<name>\S+)\.size\(\)\[(?P<dimension>\d+)\] == (?P<expected>[^#\n]+)"
+        r"(?:# (?P<duck>duck sizing)?.*)?$"
+    )
+)
+def _equal_sizes(match: re.Match[str]) -> Change:
+    kind = "DUCK_SIZE" if match["duck"] else ""
+    expected = match["expected"].strip()
+    return Change(match["name"], "size", expected, dimension=int(match["dimension"]), kind=kind)
+
+
+# SET_CONTAINS, DICT_CONTAINS, HASATTR.
+@_reads(
+    re.compile(
+        r"^(?P<missing>not )?(?:set\.__contains__\((?P<set>.+), (?P<member>[^,]+)\)"
+        r"|___(?:set|dict)_contains\((?P<key>.+), (?P<holder>[^,]+)\)"
+        r"|hasattr\((?P<owner>.+), '(?P<attribute>\w+)'\))$"
+    )
+)
+def _member(match: re.Match[str]) -> Change:
+    name = match["set"] or match["holder"] or match["owner"]
+    member = f".{match['attribute']}" if match["attribute"] else (match["member"] or match["key"]).strip()
+    expected, actual = f"with {member}", f"without {member}"
+    if match["missing"]:
+        expected, actual = actual, expected
+    return Change(name.strip(), expected=expected, actual=actual)
+
+
+@_reads(EQUALS)
+def _equal(match: re.Match[str]) -> Change:
+    value = match["value"].strip()
+    is_alias = match["operator"] == "is" and value not in ("None", "True", "False")
+    return Change(match["source"].strip(), expected=value, kind="OBJECT_ALIASING" if is_alias else "")

@@ -1,0 +1,119 @@
+"""The functions that were compiled: counts, guards, and how often each guard failed."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+
+from fullgraph_compiler.facts import (
+    CodeGenerated,
+    CollectivesTraced,
+    Fact,
+    FrameCompiled,
+    GuardInstalled,
+    Recompile,
+    RecompileLimit,
+)
+from fullgraph_compiler.trace.changes import versions
+
+from ..workspace.ranges import definition_span
+from ..workspace.workspace import Workspace
+from .model import FrameReport, Guard
+from .recompiles import Recompilations
+from .source_locator import Function, Places
+
+
+class Frames:
+    """The compilations of each function, by compile id."""
+
+    def __init__(
+        self, facts: Iterable[Fact], places: Places, recompilations: Recompilations, workspace: Workspace
+    ) -> None:
+        self._places = places
+        self._guards = recompilations.guards
+        self._workspace = workspace
+        self._compiled: dict[str, FrameCompiled] = {}
+        self._recompiles: dict[str, Recompile] = {}
+        self._launches: Counter[str] = Counter()
+        self._collectives: dict[str, tuple[str, ...]] = {}
+        self._limited: set[str] = set()
+        for fact in facts:
+            if isinstance(fact, FrameCompiled):
+                self._compiled[fact.compile_id] = fact
+            elif isinstance(fact, Recompile):
+                self._recompiles[fact.compile_id] = fact
+            elif isinstance(fact, CodeGenerated):
+                self._launches[fact.compile_id] += len(fact.kernels)
+            elif isinstance(fact, CollectivesTraced):
+                self._collectives[fact.compile_id] = fact.operations
+            elif isinstance(fact, RecompileLimit):
+                self._limited.add(fact.compile_id)
+
+    def reports(self, breaks: Sequence[AbstractSet[str]]) -> tuple[FrameReport, ...]:
+        """Report on each function, by place. ``breaks`` has the compile ids of each graph break."""
+        compile_ids: dict[Function, list[str]] = defaultdict(list)
+        for compile_id, function in self._places.functions.items():
+            compile_ids[function].append(compile_id)
+        reports = (self._report(function, own, breaks) for function, own in compile_ids.items())
+        return tuple(sorted(reports, key=lambda frame: (frame.filename, frame.row, frame.function)))
+
+    def _report(
+        self, function: Function, compile_ids: Sequence[str], breaks: Sequence[AbstractSet[str]]
+    ) -> FrameReport:
+        compiled = [self._compiled[name] for name in compile_ids if name in self._compiled]
+        recompiles = [self._recompiles[name] for name in compile_ids if name in self._recompiles]
+        source = self._workspace.source(function.filename)
+        return FrameReport(
+            function=function.name,
+            filename=function.filename,
+            row=definition_span(source, function.filename, function.row, function.name).row,
+            compile_ids=tuple(compile_ids),
+            graphs=sum(fact.graphs for fact in compiled),
+            ops=sum(fact.ops for fact in compiled),
+            breaks=sum(not broken.isdisjoint(compile_ids) for broken in breaks),
+            guards=self._guards_of(compile_ids, recompiles),
+            recompiles=len(recompiles),
+            versions=versions({fact.compile_id: self._guards[fact.compile_id] for fact in compiled}),
+            kernels=sum(self._launches[name] for name in compile_ids),
+            seconds=sum(fact.seconds for fact in compiled),
+            compilations=len(set(compile_ids) - self._limited),
+            outlines=tuple(fact.outline for fact in compiled if fact.outline),
+            collectives=tuple(
+                itertools.chain.from_iterable(self._collectives.get(name, ()) for name in compile_ids)
+            ),
+        )
+
+    def _guards_of(self, compile_ids: Iterable[str], recompiles: Iterable[Recompile]) -> tuple[Guard, ...]:
+        """Collect the guards of several compilations: one that several have is one, with all its failures."""
+        installed: dict[tuple[str, str, str], list[GuardInstalled]] = defaultdict(list)
+        for compile_id in compile_ids:
+            for guard in self._guards[compile_id]:
+                installed[guard.source, guard.kind, guard.code].append(guard)
+        failures: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
+        for recompile in recompiles:
+            for failure in recompile.failures:
+                failures[failure.source, failure.compile_id].add((recompile.compile_id, failure.kind))
+        return tuple(self._guard(same, failures) for same in installed.values())
+
+    def _guard(
+        self, same: Sequence[GuardInstalled], failures: dict[tuple[str, str], set[tuple[str, str]]]
+    ) -> Guard:
+        first = next((guard for guard in same if guard.stack), same[0])
+        recompiled = {
+            compile_id
+            for guard in same
+            for compile_id, failed_kind in failures.get((first.source, guard.compile_id), ())
+            if failed_kind in ("", first.kind)
+        }
+        return Guard(
+            first.source,
+            first.kind,
+            first.expected,
+            first.code,
+            first.compile_id,
+            self._places.name_span(first.stack, first.source),
+            len(recompiled),
+            self._places.callers(first.stack),
+        )

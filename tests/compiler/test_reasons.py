@@ -1,0 +1,55 @@
+"""What torch says of a guard that failed: each of its sentences."""
+
+from __future__ import annotations
+
+import pytest
+from fullgraph_compiler.trace.reasons import Change, parse_reasons
+
+SENTENCES = {
+    "tensor 'x' size mismatch at index 0. expected 3, actual 4": Change("x", "size", "3", "4", 0),
+    "tensor 'x' rank mismatch. expected 2, actual 3": Change("x", "rank", "2", "3"),
+    "tensor 'self._parameters['w']' dtype mismatch. expected Float, actual Half. "
+    "Guard failed on a parameter, consider using torch._dynamo.config.x": Change(
+        "self._parameters['w']", "dtype", "torch.float32", "torch.float16"
+    ),
+    "tensor 'x' dispatch key set mismatch. expected DispatchKeySet(CPU, ADInplaceOrView, AutogradCPU), "
+    "actual DispatchKeySet(CUDA, ADInplaceOrView, AutogradCUDA)": Change("x", "device", "cpu", "cuda"),
+    "tensor 'x' dispatch key set mismatch. expected DispatchKeySet(CPU, ADInplaceOrView, AutogradCPU), "
+    "actual DispatchKeySet(CPU)": Change("x", "autograd", "on", "off"),
+    "tensor 'x' requires_grad mismatch. expected requires_grad=0": Change(
+        "x", "requires_grad", "False", "True"
+    ),
+    "expected type of 'x' to be a tensor type, ' but found <class 'int'>": Change(
+        "x", "type", "a tensor", "int"
+    ),
+    "expected type of 'x' to be <class 'torch.Tensor'>, but found <class 'int'>": Change(
+        "x", "type", "torch.Tensor", "int"
+    ),
+    "GLOBAL_STATE changed: grad_mode autocast( ": Change(changed="grad_mode autocast(", kind="GLOBAL_STATE"),
+    "BACKEND_MATCH failure: torch.compile with another": Change(kind="BACKEND_MATCH"),
+    'Duplicate tensors found: ["x", "y"]': Change("x", actual="y", kind="DUPLICATE"),
+    "len(names) == 3": Change("names", "length", "3"),
+    "len(names) != 3": Change("names", "length", "3"),
+    "not names": Change("names", "length", "0"),
+    "list(dict.keys(sizes))[0] == 'a'": Change("sizes", "key", "'a'"),
+    "3 <= x.size()[1] <= 6": Change("x", "size", "from 3 to 6", dimension=1),
+    "3 <= x.size()[0]": Change("x", "size", "at least 3", dimension=0),
+    "x.size()[0] <= 6": Change("x", "size", "at most 6", dimension=0),
+    "x.size()[0] == 3": Change("x", "size", "3", dimension=0),
+    "x.size()[0] == y.size()[0]  # duck sizing added this equality": Change(
+        "x", "size", "y.size()[0]", dimension=0, kind="DUCK_SIZE"
+    ),
+    "set.__contains__(names, 'a')": Change("names", expected="with 'a'", actual="without 'a'"),
+    "not ___dict_contains('a', names)": Change("names", expected="without 'a'", actual="with 'a'"),
+    "hasattr(model, 'bias')": Change("model", expected="with .bias", actual="without .bias"),
+    "x is y": Change("x", expected="y", kind="OBJECT_ALIASING"),
+    "x is None": Change("x", expected="None"),
+    "mode == 'train'": Change("mode", expected="'train'"),
+    "something else": Change(),
+}
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_each_sentence_is_read(sentence: str) -> None:
+    (reason,) = parse_reasons(f"0/1: {sentence}")
+    assert (reason.compile_id, reason.change) == ("0/1", SENTENCES[sentence])
