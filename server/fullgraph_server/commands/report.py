@@ -52,7 +52,7 @@ def register(server: LanguageServer, runs: Runs, items: ReportItems) -> None:
 
 
 def _importance(report: Report, guard: Guard) -> tuple[int, bool, bool]:
-    """Return a key that sorts guards: those that failed first, then those of the user's values that have a name."""
+    """Return a sort key: guards that failed first, then those of the user's values that have a name."""
     return -guard.failures, not written_name(guard.source), is_of_library(guard, report.files)
 
 
