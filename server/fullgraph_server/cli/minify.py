@@ -48,13 +48,13 @@ def minify_target(
 
 
 def free_name(path: Path) -> Path:
-    """A name like this one that no file has: what is there may have been worked on."""
+    """Return a name like this one that no file has: what is there may have been worked on."""
     names = (path.with_stem(f"{path.stem}-{number}") for number in itertools.count(2))
     return path if not path.exists() else next(name for name in names if not name.exists())
 
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str], None]]:
-    """A line on the terminal that says how far it is; nothing where there is no terminal."""
+    """Show progress on a line of the terminal; nothing where there is no terminal."""
     with Console(stderr=True, highlight=False, markup=False).status("") as status:
         yield lambda message: status.update(clean(message))

@@ -1,4 +1,4 @@
-"""What the command line says of a run or a trace, and what makes a command fail."""
+"""Options of commands that run something, and the findings that make a command fail."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ FAIL_ON: Mapping[str, frozenset[Severity]] = {
     "failure": frozenset({"error"}),
     "never": frozenset(),
 }
-"""Which severities of findings make the exit code 1, of those that are in no baseline."""
+"""Severities of findings that make the exit code 1, unless they are in a baseline."""
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What the command line says of a run beside its target. ``timeout`` in seconds, ``memory`` in GiB.
+    """Options of a run. ``timeout`` in seconds, ``memory`` in GiB.
 
     ``switches`` are the attributes of :class:`fullgraph_compiler.facts.Switches` that it names;
     ``preview_python`` is the interpreter that previews kernels where ``python`` cannot.

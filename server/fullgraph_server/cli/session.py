@@ -1,4 +1,4 @@
-"""What the commands share: workers for their runs, settings from words and files, and signals."""
+"""The session of a command: workers for its runs, settings from options and files, and signals."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _T = TypeVar("_T")
 
 
 class Session:
-    """Runs targets one after the other, until a signal stops everything. Close it."""
+    """Session that runs targets one after the other, until a signal stops everything. Close it."""
 
     def __init__(self, options: RunOptions) -> None:
         self._options = options
@@ -51,11 +51,11 @@ class Session:
         self._loop.close()
 
     def report(self, target: Target, workspace: Workspace, depth: Depth) -> Report:
-        """What a target tells when it runs."""
+        """Run a target, and return its report."""
         plan = self._plan(target, workspace)
         try:
-            work = execution_of(Job(plan, 1, plan.depth(depth), self._workers))
-            return self._until_signalled(work.execute(), work.cancel)
+            execution = execution_of(Job(plan, 1, plan.depth(depth), self._workers))
+            return self._until_signalled(execution.execute(), execution.cancel)
         except Exception as error:
             return failed_report(Report(target.id, 1), target.filename, error)
 
@@ -97,6 +97,6 @@ class Session:
 
 
 def workspace_root(target: Target) -> Path:
-    """The file's project; for a file in none, the current folder if the file is below it."""
+    """Return the file's project; for a file in none, the current folder if the file is below it."""
     root, cwd = project_root(Path(target.filename)), target.cwd
     return cwd if not is_project(root) and Path(target.filename).is_relative_to(cwd) else root

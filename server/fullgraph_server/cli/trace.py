@@ -30,7 +30,7 @@ from .output import tell, write_line
 
 @dataclass(frozen=True)
 class TraceOptions:
-    """How traces are read. ``folders`` are pairs of a remote folder and the one here that it is."""
+    """Options of reading traces. ``folders`` are pairs of a remote folder and the local one for it."""
 
     rank: int | None = None
     folders: Sequence[tuple[str, str]] = ()
@@ -49,8 +49,8 @@ def show_trace(
     """Write the report of a trace to stdout, and return the exit code."""
     checked = _checked(path, options, baseline)
     write([checked], 1, sys.stdout)
-    if baseline and (told := baseline.end(complete=True)):
-        tell(told)
+    if baseline and (message := baseline.end(complete=True)):
+        tell(message)
     return int(any(finding.severity in FAIL_ON[fail_on] for finding in checked.new_findings))
 
 
@@ -82,14 +82,14 @@ def _checked(path: Path, options: TraceOptions, baseline: KnownFindings | None =
     reading = Reading(root, options.detail, folders, library_folders(settings.python))
     workspace = Workspace(root)
     try:
-        found = find_logs(path)
-        if found.older and sys.stderr.isatty():
-            tell(f"{found.older} older logs are left out: name one to see it")
+        logs = find_logs(path)
+        if logs.older and sys.stderr.isatty():
+            tell(f"{logs.older} older logs are left out: name one to see it")
         report = as_it_is_now(read_trace(path, reading, target.id, rank=options.rank), workspace)
     except NoTraceError as error:
         raise click.UsageError(str(error)) from error
     except OSError as error:
         raise click.ClickException(f"{path} cannot be read: {error.strerror}") from error
-    known = baseline.of(report, root) if baseline else None
+    known_findings = baseline.of(report, root) if baseline else None
     # A log can name any file: those of the report alone are looked at.
-    return Checked(target, report, Workspace(root, report.files.get), known)
+    return Checked(target, report, Workspace(root, report.files.get), known_findings)

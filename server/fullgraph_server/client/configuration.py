@@ -33,7 +33,7 @@ class Settings:
 
     interpreter: str | None = None
     active_interpreter: str | None = None
-    """The one that is active in the client, for want of one that is set."""
+    """The one that is active in the client; used if none is set."""
     timeout: float | None = None
     """Seconds that a run may take."""
     memory: float | None = None
@@ -62,12 +62,12 @@ class Settings:
 
 
 class Configuration:
-    """Reads the settings, and tells the user once about each value that is wrong."""
+    """Reader of the settings, which tells the user once about each value that is wrong."""
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
         self._initial: Any = None
-        self._told: set[str] = set()
+        self._shown: set[str] = set()
 
     def initialize(self, options: Any) -> None:
         """Take the client's ``initializationOptions``, with or without the section around them."""
@@ -75,7 +75,7 @@ class Configuration:
         self._initial = plain.get(_SECTION, plain) if isinstance(plain, dict) else plain
 
     async def settings(self, uri: str) -> Settings:
-        """The settings that hold for a file."""
+        """Return the settings that hold for a file."""
         section = await self._ask(uri)
         return self._checked(section if section is not None else self._initial)
 
@@ -86,8 +86,8 @@ class Configuration:
     def tell(self, message: str) -> None:
         """Show a message to the user, but only once."""
         _log.warning("%s", message)
-        if message not in self._told:
-            self._told.add(message)
+        if message not in self._shown:
+            self._shown.add(message)
             show_message(self._server, types.MessageType.Warning, message)
 
     async def _ask(self, uri: str) -> Any:

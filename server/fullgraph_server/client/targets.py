@@ -45,13 +45,13 @@ class NoTarget:
 
 
 class Targets:
-    """Finds targets in the client's folders."""
+    """Registry of the targets in the client's folders."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
     def find(self, name: str) -> Target | NoTarget:
-        """The target of this id, or the file of this URI or path as a whole."""
+        """Return the target of this id, or the file of this URI or path as a whole."""
         if "://" in name or name.startswith("untitled:"):
             filename = self._documents.filename(name)
             if filename is None:
@@ -72,23 +72,23 @@ class Targets:
         return self._example(filename, qualname) if qualname else self._file(filename)
 
     async def all(self, also: Iterable[str]) -> list[ListedTarget]:
-        """All targets of the open folders, those of the configuration first; and some others by their ids."""
+        """List the targets of the open folders, those of the configuration first, and others by their ids."""
         roots = [workspace.root for workspace in self._documents.workspaces()]
         # In a thread of its own: it reads every Python file.
-        found = await asyncio.to_thread(_discover, roots)
-        known = {item.target.id for item in found}
-        others = (self.find(name) for name in also if name not in known)
-        return found + [self.place(target) for target in others if not isinstance(target, NoTarget)]
+        listed = await asyncio.to_thread(_discover, roots)
+        names = {item.target.id for item in listed}
+        others = (self.find(name) for name in also if name not in names)
+        return listed + [self.place(target) for target in others if not isinstance(target, NoTarget)]
 
     def place(self, target: Target) -> ListedTarget:
-        """A target that was not searched for, with its place in the text that the client shows."""
+        """Locate a target in the text that the client shows."""
         if isinstance(target.program, Trace):
             return ListedTarget(target, target.cwd, False, None)
         place = target_place(target, self._documents.source(target.filename))
         return ListedTarget(target, self._root(target.filename), False, place)
 
     def of_file(self, filename: str) -> Sequence[Target]:
-        """What can be run in one file as the client shows it, tests of all kinds included."""
+        """List the targets in one file as the client shows it, tests of all kinds included."""
         source = self._documents.source(filename)
         return file_targets(source, self._root(filename)) if source else ()
 
@@ -110,7 +110,7 @@ class Targets:
         return pytest_target(node, self._root(filename))
 
     def _located(self, path: str) -> str | None:
-        """The absolute path of one that may be relative to an open folder."""
+        """Return the absolute path of one that may be relative to an open folder."""
         if os.path.isabs(path):
             return os.path.normpath(path)
         candidates = (os.path.normpath(space.root / path) for space in self._documents.workspaces())
@@ -125,8 +125,8 @@ class Targets:
         if isinstance(source, NoTarget):
             return source
         targets = example_targets(source, self._root(filename))
-        found = next((target for target in targets if target.id == f"{filename}::{qualname}"), None)
-        return found or NoTarget(f"{qualname} in {filename} has no example call.")
+        target = next((target for target in targets if target.id == f"{filename}::{qualname}"), None)
+        return target or NoTarget(f"{qualname} in {filename} has no example call.")
 
     def _source(self, filename: str) -> SourceFile | NoTarget:
         if os.path.isdir(filename):
@@ -159,7 +159,7 @@ class Place:
 
 
 def target_place(target: Target, source: SourceFile | None) -> Place | None:
-    """The place of a function, class, test or main guard; of a file as a whole there is none."""
+    """Locate a function, class, test or main guard; ``None`` for a file as a whole."""
     if source is None or source.tree is None:
         return None
     if isinstance(target.program, (Script, Torchrun)):
@@ -176,24 +176,24 @@ def target_place(target: Target, source: SourceFile | None) -> Place | None:
 
 
 def _discover(roots: Sequence[Path]) -> list[ListedTarget]:
-    """The targets of some folders, each once. Runs outside of the event loop."""
-    found: dict[str, ListedTarget] = {}
+    """List the targets of some folders, each once. Runs outside of the event loop."""
+    listed: dict[str, ListedTarget] = {}
     read = SourceReader()
 
     def add(root: Path, target: Target, configured: bool) -> None:
         place = target_place(target, read(target.filename))
-        found.setdefault(target.id, ListedTarget(target, root, configured, place))
+        listed.setdefault(target.id, ListedTarget(target, root, configured, place))
 
     for root, target in _configured(roots):
         add(root, target, True)
     for root in roots:
         for target in find_targets(root):
             add(root, target, False)
-    return list(found.values())
+    return list(listed.values())
 
 
 def _configured(roots: Iterable[Path]) -> Iterator[tuple[Path, Target]]:
-    """The configured targets of each folder; a name that an earlier folder has already gets the folder's."""
+    """List the configured targets of each folder. A name that is taken already gets the folder's added."""
     names: set[str] = set()
     for root in roots:
         for target in configured_targets(read_config(root)):

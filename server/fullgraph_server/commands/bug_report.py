@@ -32,7 +32,7 @@ _OF_REPRO = "code of your program and what it was called with, weights perhaps a
 
 @dataclass(frozen=True)
 class _Failure:
-    """What is reported: in one sentence, as a program, and what the compiler said.
+    """A failure to report: in one sentence, as a program, and what the compiler said.
 
     ``holds`` says what of the user's is in the program.
     """
@@ -65,11 +65,11 @@ def register(
             failure = await _of_repro(repro, source, python, root)
         else:
             report = runs.report(target.id)
-            found = _of_report(report, documents.source(target.filename)) if report else None
-            if found is None:
+            worst = _of_report(report, documents.source(target.filename)) if report else None
+            if worst is None:
                 problem = f"{target.label} has no failure to report: analyze it first."
                 return BugReportItem(problem=problem)
-            failure = found
+            failure = worst
         text = _text(failure, await environment_report(python, root))
         always = "the error log and paths of this machine: read it before you publish it."
         return BugReportItem(text, f"The bug report holds {failure.holds}, {always}")
@@ -84,7 +84,7 @@ async def _of_repro(repro: Path, source: SourceFile, python: Interpreter, root: 
 
 
 def _of_report(report: Report, source: SourceFile | None) -> _Failure | None:
-    """The worst finding of a run, with the file that ran."""
+    """Take the worst finding of a run, with the file that ran."""
     failures = [finding for finding in report.findings if finding.severity == "error"]
     failures.sort(key=lambda finding: not finding.minifiable)
     if not failures:

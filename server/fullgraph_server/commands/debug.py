@@ -50,7 +50,7 @@ def register(
 def debug_configuration(
     target: Target, python: str, folder: Path | None, uncompiled: bool
 ) -> DebugConfiguration:
-    """The launch configuration of a target. TorchInductor's code stays in ``folder``, for breakpoints."""
+    """Make a target's launch configuration. TorchInductor's code stays in ``folder``, for breakpoints."""
     program, module = None, None
     if is_repro(target.filename):
         # It shall fail in this process, where the debugger sees it, rather than report that it did.

@@ -35,40 +35,40 @@ def register(server: LanguageServer, documents: Documents, runs: Runs) -> None:
 
 
 def shown_lines(filename: str, reports: Iterable[Report], drifts: Drifts) -> list[GraphLinesItem]:
-    """How the lines of a file as it is now ran, each as the first of the reports that knows it tells."""
-    known: set[int] = set()
+    """Say how the lines of a file as it is now ran, each by the first of the reports that has it."""
+    covered: set[int] = set()
     shown: list[tuple[int, int, GraphLines]] = []
     for report in reports:
         here = [lines for lines in report.graph_lines if lines.filename == filename]
         drift = drifts(report, filename) if here else _NO_DRIFT
-        found = [(*rows, lines) for lines in here for rows in _rows(lines.spans, drift, known)]
-        known.update(row for first, last, _ in found for row in range(first, last + 1))
-        shown += found
+        new = [(*rows, lines) for lines in here for rows in _rows(lines.spans, drift, covered)]
+        covered.update(row for first, last, _ in new for row in range(first, last + 1))
+        shown += new
     shown.sort(key=itemgetter(0))
     return [_item(*lines) for lines in shown]
 
 
 def label(graphs: Iterable[NumberedGraph]) -> str:
-    """Graphs in words, as Markdown, a line each."""
+    """Describe graphs in Markdown, a line each."""
     lines = [escaped(_words(graph)) for graph in graphs]
     more = len(lines) - _MOST_GRAPHS
     return "\n".join([*lines[:_MOST_GRAPHS], *([f"and {more} more"] if more > 0 else [])])
 
 
-def _rows(spans: Sequence[Span], drift: Drift, known: AbstractSet[int]) -> Iterator[tuple[int, int]]:
-    """The first and the last row, now, of statements that are as they ran, and that no newer run knows."""
+def _rows(spans: Sequence[Span], drift: Drift, covered: AbstractSet[int]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last row, now, of statements that are as they ran and in no newer report."""
     first, last = spans[0].row, spans[-1].end_row
     shift = drift.shift(first, last)
-    if shift is not None and known.isdisjoint(range(first + shift, last + shift + 1)):
+    if shift is not None and covered.isdisjoint(range(first + shift, last + shift + 1)):
         yield first + shift, last + shift
     elif len(spans) > 1:
         # Edits are few: most of the statements are found together.
         middle = len(spans) // 2
-        yield from _rows(spans[:middle], drift, known)
-        yield from _rows(spans[middle:], drift, known)
+        yield from _rows(spans[:middle], drift, covered)
+        yield from _rows(spans[middle:], drift, covered)
     elif shift is None and (moved := drift.span(spans[0])).change == "same":
         rows = moved.span.row, moved.span.end_row
-        if known.isdisjoint(range(rows[0], rows[1] + 1)):
+        if covered.isdisjoint(range(rows[0], rows[1] + 1)):
             yield rows
 
 

@@ -20,7 +20,7 @@ from ..workspace.config import read_config
 async def interpreter_of(
     uri: str, documents: Documents, configuration: Configuration
 ) -> tuple[Interpreter, Path]:
-    """The Python that runs the targets of a file or folder, and the open folder around it."""
+    """Return the Python that runs the targets of a file or folder, and the open folder around it."""
     filename = documents.filename(uri) or os.getcwd()
     root = documents.workspace_of(filename).root
     return choose_interpreter(read_config(root), await configuration.overrides(uri, root)), root
@@ -32,8 +32,8 @@ def register(server: LanguageServer, documents: Documents, configuration: Config
     @server.feature(INTERPRETER)
     async def interpreter(params: InterpreterParams) -> InterpreterItem:
         chosen, _ = await interpreter_of(params.uri, documents, configuration)
-        found = await probe(chosen.path)
-        return InterpreterItem(chosen.path, chosen.origin, found.python, found.torch, found.problem)
+        versions = await probe(chosen.path)
+        return InterpreterItem(chosen.path, chosen.origin, versions.python, versions.torch, versions.problem)
 
     @server.feature(ENVIRONMENT)
     async def environment(params: InterpreterParams) -> str:

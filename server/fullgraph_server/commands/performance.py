@@ -175,7 +175,7 @@ class _Views:
 
 
 def _uris(shown: Iterable[ShownDocument]) -> _Uris:
-    """The document of each kernel, by its code and name; that of the whole code has no name."""
+    """Map code and name of each kernel to its document; that of the whole code has no name."""
     return {
         (id(item.document.code), item.document.title if item.document.launches else ""): item.uri
         for item in shown
@@ -184,5 +184,5 @@ def _uris(shown: Iterable[ShownDocument]) -> _Uris:
 
 
 def _sum(numbers: Iterable[int]) -> int | None:
-    found = list(numbers)
-    return sum(found) if found else None
+    summands = list(numbers)
+    return sum(summands) if summands else None

@@ -38,21 +38,21 @@ def register(server: LanguageServer, runs: Runs, items: ReportItems) -> None:
 
     @server.feature(REPORT)
     async def report(params: ReportParams) -> ReportItem | None:
-        found = runs.report(params.target)
-        return items.report(found) if found else None
+        shown = runs.report(params.target)
+        return items.report(shown) if shown else None
 
     @server.feature(GUARDS)
     async def guards(params: GuardsParams) -> list[GuardItem]:
-        found = runs.report(params.target)
-        if found is None or found.generation != params.generation or params.frame >= len(found.frames):
+        shown = runs.report(params.target)
+        if shown is None or shown.generation != params.generation or params.frame >= len(shown.frames):
             return []
-        frame = found.frames[params.frame]
-        guards = sorted(frame.guards, key=lambda guard: _importance(found, guard))
-        return [items.guard(found, frame, guard) for guard in guards]
+        frame = shown.frames[params.frame]
+        guards = sorted(frame.guards, key=lambda guard: _importance(shown, guard))
+        return [items.guard(shown, frame, guard) for guard in guards]
 
 
 def _importance(report: Report, guard: Guard) -> tuple[int, bool, bool]:
-    """Those that failed first, then those of the user's values that have a name."""
+    """Return a sort key: guards that failed first, then those of the user's values that have a name."""
     return -guard.failures, not written_name(guard.source), is_of_library(guard, report.files)
 
 
@@ -61,9 +61,9 @@ def _is_code(shown: ShownDocument) -> bool:
 
 
 def dry_item(report: Report) -> DryItem | None:
-    """That a run had no data, if so."""
-    told = report.dry
-    return DryItem(devices.brief(told), devices.sentence(told), list(told.unknown)) if told else None
+    """Say that a run had no data, if so."""
+    dry = report.dry
+    return DryItem(devices.brief(dry), devices.sentence(dry), list(dry.unknown)) if dry else None
 
 
 def _rank(rank: RankSummary) -> RankItem:

@@ -27,7 +27,7 @@ from ..workspace.targets import Target, Trace, trace_of, trace_target
 from .run import summary
 
 _LOOK_SECONDS = 1.0
-"""How often somebody looks whether a log has grown."""
+"""Seconds between two looks whether a log has grown."""
 _READING_SHARE = 0.1
 """The part of the time that may go into reading a log that grows."""
 _GONE = "These traces are not open any more: open both, and compare them again.\n"
@@ -56,7 +56,7 @@ def register(server: LanguageServer, targets: Targets, documents: Documents, run
 
 
 def read_comparison(uri: str, documents: Documents, runs: Runs) -> str | None:
-    """The text of a comparison; ``None`` if the URI is of none."""
+    """Return the text of a comparison; ``None`` if the URI is not that of one."""
     try:
         names = [name for name, _ in json.loads(unquote(urlsplit(uri).query))]
     except (ValueError, TypeError):
@@ -78,7 +78,7 @@ def read_comparison(uri: str, documents: Documents, runs: Runs) -> str | None:
 
 
 class _Growing:
-    """Reads traces, and again when more was written."""
+    """Reader of traces, which reads them again when more was written."""
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
@@ -93,14 +93,14 @@ class _Growing:
         return await self._runs.start(target.id)
 
     async def _watch(self, name: str, path: Path) -> None:
-        known, pause = await asyncio.to_thread(stamp, path), _LOOK_SECONDS
+        read, pause = await asyncio.to_thread(stamp, path), _LOOK_SECONDS
         while True:
             await asyncio.sleep(pause)
             if self._runs.state(name).run is None:  # closed
                 return
             now = await asyncio.to_thread(stamp, path)
-            if now is not None and now != known:
-                known, begun = now, time.monotonic()
+            if now is not None and now != read:
+                read, begun = now, time.monotonic()
                 await self._runs.start(name)
                 pause = max(_LOOK_SECONDS, (time.monotonic() - begun) / _READING_SHARE)
 

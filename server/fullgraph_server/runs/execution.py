@@ -1,4 +1,4 @@
-"""What makes the report of one generation of a target, whatever the target is."""
+"""Executions: each makes the report of one generation of a target, of whatever kind the target is."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Execution(Protocol):
 
     @property
     def facts(self) -> Sequence[Fact]:
-        """What the report is made of."""
+        """The facts that the report is made of."""
 
     def cancel(self) -> None:
-        """End it now; what is known until then stays."""
+        """End it now; the facts until then stay."""
 
     async def execute(self) -> Report:
         """Make the report. Whatever the target's programs do, this raises nothing; errors here it may."""
@@ -42,11 +42,11 @@ class Execution(Protocol):
         """Get ready to do the same again, for a program that imports these."""
 
     def depends_on(self, report: Report) -> frozenset[str]:
-        """The files after whose change the report would be another."""
+        """Return the files that the report depends on."""
 
 
 def execution_of(job: Job) -> Execution:
-    """The work that a target stands for."""
+    """Create the execution of a target's job."""
     program = job.plan.target.program
     if isinstance(program, Trace):
         return TraceExecution(job, program)
@@ -55,16 +55,16 @@ def execution_of(job: Job) -> Execution:
     )
 
 
-def failed_report(told: Report, filename: str, error: Exception) -> Report:
-    """The report of a run in which Fullgraph itself failed: what it had told, and the error as a finding.
+def failed_report(partial: Report, filename: str, error: Exception) -> Report:
+    """Return the report of a run in which Fullgraph itself failed: ``partial``, and the error as a finding.
 
     ``filename`` is the target's. The traceback goes to the log.
     """
-    _log.error("the run of %s failed", told.target, exc_info=error)
+    _log.error("the run of %s failed", partial.target, exc_info=error)
     place = Span(filename, 1, 1, 1, 1)
     finding = Finding("target-error", "target-error", "error", own_failure(error), place, hints=(REPORT_IT,))
-    findings = sorted((*told.findings, finding), key=by_place)
-    return replace(told, status="crashed", findings=tuple(findings))
+    findings = sorted((*partial.findings, finding), key=by_place)
+    return replace(partial, status="crashed", findings=tuple(findings))
 
 
 class ProgramExecution:
@@ -72,11 +72,11 @@ class ProgramExecution:
 
     def __init__(self, job: Job, program: Program) -> None:
         plan = job.plan
-        asked = RunRequest(job.generation, program, job.depth, plan.texts)
-        settings, request = with_limits(plan.settings, asked, plan.workspace.root)
+        request = RunRequest(job.generation, program, job.depth, plan.texts)
+        settings, limited = with_limits(plan.settings, request, plan.workspace.root)
         self.facts: list[Fact] = []
         self._job = job
-        self._run = Run(job.workers, settings, request, job.libraries, job.on_output)
+        self._run = Run(job.workers, settings, limited, job.libraries, job.on_output)
         self._preview: PreviewRun | None = None
         self._end: RunFinished | None = None
         """How the program ended, while its graphs are still compiled elsewhere."""
@@ -104,7 +104,7 @@ class ProgramExecution:
         self._job.workers.expect(self._job.plan.settings, libraries)
 
     def depends_on(self, report: Report) -> frozenset[str]:
-        """What the program imported."""
+        """Return the files that the program imported."""
         return frozenset(report.files)
 
     def _take(self, facts: Sequence[Fact]) -> None:

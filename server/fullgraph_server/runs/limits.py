@@ -1,4 +1,4 @@
-"""What is asked of a worker, with the limits that suit it: deeper requests take longer, and keep kernels."""
+"""Limits of requests to a worker: deeper ones may take longer, and keep the kernels that they compile."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..workers.settings import RunSettings
 from ..workspace.own_folder import kernel_cache
 
 _DEEPER = 5.0
-"""How much longer than one graph a run may take that goes deeper: it runs program and graphs often."""
+"""The time limit of a deeper run, as a multiple of that of one graph: it runs program and graphs often."""
 
 _QUICK: Final[tuple[Depth, ...]] = ("graph", "late-compile")
 """Depths of runs that take no longer than others."""
@@ -24,7 +24,7 @@ Request: TypeAlias = RunRequest | MinifyRequest
 
 
 def with_limits(settings: RunSettings, request: Request, root: Path) -> tuple[RunSettings, Request]:
-    """Settings and request with what follows from each other, for a target of the workspace at ``root``."""
+    """Return settings and request with their limits, for a target of the workspace at ``root``."""
     request = replace(request, patience=settings.patience)
     if isinstance(request, MinifyRequest):
         # However long it takes: its progress is seen, and what it has when it is stopped stays.
@@ -39,7 +39,7 @@ def with_limits(settings: RunSettings, request: Request, root: Path) -> tuple[Ru
 
 
 def settings_at(settings: RunSettings, depth: Depth) -> RunSettings:
-    """The settings of a run with the time that its depth needs."""
+    """Return the settings of a run with the time that its depth needs."""
     if depth in _QUICK or settings.timeout is None:
         return settings
     return replace(settings, timeout=settings.patience * (1 if depth in _DYNAMO_ALONE else _DEEPER))

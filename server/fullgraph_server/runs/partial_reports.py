@@ -1,4 +1,4 @@
-"""Reports of a run that is on, made of what it has told so far."""
+"""Reports of a run that is on, made of its facts so far."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _FOLDING_SHARE = 0.1
 class PartialReports:
     """Makes reports as facts come in, not too often, and beside the event loop, which has requests to answer.
 
-    ``make`` makes the report of all that is known when it is called, in a thread. ``on_report`` gets those
-    that tell something; without it only the last one is made. An unfinished report that cannot be made is
+    ``make`` makes the report of all facts when it is called, in a thread. ``on_report`` gets the reports
+    that are worth showing; without it only the last one is made. An unfinished report that cannot be made is
     left out.
     """
 
@@ -45,7 +45,7 @@ class PartialReports:
         self._refreshing = asyncio.create_task(self._refresh(0))
 
     async def finish(self) -> Report:
-        """The last report, once it has been made. Raises what kept it from that."""
+        """Return the last report, once it is made. Raises the error that kept it from that."""
         assert self._refreshing is not None, "the end was not noted"
         return await self._refreshing
 
@@ -68,9 +68,9 @@ class PartialReports:
 
 def _log_failure(refreshing: asyncio.Task[Report]) -> None:
     if not refreshing.cancelled() and (error := refreshing.exception()):
-        _log.error("no report could be made of what a run has told so far", exc_info=error)
+        _log.error("no report could be made of the facts of a run so far", exc_info=error)
 
 
 def is_worth_showing(report: Report) -> bool:
-    """Whether a report may take the earlier one's place: one without a finding waits for its end."""
+    """Tell whether a report may take the earlier one's place: one without a finding waits for its end."""
     return bool(report.findings) or report.status not in (None, "cancelled")

@@ -1,4 +1,4 @@
-"""What is to be done for a target, once it is clear with which settings and of which text."""
+"""Plans and jobs: what a run is made of, once its settings and texts are clear."""
 
 from __future__ import annotations
 
@@ -29,32 +29,32 @@ class Plan:
     """The files that differ from those on disk."""
 
     def switched(self, switches: Mapping[str, Any]) -> Plan:
-        """The same with some attributes of its switches set, for one run."""
+        """Return the plan with some attributes of its switches set, for one run."""
         changed = replace(self.settings.switches, **switches)
         return replace(self, settings=replace(self.settings, switches=changed))
 
-    def depth(self, asked: Depth) -> Depth:
-        """How deep a run goes of which so much is asked: a preview builds its kernels as they are written."""
-        return "kernels" if asked == "build" and self.settings.switches.device else asked
+    def depth(self, requested: Depth) -> Depth:
+        """Return the depth of a run: a preview builds its kernels as it writes them."""
+        return "kernels" if requested == "build" and self.settings.switches.device else requested
 
 
 @dataclass(frozen=True)
 class Job:
-    """One generation of a target: how it is made, and who is told of it."""
+    """One generation of a target: how it is made, and who gets its reports and output."""
 
     plan: Plan
     generation: int
     depth: Depth
     workers: WorkerPool
     libraries: Sequence[str] = ()
-    """The installed modules that the target's program imports, as far as is known."""
+    """The installed modules that the target's program imported in its last runs."""
     on_report: Callable[[Report], None] | None = None
-    """Gets the report of what is known so far, whenever there is more; ``None`` if nobody wants that."""
+    """Gets the report of the facts so far, whenever there are more; ``None`` if nobody wants that."""
     on_output: Callable[[str], None] = to_stderr
     """Gets what the target's program prints."""
 
     def fold(self, torch: str, facts: Sequence[Fact]) -> Report:
-        """The report of facts that one process has told."""
-        target = self.plan.target
-        told = (*problem_facts(target), *facts)
-        return fold(target.id, self.generation, torch, told, self.plan.workspace, target.filename, self.depth)
+        """Return the report of the facts of one process."""
+        plan, target = self.plan, self.plan.target
+        facts = (*problem_facts(target), *facts)
+        return fold(target.id, self.generation, torch, facts, plan.workspace, target.filename, self.depth)

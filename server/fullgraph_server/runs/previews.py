@@ -40,7 +40,7 @@ for path in sorted(pathlib.Path(__file__).parent.glob("graph_*.py")):
     except Exception:
         traceback.print_exc()
 """
-"""Compiles every graph, also after one that fails, which the compiler itself tells."""
+"""Compiles every graph, also after one that fails: the compiler's own facts say so."""
 
 
 _MAKE: Final = (
@@ -55,7 +55,7 @@ _NAME: Final = (
 
 
 def no_preview(deferred: PreviewDeferred, torch: str) -> TargetProblem:
-    """What a person is told who has no interpreter for previews."""
+    """Make the finding that there is no interpreter for previews, with how to make one."""
     message = f"no kernels for a GPU: {deferred.reason}, and there is no preview environment"
     hints = (_MAKE.format(release=torch.partition("+")[0]), _NAME)
     return TargetProblem("error", message, hints, of_run=True)
@@ -74,12 +74,12 @@ class PreviewRun:
         }
         main = str(Path(self._folder.name) / "main.py")
         settings = replace(plan.settings, python=python, cwd=Path(self._folder.name))
-        asked = RunRequest(job.generation, Script(main), job.depth)
-        settings, request = with_limits(settings, asked, plan.workspace.root)
+        request = RunRequest(job.generation, Script(main), job.depth)
+        settings, limited = with_limits(settings, request, plan.workspace.root)
         Path(main).write_text(_MAIN)
         for filename, graph in self._files.items():
             Path(filename).write_text(graph.text)
-        self._run = Run(job.workers, settings, request, (), job.on_output)
+        self._run = Run(job.workers, settings, limited, (), job.on_output)
         self._places = {filename: dict(graph.places) for filename, graph in self._files.items()}
         self._compile_ids: dict[str, str] = {}
         """Those of the program, by those in the preview environment."""
@@ -89,7 +89,7 @@ class PreviewRun:
         self._run.cancel()
 
     async def execute(self, on_facts: Callable[[Sequence[Fact]], None]) -> None:
-        """Compile the graphs; facts are told as if the program's own torch had compiled them."""
+        """Compile the graphs; ``on_facts`` gets the facts as if the program's own torch had compiled them."""
         with self._folder:
             await self._run.execute(lambda facts: on_facts(self._of_program(facts)))
 
@@ -97,10 +97,10 @@ class PreviewRun:
         for fact in facts:
             if isinstance(fact, FrameStarted) and fact.filename in self._files:
                 self._compile_ids[fact.compile_id] = self._files[fact.filename].compile_id
-        return [told for fact in facts if (told := self._translated(fact)) is not None]
+        return [translated for fact in facts if (translated := self._translated(fact)) is not None]
 
     def _translated(self, fact: Fact) -> Fact | None:
-        """What a fact says of the program; nothing if it is about the way here alone."""
+        """Translate a fact into one about the program; ``None`` if it is about the preview's own files."""
         if isinstance(fact, RanDry):
             return replace(fact, unknown=(*self._other_torch(), *fact.unknown))
         if isinstance(fact, (KernelCompiled, TargetProblem)):
@@ -126,7 +126,7 @@ class PreviewRun:
         return replace(node, frame=stack[-1] if stack else None, stack=stack)
 
     def _stack(self, stack: Stack) -> Stack:
-        """The program's calls behind a stack that ends in the text of a graph."""
+        """Return the program's calls behind a stack that ends in the text of a graph."""
         for frame in reversed(stack):
             if frame.filename in self._places:
                 return self._places[frame.filename].get(frame.row, ())

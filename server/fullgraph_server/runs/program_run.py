@@ -69,10 +69,10 @@ _Cause: TypeAlias = Literal["answered", "exited", "timeout", "memory"]
 
 
 class Run:
-    """One run of what a worker is asked for. Execute it once."""
+    """One run of a worker's request. Execute it once."""
 
     torch: str
-    """The version of the target's torch, empty until it is known."""
+    """The version of the target's torch; empty until the worker has said it."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class Run:
         self._cancelled = False
 
     def cancel(self) -> None:
-        """End the run now; what it told until then stays."""
+        """End the run now; its facts until then stay."""
         self._cancelled = True
         self._give_up()
 
@@ -183,8 +183,8 @@ class Run:
             message = f"The program did not finish within {settings.timeout:g} s."
             return _Ending("timeout", message, (_LONGER,))
         gib = (settings.memory or 0) / _GIB
-        asked = self._request
-        dry = isinstance(asked, MinifyRequest) or asked.switches.without_data
+        request = self._request
+        dry = isinstance(request, MinifyRequest) or request.switches.without_data
         hints = (_MORE,) if dry else (_MORE, _WITHOUT_DATA)
         return _Ending("memory", f"The program used more than {gib:.3g} GiB of memory.", hints)
 
@@ -221,7 +221,7 @@ class Run:
 
 
 def _runs_it_itself(request: RunRequest | MinifyRequest) -> bool:
-    """Whether the worker's own process runs the program: else its stack says nothing of that."""
+    """Tell whether the worker's own process runs the program: else its stack says nothing about it."""
     return isinstance(request, RunRequest) and request.depth in ("graph", "kernels", "build")
 
 

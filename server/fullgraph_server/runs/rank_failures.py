@@ -1,4 +1,4 @@
-"""Which rank is at fault where one has failed, and what is only a consequence of that."""
+"""Failures of ranks: which rank is at fault, and which failures are only a consequence of that."""
 
 from __future__ import annotations
 
@@ -13,29 +13,30 @@ _IN_TORCH = re.compile(r"[\\/]torch[\\/]")
 
 
 def has_failed(facts: Sequence[Fact]) -> bool:
-    """Whether a process has ended in another way than by itself and well."""
+    """Tell whether a process has ended in another way than by itself and well."""
     end = facts[-1] if facts else None
     return isinstance(end, RunFinished) and end.status != "finished" and end.exit_code != 0
 
 
-def with_consequences(told: Mapping[int, Sequence[Fact]]) -> dict[int, tuple[Fact, ...]]:
-    """The facts of each rank, in which the end that another rank's failure has led to is no error.
+def with_consequences(facts_of: Mapping[int, Sequence[Fact]]) -> dict[int, tuple[Fact, ...]]:
+    """Return the facts of each rank, in which an end that another rank's failure led to is no error.
 
     A rank whose peer has gone raises inside of torch, in whatever waits for the peer; or it is ended, since
     it would wait for ever.
     """
     culprit = next(
-        (rank for rank, facts in told.items() if has_failed(facts) and not _is_victim(facts)), None
+        (rank for rank, facts in facts_of.items() if has_failed(facts) and not _is_victim(facts)), None
     )
     if culprit is None:
-        return {rank: tuple(facts) for rank, facts in told.items()}
+        return {rank: tuple(facts) for rank, facts in facts_of.items()}
     return {
-        rank: tuple(_excused(facts, culprit) if _is_victim(facts) else facts) for rank, facts in told.items()
+        rank: tuple(_excused(facts, culprit) if _is_victim(facts) else facts)
+        for rank, facts in facts_of.items()
     }
 
 
 def _is_victim(facts: Sequence[Fact]) -> bool:
-    """Whether a process may have ended because another one did."""
+    """Tell whether a process may have ended because another one did."""
     return any(_was_ended(fact) or _raised_in_torch(fact) for fact in facts)
 
 

@@ -38,26 +38,26 @@ _MOST_OUTPUT = 1_000_000
 
 
 class RunObserver:
-    """Is told what happens to runs. For one target, generations only grow."""
+    """Observer of runs. For one target, generations only grow."""
 
     def started(self, target: Target, generation: int, cancel: Callable[[], None]) -> None:
-        """A run begins; ``cancel`` ends it."""
+        """Take note that a run begins; ``cancel`` ends it."""
 
     def reported(self, report: Report) -> None:
-        """There is a newer report of the target: of facts so far, or of the whole run."""
+        """Take a newer report of the target: of the facts so far, or of the whole run."""
 
     def finished(self, target: Target, generation: int, status: Status) -> None:
-        """The run is over, and what it told has been reported."""
+        """Take note that the run is over; all its facts have been reported."""
 
     def cleared(self, target: str) -> None:
-        """The target's report is gone."""
+        """Take note that the target's report is gone."""
 
     def changed(self, target: str, state: TargetState) -> None:
-        """The target's state is another."""
+        """Take a new state of the target."""
 
 
 class Runs:
-    """Every target that was asked for. One run of a target is on at a time, and one waits."""
+    """Schedule of all targets: for each, one run is on at a time, and one waits."""
 
     def __init__(self, plan: Planner, observers: Sequence[RunObserver]) -> None:
         self._plan = plan
@@ -67,7 +67,7 @@ class Runs:
         self._workers = WorkerPool()
         self._turns = asyncio.Semaphore(_AT_ONCE)
 
-    # -- what is asked for ---------------------------------------------------------------------
+    # -- requests ------------------------------------------------------------------------------
 
     def start(
         self, target: str, depth: Depth | None = None, switches: Mapping[str, Any] | None = None
@@ -112,7 +112,7 @@ class Runs:
         """Forget one target or all, as if it had never run."""
         for name, slot in self._selected(target):
             slot.clear()
-            self._tell(lambda observer, name=name: observer.cleared(name))  # type: ignore[misc]
+            self._notify(lambda observer, name=name: observer.cleared(name))  # type: ignore[misc]
             self._show_state(name, slot, generation=0, stale=False, run_on_save=True)
 
     async def close(self) -> None:
@@ -147,7 +147,7 @@ class Runs:
         slot = self._slots.get(plan.target.id)
         return Run(self._workers, settings, limited, slot.kept.libraries if slot else (), _Output().write)
 
-    # -- what others ask ------------------------------------------------------------------------
+    # -- results --------------------------------------------------------------------------------
 
     def reports(self) -> tuple[Report, ...]:
         """Return the reports of finished runs, the newest of each target."""
@@ -243,7 +243,7 @@ class Runs:
             report = self._failed(name, slot, generation, error)
         except asyncio.CancelledError:
             slot.end("cancelled")
-            self._tell(lambda observer: observer.finished(target, generation, "cancelled"))
+            self._notify(lambda observer: observer.finished(target, generation, "cancelled"))
             raise
         status = report.status or "crashed"
         slot.end(status)
@@ -254,7 +254,7 @@ class Runs:
             is_shown = is_worth_showing(report) and run.phase == "running"
             stale = slot.state.stale or (was_stale and not is_shown)
             self._show_state(name, slot, stale=stale)
-        self._tell(lambda observer: observer.finished(target, generation, status))
+        self._notify(lambda observer: observer.finished(target, generation, status))
         return report
 
     async def _execute(self, name: str, slot: Slot, run: CurrentRun, plan: Plan) -> Report:
@@ -269,7 +269,7 @@ class Runs:
             _Output().write,
         )
         execution = run.execution = execution_of(job)
-        if error := self._tell(
+        if error := self._notify(
             lambda observer: observer.started(plan.target, run.generation, execution.cancel)
         ):
             raise error
@@ -295,25 +295,25 @@ class Runs:
         """Take a report, and show it. Raises the error of an observer that cannot."""
         if slot.phase in ("superseded", "cleared"):
             return
-        if error := self._tell(lambda observer: observer.reported(report)):
+        if error := self._notify(lambda observer: observer.reported(report)):
             raise error
         slot.show(report)
         # Its process may take a moment to go: nobody has to wait for that.
         self._show_state(target, slot)
 
     def _show_state(self, name: str, slot: Slot, **changes: Any) -> None:
-        """Tell the observers what a target does, if that or one of ``changes`` is new."""
+        """Show the observers what a target does, if that or one of ``changes`` is new."""
         state = replace(slot.state, run=slot.run_state, **changes)
         if state != slot.state:
             slot.state = state
-            self._tell(lambda observer: observer.changed(name, state))
+            self._notify(lambda observer: observer.changed(name, state))
 
-    def _tell(self, tell: Callable[[RunObserver], None]) -> Exception | None:
-        """Tell all observers; the error of one keeps nothing from the others, and is returned."""
+    def _notify(self, notify: Callable[[RunObserver], None]) -> Exception | None:
+        """Notify all observers; the error of one keeps nothing from the others, and is returned."""
         failed = None
         for observer in self._observers:
             try:
-                tell(observer)
+                notify(observer)
             except Exception as error:
                 _log.exception("%s failed", type(observer).__name__)
                 failed = error

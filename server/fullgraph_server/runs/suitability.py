@@ -1,4 +1,4 @@
-"""What a target is of no use for: several ranks, or a program that ran elsewhere."""
+"""Suitability of targets: some purposes need one process, or a program that can run here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _READABLE: Final[frozenset[Purpose]] = frozenset(("graph", "kernels", "build"))
 
 
 def unsuited(target: Target, purpose: Purpose) -> str:
-    """Why a target is of no use for this, in one sentence; empty if it is."""
+    """Say in one sentence why a target does not suit a purpose; empty if it does."""
     program = target.program
     if isinstance(program, Trace) and purpose not in _READABLE:
         return f"{target.label} is a trace of what ran elsewhere: name a script or an example for that."

@@ -21,7 +21,7 @@ from .program_run import Run
 from .rank_failures import has_failed, with_consequences
 
 _GRACE_SECONDS = 3.0
-"""How long the other ranks go on after one has failed: they may have something to tell, or wait for it."""
+"""How long the other ranks go on after one has failed: they may still send facts, or wait for it."""
 
 _MASTER = "127.0.0.1"
 
@@ -32,7 +32,7 @@ class TorchrunExecution:
     def __init__(self, job: Job, program: Torchrun) -> None:
         plan = job.plan
         self._settings = _shared(plan.settings, program.ranks)
-        asked = RunRequest(job.generation, program.script, job.depth, plan.texts)
+        request = RunRequest(job.generation, program.script, job.depth, plan.texts)
         port = _free_port()
         self._meeting = tempfile.TemporaryDirectory(prefix="fullgraph-ranks-")
         self._job = job
@@ -41,14 +41,14 @@ class TorchrunExecution:
         for rank in range(program.ranks):
             output = _RankOutput(rank, job.on_output)
             variables = variables_of(rank, program.ranks, port)
-            own = replace(asked, variables=variables, meeting=self._meeting.name)
-            settings, request = with_limits(self._settings, own, plan.workspace.root)
-            run = Run(job.workers, settings, request, job.libraries, output.write)
-            self._ranks.append(_Rank(rank, run, output, self._told))
+            own = replace(request, variables=variables, meeting=self._meeting.name)
+            settings, limited = with_limits(self._settings, own, plan.workspace.root)
+            run = Run(job.workers, settings, limited, job.libraries, output.write)
+            self._ranks.append(_Rank(rank, run, output, self._take_note))
 
     @property
     def facts(self) -> list[Fact]:
-        """What the ranks have told."""
+        """The facts of all ranks."""
         return [fact for rank in self._ranks for fact in rank.facts]
 
     def cancel(self) -> None:
@@ -77,31 +77,31 @@ class TorchrunExecution:
             self._meeting.cleanup()
 
     def prepare(self, libraries: Sequence[str]) -> None:
-        """Get ready for the next run: all ranks come from the same warm_pool."""
+        """Get ready for the next run: all ranks come from the same warm pool."""
         self._job.workers.expect(self._settings, libraries)
 
     def depends_on(self, report: Report) -> frozenset[str]:
-        """What the ranks imported."""
+        """Return the files that the ranks imported."""
         return frozenset(report.files)
 
-    def _told(self) -> None:
+    def _take_note(self) -> None:
         if all(rank.ended for rank in self._ranks):
             self._reporting.end()
         else:
             self._reporting.more()
 
     def _report(self) -> Report:
-        told = {rank.number: tuple(rank.facts) for rank in self._ranks}
+        facts_of = {rank.number: tuple(rank.facts) for rank in self._ranks}
         return merged(
             [
                 RankReport(rank.number, self._job.fold(rank.run.torch, facts))
-                for rank, facts in zip(self._ranks, with_consequences(told).values(), strict=True)
+                for rank, facts in zip(self._ranks, with_consequences(facts_of).values(), strict=True)
             ]
         )
 
 
 class _Rank:
-    """One process: its run, and what that has told."""
+    """One process: its run, and the facts of that."""
 
     def __init__(self, number: int, run: Run, output: _RankOutput, on_facts: Callable[[], None]) -> None:
         self.number = number
@@ -147,7 +147,7 @@ class _RankOutput:
 
 
 def variables_of(rank: int, world_size: int, port: int) -> tuple[tuple[str, str], ...]:
-    """The environment variables that torchrun gives to one rank of a program on one machine."""
+    """Return the environment variables that torchrun gives to one rank of a program on one machine."""
     return (
         ("RANK", str(rank)),
         ("LOCAL_RANK", str(rank)),
@@ -169,7 +169,7 @@ def variables_of(rank: int, world_size: int, port: int) -> tuple[tuple[str, str]
 
 
 def _shared(settings: RunSettings, ranks: int) -> RunSettings:
-    """The settings of one rank: all of them use up what one run may, and one core each, as with torchrun."""
+    """Return the settings of one rank: all share the memory of one run, and each uses one core."""
     env = dict(settings.env) if ranks == 1 else {"OMP_NUM_THREADS": "1", **settings.env}
     return replace(settings, env=env, memory=settings.memory and settings.memory // ranks)
 

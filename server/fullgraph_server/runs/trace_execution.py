@@ -1,4 +1,4 @@
-"""A trace as the work of a target: what stands for a run is that its logs are read."""
+"""The execution of a trace: its logs are read in place of a run."""
 
 from __future__ import annotations
 
@@ -37,35 +37,35 @@ class TraceExecution:
         self._child.kill()
 
     async def execute(self) -> Report:
-        """Read. What cannot be read is told as a finding."""
+        """Read the logs. A log that cannot be read becomes a finding."""
         report = await self._read()
-        if self._job.on_report and report.status != "cancelled":  # what was known of an earlier reading stays
+        if self._job.on_report and report.status != "cancelled":  # the report of an earlier reading stays
             self._job.on_report(report)
         return report
 
     def prepare(self, libraries: Sequence[str]) -> None:
-        """Nothing: each reading starts a process of its own."""
+        """Do nothing: each reading starts a process of its own."""
 
     def depends_on(self, report: Report) -> frozenset[str]:  # noqa: ARG002
-        """The logs, which may grow; edits of the source are followed without reading again."""
+        """Return the logs, which may grow; edits of the source are followed without reading again."""
         return frozenset({self._target.filename})
 
     async def _read(self) -> Report:
         path, rank = self._program.path, self._program.rank
-        asked = (path, self._reading(), self._target.id, self._job.generation, rank)
+        arguments = (path, self._reading(), self._target.id, self._job.generation, rank)
         try:
-            found: Report | str = await self._child.call(report_or_problem, *asked)
+            result: Report | str = await self._child.call(report_or_problem, *arguments)
         except (ChildDiedError, OSError) as error:
             if self._cancelled:
                 return self._without("cancelled")
             _log.error("reading %s has failed: %s", path, error)
-            found = _FAILED
-        return found if isinstance(found, Report) else self._without("not-started", found)
+            result = _FAILED
+        return result if isinstance(result, Report) else self._without("not-started", result)
 
     def _without(self, status: Status, problem: str = "") -> Report:
-        """A report of a trace that was not read."""
-        told = (TargetProblem("error", problem),) if problem else ()
-        return self._job.fold("", (*told, RunFinished(status, 0.0)))
+        """Make the report of a trace that was not read."""
+        problems = (TargetProblem("error", problem),) if problem else ()
+        return self._job.fold("", (*problems, RunFinished(status, 0.0)))
 
     def _reading(self) -> Reading:
         plan = self._job.plan
