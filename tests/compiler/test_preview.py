@@ -12,6 +12,7 @@ import pytest
 import torch
 from forked import observe
 from fullgraph_compiler.compat import preview_compat
+from fullgraph_compiler.compat.patches import Patch
 from fullgraph_compiler.facts import (
     DEVICES,
     CodeGenerated,
@@ -104,7 +105,7 @@ def test_a_patch_that_does_not_fit_is_told_and_the_rest_works(
     def fail(_: object) -> None:
         raise AttributeError("another torch")
 
-    broken = preview_compat.Patch("some name", "to see", "attention", "2.11 to 2.15", fail)
+    broken = Patch("some name", "to see", "attention", "2.11 to 2.15", fail)
     patches = (broken if patch.needed_for == "attention" else patch for patch in preview_compat.PATCHES)
     monkeypatch.setattr(preview_compat, "PATCHES", [*patches])
     facts = previewed(ON_CPU, tmp_path)

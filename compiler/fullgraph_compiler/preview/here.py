@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..compat import inductor_compat, preview_compat
+from ..compat import inductor_compat, preview_compat, preview_inductor_compat
+from ..compat.patches import Pretence
 from ..facts import DEVICES, CodeGenerated, Fact, RanDry
 from .attention import attend
 from .building import build
@@ -23,7 +24,7 @@ class Here:
         """Change torch, for good."""
         inductor_compat.import_inductor()
         device = DEVICES[self._device]
-        pretence = preview_compat.Pretence(device, for_gpu, attend)
+        pretence = Pretence(device, for_gpu, attend)
         self._limits = tuple(
             f"This torch previews no {patch.needed_for}: {patch.replaces} is another here."
             for patch in preview_compat.stand_in(pretence)
@@ -47,7 +48,7 @@ class Here:
         for kernel in build(self._codes):
             tried = tried or bool(kernel.others)
             yield kernel
-        unknown = dict.fromkeys(preview_compat.unmeasured)
+        unknown = dict.fromkeys(preview_inductor_compat.unmeasured)
         if tried:
             unknown["which settings of a kernel are the fastest: of several, the first are shown"] = None
         only = (f"Only the device can tell {what}." for what in unknown)
