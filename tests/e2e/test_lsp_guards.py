@@ -122,11 +122,11 @@ async def test_a_frozen_run_tells_the_calls_that_would_be_compiled(editor: Edito
     report = await editor.ask("fullgraph/report", target=editor.target)
     (finding,) = report["findings"]
     assert finding["message"] == (
-        "`forward` would be compiled here in production: size of `x` at dimension 0 was 4, then 6 and 3"
+        "`forward` needs a compilation here, after the warm-up: size of `x` at dimension 0 was 4, then 6 and 3"
     )
     assert (finding["severity"], finding["count"]) == ("error", 2)
     assert finding["location"]["range"]["start"]["line"] == 31
-    assert editor.messages[-1].message == "2 calls would be compiled after the warm-up, from 1 place."
+    assert editor.messages[-1].message == "2 calls need a compilation after the warm-up, from 1 place."
     # The next run is a usual one.
     await editor.command("fullgraph.run", editor.target)
     report = await editor.ask("fullgraph/report", target=editor.target)

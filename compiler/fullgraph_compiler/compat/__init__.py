@@ -1,6 +1,11 @@
 """Every private name of torch, TorchInductor and Triton that Fullgraph touches, and what stands in for it.
 
-- ``torch_compat``: Dynamo, the structured trace, versions, and all that has no module of its own
+- ``torch_compat``: the version of torch, and its files
+- ``trace_compat``: listening to the structured trace
+- ``dynamo_compat``: Dynamo, and the functions that it compiled
+- ``settings_compat``: torch's configuration
+- ``backend_compat``: backends, by name and as objects
+- ``graph_compat``: graphs, their operators and sizes
 - ``names_compat``: the names of traced code and what they hold
 - ``cache_compat``: the compilations that Dynamo keeps of a frame
 - ``call_compat``: what becomes of a call of a compiled function
@@ -8,6 +13,10 @@
 - ``inductor_compat``: how TorchInductor compiles
 - ``kernel_compat``: what TorchInductor knows of kernels and code
 - ``preview_compat``: patches for a GPU that is not there
+- ``preview_device_compat``: the GPU as programs and torch ask for it
+- ``preview_inductor_compat``: TorchInductor for a GPU that is not there
+- ``preview_driver_compat``: Triton's driver
+- ``patches``: patches that say what they replace and why
 - ``binaries``: the forms of built kernels, and what they use
 - ``stand_ins``: put functions in the place of others, wherever a program gets them from
 """

@@ -9,7 +9,8 @@ live run and for a log, for every supported torch.
 - ``log``: find records in a log, and decode them when they are wanted
 - ``decoding``: JSON and Python of a log, with limits on length and depth
 - ``messages``: texts of graph breaks, and tracebacks
-- ``guards``: the guard tree, and reasons for a recompilation
+- ``guards``: the guard tree
+- ``reasons``: reasons for a recompilation
 - ``causes``: which installed guard a reason speaks of
 - ``changes``: what differs between compilations of a function
 - ``graphs``: captured graphs with the user's lines

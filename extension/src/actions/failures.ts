@@ -33,7 +33,7 @@ export const tryRecipes = (server: Server, named: Named) => runOn(server, RECIPE
 export const profileRecompilations = (server: Server, named: Named) =>
   runOn(server, RECOMPILES, named);
 
-/** Find the calls that would be compiled after the warm-up. The server tells how many there are. */
+/** Find the calls that need a compilation after the warm-up. The server says how many there are. */
 export const findLateCompilations = (server: Server, named: Named) => runOn(server, FROZEN, named);
 
 /** Shrink a failure to a repro: the one that is named, else the first one of the target. */

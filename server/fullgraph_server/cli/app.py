@@ -245,10 +245,10 @@ def times(target: Target, options: RunOptions) -> int:
 @_RANKS
 @functools.partial(_of_one_target, timeout=_TIMEOUT)
 def frozen(target: Target, options: RunOptions, output: str, warm_up: int | None) -> int:
-    """Find the calls that would be compiled in production, after the warm-up.
+    """Find late compilations: calls that need one after the warm-up.
 
     TARGET, named as for check, runs with no compilation after the first calls of each compiled
-    function: what would be compiled later runs eagerly, and is told with its place and cause.
+    function. A call that would need one later runs eagerly, and is shown with its line and cause.
 
     The exit code is 0 if there is no such call and nothing fails, else 1, and 2 if the target could
     not be started.

@@ -1,6 +1,8 @@
 """Commands (``fullgraph.*``) and requests (``fullgraph/*``) of Fullgraph's own, a module each.
 
-- ``run``: run, stop and clear targets; run again on save
+- ``run``: run, stop and clear targets
+- ``rerun_on_edit``: run again what depends on a file that was saved or edited
+- ``list_targets``: ``fullgraph/targets``: what can be run
 - ``minify``: shrink a failure to a repro
 - ``traces``: open, re-read and compare traces
 - ``report``: ``fullgraph/report`` and ``fullgraph/guards``, for views

@@ -5,6 +5,7 @@
 - ``model``: the report, its findings, and all that features read
 - ``fold``: facts to a report; the entry point
 - ``finding_builder``: findings while further facts may add to them
+- ``frames``: the compiled functions: counts and guards
 - ``source_locator``: the user's line that a fact belongs to
 - ``recompiles``: recompilations and recompile limits
 - ``profile``: recompilations by function

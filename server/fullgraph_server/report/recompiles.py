@@ -53,9 +53,10 @@ def late_compilation_verdict(report: Report) -> str:
         problem = next((finding for finding in report.findings if finding.severity == "error"), None)
         if problem is not None and report.status not in ("finished", "exited"):
             return problem.message
-        return "No call would be compiled after the warm-up."
+        return "No call needs a compilation after the warm-up."
+    need = "needs" if calls == 1 else "need"
     where = "" if places == calls else f", from {messages.counted(places, 'place')}"
-    return f"{messages.counted(calls, 'call')} would be compiled after the warm-up{where}."
+    return f"{messages.counted(calls, 'call')} {need} a compilation after the warm-up{where}."
 
 
 class Recompilations:

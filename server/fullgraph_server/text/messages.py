@@ -26,7 +26,7 @@ _LIMIT_HINT = (
 KIND_NAMES = {
     "graph-break": ("graph break", "graph breaks"),
     "recompile": ("recompilation", "recompilations"),
-    "late-compile": ("call that would be compiled", "calls that would be compiled"),
+    "late-compile": ("late compilation", "late compilations"),
     "recompile-limit": ("recompile limit hit", "recompile limits hit"),
     "compile-error": ("compile error", "compile errors"),
     "capture-error": ("capture error", "capture errors"),
@@ -86,7 +86,7 @@ def change(failures: Sequence[GuardFailure]) -> str:
 def late_compilation_message(function: str, failures: Sequence[GuardFailure]) -> str:
     """A call would have been compiled after the warm-up."""
     why = change(failures) if failures else "there is no compilation of it"
-    return f"{code_span(function)} would be compiled here in production: {why}"
+    return f"{code_span(function)} needs a compilation here, after the warm-up: {why}"
 
 
 def limit_message(setting: str, limit: int, function: str, fatal: bool) -> str:

@@ -8,6 +8,8 @@
 - ``targets``: what can be run
 - ``examples``: example calls in comments and doctests
 - ``config``: ``[tool.fullgraph]`` of pyproject.toml
+- ``settings_schema``: every setting of editors and of pyproject.toml
+- ``setting_types``: the types of settings, and the validator of both
 - ``problems``: what is wrong with what a person wrote
 - ``names``: where names get their values
 - ``definitions``: where parameters, variables and attributes are defined
