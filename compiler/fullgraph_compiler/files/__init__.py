@@ -1,1 +1,1 @@
-"""Runs that change no file of the user's: what they write is theirs alone, and gone with them."""
+"""Protection of the user's files: a run sees its own writes, and they are discarded at its end."""

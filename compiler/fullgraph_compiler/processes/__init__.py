@@ -1,1 +1,1 @@
-"""Processes of a worker: forked children, what Linux knows about them, whether a GPU is in use."""
+"""Process management in a worker: forked children, data from Linux's ``/proc``, detection of GPUs."""
