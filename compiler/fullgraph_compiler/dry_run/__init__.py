@@ -1,1 +1,1 @@
-"""Runs without data: tensors know their size, type and device only, and no file holds more than these."""
+"""Runs without data: tensors and saved files have sizes, dtypes and devices only."""

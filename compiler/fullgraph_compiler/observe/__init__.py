@@ -1,1 +1,1 @@
-"""What a program does, as seen from beside it: torch's structured trace, names, modules, its end."""
+"""Observation of a program: torch's structured trace, names, modules, and the outcome."""
