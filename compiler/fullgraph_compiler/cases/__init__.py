@@ -1,1 +1,1 @@
-"""Cases: graphs with inputs as plain data, read from torch, written as repros, and asked how they fail."""
+"""Cases: graphs and inputs as plain data, read from torch, written as repros, and run to find failures."""

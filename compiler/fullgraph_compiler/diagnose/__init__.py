@@ -1,1 +1,1 @@
-"""Find the stage of the compiler that is at fault."""
+"""Diagnosis of failures and slow compilation: stages, recipes, times, bisection."""

@@ -1,1 +1,1 @@
-"""Shrink a failure of the compiler to a few lines that anybody can run."""
+"""Minification of a failure of the compiler to a few lines that anybody can run."""
