@@ -1,1 +1,1 @@
-"""Run one compiled call of a program again, without the rest of the program."""
+"""Replay of one compiled call of a program, without the rest of the program."""
