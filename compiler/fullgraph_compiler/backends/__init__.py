@@ -1,1 +1,1 @@
-"""Backends that find out which part of the compiler is at fault."""
+"""Debugging backends, which locate faults, explain compilations, and profile recompilations."""
