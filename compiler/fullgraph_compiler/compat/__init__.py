@@ -1,1 +1,1 @@
-"""Every private name of torch, TorchInductor and Triton that Fullgraph touches, and what stands in for it."""
+"""All uses of private names of torch, TorchInductor and Triton."""

@@ -15,7 +15,7 @@ CHANNEL_LOST = 113
 Depth: TypeAlias = Literal[
     "graph", "recompiles", "late-compile", "kernels", "build", "times", "stages", "recipes"
 ]
-"""How far a run goes:
+"""The depth of a run:
 
 - ``graph``: Dynamo only; captured graphs run eagerly.
 - ``recompiles``: the same, but each frame keeps one compilation only, so that every change of a guarded value
