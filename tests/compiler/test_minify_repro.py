@@ -405,7 +405,7 @@ def header(text: str) -> str:
 def test_a_repro_says_what_it_holds_before_it_is_shared() -> None:
     case = case_of([tensor("x", 2)], [operation("a", "operator.add", X, 1)], [Ref("a")])
     text = repro.write(case, fault(Failure("error", "Error", "no")), "torch 0.0")
-    assert "Before you share this file: it holds code of your program, and may hold values of its" in header(
+    assert "Before you share this file: it contains code of your program, and may contain values of its" in header(
         text
     )
 
@@ -413,5 +413,5 @@ def test_a_repro_says_what_it_holds_before_it_is_shared() -> None:
 def test_a_recorded_call_says_what_it_holds_before_it_is_shared() -> None:
     call = RecordedCall("f", b"", (), (), False, {}, ())
     text = program.write(call, fault(Failure("error", "Error", "no")), "torch 0.0")
-    assert "Before you share this file: ARGUMENTS holds all that the call was given" in header(text)
+    assert "Before you share this file: ARGUMENTS contains everything passed to the call" in header(text)
     assert "weights included" in header(text)

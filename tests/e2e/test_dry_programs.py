@@ -154,9 +154,9 @@ ENDS = {
     "the better of two losses": ("min(1.0, torch.randn(3).sum().item())", "the value of a tensor"),
     "a tensor times a number": ("torch.randn(3) * torch.randn(3).sum().item()", "the value of a tensor"),
     "a number of Python": ("float(torch.randn(3).sum().item())", "the value of a tensor"),
-    "NumPy": ("torch.randn(3).numpy().sum()", "what is in a tensor (`numpy()`)"),
-    "an array of NumPy": ("import numpy; numpy.asarray(torch.randn(3))", "what is in a tensor (`numpy()`)"),
-    "a part of an array": ("torch.randn(3).numpy()[0]", "what is in a tensor (`numpy()`)"),
+    "NumPy": ("torch.randn(3).numpy().sum()", "the elements of a tensor (`numpy()`)"),
+    "an array of NumPy": ("import numpy; numpy.asarray(torch.randn(3))", "the elements of a tensor (`numpy()`)"),
+    "a part of an array": ("torch.randn(3).numpy()[0]", "the elements of a tensor (`numpy()`)"),
     "a number for compiled code": (
         "torch.compile(lambda x, y: x + y)(torch.ones(3), torch.randn(3).sum().item())",
         "the value of a tensor",
@@ -318,7 +318,7 @@ def test_checkpoints_are_not_written(checkpoints: Path) -> None:
     assert_finished(facts)
     (told,) = problems(facts)
     assert (told.severity, told.stack[-1].row) == ("information", 5)
-    assert told.message == "`torch.save` wrote nothing: a dry run has no data to keep"
+    assert told.message == "`torch.save` wrote nothing: a dry run has no data to save"
     assert (checkpoints / "new.pt").read_bytes() == kept
 
 

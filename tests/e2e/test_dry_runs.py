@@ -155,5 +155,5 @@ def test_where_the_driver_is_needed_the_run_ends_and_says_so(tmp_path: Path) -> 
     report = run(written(tmp_path, "import torch\ntorch.cuda.Stream()\n"), tmp_path)
     assert report.status == "exited"
     (end,) = report.findings
-    assert "the program needs the GPU itself" in end.message
+    assert "the program needs a real GPU" in end.message
     assert (end.severity, end.span.row) == ("warning", 2)

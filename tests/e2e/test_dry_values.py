@@ -72,7 +72,7 @@ def test_where_none_is_given_the_finding_says_how(capture: bool, tmp_path: Path)
     report = run(FUNCTION.format(call="# fullgraph: f(f32[4])", capture=capture), tmp_path)
     (end,) = problems(report)
     assert (end.severity, end.span.row) == ("warning", 6)
-    assert end.hints[-1] == "Or give it one in the example call: `where item@6 = ...`."
+    assert end.hints[-1] == "Or provide the value in the example call: `where item@6 = ...`."
 
 
 def test_numbers_of_elements_can_be_given(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_each_call_has_values_of_its_own(tmp_path: Path) -> None:
 def test_a_value_that_nothing_needs_is_told(tmp_path: Path) -> None:
     call = "# fullgraph: f(f32[4]) where item@6 = 3, item@7 = 2.5"
     (told,) = problems(run(FUNCTION.format(call=call, capture=False), tmp_path))
-    assert told.message == "nothing needed the value that is given for item@7"
+    assert told.message == "the value provided for item@7 was not used"
     assert (told.severity, told.span.row) == ("warning", 3)
 
 

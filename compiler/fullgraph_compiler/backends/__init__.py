@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 """Backends that find out which part of the compiler is at fault.
 
 - ``registry``: what each of torch's backends is for, and the name under which it works here
@@ -7,3 +8,6 @@
 - ``profiler``: ``CompileProfiler``, which tells why functions are compiled again
 - ``listening``: the base of ``explain`` and ``profiler``
 """
+=======
+"""Debugging backends, which locate faults, explain compilations, and profile recompilations."""
+>>>>>>> h-words1

@@ -1,4 +1,4 @@
-"""Stand-ins for backends that torch has, and that cannot be used by name there (:mod:`.registry`)."""
+"""Replacements for backends of torch that cannot be used by name (:mod:`.registry`)."""
 
 from __future__ import annotations
 
@@ -28,8 +28,13 @@ def aot_ts(graph: torch.fx.GraphModule, inputs: Sequence[Any], **_: Any) -> Call
 def aot_eager_decomp_partition_with_mode(
     graph: torch.fx.GraphModule, inputs: Sequence[Any], **_: Any
 ) -> Callable[..., Any]:
+<<<<<<< HEAD
     """Run decomposed graphs, and raise ``FloatingPointError`` at the operator that makes the first NaN."""
     compile_graph = backend_compat.lookup_backend("aot_eager_decomp_partition_with_mode")
+=======
+    """Run decomposed graphs; raise ``FloatingPointError`` at the first operator that produces a NaN."""
+    compile_graph = torch_compat.lookup_backend("aot_eager_decomp_partition_with_mode")
+>>>>>>> h-words1
     compiled: Callable[..., Any] = compile_graph(
         graph, inputs, mode=graph_compat.operator_mode(_run_without_nan)
     )
@@ -37,11 +42,11 @@ def aot_eager_decomp_partition_with_mode(
 
 
 def _run_without_nan(operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    # Memory that nobody has written to may hold anything.
+    # Uninitialized memory may contain NaNs.
     is_checked = "empty" not in str(operator) and not _has_nan((args, kwargs))
     result = operator(*args, **kwargs)
     if is_checked and _has_nan(result):
-        raise FloatingPointError(f"{operator} makes the first NaN: none of its inputs has one")
+        raise FloatingPointError(f"{operator} produces the first NaN: none of its inputs has one")
     return result
 
 
@@ -60,5 +65,5 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 
 
 def _plain(graph: torch.fx.GraphModule) -> torch.fx.GraphModule:
-    # Dynamo's graph modules write their code late, by way of class methods that TorchScript cannot read.
+    # Dynamo's graph modules generate code lazily, with class methods that TorchScript cannot read.
     return torch.fx.GraphModule(graph, graph.graph)

@@ -1,9 +1,9 @@
-"""Explain what was compiled, with any backend: graphs, breaks, operations, guards, times.
+"""Explanation of compilations with any backend: graphs, breaks, operations, guards, times.
 
-The part of ``torch._dynamo.explain`` and ``ExplainWithBackend`` (``torch/_dynamo/backends/debugging.py``),
-with counts that hold where theirs do not. torch counts the graphs that reach the backend, and takes one
-less for the number of breaks. A break that makes Dynamo skip its frame has no graph (-1 breaks), and two
-functions without a break have two (1 break). Here, everything is counted from the facts of a run.
+This replaces ``torch._dynamo.explain`` and ``ExplainWithBackend`` (``torch/_dynamo/backends/debugging.py``),
+whose counts are wrong in some cases. torch counts the graphs that reach the backend, and reports one less as
+the number of breaks. A break that makes Dynamo skip its frame has no graph (-1 breaks), and two functions
+without a break have two (1 break). Here, everything is counted from the facts of a run.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ExplainedGraph:
 
 @dataclass(frozen=True, slots=True)
 class ExplainOutput:
-    """What was compiled."""
+    """The compilations of a run."""
 
     graphs: tuple[ExplainedGraph, ...]
     break_reasons: tuple[GraphBreak, ...]
@@ -38,17 +38,17 @@ class ExplainOutput:
 
     @property
     def graph_count(self) -> int:
-        """How many graphs there are."""
+        """The number of graphs."""
         return len(self.graphs)
 
     @property
     def graph_break_count(self) -> int:
-        """How often Dynamo could not go on."""
+        """The number of graph breaks."""
         return len(self.break_reasons)
 
     @property
     def op_count(self) -> int:
-        """How many operations all graphs have."""
+        """The number of operations of all graphs."""
         return sum(len(graph.ops) for graph in self.graphs)
 
     @property
@@ -58,7 +58,7 @@ class ExplainOutput:
 
     @property
     def compile_seconds(self) -> float:
-        """How long all compilations took."""
+        """The total time of all compilations in seconds."""
         return sum(frame.seconds for frame in self.frames)
 
     def __str__(self) -> str:
@@ -66,20 +66,20 @@ class ExplainOutput:
 
 
 class ExplainWithBackend(ListeningBackend):
-    """A backend for ``torch.compile`` that keeps what is compiled with it, and leaves the rest to another.
+    """A backend for ``torch.compile`` that records compilations, and compiles with another backend.
 
     It listens until it is closed; use it in a ``with`` statement, or call :meth:`close`.
     """
 
     def __init__(self, backend: str | Callable[..., Any]) -> None:
         super().__init__(backend)
-        # By this name torch speaks of a backend in its errors.
+        # The name of the backend in errors of torch.
         self.__name__ = str(getattr(backend, "__name__", backend))
         self._graphs: dict[str, ExplainedGraph] = {}
         self._earlier_graphs: list[ExplainedGraph] = []
 
     def output(self) -> ExplainOutput:
-        """What was compiled so far."""
+        """Return the compilations so far."""
         return ExplainOutput(
             graphs=(*self._earlier_graphs, *self._graphs.values()),
             break_reasons=tuple(fact for fact in self._facts if isinstance(fact, GraphBreak)),
@@ -88,12 +88,12 @@ class ExplainWithBackend(ListeningBackend):
         )
 
     def _captured(self, compile_id: str, graph: torch.fx.GraphModule) -> None:
-        # When Dynamo starts a compilation over, its last graph is the one that stays.
+        # If Dynamo restarts a compilation, its last graph replaces the earlier one.
         self._graphs[compile_id] = ExplainedGraph(compile_id, graph, tuple(operations(graph)))
 
     def _began(self, compile_id: str) -> None:
         if compile_id in self._graphs:
-            # torch.compiler.reset() makes the ids start anew.
+            # After torch.compiler.reset() the ids start again.
             self._earlier_graphs += self._graphs.values()
             self._graphs = {}
 
@@ -101,9 +101,9 @@ class ExplainWithBackend(ListeningBackend):
 def explain(
     function: Callable[..., Any], backend: str | Callable[..., Any] = "eager"
 ) -> Callable[..., ExplainOutput]:
-    """Compile and call ``function``: ``explain(function)(*args)`` says what was compiled.
+    """Return a function that compiles and calls ``function``, and returns its compilations.
 
-    As with ``torch._dynamo.explain``, everything that was compiled before is forgotten, and so is this.
+    ``explain(function)(*args)`` resets the compiler before and after, as ``torch._dynamo.explain`` does.
     """
 
     def call(*args: Any, **kwargs: Any) -> ExplainOutput:
@@ -123,10 +123,11 @@ def _lines(output: ExplainOutput) -> Iterator[str]:
     for graph in output.graphs:
         yield f"  [{graph.compile_id}] {', '.join(graph.ops)}"
     yield f"Graph breaks: {output.graph_break_count}"
-    for found in output.break_reasons:
-        yield f"  [{found.compile_id}] {f'{found.code}: ' if found.code else ''}{found.reason}"
-        yield from (f"      {place(frame)}" for frame in found.stack)
-        if found.skips_frame:
+    for graph_break in output.break_reasons:
+        code = f"{graph_break.code}: " if graph_break.code else ""
+        yield f"  [{graph_break.compile_id}] {code}{graph_break.reason}"
+        yield from (f"      {place(frame)}" for frame in graph_break.stack)
+        if graph_break.skips_frame:
             yield "      nothing of this function is compiled"
     yield f"Guards: {len(output.out_guards)}"
     yield from dict.fromkeys(_guard_line(guard) for guard in output.out_guards)

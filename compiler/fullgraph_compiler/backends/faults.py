@@ -1,7 +1,7 @@
-"""Backends that fail on purpose, at a chosen operator and stage: to try what looks for failures.
+"""Backends that fail on purpose, at a chosen operator and stage, to test the diagnosis of failures.
 
-torch has four for tests of its own (``*_TESTING_ONLY`` in ``torch/_dynamo/backends/debugging.py``), which
-know ``torch.relu`` called as a function, and forward graphs only.
+torch has four for its own tests (``*_TESTING_ONLY`` in ``torch/_dynamo/backends/debugging.py``), which
+support only ``torch.relu`` called as a function, and only forward graphs.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ Phase: TypeAlias = Literal["forward", "backward"]
 
 
 class InjectedError(RuntimeError):
-    """What a fault raises."""
+    """The error that a fault raises."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A backend that runs graphs as they are, but for one operator that fails at one stage.
+    """A backend that runs graphs eagerly, except for one operator that fails at one stage.
 
-    ``op`` is an operator's bare name (``relu``, ``add``), which stands for it as function, method, module,
-    in-place or ATen overload, or one overload (``aten.threshold_backward.default``). In the backward phase
-    the bare name of an operator of the program also stands for what computes its gradient. Forward faults
-    are put into Dynamo's graph, backward ones into the backward graph of AOTAutograd.
+    ``op`` is the bare name of an operator (``relu``, ``add``), which matches the function, method, module,
+    in-place and ATen overloads, or one overload (``aten.threshold_backward.default``). In the backward phase
+    the bare name of an operator of the program also matches the operations that compute its gradient. Forward
+    faults are injected into Dynamo's graph, backward ones into the backward graph of AOTAutograd.
     """
 
     op: str
@@ -53,10 +53,10 @@ class Fault:
 
     def _put_into(self, graph: torch.fx.GraphModule) -> None:
         for module in [item for item in graph.modules() if isinstance(item, torch.fx.GraphModule)]:
-            found = [node for node in module.graph.nodes if self._is_meant(node, module)]
-            for node in found:
+            targets = [node for node in module.graph.nodes if self._is_meant(node, module)]
+            for node in targets:
                 self._change(node)
-            if found:
+            if targets:
                 module.recompile()
 
     def _change(self, node: torch.fx.Node) -> None:
@@ -75,8 +75,8 @@ class Fault:
             return _bare(type(module.get_submodule(str(node.target))).__name__) == _bare(self.op)
         names = [_name(node.target)]
         if self.phase == "backward" and names != ["detach"]:
-            # AOTAutograd writes the call whose gradient a node computes into its meta (2.13 to 2.15), and
-            # detaches what was saved for it first.
+            # AOTAutograd stores the call whose gradient a node computes in its meta (2.13 to 2.15), and
+            # first detaches the tensors saved for it.
             names += [_name(source) for _, source in (node.meta.get("fwd_source_fn_stack") or ())[-1:]]
         return str(node.target) == self.op or _bare(self.op) in map(_bare, names)
 
@@ -99,7 +99,7 @@ def relu_accuracy_error(graph: torch.fx.GraphModule, inputs: Sequence[Any], **_:
 def non_leaf_compile_error(
     graph: torch.fx.GraphModule, inputs: Sequence[Any], **_: Any
 ) -> Callable[..., Any]:
-    """Fail to compile a graph that does something with the result of something else."""
+    """Fail to compile a graph with an operation and an input that is no leaf."""
     does_something = any(node.op.startswith("call_") for node in graph.graph.nodes)
     if does_something and any(isinstance(item, torch.Tensor) and not item.is_leaf for item in inputs):
         raise InjectedError("compile error, injected where a graph has an input that is no leaf")
@@ -108,7 +108,7 @@ def non_leaf_compile_error(
 
 
 def _name(target: Any) -> str:
-    """The name under which a person knows a call's target: that of ``aten.add_.Tensor`` is ``add_``."""
+    """Return the usual name of a call's target: that of ``aten.add_.Tensor`` is ``add_``."""
     if isinstance(target, str):
         return target
     name = str(getattr(target, "__name__", target)).partition(".")[0]
@@ -120,7 +120,7 @@ def _bare(name: str) -> str:
 
 
 def _is_augmented(target: Any) -> bool:
-    """Whether this is one of the functions behind ``+=`` and its like: ``operator.iadd``."""
+    """Tell whether this is a function for an augmented assignment: ``operator.iadd`` for ``+=``."""
     name = str(getattr(target, "__name__", ""))
     return name[:1] == "i" and getattr(operator, name, None) is target and hasattr(operator, name[1:])
 
@@ -143,6 +143,6 @@ def _spoil(value: Any, message: str) -> Any:
 
 
 def _spoil_in_place(value: Any, _: str) -> Any:
-    # Others use the tensor that was changed rather than the result. Autograd must not notice (``data``).
+    # Other operations use the changed tensor, not the result. ``data`` hides the change from autograd.
     value.data.copy_(_spoil(value.data, ""))
     return value

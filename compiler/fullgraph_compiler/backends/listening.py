@@ -1,4 +1,4 @@
-"""A backend that listens: the base of those that tell what was compiled with them."""
+"""The base of backends that report the compilations made with them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Self = TypeVar("_Self", bound="ListeningBackend")  # typing.Self: since Python 
 
 
 class ListeningBackend:
-    """A backend for ``torch.compile`` that keeps what is compiled with it, and leaves the rest to another.
+    """A backend for ``torch.compile`` that records facts of its compilations, and compiles with another one.
 
     It listens until it is closed; use it in a ``with`` statement, or call :meth:`close`.
     """
@@ -27,8 +27,8 @@ class ListeningBackend:
         self._facts: list[Fact] = []
         self._is_ours: dict[str, bool] = {}
         self._listener = TraceListener(self._keep)
-        # A listener marks each record as below any level, so that no other handler prints it: another
-        # listener is one that wants it all the same.
+        # A listener sets the level of each record below all others, so that no other handler prints it;
+        # another listener must still accept it.
         self._listener.setLevel(-1)
         self._stack = ExitStack()
         self._stack.enter_context(trace_compat.listening(self._listener))
@@ -47,16 +47,16 @@ class ListeningBackend:
         self.close()
 
     def close(self) -> None:
-        """Listen no longer. What was kept stays."""
+        """Stop listening; keep the recorded facts."""
         self._stack.close()
         self._listener.finish()
         self._is_ours.clear()  # torch.compiler.reset() gives the same ids to other compilations
 
     def _captured(self, compile_id: str, graph: torch.fx.GraphModule) -> None:
-        """Dynamo has captured a graph."""
+        """Handle a graph that Dynamo captured."""
 
     def _began(self, compile_id: str) -> None:
-        """Dynamo begins to compile a frame."""
+        """Handle the start of a frame's compilation."""
 
     def _keep(self, facts: Iterable[Fact]) -> None:
         for fact in facts:
@@ -68,7 +68,7 @@ class ListeningBackend:
 
 
 def operations(graph: torch.fx.GraphModule) -> Iterator[str]:
-    """The names of a graph's operations."""
+    """Yield the names of a graph's operations."""
     for node in graph.graph.nodes:
         if node.op.startswith("call_"):
             # torch.add is add, aten.add.Tensor itself, a method or a module its name.
@@ -76,5 +76,5 @@ def operations(graph: torch.fx.GraphModule) -> Iterator[str]:
 
 
 def place(frame: StackFrame) -> str:
-    """Where a call is, for people."""
+    """Return the location of a call as text."""
     return f"{frame.filename}:{frame.row} in {frame.function}"

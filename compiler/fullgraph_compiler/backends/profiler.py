@@ -1,14 +1,14 @@
-"""Profile recompilations: what is compiled again when no function keeps more than one compilation.
+"""A profiler of recompilations, for which each function keeps only one compilation.
 
-The part of torch's ``CompileProfiler``, which was in ``torch/_dynamo/utils.py`` until 2.0::
+This replaces torch's ``CompileProfiler``, which was in ``torch/_dynamo/utils.py`` until 2.0::
 
     prof = CompileProfiler()
     compiled = torch.compile(f, backend=prof)
     compiled(x)
     print(prof.report())
 
-This is the worst case, whatever ``recompile_limit`` is: a guard fails each time that a guarded value is not
-what it was in the call before. So every change shows, also one that a cache hides, and no limit hides any.
+This is the worst case, independent of ``recompile_limit``: a guard fails whenever a guarded value differs
+from that of the previous call. So every change is reported, even if a cache or a limit would hide it.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from ..trace.guards import strip_locals
 from .listening import ListeningBackend, operations
 
 _WIDEST = 60
-"""Characters of a cell."""
+"""The maximum number of characters in a cell."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recompilation:
-    """One recompilation: the guard that failed, and the user's call in which it did."""
+    """One recompilation: the guard that failed, the user's call that caused it, and its time in seconds."""
 
     compile_id: str
     failure: GuardFailure
@@ -54,9 +54,9 @@ class Recompilation:
 
 @dataclass(frozen=True, slots=True)
 class FunctionProfile:
-    """What was compiled of one function, and of its parts after graph breaks.
+    """The compilations of one function, including its parts after graph breaks.
 
-    ``versions`` is how many compilations a cache would hold that drops none.
+    ``versions`` is the number of compilations that an unlimited cache would contain.
     """
 
     function: str
@@ -68,13 +68,13 @@ class FunctionProfile:
 
     @property
     def seconds(self) -> float:
-        """How long its recompilations took."""
+        """The total time of the recompilations in seconds."""
         return sum(recompilation.seconds for recompilation in self.recompilations)
 
 
 @dataclass(frozen=True, slots=True)
 class CountedBreak:
-    """A graph break, and in how many compilations Dynamo met it."""
+    """A graph break, and the number of compilations in which it occurred."""
 
     code: str
     reason: str
@@ -84,46 +84,46 @@ class CountedBreak:
 
 @dataclass(frozen=True, slots=True)
 class ProfileMetrics:
-    """What was compiled, by function, and where graphs broke; that which costs most comes first."""
+    """The compilations by function, and the graph breaks; the most frequent come first."""
 
     functions: tuple[FunctionProfile, ...]
     graph_breaks: tuple[CountedBreak, ...]
 
     @property
     def recompilations(self) -> int:
-        """How many recompilations there were."""
+        """The number of recompilations."""
         return sum(len(function.recompilations) for function in self.functions)
 
     @property
     def recompile_limit(self) -> int:
-        """The least limit under which no function would run eagerly."""
+        """The lowest limit with which no function would run eagerly."""
         return max((function.versions for function in self.functions), default=0)
 
 
 class CompileProfiler(ListeningBackend):
-    """A backend for ``torch.compile`` that tells why functions are compiled again. Graphs run as they are.
+    """A backend for ``torch.compile`` that reports why functions recompile. Graphs run eagerly.
 
-    It listens until it is closed; use it in a ``with`` statement, or call :meth:`close`. As long as it does,
-    each function that is compiled with it keeps its newest compilation only, and has no recompile limit.
+    It listens until it is closed; use it in a ``with`` statement, or call :meth:`close`. While it listens,
+    each function compiled with it keeps its newest compilation only, and has no recompile limit.
     """
 
     def __init__(self) -> None:
         self.frame_count = 0
-        """How many graphs were compiled."""
+        """The number of compiled graphs."""
         self.op_count = 0
-        """How many operations they have."""
+        """The number of their operations."""
         self._resets: list[list[Fact]] = []
         self._compiled: set[str] = set()
         super().__init__("eager")
         self._stack.enter_context(cache_compat.keeping_one_entry(self))
 
     def get_metrics(self) -> ProfileMetrics:
-        """What was compiled so far."""
+        """Return the compilations so far."""
         histories = [*self._resets, self._facts]
         return ProfileMetrics(tuple(_functions(histories)), tuple(_breaks(histories)))
 
     def report(self) -> str:
-        """What was compiled so far, as tables for people."""
+        """Return the compilations so far as tables of text."""
         return "\n".join(_lines(self.get_metrics())) + "\n"
 
     def _captured(self, compile_id: str, graph: torch.fx.GraphModule) -> None:  # noqa: ARG002
@@ -132,7 +132,7 @@ class CompileProfiler(ListeningBackend):
 
     def _began(self, compile_id: str) -> None:
         if compile_id in self._compiled:
-            # torch.compiler.reset() makes the ids start anew.
+            # After torch.compiler.reset() the ids start again.
             self._resets.append(self._facts)
             self._facts, self._compiled = [], set()
 
@@ -141,15 +141,15 @@ class CompileProfiler(ListeningBackend):
         self._compiled.update(fact.compile_id for fact in facts if isinstance(fact, FrameCompiled))
 
 
-# -- what the facts say ------------------------------------------------------------------------
+# -- metrics from facts ------------------------------------------------------------------------
 
 _Function: TypeAlias = tuple[str, str, int]
 
 
 def _functions(histories: Sequence[Sequence[Fact]]) -> list[FunctionProfile]:
-    """The profile of each function. Compile ids mean something within one history only."""
+    """Return the profile of each function. Compile ids are unique within one history only."""
     compilations: dict[_Function, int] = defaultdict(int)
-    found: dict[_Function, list[Recompilation]] = defaultdict(list)
+    recompilations: dict[_Function, list[Recompilation]] = defaultdict(list)
     most: dict[_Function, int] = defaultdict(int)
     for facts in histories:
         started = {fact.compile_id: fact for fact in facts if isinstance(fact, FrameStarted)}
@@ -163,17 +163,19 @@ def _functions(histories: Sequence[Sequence[Fact]]) -> list[FunctionProfile]:
             members[_key(frame)].append(compile_id)
         for fact in facts:
             if isinstance(fact, Recompile):
-                frame = started[fact.compile_id]  # told right after it
+                frame = started[fact.compile_id]  # reported right after it
                 failure = fact.failures[0]  # of the one compilation that was left
                 failure = completed(failure, guards[failure.compile_id], guards[fact.compile_id])
                 time = seconds.get(fact.compile_id, 0.0)
-                found[_key(frame)].append(Recompilation(fact.compile_id, failure, _caller(frame.stack), time))
+                recompilations[_key(frame)].append(
+                    Recompilation(fact.compile_id, failure, _caller(frame.stack), time)
+                )
         for function, compile_ids in members.items():
             compilations[function] += len(compile_ids)
             done = {name: guards[name] for name in compile_ids if name in seconds}
             most[function] = max(most[function], versions(done))
     profiles = [
-        FunctionProfile(*function, count, tuple(found[function]), most[function])
+        FunctionProfile(*function, count, tuple(recompilations[function]), most[function])
         for function, count in compilations.items()
     ]
     return sorted(profiles, key=lambda profile: -len(profile.recompilations))
@@ -184,7 +186,7 @@ def _key(frame: FrameStarted) -> _Function:
 
 
 def _caller(stack: Stack) -> StackFrame | None:
-    """The innermost call that is not torch's."""
+    """Return the innermost call outside of torch, if any."""
     own = [frame for frame in stack if not frame.filename.startswith(torch_compat.folder())]
     return own[-1] if own else None
 
@@ -199,7 +201,7 @@ def _breaks(histories: Sequence[Sequence[Fact]]) -> list[CountedBreak]:
                 first.setdefault(key, fact)
                 seen[key].add((number, fact.compile_id))
     counted = [CountedBreak(b.code, b.reason, b.stack, len(seen[key])) for key, b in first.items()]
-    return sorted(counted, key=lambda found: -found.count)
+    return sorted(counted, key=lambda counted_break: -counted_break.count)
 
 
 # -- the report --------------------------------------------------------------------------------
@@ -238,8 +240,8 @@ def _lines(metrics: ProfileMetrics) -> Iterator[str]:
     yield f"Set torch._dynamo.config.recompile_limit to {limit} or more to avoid being cache limited."
 
 
-def _break_row(found: CountedBreak) -> tuple[str, ...]:
-    return str(found.count), found.code, _place(*found.stack[-1:]), found.reason.partition("\n")[0]
+def _break_row(counted: CountedBreak) -> tuple[str, ...]:
+    return str(counted.count), counted.code, _place(*counted.stack[-1:]), counted.reason.partition("\n")[0]
 
 
 def _function_row(profile: FunctionProfile) -> tuple[str, ...]:
@@ -260,7 +262,7 @@ def _recompilation_row(recompilation: Recompilation) -> tuple[str, ...]:
 
 
 def _guard(failure: GuardFailure) -> str:
-    """What is guarded; torch's words where it has no name."""
+    """Return the guarded property; torch's reason if the guarded value has no name."""
     name = strip_locals(failure.source)
     if not name:
         return failure.changed if failure.kind == "GLOBAL_STATE" else failure.reason
@@ -271,7 +273,7 @@ def _guard(failure: GuardFailure) -> str:
 
 
 def _place(at: StackFrame | FunctionProfile | None = None) -> str:
-    """``train.py:12``, from the current folder on if it lies there."""
+    """Return ``train.py:12``, relative to the current folder if the file is below it."""
     if at is None:
         return ""
     folder = os.path.join(os.getcwd(), "")
@@ -283,7 +285,7 @@ def _heading(text: str, line: str) -> tuple[str, str]:
 
 
 def _table(rows: Sequence[Sequence[str]], alignment: str = "") -> Iterator[str]:
-    """A line for each row; ``alignment`` has ``<`` or ``>`` for the first columns, the others are ``<``."""
+    """Yield a line for each row; ``alignment`` has ``<`` or ``>`` for the first columns, default ``<``."""
     cells = [[textwrap.shorten(cell, _WIDEST, placeholder=" ...") or "-" for cell in row] for row in rows]
     sides = alignment.ljust(len(cells[0]), "<")
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]

@@ -1,7 +1,7 @@
-"""The debugging backends: what each is for, and under which name it works with the torch that is here.
+"""The debugging backends: their purposes, and the names under which they work with the installed torch.
 
-torch keeps its own in ``torch/_dynamo/backends/debugging.py``. Those that cannot be used there by name
-have a stand-in of ours (:mod:`.debugging`), called ``fullgraph_<name>``.
+torch defines its own in ``torch/_dynamo/backends/debugging.py``. Those that cannot be used by name have a
+replacement here (:mod:`.debugging`), called ``fullgraph_<name>``.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ ENTRY_POINTS = {
     "fullgraph_relu_accuracy_error": "fullgraph_compiler.backends.faults:relu_accuracy_error",
     "fullgraph_non_leaf_compile_error": "fullgraph_compiler.backends.faults:non_leaf_compile_error",
 }
-"""Our names in the entry point group ``torch_dynamo_backends``, and where each is."""
+"""The names in the entry point group ``torch_dynamo_backends``, with their locations."""
 
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """One backend. A program that fails with it has its fault in ``isolates``, or before that.
+    """One backend. If a program fails with it, the fault is in ``isolates`` or an earlier stage.
 
-    ``since`` and ``until`` are the first and the last torch of the supported ones whose own backend can be
-    used by its name: ``since`` is ``None`` where there is none, ``until`` where the newest still has it.
-    Where torch's own cannot be used, ``stand_in`` can.
+    ``since`` and ``until`` are the first and the last supported torch whose own backend can be used by name:
+    ``since`` is ``None`` if there is none, ``until`` if the newest still has it. ``stand_in`` is the name of
+    the replacement for other versions.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Backend:
     stand_in: str = ""
 
     def usable_name(self) -> str:
-        """What to write as ``torch.compile(backend=...)`` with this torch."""
+        """Return the name for ``torch.compile(backend=...)`` with the installed torch."""
         here = torch_compat.release()
         own = self.since is not None and self.since <= here and (self.until is None or here <= self.until)
         return self.name if own else self.stand_in
@@ -54,7 +54,7 @@ BACKENDS = (
     Backend("eager", "runs the captured graph as it is", "Dynamo"),
     Backend(
         "eager_noexcept",
-        "runs the captured graph, and names any exception of it an error of the compiler",
+        "runs the captured graph, and reports any exception in it as an error of the compiler",
         "Dynamo: a graph that raises where the program does not",
     ),
     Backend(
@@ -84,9 +84,9 @@ BACKENDS = (
     ),
     Backend(
         "aot_eager_decomp_partition_with_mode",
-        "aot_eager_decomp_partition, stopping at the operator that makes the first NaN",
-        "the decomposed operator that makes a NaN",
-        # torch's takes a mode as an argument, which no name can give.
+        "aot_eager_decomp_partition, stopping at the operator that produces the first NaN",
+        "the decomposed operator that produces a NaN",
+        # torch's backend needs a mode as an argument, which a name cannot provide.
         since=None,
         stand_in="fullgraph_aot_eager_decomp_partition_with_mode",
     ),
@@ -99,7 +99,7 @@ BACKENDS = (
         "ts",
         "compiles the captured graph with TorchScript",
         "Dynamo, and TorchScript",
-        # Before, TorchScript is handed a lazy graph module, which it cannot read.
+        # Earlier versions pass a lazy graph module, which TorchScript cannot read.
         since=(2, 15),
         stand_in="fullgraph_ts",
     ),
@@ -112,11 +112,11 @@ BACKENDS = (
     ),
     Backend("inductor", "generates kernels", "TorchInductor, if aot_eager_decomp_partition passes"),
 )
-"""All of them, from the first stage of the compiler to the last."""
+"""All debugging backends, from the first stage of the compiler to the last."""
 
 
 def find(name: str) -> Backend:
-    """The backend of this name, torch's or ours. Raises ``KeyError`` for another one."""
+    """Return the backend with this name, torch's or its replacement. Raises ``KeyError`` if there is none."""
     for backend in BACKENDS:
         if name in {backend.name, backend.stand_in or backend.name}:
             return backend
@@ -124,6 +124,6 @@ def find(name: str) -> Backend:
 
 
 def register() -> None:
-    """Make our names known to torch where no installed distribution has: a worker is loaded by path."""
+    """Register the names with torch; entry points do not exist in a worker, which is loaded by path."""
     for name, place in ENTRY_POINTS.items():
         backend_compat.register_backend(name, place)

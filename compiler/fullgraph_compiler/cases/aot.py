@@ -1,4 +1,4 @@
-"""From a graph of Dynamo to the graphs that TorchInductor is given for it: one forward, one backward."""
+"""Lowering of a graph of Dynamo to the graphs that TorchInductor compiles: one forward, one backward."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .reading import Reading, UnreadableError, read_graph, read_input, without_g
 
 
 def split(case: Case, seconds: float) -> list[Case]:
-    """The cases at level ``aot`` of a case at level ``dynamo``, in the order in which they run.
+    """Return the cases at level ``aot`` of a case at level ``dynamo``, in the order in which they run.
 
-    Empty if the graph does not get that far, or what it becomes cannot be taken elsewhere. A graph that
-    takes sizes as inputs is such a one: they would have become numbers.
+    Empty if an earlier stage fails, or if the lowered graph cannot be written as a case, which includes every
+    dynamic graph: its sizes would have become numbers.
     """
     if case.dynamic:
         return []
@@ -35,7 +35,7 @@ def split(case: Case, seconds: float) -> list[Case]:
 
 
 def _split(case: Case) -> list[Case]:
-    found: list[Case] = []
+    cases: list[Case] = []
     text = repro.program(case)
 
     def keep(graph: torch.fx.GraphModule, _: Sequence[Any], **__: Any) -> Callable[..., Any]:
@@ -46,7 +46,7 @@ def _split(case: Case) -> list[Case]:
 
         def run(arguments: list[Any]) -> Any:
             if reading is not None:
-                found.append(_aot_case(case, text, reading, [*arguments, *reading.constants]))
+                cases.append(_aot_case(case, text, reading, [*arguments, *reading.constants]))
             values = list(arguments)
             arguments.clear()
             return graph(*values)
@@ -63,13 +63,13 @@ def _split(case: Case) -> list[Case]:
     outputs = [value for value in results if isinstance(value, torch.Tensor) and value.requires_grad]
     if outputs:
         torch.autograd.backward(outputs, [torch.rand_like(output) for output in outputs])
-    return found
+    return cases
 
 
 def _aot_case(case: Case, text: str, reading: Reading, arguments: Sequence[Any]) -> Case:
     names = reading.graph.parameters
     inputs = tuple(read_input(name, value) for name, value in zip(names, arguments, strict=True))
-    # AOTAutograd has taken gradients into its graphs.
+    # The graphs of AOTAutograd compute the gradients themselves.
     graph = replace(
         reading.graph,
         operations=tuple(

@@ -1,7 +1,7 @@
-"""A case: a graph with its inputs and the way it is compiled. All that a repro needs, as plain data.
+"""A case: a graph, its inputs and its compile options, as plain data: everything that a repro contains.
 
-Operations are named, not referred to: whoever shrinks a case needs neither the user's custom operators nor a
-GPU, and a case can go to another process and to a file. Only a repro that runs turns names into calls.
+Operations are stored by name. So a case can be reduced without the user's custom operators and without a GPU,
+and it can be sent to another process or saved to a file. Only a running repro resolves the names.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from ..facts import Level, Stack
 
 @dataclass(frozen=True, slots=True)
 class TensorSpec:
-    """What a tensor is like: ``dtype`` is ``float32``, ``device`` is ``cpu`` or ``cuda:0``.
+    """The metadata of a tensor: ``dtype`` as ``float32``, ``device`` as ``cpu`` or ``cuda:0``.
 
-    One that requires a gradient is a ``leaf`` unless it was computed from another one.
+    ``leaf`` is autograd's: false for a tensor that requires a gradient and was computed from another one.
     """
 
     shape: tuple[int, ...]
@@ -32,7 +32,7 @@ class TensorSpec:
 
 @dataclass(frozen=True, slots=True)
 class Normal:
-    """Random numbers of about this mean and standard deviation, the same each time."""
+    """Random numbers of about this mean and standard deviation, the same in every run."""
 
     mean: float = 0.0
     std: float = 1.0
@@ -48,14 +48,14 @@ class Integers:
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """These very numbers: the bytes of the contiguous tensor, in the machine's order."""
+    """The exact values of a tensor: its bytes, contiguous, in native byte order."""
 
     data: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """An input of a graph: a tensor and what fills it, or a plain Python number."""
+    """An input of a graph: a tensor and its values, or a plain Python number."""
 
     name: str
     spec: TensorSpec | None
@@ -64,14 +64,14 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """The result of an earlier operation, or an input, by name."""
+    """A reference by name to the result of an earlier operation, or to an input."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A constant that is written as Python: ``torch.float16``, ``torch.device('cpu')``."""
+    """A constant as a Python expression: ``torch.float16``, ``torch.device('cpu')``."""
 
     text: str
 
@@ -84,10 +84,10 @@ Value: TypeAlias = Any
 class Operation:
     """One operation of a graph.
 
-    ``kind`` is that of an fx node: ``call_function`` (``target`` is how Python names the function:
-    ``torch.relu``, ``torch.ops.aten.relu.default``), ``call_method`` (a method's name; the first argument is
-    its object) or ``get_attr`` (the name of a subgraph). ``spec`` is what it makes: a ``TensorSpec``, a
-    number, or a tuple of such; ``None`` if it is not known. ``calls`` is the user's stack.
+    ``kind`` is that of an fx node: ``call_function`` (``target`` is the qualified name of the function:
+    ``torch.relu``, ``torch.ops.aten.relu.default``), ``call_method`` (the name of a method; the first
+    argument is its object) or ``get_attr`` (the name of a subgraph). ``spec`` describes the result: a
+    ``TensorSpec``, a number, or a tuple of these; ``None`` if it is unknown. ``calls`` is the user stack.
     """
 
     name: str
@@ -101,10 +101,10 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Operations in order, what is returned, and the graphs that higher-order operators call, by name.
+    """Operations in order, the outputs, and the graphs that higher-order operators call, by name.
 
-    ``parameters`` are the names of the inputs. ``outputs`` is a tuple. A ``bare`` graph, which some
-    higher-order operators want, returns its only output by itself.
+    ``parameters`` are the names of the inputs. A ``bare`` graph, which some higher-order operators require,
+    returns its only output without a tuple.
     """
 
     parameters: tuple[str, ...]
@@ -116,14 +116,13 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A graph with one input for each parameter, and how it is compiled.
+    """A graph with one input for each parameter, and the options of its compilation.
 
     ``backend`` is a name for ``torch.compile(backend=...)`` or, with ``backend_is_code``, a Python
-    expression; at level ``aot`` it is ``inductor``. ``preamble`` are the statements, and ``settings`` the
-    assignments to torch's configuration, that must come before. ``dynamic`` compiles for any size,
-    ``fullgraph`` says that a backend's failure may not become a graph break.
-    ``compile_id`` is the compilation that it comes from. ``static`` are the dimensions of each input that
-    have one size in a graph that is ``dynamic`` in others.
+    expression; at level ``aot`` it is ``inductor``. ``preamble`` are statements, and ``settings`` assignments
+    to torch's configuration, that must run first. With ``dynamic`` the graph is compiled for symbolic sizes;
+    ``static`` are the dimensions of each input that are not symbolic even then. With ``fullgraph`` a failure
+    of the backend cannot become a graph break. ``compile_id`` is that of the original compilation.
     """
 
     level: Level
@@ -140,17 +139,17 @@ class Case:
 
     @property
     def nodes(self) -> int:
-        """How large it is: the number of operations that compute something."""
+        """The size of the case: the number of operations that compute something."""
         return count_nodes(self.graph)
 
     @property
     def on_accelerator(self) -> bool:
-        """Whether an input is elsewhere than on the CPU."""
+        """Whether an input is on another device than the CPU."""
         return any(item.spec is not None and item.spec.device != "cpu" for item in self.inputs)
 
 
 def count_nodes(graph: Graph) -> int:
-    """The number of operations, those of subgraphs included; taking an item of a result is none."""
+    """Return the number of operations, including those of subgraphs, without ``getitem``."""
     own = sum(
         operation.kind != "get_attr" and operation.target not in ("operator.getitem", "_operator.getitem")
         for operation in graph.operations
@@ -159,7 +158,7 @@ def count_nodes(graph: Graph) -> int:
 
 
 def leaves(value: Value) -> Iterator[Value]:
-    """What a value is made of: constants and ``Ref``s."""
+    """Yield the constants and ``Ref``s in a nested value."""
     if isinstance(value, (tuple, list)):
         for item in value:
             yield from leaves(item)
@@ -172,7 +171,7 @@ def leaves(value: Value) -> Iterator[Value]:
 
 
 def mapped(value: Value, change: Callable[[Value], Value]) -> Value:
-    """A value with each of its leaves changed."""
+    """Return a copy of a nested value with ``change`` applied to each leaf."""
     if isinstance(value, (tuple, list)):
         return type(value)(mapped(item, change) for item in value)
     if isinstance(value, dict):
@@ -183,19 +182,19 @@ def mapped(value: Value, change: Callable[[Value], Value]) -> Value:
 
 
 def references(value: Value) -> Iterator[str]:
-    """The names that a value refers to."""
+    """Return the names that a value refers to."""
     return (leaf.name for leaf in leaves(value) if isinstance(leaf, Ref))
 
 
 def uses(operation: Operation) -> Iterator[str]:
-    """The names that an operation needs."""
+    """Yield the names that an operation refers to."""
     yield from references(operation.args)
     for _, value in operation.kwargs:
         yield from references(value)
 
 
 def substitute(value: Value, replacements: dict[str, Value]) -> Value:
-    """A value with some names replaced by other values."""
+    """Return a copy of a nested value with references replaced by other values, by name."""
     return mapped(value, lambda leaf: replacements.get(leaf.name, leaf) if isinstance(leaf, Ref) else leaf)
 
 
@@ -205,7 +204,7 @@ def save(case: Case, path: Path) -> None:
 
 
 def load(path: Path) -> Case:
-    """Read a case that :func:`save` has written."""
+    """Read a case from a file that :func:`save` wrote."""
     case = pickle.loads(path.read_bytes())
     assert isinstance(case, Case)
     return case

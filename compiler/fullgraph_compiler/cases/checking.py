@@ -1,7 +1,7 @@
-"""How a compiled program fails: it raises, or it computes other numbers than the uncompiled one.
+"""Failures of a compiled program: it raises, or computes other numbers than the uncompiled one.
 
-``run``, ``mismatch``, ``difference``, ``in_double`` and ``widened`` are written into repros too, which have
-nothing but torch: they use builtins, torch and the standard library only.
+The source of ``run``, ``mismatch``, ``difference``, ``in_double`` and ``widened`` is copied into repros, so
+they use only builtins, torch and the standard library.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from ..compat.graph_compat import failing_node, operator_mode
 from ..facts import Failure
 
 UNCOMPILED = "Uncompiled"
-"""The error of a program that raises without the compiler: no failure of the compiler is like it."""
+"""The ``error`` of a program that raises without the compiler; it never equals that of a compiler failure."""
 
 
 def examine(namespace: dict[str, Any], numerics: bool = True) -> Failure | None:
-    """Compile and run what the text of a repro has defined; ``None`` if nothing is wrong.
+    """Compile and run the module of a repro's ``namespace``; return the failure, or ``None`` if it passes.
 
-    Without ``numerics`` it only must not raise.
+    Without ``numerics`` the results are not compared.
     """
     module, inputs, compiled = namespace["Repro"], namespace["inputs"], namespace["compiled"]
     try:
@@ -32,23 +32,23 @@ def examine(namespace: dict[str, Any], numerics: bool = True) -> Failure | None:
         message = f"{type(error).__name__}: {_first_line(error)}"
         return Failure("error", UNCOMPILED, message, text=traceback.format_exc())
     try:
-        found = run(compiled(module(), inputs()), inputs())
+        compiled_results = run(compiled(module(), inputs()), inputs())
     except Exception as error:
         return _raised(error)
-    message = mismatch(module(), inputs, found, plain) if numerics else ""
-    if not message or _is_other_dropout(module(), inputs(), found):
+    message = mismatch(module(), inputs, compiled_results, plain) if numerics else ""
+    if not message or _is_other_dropout(module(), inputs(), compiled_results):
         return None
     return wrong_numbers(message)
 
 
 def wrong_numbers(message: str) -> Failure:
-    """The failure that :func:`mismatch` or :func:`difference` tells of."""
+    """Return a failure with a message of :func:`mismatch` or :func:`difference`."""
     error = "NaN" if "NaN" in message else "Numbers"
     return Failure("accuracy", error, message, "backward" if message.startswith("gradient") else "forward")
 
 
-def _is_other_dropout(module: Any, args: list[Any], found: list[Any]) -> bool:
-    """Whether results are right for the random numbers that dropout draws once it is decomposed.
+def _is_other_dropout(module: Any, args: list[Any], results: list[Any]) -> bool:
+    """Tell whether results differ only because decomposed dropout draws other random numbers.
 
     On a GPU the fused kernel draws others (``native_dropout`` in ``torch/_decomp/decompositions.py``).
     """
@@ -67,19 +67,21 @@ def _is_other_dropout(module: Any, args: list[Any], found: list[Any]) -> bool:
 
     with operator_mode(decompose):
         plain = run(module, args)
-    # Float64 draws what the fused kernel draws: it is of no use here.
-    return decomposed > 0 and not any(difference("", *pair, None) for pair in zip(found, plain, strict=True))
+    # No comparison with float64, which draws the random numbers of the fused kernel.
+    return decomposed > 0 and not any(
+        difference("", *pair, None) for pair in zip(results, plain, strict=True)
+    )
 
 
-def same_failure(one: Failure, other: Failure) -> bool:
-    """Whether two failures have the same cause, as far as one can see from outside."""
-    if one.kind != other.kind or one.kind == "hang":
-        return one.kind == other.kind
-    if one.error != other.error or one.kind == "crash":
-        return one.error == other.error
-    if one.phase != other.phase or one.kind == "accuracy":
-        return one.phase == other.phase
-    return pattern(one.message) == pattern(other.message)
+def same_failure(failure: Failure, other: Failure) -> bool:
+    """Tell whether two failures look the same: kind, error, phase, and the pattern of the message."""
+    if failure.kind != other.kind or failure.kind == "hang":
+        return failure.kind == other.kind
+    if failure.error != other.error or failure.kind == "crash":
+        return failure.error == other.error
+    if failure.phase != other.phase or failure.kind == "accuracy":
+        return failure.phase == other.phase
+    return pattern(failure.message) == pattern(other.message)
 
 
 _VARIABLE = re.compile(
@@ -89,14 +91,14 @@ _VARIABLE = re.compile(
     | (?<![\w.])/[^\s:]+      # a file
     | [\[(][\d\s,]*[\])]      # a shape
     | [-+]?(?<!\w)\d[\w.+-]*  # a number
-    | _?\d+                   # that of a name: relu_3
+    | _?\d+                   # the number of a name: relu_3
     """,
     re.VERBOSE,
 )
 
 
 def pattern(message: str) -> str:
-    """A regular expression for a message in which names, numbers, shapes and places may differ."""
+    """Return a regular expression for messages that differ in names, numbers, shapes and paths only."""
     parts = _VARIABLE.sub("\0", message).split("\0")
     fixed = [re.escape(part).replace("\\ ", " ") for part in parts]
     return ".*".join(part for number, part in enumerate(fixed) if part or number in (0, len(fixed) - 1))
@@ -105,21 +107,21 @@ def pattern(message: str) -> str:
 # -- exceptions --------------------------------------------------------------------------------
 
 _WRAPPERS = ("BackendCompilerFailed", "InductorError", "LoweringException", "TorchRuntimeError")
-"""Errors of torch that only pass another one on."""
+"""Errors of torch that only wrap another error."""
 
 _BACKWARD_COMPILERS = ("_aot_stage2b_bw_compile", "bw_compiler", "_wrapped_bw_compiler")
-"""Functions of torch, 2.11 to 2.15, that compile a backward graph, be it while the forward one is called."""
+"""Functions of torch, 2.11 to 2.15, that compile a backward graph, possibly during the forward call."""
 
 
 def _raised(error: BaseException) -> Failure:
-    """What an exception of the compiled program says."""
+    """Return the failure for an exception of the compiled program."""
     *_, cause = _causes(error)
     message = _first_line(cause)
     if not message:
         *_, (frame, _) = traceback.walk_tb(cause.__traceback__)
         message = f"in {frame.f_code.co_name}"
     text = "".join(traceback.format_exception(error))
-    # Where the compiler was in the program: its own traceback need not say so.
+    # The traceback of the compiler may not contain the user's line.
     node = next(filter(None, map(failing_node, _causes(error))), None)
     if node is not None:
         text += f"\nat {node.format_node()}\n{node.meta['stack_trace']}"
@@ -128,7 +130,7 @@ def _raised(error: BaseException) -> Failure:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """An exception, and what it wraps, down to the one that says what is wrong."""
+    """Yield an exception, then the exceptions that it wraps, down to the original one."""
     yield error
     if type(error).__name__ in _WRAPPERS:
         inner = getattr(error, "inner_exception", None) or error.__cause__ or error.__context__
@@ -137,14 +139,14 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _first_line(error: BaseException) -> str:
-    """What an error says in one line: its first, or that of the C++ compiler which names the fault."""
+    """Return the first line of an error, or the first line with an error of the C++ compiler."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     faults = (line[line.index("error: ") :] for line in lines if ": error: " in line)
     return next(faults, lines[0] if lines else "")
 
 
 def _is_of_backward(error: BaseException) -> bool:
-    """Whether the backward pass was being traced, compiled or run."""
+    """Tell whether an error was raised while the backward pass was traced, compiled or run."""
     return any(
         frame.f_globals.get("__name__") == "torch.autograd" or frame.f_code.co_name in _BACKWARD_COMPILERS
         for cause in _causes(error)
@@ -156,7 +158,7 @@ def _is_of_backward(error: BaseException) -> bool:
 
 
 def run(function: Any, args: list[Any]) -> list[Any]:
-    """Call it, forward and backward: the outputs, then the inputs as they are now, then their gradients."""
+    """Run forward and backward; return the outputs, the inputs after the call, and their gradients."""
     torch.manual_seed(0)
     edges = {
         place: torch.autograd.graph.get_gradient_edge(arg)
@@ -167,41 +169,43 @@ def run(function: Any, args: list[Any]) -> list[Any]:
     ends = [output for output in outputs if isinstance(output, torch.Tensor) and output.requires_grad]
     gradients = [None] * len(args)
     if ends and edges:
-        # Sixteenths are the same numbers in all types.
+        # Multiples of 1/16 are exact in all floating point types.
         torch.manual_seed(1)
         starts = [torch.randint(1, 33, end.shape, device=end.device).to(end.dtype) / 16 for end in ends]
-        found = torch.autograd.grad(ends, [*edges.values()], starts, allow_unused=True)
-        for place, gradient in zip(edges, found, strict=True):
+        gradients_of_edges = torch.autograd.grad(ends, [*edges.values()], starts, allow_unused=True)
+        for place, gradient in zip(edges, gradients_of_edges, strict=True):
             gradients[place] = gradient
     return [*outputs, *args, *gradients]
 
 
-def mismatch(module: Any, inputs: Any, found: list[Any], plain: list[Any]) -> str:
-    """The first result of ``run`` that differs from the uncompiled one, and how far; empty if none does."""
-    if len(found) != len(plain):
-        return f"{len(found) - len(plain):+} outputs, compared with uncompiled"
+def mismatch(module: Any, inputs: Any, results: list[Any], plain: list[Any]) -> str:
+    """Describe the first result of ``run`` that differs from the uncompiled one; empty if none does."""
+    if len(results) != len(plain):
+        return f"{len(results) - len(plain):+} outputs, compared with uncompiled"
     names = module.forward.__code__.co_varnames[1 : module.forward.__code__.co_argcount]
     titles = [f"output {number}" for number in range(len(plain) - 2 * len(names))]
     titles += [f"{name} after the call" for name in names] + [f"gradient of {name}" for name in names]
-    if not any(map(difference, titles, found, plain, [None] * len(plain))):
+    if not any(map(difference, titles, results, plain, [None] * len(plain))):
         return ""
     try:
         double = in_double(module, inputs)
     except Exception:
-        # Not every operator knows float64: without it, the uncompiled program alone says what is right.
+        # Not every operator supports float64: then compare with the uncompiled results only.
         double = [None] * len(plain)
-    return next(filter(None, map(difference, titles, found, plain, double)), "")
+    return next(filter(None, map(difference, titles, results, plain, double)), "")
 
 
-def difference(title: str, found: Any, plain: Any, double: Any) -> str:
-    """How a result differs from the uncompiled one, unless float64 says that it is about as good."""
-    if found is None or plain is None:
-        other = plain if found is None else found
+def difference(title: str, result: Any, plain: Any, double: Any) -> str:
+    """Describe the difference of a result; empty if it is about as close to float64 as the uncompiled one."""
+    if result is None or plain is None:
+        other = plain if result is None else result
         same = other is None or not torch.as_tensor(other).any()
-        return "" if same else f"{title}: " + ("missing" if found is None else "there, uncompiled it is not")
-    found, plain = torch.as_tensor(found).detach().cpu(), torch.as_tensor(plain).detach().cpu()
-    if (found.dtype, found.shape) != (plain.dtype, plain.shape):
-        return f"{title}: {found.dtype} {[*found.shape]}, uncompiled {plain.dtype} {[*plain.shape]}"
+        return (
+            "" if same else f"{title}: " + ("missing" if result is None else "not in the uncompiled program")
+        )
+    result, plain = torch.as_tensor(result).detach().cpu(), torch.as_tensor(plain).detach().cpu()
+    if (result.dtype, result.shape) != (plain.dtype, plain.shape):
+        return f"{title}: {result.dtype} {[*result.shape]}, uncompiled {plain.dtype} {[*plain.shape]}"
     tolerance, exact = 0.0, torch.int64
     if plain.is_floating_point() or plain.is_complex():
         tolerance = {torch.float64: 1e-7, torch.float32: 1e-4}.get(plain.dtype.to_real(), 0.0)
@@ -210,18 +214,18 @@ def difference(title: str, found: Any, plain: Any, double: Any) -> str:
     double = plain if double is None else torch.as_tensor(double).detach().cpu()
     f, p, d = (
         torch.view_as_real(tensor) if tensor.is_complex() else tensor
-        for tensor in (found.to(exact), plain.to(exact), double.to(exact))
+        for tensor in (result.to(exact), plain.to(exact), double.to(exact))
     )
-    # What lies beyond the type's range is at its end.
+    # Clamp values beyond the range of the type.
     ends = torch.finfo(plain.dtype) if tolerance else torch.iinfo(torch.int64)
     near, right = f.clamp(ends.min, ends.max), d.where(~d.isnan(), p).clamp(ends.min, ends.max)
     size = right.abs().double().where(right.abs() < ends.max, 0).nan_to_num()
     limit = tolerance * (size + size.sum() / max(size.numel(), 1)) + tolerance / 100
     wrong = (f != p) & ~(f.isnan() & p.isnan()) & ~((f - p).abs() < limit)
-    # It may be a few times as far off as the uncompiled result is somewhere.
+    # Allow a few times the largest error of the uncompiled result.
     noise = (p - right).abs()[p.isfinite()]
     worse = (near - right).abs() > limit + 3 * (noise.max() if len(noise) else 0)
-    # It may have a NaN where float64 has one, and need not have one where float64 has none.
+    # A NaN may appear where float64 has one, and may be missing where float64 has none.
     news = (f.isnan() != p.isnan()) & (p.isnan() == d.isnan())
     wrong &= torch.where(f.isnan() | (p.isnan() & d.isnan()), news, worse)
     if not wrong.any():
@@ -229,7 +233,7 @@ def difference(title: str, found: Any, plain: Any, double: Any) -> str:
     gap = (f - p).abs().double()
     gap = gap.where(~gap.isnan(), torch.inf).where(wrong, -1)
     place = [*map(int, torch.unravel_index(gap.argmax(), gap.shape))]
-    at = f" at {place[: found.ndim]}" if found.ndim else ""
+    at = f" at {place[: result.ndim]}" if result.ndim else ""
     values = f"{f[tuple(place)]:.6g}, uncompiled {p[tuple(place)]:.6g}".replace("nan", "NaN")
     if not gap.max().isfinite():
         return f"{title}{at}: {values}"
@@ -237,7 +241,7 @@ def difference(title: str, found: Any, plain: Any, double: Any) -> str:
 
 
 def in_double(module: Any, inputs: Any) -> list[Any]:
-    """What ``run`` returns of the uncompiled program in float64, with the same random numbers."""
+    """Return the results of ``run`` for the uncompiled program in float64, with the same random numbers."""
     drawn: list[Any] = []
 
     def record(operator: Any, args: Any, kwargs: Any) -> Any:
@@ -265,7 +269,7 @@ def in_double(module: Any, inputs: Any) -> list[Any]:
 
 
 def widened(value: Any) -> Any:
-    """A value in which floats of fewer bits have become float64: tensors and types, in containers too."""
+    """Return a value with floating point tensors and dtypes widened to 64 bits, also within containers."""
     if isinstance(value, (tuple, list)):
         return type(value)(map(widened, value))
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Keep each graph that a program's run captures, with the inputs of its first call, as a case."""
+"""Collection of the graphs that a program's run captures, with the inputs of their first calls, as cases."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _INDUCTOR = "torch._inductor.config"
 
 
 class GraphKeeper:
-    """Runs captured graphs as they are, and writes a case for each into a folder.
+    """A backend that runs captured graphs eagerly, and saves each as a case in ``folder``.
 
-    ``on_problem`` is told why a graph could not be kept.
+    ``on_problem`` receives a message for each graph that cannot be saved.
     """
 
     def __init__(self, folder: Path, on_problem: Callable[[str], None]) -> None:
@@ -36,9 +36,15 @@ class GraphKeeper:
         self._settings_before: frozenset[str] = frozenset()
 
     def install(self) -> None:
+<<<<<<< HEAD
         """Take every backend's place."""
         self._settings_before = frozenset(settings_compat.changed_settings())
         backend_compat.intercept_backends(self._compile)
+=======
+        """Replace every backend."""
+        self._settings_before = frozenset(torch_compat.changed_settings())
+        torch_compat.intercept_backends(self._compile)
+>>>>>>> h-words1
 
     def _compile(
         self, backend: Any, graph: torch.fx.GraphModule, inputs: Sequence[Any]
@@ -56,7 +62,7 @@ class GraphKeeper:
         try:
             reading = read_graph(graph)
         except UnreadableError as error:
-            self._tell(compilation, error)
+            self._report(compilation, error)
             return run
 
         @functools.wraps(run)
@@ -64,10 +70,10 @@ class GraphKeeper:
             if not path.exists():
                 path.touch()
                 try:
-                    # Dynamo has its own settings while it compiles: those of now are the program's.
+                    # At the call, since Dynamo changes settings while it compiles.
                     save(_case(compilation, reading, arguments, self._settings()), path)
                 except UnreadableError as error:
-                    self._tell(compilation, error)
+                    self._report(compilation, error)
             return run(*arguments)
 
         return run_and_keep
@@ -75,8 +81,8 @@ class GraphKeeper:
     def _settings(self) -> tuple[str, ...]:
         return tuple(line for line in settings_compat.changed_settings() if line not in self._settings_before)
 
-    def _tell(self, compilation: _Compilation, error: UnreadableError) -> None:
-        self._on_problem(f"graph {compilation.compile_id} cannot be taken elsewhere: {error}")
+    def _report(self, compilation: _Compilation, error: UnreadableError) -> None:
+        self._on_problem(f"graph {compilation.compile_id} cannot be saved: {error}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +103,13 @@ def _case(
     is_name = isinstance(backend, str)
     if not is_name:
         backend = _global_name(backend, modules)
-    # A name may be one that the program has registered.
+    # The program may have registered the backend under this name.
     wanted.add(backend.partition(".")[0])
     texts = {name: source for name in modules if (source := _source(name)) is not None}
     values = zip(reading.graph.parameters, (*arguments, *reading.constants), strict=True)
     inputs = tuple(read_input(name, value) for name, value in values)
     preamble = definitions(texts, wanted)
-    said = set(map(_normal, preamble))
+    in_preamble = set(map(_normal, preamble))
     return Case(
         level="dynamo",
         backend=backend,
@@ -111,7 +117,7 @@ def _case(
         inputs=inputs if torch.is_grad_enabled() else tuple(map(without_gradient, inputs)),
         preamble=preamble,
         settings=(
-            *(line for line in settings if _normal(line) not in said),
+            *(line for line in settings if _normal(line) not in in_preamble),
             *(f"{_INDUCTOR}.{name.replace('-', '_')} = {value!r}" for name, value in options.items()),
         ),
         backend_is_code=not is_name,
@@ -127,7 +133,10 @@ def _normal(statement: str) -> str:
 
 
 def _global_name(backend: Any, modules: dict[str, ModuleType]) -> str:
-    """The name at the top level of one of the program's files under which a backend is known there."""
+    """Return the name of a backend at the top level of one of the program's files.
+
+    Raises :class:`UnreadableError` if it has none.
+    """
     for module in reversed(modules.values()):
         for name, value in vars(module).items():
             if value is backend:
@@ -150,7 +159,7 @@ def _is_dynamic(value: Any) -> bool:
 
 
 def _static_dimensions(graph: torch.fx.GraphModule) -> tuple[tuple[int, ...], ...]:
-    """Of each input, by what Dynamo traced with: the inputs themselves may have numbers for symbols."""
+    """Return the static dimensions of each input in Dynamo's trace; real inputs have numbers for symbols."""
     traced = [node.meta.get("example_value") for node in graph.graph.find_nodes(op="placeholder")]
     shapes = (value.shape if isinstance(value, torch.Tensor) else () for value in traced)
     return tuple(

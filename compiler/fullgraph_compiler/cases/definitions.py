@@ -1,8 +1,8 @@
-"""Cuts from the user's files what a graph needs to run elsewhere: operators, backends, changes of torch.
+"""Extraction of the definitions that a repro needs from the user's files: operators, backends, settings.
 
-Standard library only; the user's files are read, not imported. All the statements share one module in the
-end: of a name that two files define, the later one counts. A file that is imported as ``import a.b`` and used
-under that dotted name is not followed.
+Standard library only; the user's files are read, not imported. All statements end up in one module: if two
+files define a name, the later definition wins. Files that are imported as ``import a.b`` and used under that
+dotted name are not followed.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import TypeAlias
 from .statements import NAMESPACES_OF_TORCH, TORCH, Import, Statement, read_statements
 
 _Name: TypeAlias = tuple[str, str]
-"""A file and a name in it; operators belong to no file."""
+"""A file and a name in it; the file is empty for operators."""
 
 
 def definitions(files: Mapping[str, str], wanted: Collection[str]) -> tuple[str, ...]:
-    """The top-level statements that define the wanted names, with all that these refer to, imports first.
+    """Return the top-level statements that the wanted names need, directly or not, imports first.
 
     ``files`` are the texts of the user's files in the order of their import, ``__main__`` last. ``wanted``
-    are names of functions, classes and variables, and operators (``mylib::op``). What changes torch is
-    always among the statements; what only runs as ``__main__``, and files that do not parse, never are. An
+    are names of functions, classes and variables, and operators (``mylib::op``). Statements that change torch
+    are always included; code under ``if __name__ == "__main__"`` and files with syntax errors never are. An
     import of one of the user's files becomes the statements of that file.
     """
     selection = _Selection(read_statements(files))
@@ -46,7 +46,7 @@ class _Selection:
                 self._binders.setdefault((filename, name), []).append(statement)
         for filename, statement in self._all():
             for text in statement.binds:
-                # ``import a.b`` also binds ``a``; where there is an ``import a``, that is enough.
+                # ``import a.b`` also binds ``a``, which only matters without an ``import a``.
                 self._binders.setdefault((filename, text.partition(".")[0]), [statement])
             for text in statement.completes:
                 origin = self._origin(_name(filename, text))
@@ -54,13 +54,13 @@ class _Selection:
                     self._completers.setdefault(origin, []).append((filename, statement))
 
     def find(self, name: str) -> _Name:
-        """Where a wanted name is: in the last file that binds it, or registers something under it."""
-        known = self._binders.keys() | self._completers.keys()
-        files = [filename for filename in self._files if (filename, name) in known]
+        """Return the last file that binds a name, or registers something under it, with the name."""
+        names = self._binders.keys() | self._completers.keys()
+        files = [filename for filename in self._files if (filename, name) in names]
         return _name(files[-1] if files else "", name)
 
     def need(self, name: _Name) -> None:
-        """Choose every statement without which a name is missing or not whole."""
+        """Choose every statement that a name needs to be defined and complete."""
         waiting = [name]
         while waiting:
             name = waiting.pop()
@@ -69,7 +69,7 @@ class _Selection:
                 waiting += self._choose_for(name)
 
     def imports(self) -> Iterator[str]:
-        """The chosen imports of what is not the user's, each name once."""
+        """Yield the chosen imports of modules that are not the user's, without duplicates."""
         names: dict[str, list[str]] = {}
         for filename, statement in self._in_order():
             if statement.imports and not self._imported(filename, statement.imports):
@@ -81,7 +81,7 @@ class _Selection:
             yield f"{start}{', '.join(names[start])}"
 
     def others(self) -> Iterator[str]:
-        """The chosen statements that are no imports, and what stands for imports of the user's files."""
+        """Yield the chosen statements except imports, and replacements for imports of the user's files."""
         for filename, statement in self._in_order():
             if not statement.imports:
                 yield statement.text
@@ -89,15 +89,15 @@ class _Selection:
                 yield from self._instead_of_import(filename, statement.imports.bound, source)
 
     def _choose_for(self, name: _Name) -> Iterator[_Name]:
-        """Choose the statements for one name; what they need."""
+        """Choose the statements of one name; yield the names that these need."""
         filename, text = name
-        found = [(filename, statement) for statement in self._binders.get(name, ())]
-        found += self._completers.get(name, ())
-        if not found and "::" in text:
-            found += self._importers_of(text.partition("::")[0])
-        if not found:
+        statements = [(filename, statement) for statement in self._binders.get(name, ())]
+        statements += self._completers.get(name, ())
+        if not statements and "::" in text:
+            statements += self._importers_of(text.partition("::")[0])
+        if not statements:
             yield from self._elsewhere(filename, text)
-        for place in found:
+        for place in statements:
             self._chosen.add(place)
             where, statement = place
             for item in statement.binds | statement.refers | statement.completes:
@@ -109,7 +109,7 @@ class _Selection:
                 yield source
 
     def _elsewhere(self, filename: str, text: str) -> Iterator[_Name]:
-        """Names that no statement of a file binds: of an imported file, or of a star import."""
+        """Yield the origin of a name that its file does not bind: an imported file, or a star import."""
         module, _, attribute = text.rpartition(".")
         for statement in self._binders.get((filename, module), ()):
             source = self._imported(filename, statement.imports) if statement.imports else None
@@ -121,7 +121,7 @@ class _Selection:
                 yield (source[0], text) if source else (filename, "*")
 
     def _importers_of(self, namespace: str) -> list[tuple[str, Statement]]:
-        """The imports that may define the operators of a namespace: of its name, else of any package."""
+        """Return imports that may define operators: of a package named like the namespace, else of any."""
         if namespace in NAMESPACES_OF_TORCH:
             return []
         packages = {
@@ -130,11 +130,11 @@ class _Selection:
             if statement.imports and not self._imported(filename, statement.imports)
         }
         same = [place for place, package in packages.items() if package == namespace]
-        known = {*sys.stdlib_module_names, "torch", ""}
-        return same or [place for place, package in packages.items() if package not in known]
+        not_packages = {*sys.stdlib_module_names, "torch", ""}
+        return same or [place for place, package in packages.items() if package not in not_packages]
 
     def _origin(self, name: _Name) -> _Name | None:
-        """The name behind one that is imported from the user's files; ``None`` for that of a package."""
+        """Follow imports to the definition of a name; ``None`` if it comes from a package."""
         seen = set()
         while name not in seen:
             seen.add(name)
@@ -148,7 +148,7 @@ class _Selection:
         return name
 
     def _imported(self, filename: str, item: Import) -> _Name | None:
-        """The user's file that is imported, and the name in it; no name for the file as a whole."""
+        """Return the user's file that is imported, and the name in it, which is empty for the whole file."""
         source = self._modules.find(filename, item.module, item.level)
         if item.name and item.name != "*":
             inner = self._modules.find(filename, f"{item.module}.{item.name}".strip("."), item.level)
@@ -179,7 +179,7 @@ class _Selection:
 
 
 class _Modules:
-    """Finds the user's file behind the name of a module."""
+    """A lookup of the user's files by module name."""
 
     def __init__(self, filenames: Collection[str]) -> None:
         self._files: dict[tuple[str, ...], str] = {}
@@ -198,10 +198,10 @@ class _Modules:
             return self._files.get((*folder, *names))
         if names[0] in sys.stdlib_module_names:
             return None
-        # A file within a package has a longer name than its last part.
-        for parts, found in self._files.items():
+        # Not a file within a package: the name of that one would be longer.
+        for parts, source in self._files.items():
             if parts[-len(names) :] == names and parts[: -len(names)] not in self._packages:
-                return found
+                return source
         return None
 
 

@@ -1,4 +1,4 @@
-"""Put the text of a program together: the imports that it needs, the user's definitions, its parts."""
+"""The layout of a generated program: imports, settings, the user's definitions, and its parts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LIBRARY = ("base64", "math", "operator", "pickle", "re", "signal", "subprocess"
 def assemble(
     preamble: Sequence[str], parts: Sequence[str], settings: Sequence[str] = (), of_torch: Sequence[str] = ()
 ) -> str:
-    """The whole text: imports first, then settings, the definitions of the preamble, and the parts.
+    """Return the text of a program: imports, then settings, the definitions of the preamble, and the parts.
 
     ``of_torch`` are the imports from torch that the parts need.
     """
@@ -25,9 +25,9 @@ def assemble(
 
 
 def comment(lines: Sequence[str], holds: str) -> str:
-    """The comment at the top: what the file is, then what of the user's it ``holds``."""
-    told = [*lines, "", f"Before you share this file: {holds}"]
-    return "".join(f"# {line}".rstrip() + "\n" for line in told)
+    """Return the comment at the top: a description, and a warning about the user's data that it ``holds``."""
+    text = [*lines, "", f"Before you share this file: {holds}"]
+    return "".join(f"# {line}".rstrip() + "\n" for line in text)
 
 
 def _is_import(text: str) -> bool:
@@ -35,15 +35,15 @@ def _is_import(text: str) -> bool:
 
 
 def _standard(parts: Sequence[str]) -> Iterator[str]:
-    """The imports from the standard library that the text needs."""
+    """Yield the imports from the standard library that the parts need."""
     lines = [line for part in parts for line in part.splitlines() if not line.lstrip().startswith("#")]
     words = set(re.findall(r"(?<![\w.])\w+", "\n".join(lines)))
-    found = [f"import {name}" for name in _LIBRARY if name in words]
-    found += ["from collections.abc import Callable"] if "Callable" in words else []
-    found += ["from typing import Any"] if "Any" in words else []
-    yield from [*found, ""] if found else []
+    imports = [f"import {name}" for name in _LIBRARY if name in words]
+    imports += ["from collections.abc import Callable"] if "Callable" in words else []
+    imports += ["from typing import Any"] if "Any" in words else []
+    yield from [*imports, ""] if imports else []
 
 
 def _configurations(settings: Sequence[str]) -> list[str]:
-    found = (re.match(r"torch\.[\w.]*config\b", line) for line in settings)
-    return sorted({f"import {config[0]}" for config in found if config})
+    matches = (re.match(r"torch\.[\w.]*config\b", line) for line in settings)
+    return sorted({f"import {config[0]}" for config in matches if config})

@@ -1,7 +1,7 @@
-"""Ask how a case fails: its repro runs in a forked child of this process, which has all that it needs warm.
+"""The oracle, which runs a case to see how it fails: in a forked child of this process, with warm imports.
 
-This process runs no graph itself, so that it has one thread and has not opened the GPU: only then is a fork
-safe. Answers are kept by the text of the repro, also for later runs.
+This process runs no graph itself, so that it has one thread and does not open the GPU: a fork would not be
+safe otherwise. Answers are cached by the text of the repro, also for later runs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """How a case fails; ``None`` if it does not. ``seconds`` is what the question took, when it was asked."""
+    """The failure of a case, or ``None``; ``seconds`` is the time that the query took when it was run."""
 
     failure: Failure | None
     seconds: float
@@ -40,28 +40,28 @@ class Answer:
 
 @dataclass(slots=True)
 class Oracle:
-    """Answers questions, several at a time.
+    """A runner of queries, several at a time.
 
-    ``seconds`` is after how long a case counts as hanging. ``after_lowering=False`` asks for nothing that
-    TorchInductor does after it has lowered a graph: other failures do not show then.
+    A case that takes longer than ``seconds`` counts as hanging. With ``after_lowering=False`` TorchInductor
+    stops after lowering, so that failures of later steps do not occur.
     """
 
     seconds: float
     kept: Kept
     after_lowering: bool = True
     queries: int = 0
-    """How many questions children have answered."""
+    """The number of queries that children answered."""
     cached: int = 0
-    """How many answers were known before."""
+    """The number of answers from the cache."""
     at_once: int = field(default_factory=lambda: min(os.cpu_count() or 2, 8))
 
     def ask(self, cases: Sequence[Case]) -> list[Answer]:
-        """How each case fails."""
+        """Return how each case fails, in order."""
         answers = dict(self._answers(cases))
         return [answers[index] for index in range(len(cases))]
 
     def first_failing(self, cases: Iterable[Case], failure: Failure) -> Case | None:
-        """The first case that fails in the same way. Later ones may be asked about ahead of time."""
+        """Return the first case that fails in the same way; later ones may run speculatively."""
         asked: list[Case] = []
         fails: dict[int, bool] = {}
         for index, answer in self._answers(_remembered(cases, asked)):
@@ -72,14 +72,14 @@ class Oracle:
         return None
 
     def _answers(self, cases: Iterable[Case]) -> Iterator[tuple[int, Answer]]:
-        """The answers as they come, with the place of their case."""
+        """Yield the answers in the order of completion, with the indices of their cases."""
         source = enumerate(cases)
         running: dict[Child, tuple[int, str]] = {}
-        known: list[tuple[int, Answer]] = []
+        ready: list[tuple[int, Answer]] = []
         more = True
         try:
-            while more or running or known:
-                while more and len(running) < self.at_once and not known:
+            while more or running or ready:
+                while more and len(running) < self.at_once and not ready:
                     index, case = next(source, (None, None))
                     if case is None or index is None:
                         more = False
@@ -87,16 +87,16 @@ class Oracle:
                     text = _text(case)
                     key = self._key(text)
                     if not text:
-                        known.append((index, Answer(None, 0.0)))
+                        ready.append((index, Answer(None, 0.0)))
                     elif (answer := self.kept.get(key)) is not None:
                         self.cached += 1
-                        known.append((index, answer))
+                        ready.append((index, answer))
                     else:
                         if case.backend == "inductor" and not case.on_accelerator:
                             inductor_compat.warm_up_cpp()
                         running[Child(self._question(text), self.seconds)] = (index, key)
-                if known:
-                    yield known.pop()
+                if ready:
+                    yield ready.pop()
                 elif running:
                     child = wait_for(set(running))
                     index, key = running.pop(child)
@@ -141,27 +141,27 @@ class Oracle:
 
 
 class Kept:
-    """Answers by the hash of their question, in memory and, if a file is given, there."""
+    """A cache of answers by the hash of the query, in memory and in a file, if one is given."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._answers: dict[str, Answer] = {}
         self._file = None
         if path is None:
             return
-        with suppress(OSError):  # answers are also kept without a file
+        with suppress(OSError):  # the cache also works without a file
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.exists():
                 for line in path.read_text("utf-8", "replace").splitlines():
                     self._read(line)
             self._file = path.open("a", encoding="utf-8")
-            self._file.write("\n")  # behind a line that was not written to its end
+            self._file.write("\n")  # end a line that was written incompletely
 
     def get(self, key: str) -> Answer | None:
-        """The answer to a question, if it was ever asked."""
+        """Return the cached answer, if there is one."""
         return self._answers.get(key)
 
     def put(self, key: str, answer: Answer) -> None:
-        """Keep an answer."""
+        """Add an answer to the cache."""
         self._answers[key] = answer
         if self._file is not None:
             entry = {"key": key, "failure": answer.failure, "seconds": answer.seconds}
@@ -173,14 +173,14 @@ class Kept:
             entry = json.loads(line)
             key, failure, seconds = entry["key"], from_json(entry["failure"]), float(entry["seconds"])
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
-            return  # a line that was being written when its process was ended, or that is damaged
+            return  # an incomplete or damaged line
         if isinstance(key, str) and (failure is None or isinstance(failure, Failure)):
             self._answers[key] = Answer(failure, seconds)
 
 
 def execute(text: str) -> dict[str, Any]:
-    """Run the text of a case, and return what it defines."""
-    # Triton reads the source of its kernels.
+    """Run the text of a case, and return its namespace."""
+    # Triton reads the source of its kernels by ``linecache``.
     linecache.cache[FILENAME] = (len(text), None, text.splitlines(keepends=True), FILENAME)
     namespace: dict[str, Any] = {"__name__": "repro"}
     exec(compile(text, FILENAME, "exec"), namespace)
@@ -188,7 +188,7 @@ def execute(text: str) -> dict[str, Any]:
 
 
 def silence() -> None:
-    """Let nothing that this process prints be seen. Crashes on purpose leave no core."""
+    """Redirect standard streams to the null device, and disable stack dumps of expected crashes."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
@@ -197,7 +197,7 @@ def silence() -> None:
 
 
 def death(code: int) -> Failure:
-    """A process that ended with this exit code, negative for a signal, as a failure."""
+    """Return the failure for the exit code of a process, negative for a signal."""
     if code < 0:
         name = signal.Signals(-code).name
         return Failure("crash", name, f"the process is ended by {name}")
@@ -205,7 +205,7 @@ def death(code: int) -> Failure:
 
 
 def _text(case: Case) -> str:
-    """The text that asks about a case; empty if there is none, as where a call lacks what it must have."""
+    """Return the program of a case; empty if it cannot be written, as when a call lacks an argument."""
     try:
         return repro.program(case)
     except Exception:

@@ -1,4 +1,4 @@
-"""From a line of a case's own text back to the line of the user's program that it comes from."""
+"""Mapping from lines of a case's text back to the user's lines that they come from."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from ..facts import Stack
 from .case import Case, Code, Operation
 
 FILENAME = "<repro>"
-"""Under this name the text of a case runs."""
+"""The filename under which the text of a case runs."""
 
 _PLACE = re.compile(rf'"{FILENAME}", line (\d+)')
 
 
 def users_calls(case: Case, text: str, calls: Stack) -> Stack:
-    """The user's stack of an operation whose own stack lies in the text of a case."""
+    """Convert a stack in the text of a case to the user stack of the innermost operation."""
     rows = [call.row for call in calls if call.filename == FILENAME]
     return calls_at(case, text, rows[-1]) if rows else ()
 
 
 def calls_in(case: Case, text: str, message: str) -> Stack:
-    """The user's stack of the operation that a traceback names last."""
+    """Return the user stack of the last operation that appears in a traceback."""
     for row in reversed(_PLACE.findall(message)):
         if calls := calls_at(case, text, int(row)):
             return calls
@@ -28,9 +28,9 @@ def calls_in(case: Case, text: str, message: str) -> Stack:
 
 
 def calls_at(case: Case, text: str, row: int) -> Stack:
-    """The user's stack of the operation in a row of the text.
+    """Return the user stack of the operation in a row of the text.
 
-    It stands there as ``name = ...``, or a Triton kernel's call as ``kernel[...](...)``.
+    The row has the form ``name = ...``, or ``kernel[...](...)`` for a call of a Triton kernel.
     """
     line = text.splitlines()[row - 1].strip()
     names = {line.partition(" = ")[0], line.partition("[")[0]}

@@ -1,4 +1,4 @@
-"""Read an fx graph and its inputs as plain data (:mod:`.case`)."""
+"""Conversion of an fx graph and its inputs to plain data (:mod:`.case`)."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from .case import Code, Exact, Graph, Input, Integers, Normal, Operation, Ref, T
 from .statements import NAMESPACES_OF_TORCH
 
 _MOST_EXACT = 1024
-"""Elements of a tensor up to which its very numbers are kept: of a larger one, what they are like."""
+"""The number of elements up to which exact values are kept; larger tensors keep their distribution."""
 
 
 class UnreadableError(Exception):
-    """A graph holds something that cannot be written down; the message says what."""
+    """A graph contains something that a repro cannot express; the message says what."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A graph, the tensors that were part of it (its last parameters), and what it needs of the program.
+    """A graph, its constant tensors (now its last parameters), and the names that it needs of the program.
 
-    ``wanted`` are names of the program's functions, and of its operators (``mylib::op``).
+    ``wanted`` are names of the program's functions and operators (``mylib::op``).
     """
 
     graph: Graph
@@ -39,14 +39,14 @@ class Reading:
 
 
 def read_graph(module: torch.fx.GraphModule) -> Reading:
-    """Read a graph of Dynamo or of AOTAutograd. Raises :class:`UnreadableError`."""
+    """Convert a graph of Dynamo or of AOTAutograd. Raises :class:`UnreadableError`."""
     reader = _Reader(module)
     graph = reader.read()
     return Reading(graph, tuple(reader.constants), frozenset(reader.wanted))
 
 
 def read_input(name: str, value: Any) -> Input:
-    """What it takes to make an input again. Raises :class:`UnreadableError`."""
+    """Convert an input to a description that can recreate it. Raises :class:`UnreadableError`."""
     if isinstance(value, (bool, int, float)):
         return Input(name, None, value)
     if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
@@ -58,7 +58,7 @@ def read_input(name: str, value: Any) -> Input:
 
 
 def without_gradient(item: Input) -> Input:
-    """The same input, of which nobody wants the gradient."""
+    """Return the input without ``requires_grad``."""
     return replace(item, spec=replace(item.spec, requires_grad=False, leaf=True)) if item.spec else item
 
 
@@ -71,7 +71,7 @@ class _Reader:
     _subgraphs: dict[str, Graph] = field(default_factory=dict)
     _lifted: list[str] = field(default_factory=list)
     _names: dict[str, str] = field(default_factory=dict)
-    """What the inputs that have another name here are called."""
+    """The new names of inputs, by their names in the fx graph."""
 
     def read(self) -> Graph:
         operations: list[Operation] = []
@@ -90,7 +90,7 @@ class _Reader:
         return Graph(parameters, tuple(operations), outputs, tuple(self._subgraphs.items()), bare)
 
     def _rename(self, name: str) -> str:
-        """What a person calls an input that Dynamo names ``l_self_modules_fc_parameters_weight_``."""
+        """Shorten an input's name: ``l_self_modules_fc_parameters_weight_`` becomes ``fc_weight``."""
         words = re.sub(r"^l_(.*)_$", r"\1", name)
         words = re.sub(r"_?(modules|parameters|buffers)_", "_", words).removeprefix("self_")
         taken = {node.name for node in self.module.graph.nodes} | {*self._names.values(), *keyword.kwlist}
@@ -98,7 +98,7 @@ class _Reader:
         return self._names[name]
 
     def _lift(self, node: torch.fx.Node) -> bool:
-        """Make a tensor of the module an input; whether it is one."""
+        """Turn a constant tensor of the module into an input; return whether the attribute is a tensor."""
         held = _attribute(self.module, str(node.target))
         if not isinstance(held, torch.Tensor):
             return False
@@ -145,13 +145,13 @@ class _Reader:
             if namespace not in NAMESPACES_OF_TORCH:
                 self.wanted.add(f"{namespace}::{operator}")
         elif not name.startswith(("torch.", "_operator.", "math.", "builtins.")):
-            # The program's own, by allow_in_graph: in a repro it stands at top level.
+            # A function of the program, by allow_in_graph; a repro defines it at top level.
             name = str(target.__qualname__)
             self.wanted.add(name)
         return name.replace("_operator.", "operator.", 1) if name.startswith("_operator.") else name
 
     def _triton_call(self, kwargs: dict[str, Any]) -> dict[str, Any]:
-        """A call of the program's own Triton kernel, with the kernel and its constants by name."""
+        """Return the arguments of a call of the user's Triton kernel, with kernel and constants by name."""
         name, constants = inductor_compat.triton_kernel(kwargs["kernel_idx"], kwargs["constant_args_idx"])
         self.wanted.add(name)
         grid = kwargs["grid"][0] if kwargs["grid"] else (1,)
@@ -210,7 +210,7 @@ def _spec(value: Any) -> Any:
 
 
 def _tensor_spec(value: Any) -> TensorSpec | None:
-    """What a plain tensor is like; ``None`` for other things, and for sparse, nested or wrapped tensors."""
+    """Return the metadata of a strided tensor; ``None`` for sparse or nested ones and other objects."""
     if not isinstance(value, torch.Tensor) or value.layout is not torch.strided or value.is_nested:
         return None
     return TensorSpec(

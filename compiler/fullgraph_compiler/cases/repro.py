@@ -1,4 +1,4 @@
-"""Write a case as a Python file that needs nothing but torch."""
+"""Repros: Python files for cases that need only torch."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .writing import EXACT, assignment, call, expression, make
 
 
 def program(case: Case) -> str:
-    """The part that runs: ``Repro``, a module; ``inputs()``; and ``compiled(module, args)``, to be called."""
+    """Return a program that defines the module ``Repro``, ``inputs()`` and ``compiled(module, args)``."""
     return _file(case, [])
 
 
 def write(case: Case, fault: FaultLocated, environment: str) -> str:
-    """The whole file, which sees for itself whether it still fails in this way."""
+    """Return the whole repro, which checks itself whether it still fails in the same way."""
     check = self_check.code(case, fault.failure)
     return _header(case, fault, environment) + _file(case, ["# -- the check --", *check])
 
@@ -47,7 +47,7 @@ _IMPORTS_OF_ATEN = (
 
 
 def _modules(case: Case) -> list[str]:
-    """A class for the graph, after one for each graph in it."""
+    """Return a class for the graph, preceded by those of its subgraphs."""
     roots = [*_roots(case.graph), *re.findall(r"\w+", case.backend)]
     taken = {*dir(builtins), *keyword.kwlist, *roots, "self", "torch", "math"}
     classes: dict[str, str] = {}
@@ -106,7 +106,7 @@ def _body(graph: Graph, names: dict[str, str], in_aten: bool) -> Iterator[str]:
 
 
 def _copying(operation: Operation, names: dict[str, str]) -> tuple[Operation, str]:
-    """The call of a Triton kernel that writes to copies, and the line that makes them: its result."""
+    """Return a call of a Triton kernel that writes to copies, and the line that creates the copies."""
     kwargs = dict(operation.kwargs)
     arguments = kwargs["kwargs"]
     result = names[operation.name]
@@ -122,7 +122,7 @@ def _copying(operation: Operation, names: dict[str, str]) -> tuple[Operation, st
 
 
 def _roots(graph: Graph) -> Iterator[str]:
-    """The global names that a graph may call for."""
+    """Yield the global names that a graph may use."""
     for operation in graph.operations:
         if operation.kind == "call_function":
             yield operation.target.partition(".")[0]
@@ -133,7 +133,7 @@ def _roots(graph: Graph) -> Iterator[str]:
 
 
 def _names_in(value: Value) -> Iterator[str]:
-    """The names in the constants of a value that are written as Python."""
+    """Yield the names in the ``Code`` constants of a value."""
     if isinstance(value, Code):
         yield from re.findall(r"(?<![\w.])[A-Za-z_]\w*", value.text)
     elif isinstance(value, (tuple, list)):
@@ -144,8 +144,8 @@ def _names_in(value: Value) -> Iterator[str]:
 
 
 def _python_names(names: tuple[str, ...] | list[str], taken: set[str]) -> dict[str, str]:
-    """A Python name for each name, as like it as can be."""
-    found: dict[str, str] = {}
+    """Return a similar, unique Python identifier for each name."""
+    python_names: dict[str, str] = {}
     taken = set(taken)
     for name in names:
         plain = re.sub(r"\W", "_", name)
@@ -153,8 +153,8 @@ def _python_names(names: tuple[str, ...] | list[str], taken: set[str]) -> dict[s
         while plain in taken:
             plain += "_"
         taken.add(plain)
-        found[name] = plain
-    return found
+        python_names[name] = plain
+    return python_names
 
 
 # -- the user's lines --------------------------------------------------------------------------
@@ -163,7 +163,7 @@ _TORCH = os.path.dirname(inspect.getfile(torch)) + os.sep
 
 
 def user_frame(operation: Operation) -> StackFrame | None:
-    """The user's line that an operation comes from: the innermost one outside of torch."""
+    """Return the line that an operation comes from: the innermost frame outside of torch, if any."""
     outside = [frame for frame in operation.calls if not frame.filename.startswith(_TORCH)]
     return next(reversed(outside or operation.calls), None)
 
@@ -180,7 +180,7 @@ def _all_operations(graph: Graph) -> Iterator[Operation]:
     yield from graph.operations
 
 
-# -- what it is called with, and how -----------------------------------------------------------
+# -- inputs and compilation --------------------------------------------------------------------
 
 
 def _inputs(case: Case) -> str:
@@ -199,9 +199,9 @@ def _inputs(case: Case) -> str:
 
 
 def _written(graph: Graph) -> set[str]:
-    """The inputs that an operation may write to."""
+    """Return the names of the inputs that an operation may write to."""
     first = {item.name: next(uses(item), None) for item in graph.operations}
-    found = set()
+    written = set()
     for operation in graph.operations:
         target = operation.target.removesuffix(".default").rpartition(".")[2]
         in_place = target.endswith("_") and not target.endswith("__")
@@ -209,8 +209,8 @@ def _written(graph: Graph) -> set[str]:
             name = first[operation.name]
             while name in first:
                 name = first[name]
-            found.add(name or "")
-    return found
+            written.add(name or "")
+    return written
 
 
 _ATEN = """\
@@ -242,7 +242,7 @@ _STAGES = {
     "inductor": "TorchInductor",
 }
 _MOST_LINES = 5
-_HOLDS = "it holds code of your program, and may hold values of its inputs and weights. Read it."
+_HOLDS = "it contains code of your program, and may contain values of its inputs and weights. Read it."
 
 
 def _header(case: Case, fault: FaultLocated, environment: str) -> str:
@@ -255,7 +255,7 @@ def _header(case: Case, fault: FaultLocated, environment: str) -> str:
         *([f"The stage before, {fault.passes}, passes."] if fault.passes else []),
         *([f"Torch's bisector names {fault.detail}."] if fault.detail else []),
         *(["", *(f"    {line}" for line in [*places[:_MOST_LINES], *extra]), ""] if places else []),
-        f"Run it to see whether it still does{options}: the exit code is 0 if so, else 1.",
+        f"Run it to see whether it still fails{options}: the exit code is 0 if so, else 1.",
         *environment.splitlines(),
     ]
     return comment(lines, _HOLDS) + "\n"

@@ -1,4 +1,4 @@
-"""The part of a repro that looks whether it still fails: as much of :mod:`.checking` as its failure needs."""
+"""The part of a repro that checks whether it still fails, with the functions of :mod:`.checking` it needs."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from . import checking
 from .case import Case
 
 END = 'if __name__ == "__main__":\n    sys.exit(main())'
-"""The last lines of a program that checks itself."""
+"""The last lines of a self-checking program."""
 
 SECONDS = 30
-"""After how long a repro of a hang says that it hangs."""
+"""The time after which a repro of a hang reports that it hangs."""
 
 
 def code(case: Case, failure: Failure) -> list[str]:
-    """The functions that check, the last one called at the end."""
+    """Return the parts of the check: functions, of which ``main`` is the last, and its call."""
     if failure.kind == "accuracy":
         functions: tuple[Callable[..., Any], ...] = (
             operator_mode,
@@ -41,9 +41,9 @@ def code(case: Case, failure: Failure) -> list[str]:
 
 
 def sentence(subject: str, failure: Failure) -> str:
-    """What goes wrong where."""
+    """Return a sentence about the failure of ``subject``, a stage of the compiler."""
     if failure.kind == "accuracy":
-        return f"{subject} computes other numbers than the uncompiled program: {failure.message}."
+        return f"{subject} computes different numbers than the uncompiled program: {failure.message}."
     if failure.kind == "error":
         return f"{subject} fails in the {failure.phase} pass: {_error_line(failure)}"
     return f"{subject} {'crashes' if failure.kind == 'crash' else 'hangs'}: {failure.message}."
@@ -58,17 +58,17 @@ def _has_gradients(case: Case) -> bool:
 
 
 def source(function: Callable[..., Any]) -> str:
-    """The text of a function, without words for type checkers and linters."""
+    """Return the source of a function, without comments for type checkers and linters."""
     return re.sub(r" *# (type: ignore|noqa).*", "", inspect.getsource(function))
 
 
 def _literal(text: str) -> str:
-    """A regular expression as Python."""
+    """Return a regular expression as a Python literal."""
     return repr(text) if '"' in text or text.endswith("\\") else f'r"{text}"'
 
 
 def _quoted(text: str) -> str:
-    """A string as Python, in double quotes."""
+    """Return a string as a Python literal in double quotes."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -77,7 +77,7 @@ def _error(failure: Failure, run: str) -> Iterator[str]:
 
 
 def raises(failure: Failure, run: str, works: str = "") -> Iterator[str]:
-    """Look whether ``run`` raises this error, after ``works``, which must not raise."""
+    """Yield a check that ``run`` raises this error, after ``works``, which must not raise."""
     works = f"    {works}  # This works.\n" if works else ""
     yield f"EXPECTED = {_literal(re.escape(failure.error))}, {_literal(checking.pattern(failure.message))}"
     yield f"""\
@@ -101,8 +101,8 @@ def _accuracy(failure: Failure, run: str) -> Iterator[str]:
     yield f"""\
 def main():
     plain = run(Repro(), inputs())
-    found = {run}
-    message = mismatch(Repro(), inputs, found, plain)
+    results = {run}
+    message = mismatch(Repro(), inputs, results, plain)
     if not message:
         print("No longer fails.")
         return 1

@@ -1,7 +1,6 @@
-"""What the top-level statements of a file define, need, and do to torch, as far as the text tells.
+"""Static analysis of top-level statements: the names that they define and need, and their effects on torch.
 
-Nothing is imported and nothing runs. What a statement does through names that it finds at run time is not
-seen.
+Nothing is imported and nothing runs, so effects through names that are computed at run time go unnoticed.
 """
 
 from __future__ import annotations
@@ -13,15 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 TORCH = "torch::"
-"""Stands for torch itself, among the names of operators."""
+"""A pseudo operator that stands for torch itself."""
 
 _REGISTERS = re.compile(r"register|define$|impl|custom_op$|triton_op$|load_library$")
 _SETS = re.compile(r"(set|use|enable|disable)_")
-"""Functions of torch whose call changes torch. As decorators, those that set something do so for a while."""
+"""Functions of torch whose call changes torch. As decorators, they do so only during the decorated call."""
 _ABOUT_ARGUMENT = re.compile(
     r"((dis)?allow_in_graph|nonstrict_trace|wrap|register_(backend|pytree_node|dataclass|constant))$"
 )
-"""Functions that tell torch about something of the user's, and mean nothing without it."""
+"""Functions that register an object of the user with torch, and are needed only with it."""
 _CHANGES_CONTAINER = re.compile(r"(update|setdefault|pop|clear|append|extend|insert|remove|add)$")
 NAMESPACES_OF_TORCH = frozenset(
     {"torch", "aten", "prims", "prim", "quantized", "higher_order", "inductor", "_c10d_functional"}
@@ -43,11 +42,10 @@ class Import:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One top-level statement; an import of several names is several.
+    """One top-level statement; an import of several names is split into several statements.
 
     Names are plain or dotted, as they are written (``helper``, ``ops.helper``), or operators (``mylib::op``).
-    ``completes`` holds what the statement adds something to (a kernel, an attribute), so that it is not whole
-    without.
+    ``completes`` are the names to which the statement adds something (a kernel, an attribute) that they need.
     """
 
     text: str
@@ -58,7 +56,7 @@ class Statement:
 
 
 def read_statements(files: Mapping[str, str]) -> dict[str, list[Statement]]:
-    """The statements of each file, without what only runs as ``__main__``; a file with an error has none."""
+    """Return the statements of each file without syntax errors, except ``if __name__ == "__main__"``."""
     trees: dict[str, ast.Module] = {}
     for filename, text in files.items():
         try:
@@ -96,7 +94,7 @@ class _Reader:
             yield Statement(text, frozenset(binds), frozenset(refers), frozenset(self._effects(node)))
 
     def _source(self, node: ast.stmt) -> str:
-        """The statement's text, with decorators, without the comment after it."""
+        """Return the text of a statement, with decorators, without a comment after it."""
         first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", []))])
         last = node.end_lineno or node.lineno
         lines = self._lines[first - 1 : last]
@@ -106,9 +104,9 @@ class _Reader:
         return b"\n".join(lines).decode()
 
     def _effects(self, node: ast.stmt) -> set[str]:
-        """What a statement adds something to or changes: names, operators, torch.
+        """Return the names, operators or ``TORCH`` that a statement changes or adds something to.
 
-        A block that also calls something for another purpose is the program's own work, and none of these.
+        A block that also makes other calls is ordinary work of the program, and has no effects here.
         """
         if not isinstance(node, (ast.If, ast.For, ast.While, ast.With, ast.Try)):
             return self._direct_effects(node)
@@ -150,11 +148,11 @@ class _Reader:
             return self._of_operators(node) if verbs.match(name) else set()
         if root == "setattr" and isinstance(node, ast.Call) and node.args:
             return self._effect_on(node.args[0])
-        # A method of something of the user's may change that: ``op.register_fake``, ``model.half()``.
+        # A method may change its object: ``op.register_fake``, ``model.half()``.
         return set(done_by.get(root, ())) if path == root else {root} - {""}
 
     def _of_operators(self, node: ast.expr) -> set[str]:
-        """The operators that are named, of which torch's own are torch; torch, if none is."""
+        """Return the operators named in a node; ``TORCH`` stands for torch's own, and for none at all."""
         return set(self._operators(node)) or {TORCH}
 
     def _operators(self, node: ast.AST) -> Iterator[str]:
@@ -162,15 +160,15 @@ class _Reader:
             yield TORCH if operator.partition("::")[0] in NAMESPACES_OF_TORCH else operator
 
     def _all_operators(self, node: ast.AST) -> Iterator[str]:
-        """What is named as ``torch.ops.mylib.op``, ``"mylib::op"`` or ``library.define("op()")``."""
+        """Yield operators named as ``torch.ops.mylib.op``, ``"mylib::op"`` or ``library.define("op()")``."""
         for item in ast.walk(node):
             if isinstance(item, ast.Attribute):
                 parts = self._path(item).split(".")
                 if parts[:2] == ["torch", "ops"] and len(parts) == 4:
                     yield "::".join(parts[2:])
             elif isinstance(item, ast.Constant) and isinstance(item.value, str):
-                if found := _OPERATOR.match(item.value):
-                    yield found[0]
+                if match := _OPERATOR.match(item.value):
+                    yield match[0]
             elif isinstance(item, ast.Call):
                 yield from self._operators_of_library(item)
 
@@ -182,14 +180,14 @@ class _Reader:
             yield f"{spaces[0]}::{re.split('[.(]', texts[0])[0]}"
 
     def _path(self, node: ast.AST) -> str:
-        """The dotted name that is called, assigned to or read, with torch's names in full."""
+        """Return the dotted name of an expression (:func:`_path`), with full names for those of torch."""
         path = _path(node)
         root, dot, rest = path.partition(".")
         return f"{self._of_torch.get(root, root)}{dot}{rest}"
 
 
 def _path(node: ast.AST) -> str:
-    """``a.b`` for ``a.b``, ``a.b[c]``, ``a.b(c)`` and ``a.b(c)(d)``; empty for ``a().b``, which has none."""
+    """Return ``a.b`` for ``a.b``, ``a.b[c]``, ``a.b(c)`` and ``a.b(c)(d)``; empty for ``a().b``."""
     if isinstance(node, ast.Call):
         return _path(node.func)
     if isinstance(node, ast.Subscript):
@@ -203,7 +201,7 @@ def _path(node: ast.AST) -> str:
 
 
 def _names_of_torch(tree: ast.Module) -> dict[str, str]:
-    """What a file calls the things of torch, with their full names."""
+    """Return the full names in torch of a file's own names for them."""
     names = {}
     for node in ast.walk(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -226,7 +224,7 @@ def _names_of_torch(tree: ast.Module) -> dict[str, str]:
 
 
 def _libraries(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """The variables that hold a ``torch.library.Library``, with its namespace."""
+    """Yield the variables that hold a ``torch.library.Library``, with the library's namespace."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
             first = next(iter(node.value.args), None)
@@ -261,7 +259,7 @@ def _is_harmless(node: ast.stmt) -> bool:
 
 
 def _arguments(node: ast.expr) -> Iterator[str]:
-    """The names and texts that a call is given."""
+    """Yield the names and strings among the arguments of a call."""
     if isinstance(node, ast.Call):
         for item in [*node.args, *(keyword.value for keyword in node.keywords)]:
             if isinstance(item, ast.Name):
@@ -271,7 +269,7 @@ def _arguments(node: ast.expr) -> Iterator[str]:
 
 
 def _names(text: str) -> tuple[set[str], set[str]]:
-    """The module's names that a statement binds, and those that it or a function within it reads."""
+    """Return the global names that a statement binds, and those that it or a function in it reads."""
     table = symtable.symtable(text, "<statement>", "exec")
     binds = {item.get_name() for item in table.get_symbols() if item.is_assigned() or item.is_imported()}
     refers = {item.get_name() for item in table.get_symbols() if item.is_referenced()}
@@ -287,7 +285,7 @@ def _tables(tables: Iterable[symtable.SymbolTable]) -> Iterator[symtable.SymbolT
 
 
 def _names_in_annotations(node: ast.stmt) -> set[str]:
-    """The names in annotations that are written as texts, which torch reads for the schema of an operator."""
+    """Return the names in string annotations, which torch evaluates for the schema of an operator."""
     names = set()
     for item in ast.walk(node):
         for annotation in (getattr(item, "annotation", None), getattr(item, "returns", None)):

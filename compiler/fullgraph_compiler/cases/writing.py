@@ -1,4 +1,4 @@
-"""Values, operations and tensors of a case as Python text."""
+"""Python code for values, operations and tensors of a case."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _PREFIX = {"neg": "-", "invert": "~", "pos": "+", "not_": "not "}
 
 
 def expression(value: Value, names: Mapping[str, str]) -> str:
-    """A value as Python; ``names`` says how the results of operations are called."""
+    """Return a value as a Python expression; ``names`` are the variables of operations and inputs."""
     if isinstance(value, Ref):
         return names[value.name]
     if isinstance(value, Code):
@@ -64,7 +64,7 @@ def expression(value: Value, names: Mapping[str, str]) -> str:
 
 
 def call(operation: Operation, names: Mapping[str, str], in_aten: bool) -> str:
-    """What an operation does, as one expression. Triton kernels are called as ATen graphs need it, or not."""
+    """Return an operation as a Python expression; ``in_aten`` wraps Triton kernels for graphs of ATen."""
     target = operation.target.removeprefix("builtins.")
     args, kwargs = operation.args, dict(operation.kwargs)
     if operation.kind == "call_method":
@@ -88,7 +88,7 @@ def call(operation: Operation, names: Mapping[str, str], in_aten: bool) -> str:
 
 
 def assignment(operation: Operation, names: Mapping[str, str]) -> str | None:
-    """An operation that Python writes as a statement, if it is one: ``x[0] = y``."""
+    """Return ``x[0] = y`` for a ``setitem``; ``None`` for other operations."""
     if operation.target != "operator.setitem":
         return None
     thing, place, value = operation.args
@@ -105,7 +105,7 @@ def _arguments(args: tuple[Value, ...], kwargs: dict[str, Value], names: Mapping
 
 
 def _operand(value: Value, names: Mapping[str, str]) -> str:
-    """An expression that may stand beside an operator."""
+    """Return an expression that can be an operand, in brackets if needed."""
     text = expression(value, names)
     return f"({text})" if text.startswith("-") else text
 
@@ -127,22 +127,22 @@ def _parts(value: slice) -> tuple[Any, Any, Any]:
 
 EXACT = '''\
 def exact(data, shape, dtype):
-    """A tensor from the bytes of its numbers."""
+    """Return a tensor from its compressed bytes."""
     data = bytearray(zlib.decompress(base64.b64decode(data)))
     return torch.frombuffer(data, dtype=dtype).reshape(shape)
 '''
-"""What the text of a large tensor calls."""
+"""The function that a repro calls to create a large tensor."""
 
 _MOST_WRITTEN = 16
-"""Elements of a tensor up to which its numbers are written as such."""
+"""The number of elements up to which values are written as numbers."""
 
 _NORMAL = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 _UNIFORM = ("uint8", "int8", "int16", "int32", "int64", "bool", *_NORMAL[:4])
-"""Types that torch makes random numbers of."""
+"""The dtypes for which ``torch.randint`` works; those of ``_NORMAL`` work with ``torch.randn``."""
 
 
 def make(given: Input, leaf: bool) -> str:
-    """An expression that makes an input; one that is no leaf may be written to although it has a gradient."""
+    """Return an expression that creates an input; without ``leaf``, operations may write to it in place."""
     spec = given.spec
     if spec is None:
         return expression(given.value, {})
@@ -161,7 +161,7 @@ def _strided(given: Input, spec: TensorSpec) -> str:
         return (
             f"torch.empty_strided({spec.shape}, {spec.stride}{options}).copy_({_filled(given.value, spec)})"
         )
-    # Some elements share their place: what is made is the memory.
+    # Some elements share memory: create the memory, and a view of it.
     size = 1 + sum((length - 1) * step for length, step in zip(spec.shape, spec.stride, strict=True))
     memory = TensorSpec((size,), (1,), spec.dtype, spec.device)
     value = given.value
@@ -175,7 +175,7 @@ def _strided(given: Input, spec: TensorSpec) -> str:
 
 
 def _filled(value: Any, spec: TensorSpec) -> str:
-    """A contiguous tensor."""
+    """Return an expression for a contiguous tensor with the values of an input."""
     shape = ", ".join(map(str, spec.shape)) or "()"
     if not math.prod(spec.shape):
         return f"torch.empty({shape}{_options(spec, 'float32')})"
@@ -216,7 +216,7 @@ def _numbers(tensor: torch.Tensor) -> str:
     number = tensor.item()
     if not isinstance(number, float) or not math.isfinite(number):
         return expression(number, {})
-    # As few digits as make the same number of this type.
+    # The fewest digits that give the same number in this dtype.
     digits = (f"{number:.{count}g}" for count in range(1, 18))
     return repr(float(next(text for text in digits if tensor.new_tensor(float(text)).item() == number)))
 
@@ -236,7 +236,7 @@ def _options(spec: TensorSpec, usual: str) -> str:
 
 
 def _is_sum(text: str) -> bool:
-    """Whether it is the text of random numbers with a scale: a method needs it in brackets."""
+    """Tell whether an expression is a sum or a product, which needs brackets before a method call."""
     return not text.endswith(")")
 
 
@@ -245,7 +245,7 @@ def _contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _is_apart(spec: TensorSpec) -> bool:
-    """Whether each element has a place of its own in memory."""
+    """Tell whether no two elements of a tensor share memory."""
     end = 0
     for step, length in sorted(zip(spec.stride, spec.shape, strict=True)):
         if length > 1:

@@ -1,6 +1,6 @@
-"""What the kernels of generated code became: the forms on the way to machine code, and what they use.
+"""Compiled kernels of generated code: their intermediate forms, machine code, and use of resources.
 
-The compilers leave these in files: Triton in its cache, the C++ compiler in a library.
+The compilers store these in files: Triton in its cache, the C++ compiler in a library.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from ..facts import KernelCompiled
 from . import kernel_compat
 
 FORMS = ("ttir", "ttgir", "llir", "ptx", "amdgcn")
-"""Those that Triton leaves as text, from high to low."""
+"""The forms that Triton stores as text, from high level to low level."""
 _OWN_FUNCTION = re.compile(r"\s*[0-9a-f]+ <(kernel[.> ]|\.omp_outlined)")
 """The kernel's own functions in a library: ``kernel``, ``kernel.cold``, the loops that a compiler moves out
 of it for OpenMP (``kernel._omp_fn.0`` of GCC, ``kernel.omp_outlined`` or ``.omp_outlined.`` of Clang)."""
 
 
 def read_kernels(modules: Iterable[ModuleType]) -> Iterator[KernelCompiled]:
-    """Each kernel of some loaded code, once; without texts where the tool that shows them is missing."""
-    told: set[tuple[str, str]] = set()
+    """Yield each kernel of loaded code once; without texts if the disassembler is missing."""
+    reported: set[tuple[str, str]] = set()
     for module in modules:
         filename = str(module.__file__)
         for name, value in list(vars(module).items()):
-            if (filename, name) in told:
+            if (filename, name) in reported:
                 continue  # a graph that was compiled once more has the same code
             try:
                 kernel = _read(filename, name, value)
@@ -39,7 +39,7 @@ def read_kernels(modules: Iterable[ModuleType]) -> Iterator[KernelCompiled]:
                 traceback.print_exc()
                 continue
             if kernel is not None:
-                told.add((filename, name))
+                reported.add((filename, name))
                 yield kernel
 
 
@@ -58,24 +58,26 @@ def _read(filename: str, name: str, value: object) -> KernelCompiled | None:
 
 
 def _triton_texts(folder: Path) -> Iterator[tuple[str, str]]:
-    """The forms of the kernel in a folder of Triton's cache, where each kernel has one of its own."""
+    """Yield the forms of a kernel from its folder in Triton's cache."""
     for form in FORMS:
         for path in folder.glob(f"*.{form}"):
             yield form, path.read_text(errors="replace")
     for path in folder.glob("*.cubin"):
         with contextlib.suppress(Exception):  # NVIDIA's disassembler may be missing, or older than the GPU
-            # Triton has imported it, in whatever process it compiles or loads a kernel.
+            # Triton imports this in every process that compiles or loads a kernel.
             if sass := sys.modules["triton.tools.disasm"].get_sass(path.read_bytes()):
                 yield "sass", sass
 
 
 def _disassembled(library: str) -> str:
-    """The kernel's own functions in a library, which has Python bindings and helpers of torch too."""
+    """Return the disassembly of a kernel's own functions, without Python bindings and helpers of torch."""
     objdump = shutil.which("objdump")
     if objdump is None:
         return ""
     command = [objdump, "--disassemble", "--no-show-raw-insn", "--demangle", library]
     output = subprocess.run(command, capture_output=True, check=True, text=True, errors="replace").stdout
     own = [part.strip("\n") for part in output.split("\n\n") if _OWN_FUNCTION.match(part)]
-    own.sort(key=lambda part: ".cold>:" in part.partition("\n")[0])  # it raises errors, yet comes first
+    own.sort(
+        key=lambda part: ".cold>:" in part.partition("\n")[0]
+    )  # error paths, which the compiler puts first
     return "\n\n".join(own)

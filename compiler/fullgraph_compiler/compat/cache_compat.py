@@ -1,6 +1,11 @@
-"""The private names of torch behind Dynamo's cache: what has been compiled of a frame, and how much may be.
+"""The private names of torch behind Dynamo's cache: the compilations of a frame, and their limit.
 
+<<<<<<< HEAD
 Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
+=======
+As in :mod:`.torch_compat`, each entry names the file in torch, and the supported versions (2.11 to 2.15) in
+which it was checked.
+>>>>>>> h-words1
 """
 
 from __future__ import annotations
@@ -14,27 +19,32 @@ from typing import Any, TypeAlias
 from . import backend_compat
 
 _Counts: TypeAlias = Callable[[Any], bool]
-"""Whether compilations by a backend are among those of which one is kept."""
+"""A predicate: whether only one compilation by this backend is kept."""
 
 _ENTRIES = ("cache_entries_for_reasons", "cache_entries", "cache_entry")
-"""Where ``_compile`` (``convert_frame.py``) holds the compilations that it asks the reasons of: the newest
-name first, the last one is that of 2.11."""
+"""The local variable of ``_compile`` (``convert_frame.py``) with the compilations of the frame: the name in
+the newest torch first, that of 2.11 last."""
 _RETIRED = "Fullgraph keeps the newest compilation only"
 _kept: list[_Counts] = []
 
 
 def keep_one_entry() -> None:
-    """Have each frame keep its newest compilation only, for good, and no recompile limit be hit."""
+    """Make each frame keep its newest compilation only, without a recompile limit, permanently."""
     _replace_cache_rules()
     _kept.append(lambda _: True)
 
 
 @contextmanager
 def keeping_one_entry(backend: Callable[..., Any]) -> Iterator[None]:
-    """The same for a while, and for what is compiled with this backend: other backends keep theirs."""
+    """Do the same within the context, for compilations with this backend only."""
 
+<<<<<<< HEAD
     def is_of_backend(found: Any) -> bool:
         return backend_compat.is_backend(found, backend)
+=======
+    def is_of_backend(entry_backend: Any) -> bool:
+        return torch_compat.is_backend(entry_backend, backend)
+>>>>>>> h-words1
 
     _replace_cache_rules()
     _kept.append(is_of_backend)
@@ -45,12 +55,12 @@ def keeping_one_entry(backend: Callable[..., Any]) -> Iterator[None]:
 
 
 def _replace_cache_rules() -> None:
-    """Stand between ``_compile`` and what it asks about the cache (``convert_frame.py``).
+    """Replace the functions with which ``_compile`` (``convert_frame.py``) queries the cache.
 
-    For each compilation it asks ``get_and_maybe_log_recompilation_reasons`` (``guards.py``) why the others do
-    not fit, if there are any, then ``exceeds_recompile_limit`` (``cache_size.py``) whether there may be one
-    more, which looks at all limits: the setting, that of ``torch.compile``, and the accumulated one. 2.11 to
-    2.15. What the others were needed for is over by then, so that they can go.
+    For each compilation it calls ``get_and_maybe_log_recompilation_reasons`` (``guards.py``), if there are
+    other compilations, to learn why they do not fit, then ``exceeds_recompile_limit`` (``cache_size.py``),
+    which checks all limits: the setting, that of ``torch.compile``, and the accumulated one. 2.11 to 2.15.
+    After that the other compilations are not needed any more, and can be retired.
     """
     import torch._dynamo.convert_frame as convert_frame
 
@@ -89,7 +99,7 @@ def _rule(compiling: FrameType) -> _Counts | None:
 
 
 def _walk(entries: Any) -> Iterator[Any]:
-    """The compilations of a frame: a list, or in 2.11 the first one of a chain."""
+    """Yield the compilations of a frame from a list or, in 2.11, from a linked list."""
     if isinstance(entries, list):
         yield from entries
         return
@@ -99,7 +109,7 @@ def _walk(entries: Any) -> Iterator[Any]:
 
 
 def _linked(entries: Iterable[Any]) -> Any:
-    """A chain of what torch asks about the compilations of a frame."""
+    """Return a linked list of compilations with the attributes that torch reads."""
     first = None
     for entry in reversed(list(entries)):
         first = SimpleNamespace(
@@ -113,10 +123,10 @@ def _is_kept(entry: Any) -> bool:
 
 
 def _retire(entry: Any) -> None:
-    """Let a compilation fit no call any more.
+    """Invalidate a compilation, so that it fits no call any more.
 
-    What ``CheckFunctionManager.invalidate`` (``guards.py``) does when an object that a guard names is gone:
-    2.11 to 2.15. ``reset_code`` would free what the compilation that is going on still holds.
+    ``CheckFunctionManager.invalidate`` (``guards.py``) does the same when a guarded object is deleted: 2.11
+    to 2.15. ``reset_code`` would free objects that the current compilation still uses.
     """
     from torch._dynamo.guards import DeletedGuardManagerWrapper
 

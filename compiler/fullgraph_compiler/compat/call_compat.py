@@ -1,6 +1,11 @@
-"""The private names of torch that decide what becomes of a call of a compiled function.
+"""The private names of torch that decide whether a call of a compiled function compiles or runs eagerly.
 
+<<<<<<< HEAD
 Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
+=======
+As in :mod:`.torch_compat`, each entry names the file in torch, and the supported versions (2.11 to 2.15) in
+which it was checked.
+>>>>>>> h-words1
 """
 
 from __future__ import annotations
@@ -19,12 +24,12 @@ _Missed: TypeAlias = Callable[[Any, Callable[[], Sequence[str]]], None]
 
 
 def freeze(warm_up: int, missed: _Missed) -> None:
-    """Let each compiled function compile in its first calls only; what it would compile later runs eagerly.
+    """Let each compiled function compile in its first ``warm_up`` calls only; later it runs eagerly instead.
 
-    ``missed(frame, reasons)`` is called for that, and must not raise: ``reasons()`` tells for each
-    compilation why it does not fit. The stance ``fail_on_recompile`` does the same for a whole program, and
-    raises: ``_callback_from_stance`` (``eval_frame.py``), which every call of a compiled function asks what
-    to do with its frames; 2.11 to 2.15.
+    ``missed(frame, reasons)`` is called for each late compilation, and must not raise: ``reasons()`` returns
+    for each existing compilation why it does not fit. The stance ``fail_on_recompile`` does the same for a
+    whole program, but raises: see ``_callback_from_stance`` (``eval_frame.py``), which every call of a
+    compiled function uses; 2.11 to 2.15.
     """
     from torch._dynamo import eval_frame
 
@@ -45,14 +50,14 @@ def freeze(warm_up: int, missed: _Missed) -> None:
 
 
 _FUNCTION = "_fullgraph_function"
-"""The attribute in which a callback keeps what it compiles."""
+"""The attribute of a callback that identifies the function that it compiles."""
 
 
 def _mark_callbacks() -> None:
-    """Note what each ``torch.compile`` is of: a function that is compiled anew in each call is one function.
+    """Record the function of each ``torch.compile``, so that repeated compiling counts as one function.
 
-    ``OptimizeContext.__call__`` (``eval_frame.py``) gets it, ``callback`` is what its calls ask: 2.11 to
-    2.15. A module counts by itself, as torch compiles it.
+    ``OptimizeContext.__call__`` (``eval_frame.py``) gets the function, and its calls use ``callback``: 2.11
+    to 2.15. Each module counts separately, as torch compiles it.
     """
     from torch._dynamo.eval_frame import OptimizeContext, innermost_fn
 
@@ -61,19 +66,21 @@ def _mark_callbacks() -> None:
     def call_and_mark(self: Any, function: Any) -> Any:
         inner = innermost_fn(function)
         owner = getattr(inner, "__self__", inner)
-        known = weakref.ref(owner) if isinstance(owner, torch.nn.Module) else getattr(owner, "__code__", None)
-        if known is not None and not hasattr(self.callback, _FUNCTION):
+        identity = (
+            weakref.ref(owner) if isinstance(owner, torch.nn.Module) else getattr(owner, "__code__", None)
+        )
+        if identity is not None and not hasattr(self.callback, _FUNCTION):
             with contextlib.suppress(AttributeError):  # None, where compiling is off
-                setattr(self.callback, _FUNCTION, known)
+                setattr(self.callback, _FUNCTION, identity)
         return call(self, function)
 
     OptimizeContext.__call__ = call_and_mark
 
 
 def compile_only(is_meant: Callable[[CodeType], bool]) -> None:
-    """Run the frames of all other functions eagerly, but not what they call.
+    """Compile only frames for which ``is_meant`` is true; other frames run eagerly, but not their callees.
 
-    What the variable ``TORCHDYNAMO_DEBUG_FUNCTION`` does for one name: ``ConvertFrameAssert.__call__``
+    The variable ``TORCHDYNAMO_DEBUG_FUNCTION`` does this for one name: ``ConvertFrameAssert.__call__``
     (``convert_frame.py``), 2.11 to 2.15.
     """
     from torch._dynamo.convert_frame import ConvertFrameAssert
@@ -91,10 +98,10 @@ def compile_only(is_meant: Callable[[CodeType], bool]) -> None:
 
 
 def _allow_eager_calls() -> None:
-    """Do not raise where a call under ``fullgraph=True`` runs nothing that was compiled.
+    """Allow calls under ``fullgraph=True`` that run no compiled code, for which torch would raise.
 
-    ``compile_wrapper`` (``eval_frame.py``) counts that if it was not counted before, which a negative answer
-    says: 2.13 to 2.15.
+    ``compile_wrapper`` (``eval_frame.py``) only counts compiled frames if this setter returns a negative
+    number: 2.13 to 2.15.
     """
     from torch._dynamo import eval_frame
 
@@ -109,19 +116,20 @@ def _frozen(callback: Any, missed: _Missed) -> Any:
         if trace_rules.check(frame.f_code) or not convert_frame.has_tensor_in_frame(frame):
             return ConvertFrameReturn()
         missed(frame, lambda: _reasons(frame, callback))
-        # This time, and with all that it calls: those would be compiled as parts of it.
+        # Only this time, and with all callees, which would be compiled as parts of it.
         skip = FrameExecStrategy(FrameAction.SKIP, FrameAction.SKIP)
         return ConvertFrameReturn(frame_exec_strategy=skip, apply_to_code=False)
 
-    # Otherwise what the function has compiled would be that of another backend.
+    # Otherwise torch would ignore existing compilations as those of another backend.
     run_eagerly._torchdynamo_orig_backend = callback  # type: ignore[attr-defined]
     return run_eagerly
 
 
 def _reasons(frame: Any, callback: Any) -> Sequence[str]:
-    """Why no compilation of a frame fits: ``get_and_maybe_log_recompilation_reasons`` (``guards.py``).
+    """Return the reasons why no compilation of a frame fits.
 
-    It is given a list of them, in 2.11 the first one of a chain.
+    ``get_and_maybe_log_recompilation_reasons`` (``guards.py``) takes a list of compilations; in 2.11, the
+    first one of a linked list.
     """
     from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list
     from torch._dynamo.eval_frame import innermost_backend
@@ -131,7 +139,7 @@ def _reasons(frame: Any, callback: Any) -> Sequence[str]:
     if not entries:
         return ()
     takes_list = "cache_entries" in inspect.signature(reasons_of).parameters
-    found: Sequence[str] = reasons_of(
+    reasons: Sequence[str] = reasons_of(
         entries if takes_list else entries[0], frame, innermost_backend(callback), skip_logging=True
     )
-    return found
+    return reasons

@@ -1,6 +1,11 @@
-"""The private names of torch behind tensors without data, which know their size, type and device only.
+"""The private names of torch behind tensors without data, which have a size, a dtype and a device only.
 
+<<<<<<< HEAD
 Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
+=======
+As in :mod:`.torch_compat`, each entry names the file in torch, and the supported versions (2.11 to 2.15) in
+which it was checked.
+>>>>>>> h-words1
 """
 
 from __future__ import annotations
@@ -33,7 +38,7 @@ Number: TypeAlias = "int | float | bool"
 _NEEDS_DATA = (DataDependentOutputException, DynamicOutputShapeException)
 _ALIGNMENT: Final = 64
 _KNOWN_ELEMENTS: Final = 2**21
-"""A tensor that follows from numbers of the program alone is known up to this size."""
+"""The number of elements up to which tensors computed from numbers of the program keep their values."""
 
 _aten = torch.ops.aten
 _OPERATIONS: Final = {
@@ -57,12 +62,12 @@ _KNOWN: Final = frozenset(
         _aten.zeros.default,
     )
 )
-"""What makes a tensor of numbers alone."""
+"""Operators that create tensors from numbers only."""
 _RANDOM: Final = frozenset((_aten.random_.default, _aten.random_.to, getattr(_aten.random_, "from")))
 
 
 class _Converter(FakeTensorConverter):  # type: ignore[misc]
-    """That of torch, where it cannot tell that what is known became a sparse tensor (2.11 to 2.15)."""
+    """torch's converter, which fails to invalidate constants of sparse tensors (2.11 to 2.15)."""
 
     def invalidate_constant_aliases(self, tensor: torch.Tensor) -> None:
         if tensor.layout is torch.strided:
@@ -70,10 +75,10 @@ class _Converter(FakeTensorConverter):  # type: ignore[misc]
 
 
 class _OfThread:
-    """A flag of a mode that each thread sets for itself.
+    """A flag of a mode, separate for each thread.
 
-    Threads of one program work beside each other in one mode, which notes on itself that it is within an
-    operation (``FakeTensorMode.in_kernel_invocation``, 2.11 to 2.15).
+    Threads of one program share one mode, which sets a flag on itself during an operation
+    (``FakeTensorMode.in_kernel_invocation``, 2.11 to 2.15).
     """
 
     def __init__(self) -> None:
@@ -87,11 +92,11 @@ class _OfThread:
 
 
 class _Run:
-    """What a mode without data does otherwise than torch's.
+    """The differences of a mode without data from torch's ``FakeTensorMode``.
 
-    ``FakeTensorMode`` in ``torch/_subclasses/fake_tensor.py`` (2.11 to 2.15), with three methods that it
-    calls: ``dispatch``, ``may_turn_const`` and, for what is known, ``FakeTensor.constant``. They are put on
-    one object: higher-order operators have no rules for a class of ours.
+    That is in ``torch/_subclasses/fake_tensor.py`` (2.11 to 2.15) and calls ``dispatch`` and
+    ``may_turn_const``; known values are in ``FakeTensor.constant``. The methods are replaced on one object,
+    since higher-order operators have no rules for a subclass.
     """
 
     def __init__(self, mode: FakeTensorMode, given: Callable[[str], Number | None]) -> None:
@@ -100,7 +105,7 @@ class _Run:
         self._given = given
 
     def dispatch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """The outcome of an operation."""
+        """Return the result of an operation, with its value if that is known or provided."""
         kwargs = kwargs or {}
         if func in _RANDOM and args[0].constant is not None:
             func(args[0].constant, *args[1:], **kwargs)
@@ -113,39 +118,39 @@ class _Run:
                 raise
             return _outcome(func, args[0], value)
         if func in _KNOWN and _is_known(func, result):
-            known = func(*args, **kwargs)
-            return self._mode.fake_tensor_converter.from_real_tensor(self._mode, known, make_constant=True)
+            constant = func(*args, **kwargs)
+            return self._mode.fake_tensor_converter.from_real_tensor(self._mode, constant, make_constant=True)
         return result
 
 
 def _may_be_known(tensor: torch.Tensor) -> bool:
-    """Whether a tensor is kept as it is known; torch by itself does that for one element."""
+    """Tell whether a tensor's values are kept as a constant; torch itself does so for one element."""
     is_small = tensor.layout == torch.strided and tensor.numel() <= _KNOWN_ELEMENTS
     return is_small and not isinstance(tensor, FakeTensor) and tensor.device.type == "cpu"
 
 
 def _is_known(func: Any, made: torch.Tensor) -> bool:
-    # Data loaders draw their seeds in the place of an integer: any number is as good.
+    # Data loaders draw their seeds into an empty integer: any number will do.
     is_empty = func is _aten.empty.memory_format and (made.dim() or made.dtype is not torch.int64)
     return not is_empty and made.device.type == "cpu" and made.numel() <= _KNOWN_ELEMENTS
 
 
 def without_data(given: Callable[[str], Number | None]) -> AbstractContextManager[Any]:
-    """Run without data from here on: each tensor that is made has none, and operations compute sizes alone.
+    """Return a context in which new tensors have no data, and operations compute sizes only.
 
-    Tensors that were there before may be used. Where the program needs a value, ``given`` is asked for it
-    with the name of the operation; Dynamo gets none while it traces.
+    Existing tensors can be used in it. If the program needs a value, ``given`` is called with the name of the
+    operation, except while Dynamo traces.
 
-    ``swap_tensors`` (``torch/utils/__init__.py``, 2.11 to 2.15), by which ``module.half()`` changes
-    parameters in place, refuses those that somebody has a weak reference to, as the mode has to all.
+    ``swap_tensors`` (``torch/utils/__init__.py``, 2.11 to 2.15), with which ``module.half()`` changes
+    parameters in place, refuses tensors with weak references, and the mode has one to each tensor.
 
     ``trace_structured`` of ``torch/_subclasses/meta_utils.py`` (2.11 to 2.15) describes each tensor that
-    Dynamo makes another of, for logs only: of a large model, these are most of the records.
+    Dynamo converts, for logs only: for a large model, these would be most of the records.
     """
     meta_utils.trace_structured = lambda *_, **__: None
     torch.utils.weakref = SimpleNamespace(getweakrefs=lambda _: [])
     FakeTensorMode.in_kernel_invocation = _OfThread()
-    # Libraries that copy all that tensors have (``torch.distributed.checkpoint``) would copy the mode.
+    # Libraries that copy all attributes of tensors (``torch.distributed.checkpoint``) would copy the mode.
     FakeTensorMode.__deepcopy__ = lambda mode, _: mode
     mode = FakeTensorMode(allow_non_fake_inputs=True)
     mode.fake_tensor_converter = _Converter()
@@ -155,18 +160,19 @@ def without_data(given: Callable[[str], Number | None]) -> AbstractContextManage
 
 
 def has_data(tensor: torch.Tensor) -> bool:
-    """Whether there is anything in a tensor: ``FakeTensor``, in the same file (2.11 to 2.15)."""
+    """Tell whether a tensor has data: it is no ``FakeTensor``, in the same file (2.11 to 2.15)."""
     return not isinstance(tensor, FakeTensor)
 
 
 def patch_tensors(unknown: Callable[[], Any], unknown_array: Callable[[tuple[int, ...], Any], Any]) -> None:
-    """Have eager code go on with ``unknown()`` where it asks a tensor for a number that nobody knows.
+    """Return ``unknown()`` to eager code that asks a tensor for a number with an unknown value.
 
-    In the place of an array it gets ``unknown_array()`` of its shape and of the type of its elements.
+    For an array it gets ``unknown_array()`` of its shape and dtype.
 
-    ``item``, ``tolist``, ``__format__``, ``numpy`` and ``__array__`` of ``FakeTensor``, of which torch has
-    ``tolist`` (2.11 to 2.15), for tensors of this mode only. What Dynamo generated (``output_codes`` in
-    ``torch/_dynamo/convert_frame.py``, 2.11 to 2.15) gets none: it would be compiled for something else.
+    This patches ``item``, ``tolist``, ``__format__``, ``numpy`` and ``__array__`` of ``FakeTensor``, of which
+    torch defines ``tolist`` (2.11 to 2.15), for tensors of this mode only. Code that Dynamo generated
+    (``output_codes`` in ``torch/_dynamo/convert_frame.py``, 2.11 to 2.15) gets no stand-in, since it is
+    compiled for real numbers.
 
     Dynamo neither sees these methods while it compiles, nor compiles them (``add``,
     ``torch/_dynamo/trace_rules.py``): 2.11 to 2.15.
@@ -229,7 +235,7 @@ def patch_tensors(unknown: Callable[[], Any], unknown_array: Callable[[tuple[int
 
 
 def hide_from_dynamo(put: Callable[[], None], take_back: Callable[[], None]) -> None:
-    """Have what ``put`` puts in the place of other things there, but while Dynamo compiles.
+    """Apply patches with ``put``, and remove them with ``take_back`` while Dynamo compiles.
 
     ``on_compile_start``, ``on_compile_end`` and ``CompilationCallbackHandler.clear``, which
     ``torch._dynamo.reset()`` calls (``torch/_dynamo/callback.py``): 2.11 to 2.15.
@@ -263,16 +269,16 @@ def _is_generated(frame: FrameType | None) -> bool:
 
 
 def no_value(operation: str = "item") -> BaseException:
-    """What is raised where something hangs on a number that nobody knows."""
+    """Return the error to raise if something depends on an unknown value."""
     error: BaseException = DataDependentOutputException(operation)
     return error
 
 
 def place_loaded() -> None:
-    """Have ``torch.load`` put what it has no place for on the CPU, as where the file is of the older format.
+    """Make ``torch.load`` put tensors without a recorded device on the CPU, as for the older file format.
 
-    ``_restore_device_fake_mode`` in ``torch/_utils.py`` gives the tensors of a checkpoint the device that is
-    noted on their storage (``_fake_device``): 2.11 to 2.15.
+    ``_restore_device_fake_mode`` in ``torch/_utils.py`` gives the tensors of a checkpoint the device recorded
+    on their storage (``_fake_device``): 2.11 to 2.15.
     """
     from torch import _utils
 
@@ -282,19 +288,19 @@ def place_loaded() -> None:
         storage: Any = tensor.untyped_storage()
         if storage._fake_device is None:
             storage._fake_device = "cpu"
-            # For `restore`, which asks the tensor for its storage anew.
+            # ``restore`` reads this from the storage.
         return restore(tensor)
 
     _utils._restore_device_fake_mode = restore_or_cpu
 
 
 def without_value(tensor: object) -> bool:
-    """Whether something is a tensor of which nobody knows what is in it."""
+    """Tell whether an object is a tensor with unknown values."""
     return isinstance(tensor, FakeTensor) and tensor.constant is None
 
 
 def known_numbers(tensor: torch.Tensor) -> Any:
-    """What is in a tensor of which that is known, as nested lists; else ``None``."""
+    """Return the values of a tensor as nested lists; ``None`` if they are unknown."""
     constant = getattr(tensor, "constant", None)
     if constant is None:
         return None
@@ -303,10 +309,10 @@ def known_numbers(tensor: torch.Tensor) -> Any:
 
 
 def tell_storages_apart() -> None:
-    """Give tensors without data addresses by which they differ, for libraries that look for shared ones.
+    """Give tensors without data distinct addresses, for libraries that look for shared storage.
 
     ``data_ptr`` of ``UntypedStorage`` and ``FakeTensor``, and the address of a storage's object (``_cdata``,
-    ``torch/storage.py``): 2.11 to 2.15. For torch itself the address stays 0: it knows what that means.
+    ``torch/storage.py``): 2.11 to 2.15. For calls from torch the address stays 0, which it handles.
     """
     of_storage = torch.UntypedStorage.data_ptr
 
@@ -335,10 +341,10 @@ def tell_storages_apart() -> None:
 
 
 def copy_tensors() -> None:
-    """Have ``copy.deepcopy`` copy tensors with what is known of them.
+    """Make ``copy.deepcopy`` work for tensors without data, and keep their known values.
 
-    ``__deepcopy__`` of ``Tensor`` (``torch/_tensor.py``, 2.11 to 2.15) copies a tensor without data with its
-    mode and all that belongs to it, and puts the storage of one with data into one without.
+    ``__deepcopy__`` of ``Tensor`` (``torch/_tensor.py``, 2.11 to 2.15) would copy a tensor without data
+    together with its mode, and a tensor with data to one without.
     """
     real = torch.Tensor.__deepcopy__
 
@@ -355,7 +361,7 @@ def copy_tensors() -> None:
 
 
 def with_data(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, in which tensors that are made have data."""
+    """Wrap a function so that new tensors within it have data."""
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -366,7 +372,7 @@ def with_data(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def needed_data(error: BaseException) -> str:
-    """The operator that needed what is in a tensor, if that is why it failed; else empty.
+    """Return the operator that failed because it needed the values of a tensor; empty for other errors.
 
     ``DataDependentOutputException`` (``x.item()``, ``if x:``) and ``DynamicOutputShapeException``
     (``x.nonzero()``), in the same file (2.11 to 2.15).
@@ -375,13 +381,13 @@ def needed_data(error: BaseException) -> str:
 
 
 def operation(error: BaseException) -> str:
-    """The operation whose outcome could be given in the place of ``error``, else empty."""
+    """Return the operation of ``error`` if an example call can provide its result; else an empty text."""
     return _OPERATIONS.get(error.func, "") if isinstance(error, _NEEDS_DATA) else ""
 
 
 def _outcome(func: Any, tensor: torch.Tensor, value: Number) -> Any:
     if func is _aten.nonzero.default:
-        # As torch lays it out: one column after the other.
+        # In torch's layout: column by column.
         return tensor.new_empty_strided((value, tensor.dim()), (1, value), dtype=torch.int64)
     if func is _aten.masked_select.default:
         return tensor.new_empty((value,))
@@ -391,7 +397,7 @@ def _outcome(func: Any, tensor: torch.Tensor, value: Number) -> Any:
 
 
 def graph_node(frame: FrameType, row: int) -> torch.fx.Node | None:
-    """The operation at a row of a graph's code, if ``frame`` runs one.
+    """Return the operation at a row of a graph's code, if ``frame`` runs one.
 
     ``GraphModule._lineno_map`` (``torch/fx/graph_module.py``, 2.11 to 2.15).
     """

@@ -1,6 +1,10 @@
+<<<<<<< HEAD
 """The private names of TorchInductor that make it compile, and say how.
+=======
+"""The private names of TorchInductor that control compilation.
+>>>>>>> h-words1
 
-Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
+Each entry names the file in torch, and the supported versions (2.11 to 2.15) in which it was checked.
 """
 
 from __future__ import annotations
@@ -21,11 +25,11 @@ import torch
 _log = logging.getLogger(__name__)
 
 IMPORTS = "import torch._inductor.compile_fx"
-"""What a program that compiles with TorchInductor imports at its first compilation: 2.11 to 2.15."""
+"""The imports that a program makes at its first compilation with TorchInductor: 2.11 to 2.15."""
 
 
 def triton_kernel(index: int, constants: int) -> tuple[str, dict[str, Any]]:
-    """The name of a user's Triton kernel in a graph, and its constant arguments.
+    """Return the name of a user's Triton kernel in a graph, and its constant arguments.
 
     ``kernel_side_table`` (``torch/_higher_order_ops/triton_kernel_wrap.py``): 2.11 to 2.15.
     """
@@ -51,7 +55,7 @@ def stop_after_lowering() -> None:
 
 
 class PastLoweringError(Exception):
-    """A graph was lowered (:func:`stop_after_lowering`)."""
+    """The end of a compilation that stops after lowering (:func:`stop_after_lowering`)."""
 
 
 def compile_with_inductor(
@@ -59,7 +63,7 @@ def compile_with_inductor(
     inputs: Sequence[Any],
     inner: Callable[..., Any],
 ) -> Callable[..., Any]:
-    """Compile one of Dynamo's graphs with TorchInductor, but each graph that it is to lower with ``inner``.
+    """Compile one of Dynamo's graphs with TorchInductor, but use ``inner`` to compile the lowered graphs.
 
     ``compile_fx`` (``torch/_inductor/compile_fx.py``): 2.11 to 2.15.
     """
@@ -70,7 +74,7 @@ def compile_with_inductor(
 
 
 def compile_each_graph_anew() -> None:
-    """Have TorchInductor compile what it would take from a cache: such a graph has no facts.
+    """Turn off TorchInductor's caches of graphs, since a cached graph produces no facts.
 
     ``fx_graph_cache`` (``torch/_inductor/config.py``) and ``enable_autograd_cache``
     (``torch/_functorch/config.py``): 2.11 to 2.15.
@@ -83,18 +87,18 @@ def compile_each_graph_anew() -> None:
 
 
 def keep_kernels_in(folder: str) -> None:
-    """Let TorchInductor and Triton keep what they compile in a folder."""
+    """Make TorchInductor and Triton cache compiled kernels in a folder."""
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")
     os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "triton")
 
 
 def is_imported() -> bool:
-    """Whether this process has imported what compiling a graph needs."""
+    """Tell whether this process has imported TorchInductor's compiler."""
     return "torch._inductor.compile_fx" in sys.modules
 
 
 def track_provenance() -> None:
-    """Have TorchInductor tell which lines each kernel comes from.
+    """Make TorchInductor record the lines that each kernel comes from.
 
     ``trace.provenance_tracking_level`` (``torch/_inductor/config.py``): 2.11 to 2.15.
     """
@@ -104,7 +108,7 @@ def track_provenance() -> None:
 
 
 def _set_in_all_threads(config: Any, name: str, *, value: object) -> None:
-    """Set what a program may set otherwise. What is set in the usual way holds in one thread only.
+    """Change the default of a setting, which programs can override; ordinary changes affect one thread only.
 
     ``ConfigModule._config`` and ``_ConfigEntry`` (``torch/utils/_config_module.py``): 2.11 to 2.15.
     """
@@ -115,12 +119,12 @@ def _set_in_all_threads(config: Any, name: str, *, value: object) -> None:
 
 
 def write_code_only() -> None:
-    """Make TorchInductor write its code and not load it, which compiles; the graph itself runs in its stead.
+    """Make TorchInductor generate code without loading it, which compiles kernels; the graph runs instead.
 
     ``PyCodeCache.load_by_key_path`` (``torch/_inductor/codecache.py``) gets attributes for the code of a
-    graph only. ``_InProcessFxCompile.codegen_and_compile`` (``compile_fx.py``) has the graph before anything
-    of it is lowered. Since nothing is built, the C++ compiler need not say which vector instructions of this
-    CPU it knows (``VecISA.check_build``, ``cpu_vec_isa.py``). What runs instead is no CUDA graph
+    graph only. ``_InProcessFxCompile.codegen_and_compile`` (``compile_fx.py``) has the graph before it is
+    lowered. Since nothing is built, the check of the C++ compiler for vector instructions is skipped
+    (``VecISA.check_build``, ``cpu_vec_isa.py``). The graph that runs instead is no CUDA graph
     (``cudagraphify``, ``compile_fx.py``; ``recursively_apply_fns``, ``output_code.py``). 2.11 to 2.15.
     """
     from torch._inductor import compile_fx
@@ -149,7 +153,7 @@ def write_code_only() -> None:
 
         def call(inputs: list[Any]) -> Any:
             arguments = [*inputs]
-            inputs.clear()  # as the code does, so that memory is free early
+            inputs.clear()  # as the generated code does, to free memory early
             return graph(*arguments)
 
         module.call = call  # type: ignore[attr-defined]
@@ -164,9 +168,9 @@ def write_code_only() -> None:
 
 
 def prepare(cache: str) -> None:
-    """Get this process ready to compile each graph anew, or to fork children that do.
+    """Prepare this process to compile each graph anew, or to fork children that do.
 
-    Kernels are kept in the folder ``cache``, if one is named.
+    Kernels are cached in the folder ``cache``, unless that is empty.
     """
     compile_each_graph_anew()
     if cache:
@@ -175,10 +179,10 @@ def prepare(cache: str) -> None:
 
 
 def import_inductor() -> None:
-    """Import what compiling a graph with TorchInductor needs, which takes seconds. A fork may follow.
+    """Import TorchInductor's compiler, which takes seconds. The process can fork afterwards.
 
-    ``init_backend_registration`` (``torch/_inductor/codegen/common.py``) imports all that write code. A pool
-    of compilers would not survive a fork, so there is none (``compile_threads``,
+    ``init_backend_registration`` (``torch/_inductor/codegen/common.py``) imports all code generators. A pool
+    of compiler processes would not survive a fork, so there is none (``compile_threads``,
     ``torch/_inductor/config.py``). 2.11 to 2.15.
     """
     with _gpu_unopened():
@@ -193,12 +197,12 @@ def import_inductor() -> None:
         from torch.utils._sympy.symbol import SymT, make_symbol
 
         init_backend_registration()
-        make_symbol(SymT.INDEX, 0) + make_symbol(SymT.INDEX, 1)  # for which sympy imports a lot
+        make_symbol(SymT.INDEX, 0) + make_symbol(SymT.INDEX, 1)  # makes sympy import many modules
     _set_in_all_threads(torch._inductor.config, "compile_threads", value=1)
 
 
 def compile_in_parallel() -> None:
-    """Let TorchInductor compile with as many threads and processes as it does without us. No fork may follow.
+    """Restore TorchInductor's default number of threads and processes. The process must not fork afterwards.
 
     ``decide_compile_threads`` (``torch/_inductor/config.py``): 2.11 to 2.15.
     """
@@ -210,11 +214,11 @@ def compile_in_parallel() -> None:
 
 @functools.cache
 def warm_up_cpp() -> None:
-    """Have done what else each process that compiles C++ does once. A fork may follow.
+    """Trigger the one-time work of a process that compiles C++. The process can fork afterwards.
 
     ``valid_vec_isa_list`` (``torch/_inductor/cpu_vec_isa.py``) compiles and loads a library for each kind of
     vector instructions, one after the other, which takes half a minute with 2.11. The header of all kernels
-    is compiled once, and looked at again by each process (``_precompile_header``,
+    is compiled once, and checked again by each process (``_precompile_header``,
     ``torch/_inductor/codecache.py``). 2.11 to 2.15.
     """
     with _gpu_unopened():
@@ -222,9 +226,9 @@ def warm_up_cpp() -> None:
         from torch._inductor.async_compile import AsyncCompile
 
         flags = cpu_vec_isa.x86_isa_checker()
-        known = (isa for isa in cpu_vec_isa.supported_vec_isa_list if {*str(isa).split()} <= {*flags})
-        with ThreadPoolExecutor() as pool:  # all that they do is to wait for the C++ compiler
-            list(pool.map(bool, known))
+        candidates = (isa for isa in cpu_vec_isa.supported_vec_isa_list if {*str(isa).split()} <= {*flags})
+        with ThreadPoolExecutor() as pool:  # the threads only wait for the C++ compiler
+            list(pool.map(bool, candidates))
         cpu_vec_isa.valid_vec_isa_list()
         try:
             AsyncCompile().cpp_pybinding(["const float*"], _EMPTY_KERNEL)
@@ -239,7 +243,7 @@ extern "C" void kernel(const float* x) {}
 
 
 def warm_up_patterns() -> None:
-    """Have the patterns traced that TorchInductor looks for in graphs. Not beside a GPU, which it opens.
+    """Trace the patterns that TorchInductor searches in graphs. This opens a GPU if there is one.
 
     ``lazy_init`` (``torch/_inductor/fx_passes/joint_graph.py``, ``post_grad.py``): 2.11 to 2.15.
     """
@@ -247,7 +251,7 @@ def warm_up_patterns() -> None:
     from torch._inductor.fx_passes import joint_graph, post_grad
     from torch.hub import tqdm
 
-    # Each trace makes a progress bar, and the first of them a thread, which would not survive a fork.
+    # Each trace creates a progress bar, and the first of these a thread, which would not survive a fork.
     tqdm.monitor_interval = 0
     joint_graph.lazy_init(torch.device("cpu"))  # done once for each device
     post_grad.lazy_init()
@@ -256,10 +260,10 @@ def warm_up_patterns() -> None:
 
 @contextmanager
 def _gpu_unopened() -> Iterator[None]:
-    """Whoever asks whether there is a GPU does not open it: a child could not open it again.
+    """Make checks for a GPU not open it within the context: a forked child could not open it again.
 
-    ``torch/_inductor/runtime/benchmarking.py`` asks when it is imported, and so does whatever compiles C++
-    (2.11 to 2.15); NVML answers without CUDA
+    ``torch/_inductor/runtime/benchmarking.py`` checks at import, and so does compiling C++ (2.11 to 2.15);
+    NVML answers without CUDA
     (https://docs.pytorch.org/docs/stable/notes/cuda.html#environment-variables).
     """
     name = "PYTORCH_NVML_BASED_CUDA_CHECK"
@@ -275,16 +279,16 @@ def _gpu_unopened() -> Iterator[None]:
 
 
 def bisect(passes: Callable[[], bool]) -> str:
-    """Which part of TorchInductor makes ``passes()`` false: ``lowerings, 2: aten.relu.default``, or nothing.
+    """Return the part of TorchInductor that makes ``passes()`` false: ``lowerings, 2: aten.relu.default``.
 
-    ``CompilerBisector.do_bisect`` (``torch/_inductor/compiler_bisector.py``), which makes each
-    ``torch.compile`` use the backend and the parts that it asks about: 2.11 to 2.15.
+    Empty if there is none. ``CompilerBisector.do_bisect`` (``torch/_inductor/compiler_bisector.py``) makes
+    each ``torch.compile`` use the backend and the parts to test: 2.11 to 2.15.
     """
     from torch._inductor.compiler_bisector import CompilerBisector
 
-    found = CompilerBisector.do_bisect(passes)
-    if found is None or found.backend != "inductor" or not found.subsystem:
+    fault = CompilerBisector.do_bisect(passes)
+    if fault is None or fault.backend != "inductor" or not fault.subsystem:
         return ""
-    number = f", {found.bisect_number}" if found.bisect_number else ""
-    info = found.debug_info if found.debug_info != found.subsystem else ""
-    return f"{found.subsystem}{number}{f': {info}' if info else ''}"
+    number = f", {fault.bisect_number}" if fault.bisect_number else ""
+    info = fault.debug_info if fault.debug_info != fault.subsystem else ""
+    return f"{fault.subsystem}{number}{f': {info}' if info else ''}"

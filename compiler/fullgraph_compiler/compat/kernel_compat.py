@@ -1,7 +1,7 @@
-"""The private names of TorchInductor in which it keeps what it knows of kernels, and of its code.
+"""The private names of TorchInductor for its kernels and its generated code.
 
-:mod:`.inductor_compat` has those that make it compile. Each entry says where torch keeps it and in which of
-the supported versions (2.11 to 2.15) it was read.
+:mod:`.inductor_compat` has those that control compilation. Each entry names the file in torch, and the
+supported versions (2.11 to 2.15) in which it was checked.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _log = logging.getLogger(__name__)
 
 
 def nodes_of_launches() -> dict[str, list[str]]:
-    """The nodes of the lowered graph that each launch of the code being written computes, by its handle.
+    """Return the nodes of the lowered graph that each launch computes, by the handle of the launch.
 
-    ``_inductor_triton_kernel_to_post_grad_node_info`` (``torch/_inductor/debug.py``): 2.11 to 2.15. The
-    record of it is empty for a backward graph.
+    This is for the code being generated: ``_inductor_triton_kernel_to_post_grad_node_info``
+    (``torch/_inductor/debug.py``), 2.11 to 2.15. Its record in the trace is empty for a backward graph.
     """
     from torch._inductor import debug
 
@@ -34,66 +34,66 @@ def nodes_of_launches() -> dict[str, list[str]]:
 
 @dataclass(frozen=True)
 class LaunchNotes:
-    """What TorchInductor knows of the launches in the code that it wrote last, beside what it tells.
+    """Data about the launches in the code generated last, which TorchInductor does not report itself.
 
-    Costs are by the handle of a launch; ``stacks`` are texts, by the node of the lowered graph.
+    ``costs`` are by the handle of a launch; ``stacks`` are texts, by the node of the lowered graph.
     """
 
     costs: dict[str, Cost] = field(default_factory=dict)
     stacks: dict[str, str] = field(default_factory=dict)
 
 
-_told = LaunchNotes()
+_notes = LaunchNotes()
 
 
 def take_launch_notes() -> LaunchNotes:
-    """What was noted since this was last called (:func:`note_launches`)."""
-    global _told
-    told, _told = _told, LaunchNotes()
-    return told
+    """Return the notes since the last call (:func:`note_launches`)."""
+    global _notes
+    notes, _notes = _notes, LaunchNotes()
+    return notes
 
 
 def note_launches() -> None:
-    """Note what TorchInductor knows of each launch, at the moment when it tells what is behind it.
+    """Record cost and stacks of each launch when TorchInductor records its provenance.
 
     ``set_kernel_post_grad_provenance_tracing`` (``torch/_inductor/debug.py``; ``codegen/triton.py`` and
-    ``codegen/cpp.py`` import its name) is called with what the kernel computes. ``get_read_buffer_sizes``,
+    ``codegen/cpp.py`` import its name) is called with the nodes of the kernel. ``get_read_buffer_sizes``,
     ``get_write_buffer_sizes`` and ``estimate_flops`` are those of
     ``BaseSchedulerNode`` (``scheduler.py``), ``origins`` that of ``IRNode`` (``ir.py``): 2.11 to 2.15.
     """
     from torch._inductor import debug
     from torch._inductor.codegen import cpp, triton
 
-    tell = debug.set_kernel_post_grad_provenance_tracing
+    set_provenance = debug.set_kernel_post_grad_provenance_tracing
 
-    def tell_and_note(computed: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-        handle = tell(computed, name, *args, **kwargs)
+    def set_and_note(computed: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+        handle = set_provenance(computed, name, *args, **kwargs)
         try:
             parts = computed if isinstance(computed, (list, tuple)) else [computed]
             for part in parts:
                 origins = getattr(getattr(part, "node", part), "origins", ())
-                _told.stacks.update((node.name, str(node.meta.get("stack_trace") or "")) for node in origins)
-            _told.costs[f"{name}:{handle}"] = _cost(_scheduled(parts))
+                _notes.stacks.update((node.name, str(node.meta.get("stack_trace") or "")) for node in origins)
+            _notes.costs[f"{name}:{handle}"] = _cost(_scheduled(parts))
         except Exception:
-            _log.info("no cost is known of %s", name, exc_info=True)
+            _log.info("the cost of %s is unknown", name, exc_info=True)
         return handle
 
     for module in (debug, cpp, triton):
-        module.set_kernel_post_grad_provenance_tracing = tell_and_note
+        module.set_kernel_post_grad_provenance_tracing = set_and_note
 
 
 def _scheduled(parts: Sequence[Any]) -> list[Any]:
-    """The scheduler's nodes for what a kernel computes: its nodes, or a call of a library function."""
+    """Return the scheduler's nodes for the parts of a kernel, or for a call of a library function."""
     from torch._inductor.virtualized import V
 
     fused = V.graph.scheduler.name_to_fused_node
-    # Between the nodes of a reduction are markers of its loops, which have no name.
+    # Markers of loops between the nodes of a reduction have no name.
     names = [name() for part in parts if (name := getattr(part, "get_name", None))]
     return list({id(node): node for name in names if (node := fused.get(_operation(name)))}.values())
 
 
 def _operation(name: str) -> str:
-    """The scheduler's name for the operation that makes a buffer."""
+    """Return the scheduler's name for the operation that defines a buffer."""
     from torch._inductor.virtualized import V
 
     buffer = V.graph.scheduler.name_to_buf.get(name)
@@ -111,11 +111,11 @@ def _cost(nodes: Sequence[Any]) -> Cost:
 
 
 def _least_seconds(cost: Cost, node: Any) -> float | None:
-    """The time that a launch needs at least: for memory, and for arithmetic if a data sheet is known.
+    """Return the least time of a launch in seconds: for memory, and for arithmetic if there is a data sheet.
 
     ``get_gpu_dram_gbps`` (``torch/_inductor/utils.py``) and ``datasheet_tops``
-    (``torch/_inductor/analysis/device_info.py``): 2.11 to 2.15. ``get_estimated_runtime`` takes, for a GPU
-    without data sheet, an arithmetic that is off by a thousand (H200, 2.11).
+    (``torch/_inductor/analysis/device_info.py``): 2.11 to 2.15. ``get_estimated_runtime`` is off by a factor
+    of a thousand for a GPU without data sheet (H200, 2.11).
     """
     from torch._inductor.analysis.device_info import datasheet_tops
     from torch._inductor.utils import get_gpu_dram_gbps
@@ -130,7 +130,7 @@ def _least_seconds(cost: Cost, node: Any) -> float | None:
 
 
 def trace_fusion() -> None:
-    """Put the intermediate representation, which torch writes to a folder only, into the structured trace.
+    """Add the intermediate representation, which torch only writes to a folder, to the structured trace.
 
     ``log_ir_pre_fusion``, ``log_ir_post_fusion`` and ``DebugFormatter`` (``torch/_inductor/debug.py``): 2.11
     to 2.15.
@@ -142,29 +142,29 @@ def trace_fusion() -> None:
 
 
 def trace_hints() -> None:
-    """Put the logs ``perf_hints``, which this switches on, and ``cudagraphs`` into the structured trace.
+    """Add the logs ``perf_hints``, which this switches on, and ``cudagraphs`` to the structured trace.
 
-    They are in ``torch/_logging/_registrations.py``, the function that tells of skipped CUDA graphs in
+    They are in ``torch/_logging/_registrations.py``, the function that logs skipped CUDA graphs in
     ``torch/_inductor/cudagraph_utils.py``: 2.11 to 2.15.
     """
     from torch._logging._internal import log_registry
 
-    # Of CUDA graphs the log tells other things, too.
+    # The log of CUDA graphs has other messages, too.
     of_skips = "log_cudagraph_skip_and_bump_counter"
     for log, record, function in (
         ("perf_hints", PERFORMANCE_HINT, ""),
         ("cudagraphs", CUDAGRAPH_SKIP, of_skips),
     ):
         for logger in map(logging.getLogger, log_registry.get_artifact_log_qnames()):
-            # On a CPU, `compile_fx` hints at each graph that it does not pad tensors, which only GPUs like.
+            # On a CPU, ``compile_fx`` hints for each graph that it pads no tensors, which only helps on GPUs.
             if logger.name.endswith(f".__{log}") and logger.name != "torch._inductor.compile_fx.__perf_hints":
                 if not logger.isEnabledFor(logging.INFO) and not logger.propagate:
-                    logger.setLevel(logging.INFO)  # nobody else listens
+                    logger.setLevel(logging.INFO)  # no other handler is active
                 logger.addHandler(_ToTrace(record, function))
 
 
 class _ToTrace(logging.Handler):
-    """Puts the lines of a log into the structured trace: those that one function writes, if it is named."""
+    """A handler that adds messages of a log to the structured trace: those of one function, if named."""
 
     def __init__(self, record: str, function: str) -> None:
         super().__init__(logging.INFO)
@@ -187,14 +187,14 @@ def _traced(name: str, log: Callable[[Any], None]) -> Callable[[Any], None]:
 
 
 def _trace(name: str, text: Callable[[], str]) -> None:
-    """``trace_structured`` (``torch/_logging/_internal.py``): 2.11 to 2.15."""
+    """Add a record to the trace: ``trace_structured`` (``torch/_logging/_internal.py``), 2.11 to 2.15."""
     from torch._logging import trace_structured
 
     trace_structured("artifact", metadata_fn=lambda: {"name": name, "encoding": "string"}, payload_fn=text)
 
 
 def lowered_node() -> torch.fx.Node | None:
-    """The node of a graph that is being lowered now.
+    """Return the node of a graph that is currently being lowered, if any.
 
     ``V.graph`` (``torch/_inductor/virtualized.py``) and its ``current_node`` (``graph.py``): 2.11 to 2.15.
     """
@@ -205,7 +205,7 @@ def lowered_node() -> torch.fx.Node | None:
 
 
 def keep_loaded() -> list[ModuleType]:
-    """The code of graphs that this process loads, from now on: modules, whose ``__file__`` it is in.
+    """Return a list to which modules of generated code are added when this process loads them.
 
     ``PyCodeCache.load_by_key_path`` (``torch/_inductor/codecache.py``) gets attributes for the code of a
     graph only. ``PyCodeCache.modules`` has other code too, and a program may clear it. 2.11 to 2.15.
@@ -228,7 +228,7 @@ def keep_loaded() -> list[ModuleType]:
 
 
 def cpp_library(value: Any) -> str | None:
-    """The file that a C++ kernel of generated code is loaded from; nothing for any other value.
+    """Return the file that a C++ kernel of generated code is loaded from; ``None`` for other values.
 
     Such a kernel is the entry of an extension module (``CppPythonBindingsCodeCache.load_pybinding_async`` in
     ``torch/_inductor/codecache.py``): 2.11 to 2.15.
@@ -242,9 +242,9 @@ def cpp_library(value: Any) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class TritonBinary:
-    """A Triton kernel as it was compiled: the folder of its files, its settings, and what it uses.
+    """A compiled Triton kernel: the folder of its files, its settings, and its use of resources.
 
-    Settings are ``XBLOCK: 256, num_warps: 4``.
+    ``settings`` has the form ``XBLOCK: 256, num_warps: 4``.
     """
 
     folder: str
@@ -255,11 +255,11 @@ class TritonBinary:
 
 
 def triton_binary(value: Any) -> TritonBinary | None:
-    """What became of a Triton kernel of generated code; nothing for any other value, or before it ran.
+    """Return the compiled form of a Triton kernel; ``None`` for other values, or before the kernel ran.
 
     ``CachingAutotuner`` (``torch/_inductor/runtime/triton_heuristics.py``) has a launcher for each setting,
-    and only the best of them once it has run. A launcher has the name of its folder in Triton's cache, where
-    it leaves the compiled forms, which the kernel of a static launcher does not keep. ``triton_cache_dir``
+    and only the best of them after it ran. A launcher has the name of its folder in Triton's cache, which has
+    the compiled forms; the kernel of a static launcher does not keep them. ``triton_cache_dir``
     (``cache_dir_utils.py``) ignores the device where ``TRITON_CACHE_DIR`` is set. 2.11 to 2.15.
     """
     from torch._inductor.runtime.cache_dir_utils import triton_cache_dir
@@ -279,10 +279,10 @@ def triton_binary(value: Any) -> TritonBinary | None:
 
 @dataclass(frozen=True, slots=True)
 class BuiltKernel:
-    """A Triton kernel that was compiled and not loaded.
+    """A Triton kernel that was compiled but not loaded.
 
-    ``texts`` are the forms that Triton keeps, by their names (``ttir``, ...); ``others`` the settings that a
-    device would have been asked to choose among, too.
+    ``texts`` are the forms that Triton stores, by their names (``ttir``, ...); ``others`` are the settings
+    that autotuning on a device would also have tried.
     """
 
     texts: dict[str, str]
@@ -297,9 +297,9 @@ def build_kernel(source: str) -> BuiltKernel:
 
     ``PyCodeCache.load`` (``torch/_inductor/codecache.py``), ``CachingAutotuner.configs`` and
     ``_precompile_config`` (``runtime/triton_heuristics.py``), ``_set_triton_ptxas_path``
-    (``runtime/compile_tasks.py``), which prefers the assembler that torch brings: 2.11 to 2.15. Triton knows
-    a kernel by its text and its row, so an empty one is put first, where TorchInductor has one. Raises what
-    Triton raises.
+    (``runtime/compile_tasks.py``), which prefers the assembler that torch contains: 2.11 to 2.15. Triton
+    identifies a kernel by its text and its row, so an empty row comes first, as in TorchInductor's code.
+    Raises the errors of Triton.
     """
     from torch._inductor.codecache import PyCodeCache
     from torch._inductor.runtime.compile_tasks import _set_triton_ptxas_path
@@ -321,7 +321,7 @@ def _settings(config: Any) -> str:
 
 
 def cuobjdump() -> str:
-    """The path of NVIDIA's tool that looks into machine code, which Triton brings.
+    """Return the path of NVIDIA's ``cuobjdump``, which inspects machine code and is part of Triton.
 
     ``triton.knobs.nvidia``: Triton 3.6 to 3.9.
     """

@@ -1,6 +1,6 @@
-"""The private names of Dynamo in which it keeps the names of traced code, and what they hold.
+"""The private names of Dynamo for the names in traced code, and the values bound to them.
 
-Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
+Each entry names the file in torch, and the supported versions (2.11 to 2.15) in which it was checked.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ _log = logging.getLogger(__name__)
 
 
 def watch_names(hold: Callable[[Any, CodeType, str, Any, Any], None]) -> None:
-    """Have ``hold(graph, code, name, place, variable)`` called as Dynamo gives a name of traced code a value.
+    """Call ``hold(graph, code, name, place, variable)`` whenever Dynamo binds a name in traced code.
 
-    ``InstructionTranslatorBase`` and the classes below it (``symbolic_convert.py``) look handlers of
-    instructions up in ``dispatch_table``, and find values on ``stack``; as ``run`` begins, parameters are in
-    ``symbolic_locals``, what cells hold in ``SideEffects.store_attr_mutations`` (``side_effects.py``).
-    ``graph`` is the ``OutputGraph`` of this attempt; ``place`` is a row and (since Python 3.11) a column, and
+    ``InstructionTranslatorBase`` and its subclasses (``symbolic_convert.py``) look up handlers of
+    instructions in ``dispatch_table``, and have values on ``stack``; when ``run`` begins, parameters are in
+    ``symbolic_locals``, and contents of cells in ``SideEffects.store_attr_mutations`` (``side_effects.py``).
+    ``graph`` is the ``OutputGraph`` of this attempt; ``place`` is a row and (since Python 3.11) a column, or
     ``None`` for parameters: 2.11 to 2.15.
     """
     from torch._dynamo.symbolic_convert import InstructionTranslatorBase
     from torch._dynamo.variables.misc import CellVariable
 
-    def told(*what: Any) -> None:
+    def hold_safely(*binding: Any) -> None:
         try:
-            hold(*what)
+            hold(*binding)
         except Exception:  # the program must not see it
-            _log.warning("what `%s` holds cannot be told", what[2], exc_info=True)
+            _log.warning("the value of `%s` cannot be recorded", binding[2], exc_info=True)
 
     def held(handle: Callable[[Any, Any], Any], depth: int) -> Callable[[Any, Any], Any]:
         def store(self: Any, instruction: Any) -> Any:
             place = _place_of(self, instruction)
             if place is not None:
-                told(self.output, self.f_code, instruction.argval, place, self.stack[-depth])
+                hold_safely(self.output, self.f_code, instruction.argval, place, self.stack[-depth])
             return handle(self, instruction)
 
         return store
@@ -54,25 +54,25 @@ def watch_names(hold: Callable[[Any, CodeType, str, Any, Any], None]) -> None:
 
     def run_with_parameters(self: Any) -> Any:
         code = self.f_code
-        # A generator runs on from where it was; a function that goes on after a graph break has locals.
+        # Not for a generator that continues, nor for a resume function, whose parameters are locals.
         if self.instruction_pointer == 0 and not code.co_name.startswith("torch_dynamo_resume_in_"):
             for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
                 if (variable := self.symbolic_locals.get(name)) is not None:
                     if type(variable) is CellVariable:  # a function inside uses it
                         kept = self.output.side_effects.store_attr_mutations.get(variable, {})
                         variable = kept.get("cell_contents")
-                    told(self.output, code, name, None, variable)
+                    hold_safely(self.output, code, name, None, variable)
         return run(self)
 
     InstructionTranslatorBase.run = run_with_parameters
 
 
 _STORES = {"STORE_FAST": 1, "STORE_DEREF": 1, "STORE_GLOBAL": 1, "STORE_ATTR": 2}
-"""The instructions that give a name a value, and how deep on the stack that is."""
+"""The instructions that bind a name, with the depth of the value on the stack."""
 
 
 def _place_of(tracer: Any, instruction: Any) -> tuple[int, int | None] | None:
-    """Where an instruction of the user's stands; ``None`` for those that Dynamo adds, which have no place."""
+    """Return row and column of an instruction of the user; ``None`` for those that Dynamo adds."""
     if not hasattr(tracer.f_code, "co_positions"):  # before Python 3.11
         return tracer.lineno, None
     place = instruction.positions
@@ -80,11 +80,11 @@ def _place_of(tracer: Any, instruction: Any) -> tuple[int, int | None] | None:
 
 
 def tensor_behind(variable: Any) -> Any | None:
-    """The fake tensor of a variable of Dynamo's; ``None`` for what is no tensor, or was not needed so far.
+    """Return the fake tensor of a Dynamo variable; ``None`` for other values and for unused lazy variables.
 
-    A ``TensorVariable`` (``variables/tensor.py``) has it in the ``example_value`` of its node. The classes
-    below that one stand for numbers and arrays. Asked whether it is an instance of something, a
-    ``LazyVariableTracker`` (``variables/lazy.py``) would become that, with guards: 2.11 to 2.15.
+    A ``TensorVariable`` (``variables/tensor.py``) has it in the ``example_value`` of its node; its subclasses
+    represent numbers and arrays. ``isinstance`` would realize a ``LazyVariableTracker``
+    (``variables/lazy.py``) and add guards: 2.11 to 2.15.
     """
     from torch._dynamo.variables.lazy import LazyVariableTracker
     from torch._dynamo.variables.tensor import TensorVariable
@@ -97,7 +97,7 @@ def tensor_behind(variable: Any) -> Any | None:
 
 
 def pending_graph(frame: FrameType | None) -> Any | None:
-    """The ``OutputGraph`` (``output_graph.py``) that is being recorded: 2.11 to 2.15."""
+    """Return the ``OutputGraph`` (``output_graph.py``) that is being recorded: 2.11 to 2.15."""
     from torch._dynamo.output_graph import OutputGraph
 
     for _ in range(12):
@@ -108,19 +108,18 @@ def pending_graph(frame: FrameType | None) -> Any | None:
 
 
 def stacks_of(graph: Any) -> Iterable[str]:
-    """The different stacks of an ``OutputGraph``'s operations, as Python prints them.
+    """Return the stacks of an ``OutputGraph``'s operations as Python prints them, without duplicates.
 
-    ``OutputGraph.graph`` is the graph; its nodes keep theirs in ``meta["stack_trace"]``: 2.11 to 2.15.
+    ``OutputGraph.graph`` is the graph; its nodes have the stack in ``meta["stack_trace"]``: 2.11 to 2.15.
     """
     return dict.fromkeys(filter(None, (node.meta.get("stack_trace") for node in graph.graph.nodes)))
 
 
 def symbols_of(size: Any) -> Iterator[tuple[str, str, int | None]]:
-    """The symbols of a size, each with what gives it (``L['x'].size()[0]``) and its value in this trace.
+    """Yield the symbols of a size, each with its source (``L['x'].size()[0]``) and its value in this trace.
 
-    ``ShapeEnv`` (``torch/fx/experimental/symbolic_shapes.py``) has them in ``var_to_sources``, whose items
-    had a method ``name`` before it was a property, and in ``backed_var_to_val``, once ``var_to_val``: 2.11
-    to 2.15.
+    ``ShapeEnv`` (``torch/fx/experimental/symbolic_shapes.py``) has them in ``var_to_sources``, in whose items
+    ``name`` is a method or a property, and in ``backed_var_to_val``, earlier ``var_to_val``: 2.11 to 2.15.
     """
     if not isinstance(size, torch.SymInt):
         return

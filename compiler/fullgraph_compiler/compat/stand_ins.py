@@ -1,4 +1,4 @@
-"""Functions of libraries that others take the place of, wherever a program gets them from."""
+"""Replacement of functions of libraries in all modules, now or at import."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def replace(function: Any, stand_in: Any) -> None:
-    """Put another function in the place of one, in each module that has it, by whatever name."""
+    """Replace a function in each module that contains it, under any name."""
     for module in tuple(sys.modules.values()):
         namespace = getattr(module, "__dict__", {})
         for name in [name for name, value in tuple(namespace.items()) if value is function]:
@@ -20,7 +20,7 @@ def replace(function: Any, stand_in: Any) -> None:
 
 
 def on_import(name: str, act: Callable[[ModuleType], None]) -> None:
-    """Do something with a module once it is imported; at once, if it is."""
+    """Call ``act`` with a module after its import; at once if it is imported already."""
     if name in sys.modules:
         act(sys.modules[name])
     else:

@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 """Find the stage of the compiler that is at fault.
 
 - ``stages``: run a program through the stages of the compiler, and name the first that fails
@@ -7,3 +8,6 @@
 - ``recipes``: run a crashing program with parts of the compiler off
 - ``times``: compile time with cold and with warm caches
 """
+=======
+"""Diagnosis of failures and slow compilation: stages, recipes, times, bisection."""
+>>>>>>> h-words1

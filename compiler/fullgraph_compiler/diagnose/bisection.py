@@ -1,4 +1,4 @@
-"""Below TorchInductor: which pass, setting or lowering is at fault, as torch's own bisector finds out."""
+"""Bisection within TorchInductor, with torch's own bisector: the pass, setting or lowering at fault."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..processes.children import run_child
 
 
 def bisect(case: Case, seconds: float) -> str:
-    """What has to be turned off so that a case no longer fails: ``lowerings, 2: aten.relu.default``.
+    """Return the part to turn off so that a case no longer fails: ``lowerings, 2: aten.relu.default``.
 
-    Empty if nothing of it helps, or it takes too long. (``torch/_inductor/compiler_bisector.py``)
+    Empty if no single part is at fault, or after ``seconds``. (``torch/_inductor/compiler_bisector.py``)
     """
 
     def passes() -> bool:

@@ -1,4 +1,4 @@
-"""Run a program in a forked child of this process: uncompiled, or with the graphs that Dynamo captures."""
+"""Runs of a program in forked children of this process: uncompiled, or with Dynamo only."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from ..replay.record import RecordedCall, record_call
 from .results import ResultRecorder
 
 OUT_OF_MEMORY = "OutOfMemory"
-"""The error of a program that takes more memory than it may."""
+"""The ``error`` of a program that exceeds its memory limit."""
 
 _ENDS = {OUT_OF_MEMORY: "takes too much memory", "crash": "crashes", "hang": "hangs"}
 _SEED = 0
@@ -43,7 +43,7 @@ _CALL = "failed.call"
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """How a program's run ended: ``failure`` if it failed, where, and in which compilation, if in one."""
+    """The result of a program's run: its failure, if any, with the stack and the compilation."""
 
     failure: Failure | None
     seconds: float
@@ -52,9 +52,9 @@ class Ran:
 
 
 def observe(request: RunRequest, sink: Sink, prepare: Callable[[], None]) -> tuple[Fact, ...]:
-    """Run the program here, with the same random numbers each time; returns the facts that tell how it ended.
+    """Run the program in this process with a fixed seed; return the facts about its end.
 
-    ``sink`` gets all facts but the last, which is not the end of what is asked for.
+    ``sink`` gets all facts except ``RunFinished``, since the whole request is not finished yet.
     """
     kept: list[Fact] = []
 
@@ -64,9 +64,9 @@ def observe(request: RunRequest, sink: Sink, prepare: Callable[[], None]) -> tup
             for fact in facts
             if isinstance(fact, (CompileFailure, ProgramRaised, RunFinished, TargetProblem))
         )
-        told: list[Fact] = [fact for fact in facts if not isinstance(fact, RunFinished)]
-        if told:
-            sink(told)
+        forwarded: list[Fact] = [fact for fact in facts if not isinstance(fact, RunFinished)]
+        if forwarded:
+            sink(forwarded)
 
     def begin() -> None:
         prepare()
@@ -78,7 +78,7 @@ def observe(request: RunRequest, sink: Sink, prepare: Callable[[], None]) -> tup
 
 
 def start_uncompiled(request: RunRequest, folder: Path) -> Child:
-    """Run the program as if it did not compile, and record its results in a folder."""
+    """Start a child that runs the program uncompiled, and records its results in a folder."""
 
     def work() -> tuple[Fact, ...]:
         recorder = ResultRecorder(compiled=False)
@@ -90,7 +90,7 @@ def start_uncompiled(request: RunRequest, folder: Path) -> Child:
 
 
 def record(request: RunRequest, folder: Path, number: int) -> RecordedCall | None:
-    """Run the program with Dynamo alone once more, to record the call of this number."""
+    """Run the program with Dynamo only once more, to record the call with this number."""
 
     def work() -> None:
         recorder = ResultRecorder(compiled=True, on_call=functools.partial(_record, folder), number=number)
@@ -101,9 +101,9 @@ def record(request: RunRequest, folder: Path, number: int) -> RecordedCall | Non
 
 
 def start_eager(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[], None]) -> Child:
-    """Run the program with Dynamo alone, keep its graphs and its results in a folder, and tell its facts.
+    """Start a child that runs the program with Dynamo only, and saves graphs and results in a folder.
 
-    ``speak`` makes ``sink`` work in the child.
+    ``sink`` gets the facts of the run; ``speak`` makes it work in the child.
     """
 
     def work() -> tuple[Fact, ...]:
@@ -123,18 +123,18 @@ def start_eager(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[
 
 
 def recorded_call(folder: Path) -> RecordedCall | None:
-    """The first call of a compiled function that raised, if it could be recorded."""
+    """Return the recorded call of a compiled function; ``None`` if there is none or it has no pickle."""
     path = folder / _CALL
     return pickle.loads(path.read_bytes()) if path.exists() else None
 
 
 def results(folder: Path, stage: str) -> Path:
-    """Where the results of a run are."""
+    """Return the path for the results of a stage."""
     return folder / f"{stage}.results"
 
 
 def how_it_ran(ended: Ended) -> Ran:
-    """What a child says of the program's run."""
+    """Convert the end of a child that ran the program to a result."""
     if ended.out_of_time:
         message = f"it takes longer than {ended.seconds:.0f} s"
         return Ran(Failure("hang", "Hang", message), ended.seconds)
@@ -153,10 +153,10 @@ def how_it_ran(ended: Ended) -> Ran:
     return Ran(None, ended.seconds)
 
 
-def untold(failure: Failure | None) -> list[Fact]:
-    """What the program's own process could not tell, if it failed in such a way."""
-    what = failure and _ENDS.get(failure.error, _ENDS.get(failure.kind))
-    return [TargetProblem("error", f"The program {what}: {failure.message}.")] if failure and what else []
+def failure_problems(failure: Failure | None) -> list[Fact]:
+    """Return a problem for a failure that the child could not report: a crash, a hang, too much memory."""
+    ending = failure and _ENDS.get(failure.error, _ENDS.get(failure.kind))
+    return [TargetProblem("error", f"The program {ending}: {failure.message}.")] if failure and ending else []
 
 
 def _record(folder: Path, *call: Any) -> None:

@@ -1,9 +1,9 @@
-"""Recipes for a program that crashes or runs out of memory when it is compiled: which part can be turned off.
+"""Recipes for a program that crashes or runs out of memory when compiled: parts of the compiler to turn off.
 
-The program runs as it is, then with one part of the compiler off after the other, then uncompiled.
+The program runs as it is, then with one part of the compiler off at a time, then uncompiled.
 (https://docs.pytorch.org/docs/main/user_guide/torch_compiler/torch.compiler_faq.html, "Why am I
 getting OOMs?")
-Wrong results are what the ladder of stages looks for (:mod:`.stages`).
+For wrong results see :mod:`.stages`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _GIB = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A part of the compiler to turn off, by settings; ``advice`` says how a program does so."""
+    """A part of the compiler to turn off, by settings; ``advice`` tells the user how to do so."""
 
     name: str
     settings: tuple[tuple[str, object], ...] = ()
@@ -45,21 +45,21 @@ RECIPES = (
     Recipe(
         "CUDA graphs off",
         (("torch._inductor.config.triton.cudagraphs", False),),
-        "Do without mode='reduce-overhead', or set torch._inductor.config.triton.cudagraphs = False.",
+        "Remove mode='reduce-overhead', or set torch._inductor.config.triton.cudagraphs = False.",
     ),
 )
 UNCOMPILED = Recipe("uncompiled")
 
 
 def try_recipes(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
-    """Run the program in each way, in a child, and tell ``sink``; ``speak`` makes it work in a child.
+    """Run the program with each recipe in a child, and report to ``sink``.
 
-    The facts of the run as it is are told too.
+    ``speak`` makes ``sink`` work in a child. The facts of the run without a recipe are reported, too.
     """
     begun = time.monotonic()
     inductor_compat.prepare(request.cache)
     first = _try(AS_IT_IS, request, sink, speak)
-    sink([first, *programs.untold(first.failure)])
+    sink([first, *programs.failure_problems(first.failure)])
     for recipe in RECIPES:
         tried = _try(recipe, request, _silent, _nothing)
         sink([tried])
@@ -97,8 +97,8 @@ def _peak_memory() -> int:
 
 
 def _silent(_: object) -> None:
-    """The facts of this run are of no interest."""
+    """Ignore the facts of a run with a recipe."""
 
 
 def _nothing() -> None:
-    """There is nobody to speak to."""
+    """Do nothing: the child reports no facts."""

@@ -1,6 +1,6 @@
-"""What compiled functions gave back in a run, so that it can be compared with another run of the program.
+"""The results of compiled functions, recorded to compare two runs of a program.
 
-The runs differ in one thing: whether Dynamo compiles. Calls are told apart by their order.
+The runs differ only in whether Dynamo compiles. Calls are identified by their order.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ from ..compat import dynamo_compat
 
 _MOST_CALLS = 32
 _MOST_ELEMENTS = 1 << 20
-"""Of a larger tensor, evenly spaced elements are kept."""
+"""The maximum per tensor; of a larger one, evenly spaced elements are kept."""
 
 
 Place: TypeAlias = tuple[int, str]
-"""The number of a call, and what of it in words."""
+"""The number of a call, and a description of the value in it."""
 
 
 class ResultRecorder:
-    """Keeps the results of outermost calls of compiled functions, and the gradients that reach their inputs.
+    """A recorder of the results of outermost calls of compiled functions, and of their inputs' gradients.
 
-    With ``compiled=False`` the functions run uncompiled. ``on_call`` is told of the call of a number, counted
-    from 1, or of the first that raises: its function and arguments, and the options of ``torch.compile``.
+    With ``compiled=False`` the functions run uncompiled. ``on_call`` is called with the function, the
+    arguments and the options of ``torch.compile``, for the call with ``number``, counted from 1, and for
+    calls that raise.
     """
 
     def __init__(
@@ -38,15 +39,20 @@ class ResultRecorder:
         self._number = number
         self._calls = 0
         self._depth = 0
-        self._found: dict[Place, torch.Tensor] = {}
+        self._tensors: dict[Place, torch.Tensor] = {}
 
     def install(self) -> None:
+<<<<<<< HEAD
         """Take the place of what ``torch.compile`` makes from now on."""
         dynamo_compat.intercept_compiled_calls(self._wrap)
+=======
+        """Wrap all functions that ``torch.compile`` returns from now on."""
+        torch_compat.intercept_compiled_calls(self._wrap)
+>>>>>>> h-words1
 
     def save(self, path: Path) -> None:
-        """Write what was recorded to a file for :func:`load`."""
-        torch.save(self._found, path)
+        """Write the recorded tensors to a file for :func:`load`."""
+        torch.save(self._tensors, path)
 
     def _wrap(
         self, function: Callable[..., Any], compiled: Callable[..., Any], options: dict[str, Any]
@@ -87,18 +93,18 @@ class ResultRecorder:
                 tensor.register_hook(functools.partial(self._keep, where))
 
     def _keep(self, place: Place, tensor: torch.Tensor) -> None:
-        if place in self._found or not _is_plain(tensor):
+        if place in self._tensors or not _is_plain(tensor):
             return
         tensor = tensor.detach()
         if tensor.numel() > _MOST_ELEMENTS:
             tensor = tensor.flatten()[:: tensor.numel() // _MOST_ELEMENTS + 1]
-        self._found[place] = tensor.cpu().clone()
+        self._tensors[place] = tensor.cpu().clone()
 
 
 def load(path: Path) -> dict[Place, torch.Tensor]:
-    """What a recorder saved."""
-    found: dict[Place, torch.Tensor] = torch.load(path)
-    return found
+    """Return the tensors that a recorder saved."""
+    tensors: dict[Place, torch.Tensor] = torch.load(path)
+    return tensors
 
 
 def _name(function: Any) -> str:

@@ -1,9 +1,9 @@
-"""The ladder of stages: how far a program gets through the compiler.
+"""The ladder of stages: the first stage of the compiler at which a program fails.
 
-``uncompiled`` and ``eager`` (Dynamo alone) are runs of the whole program, whose results must be equal. What
-Dynamo captured then goes, graph by graph, through ``aot_eager``, ``aot_eager_decomp_partition`` and the
-backend that the program asked for: each compiles and runs the graph, forward and backward, and the
-numbers must hold. The first stage that fails is at fault, if the program's own backend fails as well.
+``uncompiled`` and ``eager`` (Dynamo only) are runs of the whole program, whose results must be equal. Each
+captured graph then goes through ``aot_eager``, ``aot_eager_decomp_partition`` and the program's own backend:
+each compiles and runs the graph, forward and backward, and the results must match. The first stage that fails
+is at fault, if the program's own backend fails as well.
 (https://docs.pytorch.org/docs/main/user_guide/torch_compiler/torch.compiler_troubleshooting.html)
 """
 
@@ -32,14 +32,14 @@ from .bisection import bisect
 
 AOT_STAGES = ("aot_eager", "aot_eager_decomp_partition")
 _FALLBACK_RANDOM = "torch._inductor.config.fallback_random = True"
-"""Makes TorchInductor draw the random numbers that eager code draws."""
+"""A setting with which TorchInductor draws the same random numbers as eager code."""
 _RANDOM = re.compile("rand|dropout|bernoulli|multinomial|normal|uniform|exponential|scaled_dot_product|rrelu")
-"""In the names of operations that draw random numbers, or may."""
+"""A pattern for the names of operations that may draw random numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault, and what shows it: the case at the stage at fault, or the call that Dynamo fails at."""
+    """A fault, with the case at the failing stage, or the call at which Dynamo fails."""
 
     located: FaultLocated
     case: Case | None = None
@@ -47,11 +47,11 @@ class Fault:
 
 
 def climb(request: RunRequest, oracle: Oracle, sink: Sink, speak: Callable[[], None]) -> list[Fault]:
-    """Find the faults of a program, and tell ``sink`` each step on the way.
+    """Return the faults of a program, and report each stage to ``sink``.
 
     ``speak`` makes ``sink`` work in a forked child.
     """
-    # Not a TemporaryDirectory: the children, which end as programs do, would remove it.
+    # Not a TemporaryDirectory: the children run exit handlers, which would remove it.
     folder = Path(tempfile.mkdtemp(prefix="fullgraph-graphs-"))
     try:
         fault = _run_program(request, folder, sink, speak)
@@ -59,16 +59,16 @@ def climb(request: RunRequest, oracle: Oracle, sink: Sink, speak: Callable[[], N
         if fault is None or fault.located.stage != "uncompiled":
             cases = [load(path) for path in sorted(folder.glob("*.case")) if path.stat().st_size]
             for case in _distinct(cases):
-                found = _climb_with(case, oracle, sink, len(faults) + 1)
-                if found is not None:
-                    faults.append(found)
+                graph_fault = _climb_with(case, oracle, sink, len(faults) + 1)
+                if graph_fault is not None:
+                    faults.append(graph_fault)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return faults
 
 
 def run_stages(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
-    """Climb, as a run: its last fact says that it is over."""
+    """Check all stages as a run of its own: report the faults, bisected, and ``RunFinished``."""
     begun = time.monotonic()
     inductor_compat.prepare(request.cache)
     for fault in climb(request, Oracle(request.patience, Kept()), sink, speak):
@@ -77,12 +77,12 @@ def run_stages(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> No
 
 
 def at_stage(case: Case, stage: str) -> Case:
-    """The same case with the backend of a stage."""
+    """Return a case with the backend of a stage."""
     return case if stage == case.backend else replace(case, backend=stage, backend_is_code=False)
 
 
 def _run_program(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[], None]) -> Fault | None:
-    """The fault of the program itself, or of Dynamo."""
+    """Run the program uncompiled and with Dynamo only; return the fault of one of these stages."""
     uncompiled, eager = (
         programs.start_uncompiled(request, folder),
         programs.start_eager(request, folder, sink, speak),
@@ -110,7 +110,7 @@ def _run_program(request: RunRequest, folder: Path, sink: Sink, speak: Callable[
 
 
 def _detail(fault: Fault, seconds: float) -> str:
-    """What is at fault within TorchInductor, for a fault that its process survives."""
+    """Return the part of TorchInductor at fault, for a failure that does not end the process."""
     located = fault.located
     if fault.case is None or located.stage != "inductor" or located.failure.kind not in ("error", "accuracy"):
         return ""
@@ -135,7 +135,7 @@ def _climb_with(case: Case, oracle: Oracle, sink: Sink, number: int) -> Fault | 
         return None
     if last.error == checking.UNCOMPILED:
         message = (
-            f"Graph {case.compile_id} does not run by itself, so its stages are not known: {last.message}"
+            f"Graph {case.compile_id} does not run on its own, so its stages were not checked: {last.message}"
         )
         sink([TargetProblem("warning", message)])
         return None
@@ -149,14 +149,14 @@ def _climb_with(case: Case, oracle: Oracle, sink: Sink, number: int) -> Fault | 
 
 
 def _stages(case: Case) -> tuple[str, ...]:
-    """The stages from AOTAutograd's first one to the case's own backend."""
+    """Return the stages from AOTAutograd's first one to the case's own backend."""
     if case.backend in AOT_STAGES:
         return AOT_STAGES[: AOT_STAGES.index(case.backend) + 1]
     return (*AOT_STAGES, case.backend)
 
 
 def _without_random_numbers(case: Case, answer: Answer, oracle: Oracle) -> tuple[Case, Answer]:
-    """Wrong numbers may only be other random ones."""
+    """Repeat a query with eager random numbers, if different numbers may be the only difference."""
     is_wrong = answer.failure is not None and answer.failure.kind == "accuracy"
     if case.backend != "inductor" or not is_wrong or not _RANDOM.search(repr(case.graph.operations)):
         return case, answer
@@ -165,7 +165,7 @@ def _without_random_numbers(case: Case, answer: Answer, oracle: Oracle) -> tuple
 
 
 def _difference(folder: Path) -> tuple[Failure | None, int]:
-    """How the results with Dynamo differ from those without, and in which call."""
+    """Return the first difference between the results with and without Dynamo, and the number of its call."""
 
     def compare() -> tuple[Failure | None, int]:
         plain, captured = (results.load(programs.results(folder, stage)) for stage in ("uncompiled", "eager"))
@@ -181,15 +181,15 @@ def _difference(folder: Path) -> tuple[Failure | None, int]:
 
 
 def _distinct(cases: Sequence[Case]) -> list[Case]:
-    """Each graph once, however often it was compiled."""
-    found: dict[tuple[object, ...], Case] = {}
+    """Return the cases without repeated compilations of the same graph."""
+    cases_by_graph: dict[tuple[object, ...], Case] = {}
     for case in cases:
         specs = tuple((item.name, item.spec) for item in case.inputs)
-        found.setdefault((repr(case.graph), specs, case.backend, case.settings), case)
-    return list(found.values())
+        cases_by_graph.setdefault((repr(case.graph), specs, case.backend, case.settings), case)
+    return list(cases_by_graph.values())
 
 
 def _place(case: Case, failure: Failure) -> Stack:
-    """The user's line that a failure speaks of, else that of the graph's first operation."""
+    """Return the user stack of the operation in a failure's traceback, else of the first operation."""
     named = calls_in(case, repro.program(case), failure.text)
     return named or next((item.calls for item in case.graph.operations if item.calls), ())

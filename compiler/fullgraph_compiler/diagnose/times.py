@@ -1,15 +1,14 @@
-"""Why compilation is slow: the time that a program needs with empty caches, and with those of that run.
+"""Compile times: the time that a program takes with empty caches, and with the caches of that run.
 
-Both runs are those of a process of its own, and keep what torch caches by default: graphs (``FXGraphCache``,
-``AOTAutogradCache``), kernels, and the choices of autotuning. (https://docs.pytorch.org/tutorials/recipes/
-torch_compile_caching_tutorial.html) So ``cold`` is the first start of a program, or the next one after a
-change that reaches every graph, and ``warm`` is its restart.
+Each run has its own process, and uses the default caches of torch: graphs (``FXGraphCache``,
+``AOTAutogradCache``), kernels, and choices of autotuning. (https://docs.pytorch.org/tutorials/recipes/
+torch_compile_caching_tutorial.html) So ``cold`` is the first start of a program, or the next start after a
+change that affects every graph, and ``warm`` is a restart.
 
-What is not in the times, since it says nothing of the program: imports; and what the first C++ kernel *ever*
-costs a machine, whatever program it is of (the header of all kernels, and a look at the CPU's vector
-instructions). That is built ahead, into the same caches, by a process of its own, so that both runs still
-pay what each process pays for it. Of profiles (PGO), which torch keeps only for jobs that have a name, none
-is used.
+The times exclude costs that do not depend on the program: imports, and the one-time cost of the first C++
+kernel on a machine (the precompiled header, and the detection of the CPU's vector instructions). Another
+process builds these ahead into the same caches, so both runs still include the cost per process. Profiles
+(PGO), which torch stores only for named jobs, are not used.
 """
 
 from __future__ import annotations
@@ -27,16 +26,17 @@ from . import programs
 
 
 def measure_times(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
-    """Run the program with cold caches, then with warm ones, in a child each, and tell ``sink``.
+    """Run the program with cold caches, then with warm ones, each in a child, and report to ``sink``.
 
-    ``speak`` makes it work in a child. The facts of the cold run are told too. The caches are those that the
-    environment names, which must be empty. A program that fails with cold caches is not run again.
+    ``speak`` makes it work in a child. The facts of the cold run are reported, too. The caches are the
+    folders that the environment names, which must be empty. A program that fails with cold caches is not run
+    again.
     """
     begun = time.monotonic()
     inductor_compat.import_inductor()
     run_child(inductor_compat.warm_up_cpp, request.patience)
     cold = _measure("cold", request, sink, speak)
-    sink([cold, *programs.untold(cold.failure)])
+    sink([cold, *programs.failure_problems(cold.failure)])
     if cold.failure is None:
         sink([_measure("warm", request, lambda _: None, lambda: None)])
     sink([RunFinished("finished", time.monotonic() - begun, 0)])
@@ -52,7 +52,7 @@ def _measure(
         def take(facts: list[Fact]) -> None:
             nonlocal compiling
             compiling += _seconds_compiling(facts)
-            # Nothing was asked of its code: without provenance it would look empty.
+            # Leave out the code: this run does not track provenance, so it would look empty.
             sink([fact for fact in facts if not isinstance(fact, (Artifact, CodeGenerated))])
 
         facts = programs.observe(request, take, inductor_compat.compile_in_parallel)
@@ -65,5 +65,5 @@ def _measure(
 
 
 def _seconds_compiling(facts: Sequence[Fact]) -> float:
-    """The time of the outermost steps among some facts; all others are within these."""
+    """Return the total time in seconds of the outermost phases; all other phases are within these."""
     return sum(fact.phases[0].seconds for fact in facts if isinstance(fact, PhasesTimed))

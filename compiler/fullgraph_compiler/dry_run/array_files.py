@@ -1,4 +1,4 @@
-"""Arrays that a dry run does not know, in files of NumPy and HDF5: these get zeros in their place."""
+"""Files of NumPy and HDF5 in a dry run: arrays without known values are saved as zeros."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from functools import wraps
 from typing import Any
 
 from ..compat.stand_ins import on_import, replace
-from .checkpoints import tell
+from .checkpoints import note_unsaved
 from .unknown import UnknownArray
 
 
 def stand_in() -> None:
-    """Save such arrays in this way from here on, for good."""
+    """Patch NumPy and h5py to save arrays without known values as zeros, permanently."""
     on_import("numpy", _in_numpy)
     on_import("h5py", _in_hdf5)
 
@@ -33,7 +33,7 @@ def _in_numpy(module: Any) -> None:
 def _zeros(numpy: Any, value: Any) -> Any:
     if not isinstance(value, UnknownArray):
         return value
-    tell("NumPy wrote zeros")
+    note_unsaved("NumPy wrote zeros")
     return numpy.zeros(value.shape, value.dtype)
 
 
@@ -45,7 +45,7 @@ def _in_hdf5(module: Any) -> None:
     def create_empty(self: Any, name: Any, *args: Any, data: Any = None, **kwargs: Any) -> Any:
         if not isinstance(data, UnknownArray):
             return create(self, name, *args, data=data, **kwargs)
-        tell("h5py wrote zeros")
+        note_unsaved("h5py wrote zeros")
         if not args:
             kwargs = {"shape": data.shape, "dtype": data.dtype, **kwargs}
         return create(self, name, *args, **kwargs)
@@ -56,14 +56,14 @@ def _in_hdf5(module: Any) -> None:
         else:
             set_member(self, name, value)
 
-    def set_known_values(self: Any, place: Any, value: Any) -> None:
+    def set_values_unless_unknown(self: Any, place: Any, value: Any) -> None:
         if isinstance(value, UnknownArray):
-            tell("h5py wrote nothing")
+            note_unsaved("h5py wrote nothing")
         else:
             set_values(self, place, value)
 
     group.create_dataset, group.__setitem__, dataset.__setitem__ = (
         create_empty,
         set_empty_member,
-        set_known_values,
+        set_values_unless_unknown,
     )

@@ -1,6 +1,6 @@
-"""Checkpoints in a dry run: loading reads sizes and types only, and what is saved holds no more than these.
+"""Checkpoints in a dry run: loading and saving is limited to sizes and dtypes.
 
-What is saved is a file, wherever the program may write, copy or rename it.
+Saving still creates a real file, which the program can copy or rename.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from .safetensors_files import SafeOpen, header_of, read_sizes
 _FRAMEWORKS: Final = ("pt", "torch", "pytorch")
 _MARK: Final = b"Saved by Fullgraph in a dry run: sizes and types, without data. "
 _LENGTH: Final = 8
-"""Bytes of the number of those that follow."""
+"""The size in bytes of the length that precedes the content."""
 _programs: list[Any] = []
-"""Scripted and exported programs that were saved; their files hold the number of their own."""
-_told: dict[StackFrame | None, TargetProblem] = {}
+"""The scripted and exported programs that were saved; each file holds an index into this list."""
+_unsaved: dict[StackFrame | None, TargetProblem] = {}
 
 
 def stand_in() -> None:
-    """Load and save checkpoints in this way from here on, for good. Files must be protected by then."""
-    assert is_protected(), "what is saved here must not get into the user's files"
+    """Patch the functions that load and save checkpoints, permanently. Files must be protected already."""
+    assert is_protected(), "checkpoints of a dry run must not overwrite the user's files"
     set_state = torch.set_rng_state
 
-    def set_known_state(new_state: torch.Tensor) -> None:
+    def set_state_unless_unknown(new_state: torch.Tensor) -> None:
         if not without_value(new_state):
             set_state(new_state)
 
     place_loaded()
-    replace(set_state, set_known_state)
+    replace(set_state, set_state_unless_unknown)
     save_script = _saving("torch.jit.save", _as_program)
     torch.jit.RecursiveScriptModule.save = torch.jit.ScriptFunction.save = save_script
     replace(torch.jit.save, save_script)
@@ -54,9 +54,9 @@ def stand_in() -> None:
     on_import("safetensors.torch", _save_sizes)
 
 
-def told() -> tuple[TargetProblem, ...]:
-    """What was not written, each place once."""
-    return tuple(_told.values())
+def problems() -> tuple[TargetProblem, ...]:
+    """Return a problem for each location at which data was not saved."""
+    return tuple(_unsaved.values())
 
 
 def _saving(name: str, prepare: Callable[[Any], Any] = lambda obj: obj) -> Any:
@@ -68,7 +68,7 @@ def _saving(name: str, prepare: Callable[[Any], Any] = lambda obj: obj) -> Any:
                 file.write(text)
         else:
             f.write(text)
-        tell(f"`{name}` wrote nothing", "Later in this run, loading it gives back what was to be saved.")
+        note_unsaved(f"`{name}` wrote nothing", "In the same run, loading the file returns the saved object.")
 
     return keep
 
@@ -77,11 +77,11 @@ def _loading(load: Any) -> Any:
     def load_sizes(f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> Any:
         content = _content(f)
         if content is not None:
-            found = loads(content, map_location)
-            return _programs[found.number] if isinstance(found, _Program) else found
+            saved = loads(content, map_location)
+            return _programs[saved.number] if isinstance(saved, _Program) else saved
         if callable(map_location):
             map_location = place_of(map_location)
-        # Some of these functions do not know the argument.
+        # Some of these functions do not have the argument.
         given = {} if map_location is None else {"map_location": map_location}
         return load(f, *args, **given, **kwargs)
 
@@ -99,8 +99,8 @@ def _as_program(obj: Any) -> _Program:
 
 
 def _content(f: Any) -> bytes | None:
-    """What the program has saved in a file; ``None`` for any other file, which is not read then."""
-    with contextlib.suppress(Exception):  # whatever it is, the real function says what is wrong with it
+    """Return the content that a dry run saved in a file; ``None`` for any other file."""
+    with contextlib.suppress(Exception):  # the real function will raise the error of an unreadable file
         if isinstance(f, (str, os.PathLike)):
             with open(f, "rb") as file:
                 return _read(file)
@@ -135,7 +135,7 @@ def _save_sizes(module: ModuleType) -> None:
             file.write(save(tensors, metadata))
 
     def save(tensors: dict[str, torch.Tensor], metadata: Any = None) -> bytes:
-        tell("safetensors wrote no data")
+        note_unsaved("safetensors wrote no data")
         return header_of(tensors, metadata)
 
     for name, ours in {"save_file": save_file, "save": save, "load": read_sizes}.items():
@@ -143,9 +143,9 @@ def _save_sizes(module: ModuleType) -> None:
             replace(real, ours)
 
 
-def tell(what: str, hint: str = "") -> None:
-    """Note once for each place that nothing is kept there."""
+def note_unsaved(event: str, hint: str = "") -> None:
+    """Record a problem for the calling line, once per line: its data is not saved."""
     stack = calling_stack(sys._getframe())
-    message = f"{what}: a dry run has no data to keep"
+    message = f"{event}: a dry run has no data to save"
     problem = TargetProblem("information", message, (hint,) if hint else (), stack)
-    _told.setdefault(stack[-1] if stack else None, problem)
+    _unsaved.setdefault(stack[-1] if stack else None, problem)

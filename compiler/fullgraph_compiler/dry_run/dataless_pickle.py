@@ -1,4 +1,4 @@
-"""Pickles of objects with tensors of which only the sizes, types and devices are kept."""
+"""Pickles of objects with tensors, of which only sizes, dtypes and devices are saved."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import torch
 from ..compat.fake_compat import known_numbers
 
 _place: Callable[[str], str] = str
-"""Where the tensors that are being loaded go, by the device that they were on."""
+"""Maps the device of a saved tensor to that of the loaded one, while a pickle is being loaded."""
 
 
 def dumps(obj: Any) -> bytes:
-    """The pickle of an object. Raises what ``pickle`` raises."""
+    """Return the pickle of an object. Raises the errors of ``pickle``."""
     stream = io.BytesIO()
     _Pickler(stream).dump(obj)
     return stream.getvalue()
 
 
 def loads(content: bytes, map_location: Any = None) -> Any:
-    """The object of a pickle, its tensors where ``torch.load`` would put them."""
+    """Return the object of a pickle, with its tensors on the devices that ``torch.load`` would choose."""
     global _place
     before, _place = _place, _placing(map_location)
     try:
@@ -33,10 +33,10 @@ def loads(content: bytes, map_location: Any = None) -> Any:
 
 
 def place_of(map_location: Callable[..., Any]) -> str | None:
-    """Where a function puts what it is given; without a GPU it cannot put it there."""
+    """Return the device to which a function moves storages; ``cuda`` if it fails for lack of a GPU."""
     try:
         moved = map_location(torch.UntypedStorage(0), "cpu")
-    except Exception:  # whatever torch raises then
+    except Exception:  # the type depends on the version of torch
         return "cuda"
     return None if moved is None else str(moved.device)
 
@@ -53,7 +53,7 @@ def _placing(map_location: Any) -> Callable[[str], str]:
 
 class _Pickler(pickle.Pickler):
     def reducer_override(self, obj: Any) -> Any:
-        """How a tensor or its storage is made again; others as ever."""
+        """Reduce a tensor or a storage to its description; leave other objects to ``pickle``."""
         if isinstance(obj, torch.Tensor) and obj.layout is torch.strided:
             description = (tuple(obj.shape), obj.stride(), obj.dtype, str(obj.device), obj.requires_grad)
             return _tensor, (*description, isinstance(obj, torch.nn.Parameter), known_numbers(obj))

@@ -1,7 +1,7 @@
-"""A dry run: the program runs with tensors that have no data, and so with models of any size.
+"""A dry run: the program runs with tensors that have no data, so models can have any size.
 
-What it compiles is captured as ever. It comes to its end where the program needs a value that no example call
-gives.
+Compilations are captured as in any run. The run ends when the program needs a value that no example call
+provides.
 """
 
 from __future__ import annotations
@@ -42,29 +42,29 @@ from .given import of_graph, row_in, unused, value_of
 from .unknown import UnknownArray, UnknownNumber, is_unknown
 
 _DEPTHS: Final[tuple[Depth, ...]] = ("graph", "recompiles", "late-compile", "kernels")
-"""How far a dry run goes: what is compiled further is there to be run."""
+"""The depths of a dry run; the other ones run compiled code."""
 _OURS: Final = os.path.dirname(os.path.dirname(__file__))
 _OPERATIONS: Final = {
     "item": "the value of a tensor (`item()`, `if`, `float()`)",
-    "numpy": "what is in a tensor (`numpy()`)",
-    "nonzero": "which elements of a tensor are not zero (`nonzero()`, a mask as an index)",
-    "masked_select": "which elements of a tensor are wanted (`masked_select()`)",
+    "numpy": "the elements of a tensor (`numpy()`)",
+    "nonzero": "the nonzero elements of a tensor (`nonzero()`, a mask as an index)",
+    "masked_select": "the selected elements of a tensor (`masked_select()`)",
 }
 
 
 def unsuited(request: RunRequest) -> str:
-    """Why something cannot run without data, in one sentence; empty if it can."""
+    """Return a sentence that says why a request cannot run without data; empty if it can."""
     if not request.switches.without_data:
         return ""
     if request.depth not in _DEPTHS:
-        return "A dry run has no data, and this runs what was compiled: leave dry-run and device out for it."
+        return "A dry run has no data, and this depth runs compiled code: leave out dry-run and device."
     if request.variables:
-        return "A dry run has no data that ranks could exchange: leave dry-run and device out, or ranks."
+        return "A dry run has no data that ranks could exchange: leave out dry-run and device, or ranks."
     return ""
 
 
 def run_dry(run: Callable[[], Outcome], program: Program) -> Outcome:
-    """Run a program without data."""
+    """Run a program without data; an error for lack of data becomes a warning in the outcome."""
     checkpoints.stand_in()
     array_files.stand_in()
     idioms.leave_values_out()
@@ -76,39 +76,39 @@ def run_dry(run: Callable[[], Outcome], program: Program) -> Outcome:
     causes = [next(filter(_needs, _chain(error)), None) for error in outcome.raised]
     ends = [(error, cause) for error, cause in zip(outcome.raised, causes, strict=True) if cause]
     others = tuple(error for error, cause in zip(outcome.raised, causes, strict=True) if not cause)
-    told = (
+    problems = (
         *(_end(error, cause, program) for error, cause in ends),
         *starmap(_unused, unused()),
-        *checkpoints.told(),
+        *checkpoints.problems(),
     )
     status = outcome.status if others or not ends else "exited"
-    return Outcome(status, outcome.exit_code if others else 0, others, (*outcome.problems, *told))
+    return Outcome(status, outcome.exit_code if others else 0, others, (*outcome.problems, *problems))
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """An error, and those that it was raised for."""
+    """Yield an error, then its causes and contexts."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
 
 
 def _needs(error: BaseException) -> str:
-    """What a dry run does not have, because of which it ends with an error; empty for any other error."""
+    """Return the resource that a dry run lacks, if that is the reason for the error; else an empty text."""
     if isinstance(error, torch.AcceleratorError):
-        return "the GPU itself (a stream, an event, a layer of cuDNN), and nothing runs on one"
+        return "a real GPU (a stream, an event, a layer of cuDNN), which a dry run does not use"
     if not needed_data(error) and not is_unknown(error):
         return ""
     name = operation(error) or needed_data(error).removesuffix(".default") or "item"
-    return f"{_OPERATIONS.get(name, f'what is in a tensor ({name})')}, and there is no data"
+    return f"{_OPERATIONS.get(name, f'the elements of a tensor ({name})')}, and there is no data"
 
 
 def _end(error: BaseException, cause: BaseException, program: Program) -> TargetProblem:
-    """The end of a run by an error that was raised for another one, or is that one."""
+    """Return the warning for a run that ended with ``error``; ``cause`` in it is the lack of data."""
     stack = _stack(cause) or _stack(error)
-    hints = ["What follows was not seen. Keep that out of what the model computes, or run it with its data."]
+    hints = ["The rest of the program did not run. Keep this out of the model's code, or run it with data."]
     if isinstance(program, Examples) and (name := operation(cause)):
         row = row_in(os.path.abspath(program.filename), reversed(stack))
-        hints.append(f"Or give it one in the example call: `where {name}@{row} = ...`.")
+        hints.append(f"Or provide the value in the example call: `where {name}@{row} = ...`.")
     message = f"the dry run ends here: the program needs {_needs(cause)}"
     return TargetProblem("warning", message, tuple(hints), stack)
 
@@ -117,20 +117,20 @@ def _unused(filename: str, call: ExampleCall, given: GivenValue) -> TargetProble
     place = f"{given.operation}@{given.row}"
     return TargetProblem(
         "warning",
-        f"nothing needed the value that is given for {place}",
-        ("The number is that of a line of this file where a dry run needs a value.",),
+        f"the value provided for {place} was not used",
+        ("The number after `@` must be a line of this file at which a dry run needs a value.",),
         (StackFrame(filename, call.row, "<module>"),),
     )
 
 
 def _stack(error: BaseException) -> Stack:
-    """Where it was raised, as far as that is not torch's: in a graph, the lines that it is of."""
+    """Return the user stack of an error; code of a graph is replaced by the lines that it came from."""
     stack = describe(error).stack
     frames = deque(traceback.walk_tb(error.__traceback__), maxlen=len(stack))
     joined: Stack = ()
     for place, (frame, row) in zip(stack, frames, strict=True):
         if inner := of_graph(frame, row):
-            # The compiled function calls its graph at no line of its own.
+            # The call of the graph by the compiled function is at no line of user code.
             called = next((item for item in reversed(joined) if not _is_torch(item)), None)
             joined = joined[: joined.index(called)] if called else ()
         joined += inner or (place,)

@@ -1,4 +1,4 @@
-"""The values that example calls give in the place of those that a dry run does not have."""
+"""The values that example calls provide for data-dependent operations in a dry run."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ..facts import ExampleCall, GivenValue, Stack, StackFrame
 from ..trace.messages import parse_frames
 
 _running: list[tuple[str, ExampleCall]] = []
-"""The example call that is on, with its file, if one is."""
+"""The running example call, with its file; empty if none is running."""
 _used: set[tuple[str, GivenValue]] = set()
 _unused: list[tuple[str, ExampleCall, GivenValue]] = []
 
 
 @contextmanager
 def giving(filename: str, call: ExampleCall) -> Iterator[None]:
-    """While it is on, what an example call gives is taken."""
+    """Provide the values of an example call within the context."""
     _running.append((filename, call))
     _used.clear()
     try:
@@ -31,7 +31,7 @@ def giving(filename: str, call: ExampleCall) -> Iterator[None]:
 
 
 def value_of(operation: str) -> int | float | bool | None:
-    """What the running example call gives for an operation at the line that runs now."""
+    """Return the value that the running example call provides for an operation at the current line."""
     if not _running or not _running[-1][1].values:
         return None
     filename, call = _running[-1]
@@ -44,24 +44,24 @@ def value_of(operation: str) -> int | float | bool | None:
 
 
 def unused() -> Iterable[tuple[str, ExampleCall, GivenValue]]:
-    """What calls that came to their end gave, and nothing needed."""
+    """Return the values of completed example calls that no operation used, with their files and calls."""
     return tuple(_unused)
 
 
 def row_in(filename: str, stack: Iterable[StackFrame]) -> int | None:
-    """The row of the innermost frame that is of a file; the innermost one comes first."""
+    """Return the row of the innermost frame in a file; ``stack`` begins with the innermost frame."""
     return next((frame.row for frame in stack if frame.filename == filename), None)
 
 
 def places(frames: Iterable[tuple[FrameType, int]]) -> Iterator[StackFrame]:
-    """Where frames are, from the innermost one: in a graph, at the lines that its operation is of."""
+    """Yield the locations of frames, innermost first; for a graph's code, the user lines of the operation."""
     for frame, row in frames:
         inner = of_graph(frame, row)
         yield from reversed(inner or (StackFrame(frame.f_code.co_filename, row, frame.f_code.co_name),))
 
 
 def of_graph(frame: FrameType, row: int) -> Stack:
-    """The user's stack behind a row of a graph's code; empty where it is none."""
+    """Return the user stack of the operation in a row of a graph's code; empty for other frames."""
     node = graph_node(frame, row)
     trace = str(node.meta.get("stack_trace") or "") if node is not None else ""
     return parse_frames(trace.splitlines(), linecache.getline)

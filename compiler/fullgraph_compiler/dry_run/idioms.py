@@ -1,4 +1,4 @@
-"""What programs around a model need values for, and can do without."""
+"""Common code around a model that needs values, adapted so that it works without data."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _OBJECTS = ("all_gather_object", "gather_object", "broadcast_object_list", "scat
 
 
 def leave_values_out() -> None:
-    """Leave out from here on, for good, what needs values and changes nothing that is compiled."""
-    # Tensors without data do not go from process to process.
+    """Patch libraries to skip checks that need values and do not affect compiled code, permanently."""
+    # Tensors without data cannot be sent between processes.
     _construct(
         DataLoader,
         num_workers=0,
@@ -31,18 +31,18 @@ def leave_values_out() -> None:
         pin_memory=False,
     )
     torch.Tensor.pin_memory = lambda tensor, *_: tensor
-    # Whether a step is left out for infinite gradients is decided by them.
+    # It reads the gradients to skip a step if they are infinite.
     _construct(torch.amp.GradScaler, enabled=False)
     Distribution.set_default_validate_args(False)
-    # It draws again what lies outside of the bounds.
+    # It reads values to redraw those that are out of bounds.
     replace(torch.nn.init.trunc_normal_, _fill)
-    # A loss that is not finite is left out of the log.
+    # The filter reads the loss to leave values that are not finite out of the log.
     on_import(
         "transformers.training_args",
         lambda module: _construct(module.TrainingArguments, logging_nan_inf_filter=False),
     )
     if torch.distributed.is_available():
-        # Objects go from process to process as the bytes of tensors.
+        # Objects are sent between processes as the bytes of tensors.
         for name in _OBJECTS:
             share = getattr(torch.distributed, name)
             replace(share, with_data(share))
@@ -54,7 +54,7 @@ def leave_values_out() -> None:
 
 
 def _log_unknown_as_json(module: Any) -> None:
-    """Have a number that nobody knows read ``?`` in JSON, as in any other log."""
+    """Write an unknown number as ``?`` in JSON, as in any other log."""
     default = module.JSONEncoder.default
 
     def default_or_unknown(self: Any, value: Any) -> Any:
@@ -64,7 +64,7 @@ def _log_unknown_as_json(module: Any) -> None:
 
 
 def _save_each(module: Any) -> None:
-    """Have Lightning take a checkpoint for the best one so far where nobody knows how good it is."""
+    """Have Lightning treat each checkpoint as the best so far if the monitored metric is unknown."""
     checkpoint, number = module.ModelCheckpoint, itertools.count()
     check, update = checkpoint.check_monitor_top_k, checkpoint._update_best_and_save
 
@@ -83,14 +83,14 @@ def _save_each(module: Any) -> None:
 
 
 def _stop_never(module: Any) -> None:
-    """Have Lightning go on where nobody knows whether a metric still becomes better."""
+    """Have Lightning's early stopping continue if the metric is unknown."""
     stopping = module.EarlyStopping
     evaluate = stopping._evaluate_stopping_criteria
 
-    def evaluate_known(self: Any, current: Any) -> Any:
+    def evaluate_unless_unknown(self: Any, current: Any) -> Any:
         return (False, None) if without_value(current) else evaluate(self, current)
 
-    stopping._evaluate_stopping_criteria = evaluate_known
+    stopping._evaluate_stopping_criteria = evaluate_unless_unknown
 
 
 def _fill(tensor: torch.Tensor, mean: float = 0.0, std: float = 1.0, *_: Any, **__: Any) -> torch.Tensor:
@@ -98,14 +98,14 @@ def _fill(tensor: torch.Tensor, mean: float = 0.0, std: float = 1.0, *_: Any, **
 
 
 def _construct(cls: Any, **arguments: Any) -> None:
-    """Have a class constructed with these arguments, whatever the program says."""
+    """Override arguments of a class's constructor, whatever the program passes."""
     construct = cls.__init__
     signature = inspect.signature(construct)
 
     @wraps(construct)
-    def construct_so(*args: Any, **kwargs: Any) -> None:
+    def construct_with_overrides(*args: Any, **kwargs: Any) -> None:
         bound = signature.bind(*args, **kwargs)
         bound.arguments.update(arguments)
         construct(*bound.args, **bound.kwargs)
 
-    cls.__init__ = construct_so
+    cls.__init__ = construct_with_overrides

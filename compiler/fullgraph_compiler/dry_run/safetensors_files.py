@@ -1,4 +1,4 @@
-"""Files of safetensors, of which a dry run reads and writes the header only."""
+"""Safetensors files in a dry run: only the header is read and written."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _DTYPES: Final = {
     "F64": "float64",
     "C64": "complex64",
 }
-"""What torch calls the types that a header names."""
+"""The dtypes of torch, by their names in a header."""
 
 
 _NAMES: Final = {name: key for key, name in _DTYPES.items()}
 _LENGTH: Final = 8
-"""Bytes of the number in front of the header, which is the header's length."""
+"""The size in bytes of the length that precedes the header."""
 
 
 def header_of(tensors: Mapping[str, torch.Tensor], metadata: Mapping[str, str] | None) -> bytes:
-    """The file of some tensors, without what is in them."""
+    """Return the content of a file with these tensors, without their data."""
     header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
     end = 0
     for name, tensor in tensors.items():
@@ -49,12 +49,12 @@ def header_of(tensors: Mapping[str, torch.Tensor], metadata: Mapping[str, str] |
 
 
 def read_sizes(data: bytes) -> dict[str, torch.Tensor]:
-    """The tensors of a file's content, without data: what ``safetensors.torch.load`` gives."""
+    """Return the tensors of a file's content without data, in place of ``safetensors.torch.load``."""
     return SafeOpen(io.BytesIO(data), "cpu").get_tensors()
 
 
 class SafeOpen:
-    """What ``safetensors.safe_open`` gives, with tensors that have no data."""
+    """An open file, in place of that of ``safetensors.safe_open``; its tensors have no data."""
 
     def __init__(self, source: Any, device: Any) -> None:
         with source if isinstance(source, io.BytesIO) else open(source, "rb") as file:
@@ -70,43 +70,43 @@ class SafeOpen:
         pass
 
     def keys(self) -> list[str]:
-        """The names of the tensors."""
+        """Return the names of the tensors, sorted."""
         return sorted(self._tensors)
 
     def offset_keys(self) -> list[str]:
-        """The names of the tensors, as they lie in the file."""
+        """Return the names of the tensors in the order of their data in the file."""
         return sorted(self._tensors, key=lambda name: self._tensors[name]["data_offsets"])
 
     def metadata(self) -> dict[str, str] | None:
-        """What else the header says."""
+        """Return the metadata of the header."""
         return self._metadata
 
     def get_tensor(self, name: str) -> torch.Tensor:
-        """One tensor."""
+        """Return one tensor."""
         return self.get_slice(name)[...]
 
     def get_tensors(self) -> dict[str, torch.Tensor]:
-        """All of them."""
+        """Return all tensors by name."""
         return {name: self.get_tensor(name) for name in self.offset_keys()}
 
     def get_slice(self, name: str) -> Slice:
-        """One tensor, to be indexed."""
+        """Return one tensor that is read only when it is indexed."""
         return Slice(self._tensors[name], self._device)
 
 
 class Slice:
-    """What ``get_slice`` of an open file gives."""
+    """A tensor of an open file that is created when it is indexed."""
 
     def __init__(self, header: dict[str, Any], device: Any) -> None:
         self._header = header
         self._device = device
 
     def get_shape(self) -> list[int]:
-        """Its sizes."""
+        """Return the shape of the tensor."""
         return list(self._header["shape"])
 
     def get_dtype(self) -> str:
-        """Its type, as the header calls it."""
+        """Return the dtype of the tensor, as the header names it."""
         return str(self._header["dtype"])
 
     def __getitem__(self, index: Any) -> torch.Tensor:

@@ -1,7 +1,7 @@
-"""Numbers and arrays that a dry run does not know, which a program may log and save.
+"""Stand-ins for numbers and arrays with unknown values in a dry run, which a program may log and save.
 
-A training loop logs its loss: nothing hangs on that. What the program decides by a number ends the run, and
-so does a tensor that is computed from one.
+A training loop can log its loss, since nothing depends on the value. A decision by an unknown number ends the
+run, and so does a tensor computed from one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _decides(*_: Any) -> Any:
 
 
 class UnknownNumber:
-    """A number that nobody knows, and what is computed from it."""
+    """A number with an unknown value, or one computed from it."""
 
     def __str__(self) -> str:
         return "?"
@@ -44,7 +44,7 @@ class UnknownNumber:
 
 
 class UnknownArray:
-    """What ``numpy()`` gives of a tensor without data: an array of which the size and the type are known."""
+    """The result of ``numpy()`` of a tensor without data: an array with a shape and a dtype only."""
 
     def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
         self.shape, self.dtype = shape, dtype
@@ -55,11 +55,11 @@ class UnknownArray:
         return self.shape[0]
 
     def copy(self) -> UnknownArray:
-        """Another one."""
+        """Return the array itself, since it has no data to change."""
         return self
 
     def astype(self, dtype: Any, **_: Any) -> UnknownArray:
-        """One of another type."""
+        """Return an array of another dtype."""
         return UnknownArray(self.shape, sys.modules["numpy"].dtype(dtype))
 
     def __getattr__(self, name: str) -> Any:
@@ -85,5 +85,5 @@ _NUMBERS = (int, float, complex, UnknownNumber)
 
 
 def is_unknown(error: BaseException) -> bool:
-    """Whether something failed because it got such a number, which it names then by its class."""
+    """Tell whether an error names the class of unknown numbers, because something could not handle one."""
     return isinstance(error, Exception) and UnknownNumber.__name__ in words_of(error)

@@ -1,5 +1,6 @@
-"""The vocabulary of Fullgraph: what can be run, and everything that a run can tell.
+"""The shared data model: requests to a worker, and the facts that a run reports.
 
+<<<<<<< HEAD
 Frozen dataclasses and their JSON form; standard library only. This package and the package ``trace`` are all
 that the server imports from ``fullgraph_compiler``, and both sides of the worker protocol speak it.
 
@@ -12,6 +13,10 @@ that the server imports from ``fullgraph_compiler``, and both sides of the worke
 - ``stacks``: frames of a stack
 - ``devices``: GPUs that need not be there
 - ``dtypes``: short names of dtypes
+=======
+Frozen dataclasses and their JSON form; standard library only. Both sides of the worker protocol use them. Of
+``fullgraph_compiler``, the server imports only this package and ``trace``.
+>>>>>>> h-words1
 """
 
 from __future__ import annotations
@@ -210,7 +215,7 @@ _TAG = "type"
 
 
 def to_json(value: Any) -> Any:
-    """Turn a value of this module into JSON values; every object carries its class name."""
+    """Convert a value of this package to JSON values; every object carries its class name."""
     if type(value) in _FIELDS:
         return {name: to_json(item) for name, item in as_object(value).items()}
     if isinstance(value, (list, tuple)):
@@ -219,9 +224,9 @@ def to_json(value: Any) -> Any:
 
 
 def as_object(value: Any) -> dict[str, Any]:
-    """The outermost level of :func:`to_json`: what ``json.dumps(..., default=as_object)`` needs.
+    """Convert the outermost level of a dataclass only, for ``json.dumps(..., default=as_object)``.
 
-    Raises ``TypeError`` for a value that is not of this vocabulary.
+    Raises ``TypeError`` for a value of a class that this package does not define.
     """
     cls = type(value)
     names = _FIELDS.get(cls)
@@ -234,9 +239,9 @@ def as_object(value: Any) -> dict[str, Any]:
 
 
 def from_json(value: Any) -> Any:
-    """The inverse of :func:`to_json`; arrays become tuples.
+    """Rebuild a value from the output of :func:`to_json`; arrays become tuples.
 
-    Raises ``ValueError`` for an object that no class of this module has written.
+    Raises ``ValueError`` for an object whose class name this package does not define.
     """
     if isinstance(value, dict):
         cls = _CLASSES.get(value.get(_TAG, ""))

@@ -1,4 +1,4 @@
-"""What Dynamo tells: frames, graphs, graph breaks, guards, recompilations."""
+"""Facts from Dynamo: frames, graphs, graph breaks, guards, recompilations."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .stacks import Stack, StackFrame
 
 @dataclass(frozen=True, slots=True)
 class FrameStarted:
-    """Dynamo begins to compile a frame; ``stack`` holds the calls that led to it.
+    """The start of a frame's compilation; ``stack`` holds the calls that led to it.
 
-    ``row`` is the function's first, with its decorators. A frame that goes on after a graph break (a
-    resume function) bears the name and the row of the function that it belongs to.
+    ``row`` is the first row of the function, decorators included. A frame that resumes after a graph break (a
+    resume function) has the name and the row of the function that it is part of.
     """
 
     compile_id: str
@@ -25,10 +25,10 @@ class FrameStarted:
 
 @dataclass(frozen=True, slots=True)
 class FrameCompiled:
-    """Dynamo finished with a frame. ``graphs`` is 1 when a graph was compiled, 0 when none was.
+    """The end of a frame's compilation; ``graphs`` is 1 if a graph was compiled, else 0.
 
-    ``outline`` differs between graphs of other operations or other sizes, whatever their device; empty where
-    there is no graph.
+    ``ops`` and ``guards`` are counts. ``outline`` identifies the graph by its operations and sizes, not by
+    its device; it is empty if there is no graph.
     """
 
     compile_id: str
@@ -44,7 +44,7 @@ class FrameCompiled:
 
 @dataclass(frozen=True, slots=True)
 class FrameSkipped:
-    """Dynamo gave a frame up: the whole of it runs eagerly."""
+    """A frame that Dynamo does not compile: all of it runs eagerly."""
 
     compile_id: str
     function: str
@@ -55,9 +55,9 @@ class FrameSkipped:
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """One operation of a captured graph, and the user line it came from.
+    """One operation of a captured graph, and the line of user code that it came from.
 
-    ``tensor`` is what it makes, as torch prints it (``f32[8, 16] cpu``); empty for no tensor.
+    ``tensor`` describes its result as torch prints it (``f32[8, 16] cpu``); empty if that is no tensor.
     """
 
     name: str
@@ -67,9 +67,10 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class GraphCaptured:
-    """Dynamo hands one graph to the backend; ``text`` is the whole of it, as torch prints it.
+    """A graph that Dynamo passes to the backend; ``text`` is the whole graph as torch prints it.
 
-    ``calls`` are the places of the calls that led to its operations, each once, known in process only.
+    ``calls`` are the locations of the calls that led to its operations, without duplicates; empty in facts
+    that are read from a log.
     """
 
     compile_id: str
@@ -80,7 +81,7 @@ class GraphCaptured:
 
 @dataclass(frozen=True, slots=True)
 class GraphPart:
-    """``DistributedDataParallel`` has cut a part off a graph, at the bounds of a bucket of gradients."""
+    """A part of a graph that ``DistributedDataParallel`` split off at the boundary of a gradient bucket."""
 
     compile_id: str
     name: str
@@ -88,7 +89,7 @@ class GraphPart:
 
 @dataclass(frozen=True, slots=True)
 class CollectivesTraced:
-    """The collective operations of a graph (``all_reduce``), in their order: that of every rank."""
+    """The collective operations of a graph (``all_reduce``), in the order that all ranks must share."""
 
     compile_id: str
     operations: tuple[str, ...]
@@ -96,10 +97,10 @@ class CollectivesTraced:
 
 @dataclass(frozen=True, slots=True)
 class NamedTensor:
-    """A tensor that a name gets: ``f32[s77, 16]``, with its strides (``16, 1``) and its device.
+    """A name in user code and the tensor bound to it: ``f32[s77, 16]``, strides ``16, 1``, and the device.
 
-    ``frame`` is where the name stands (the row only before Python 3.11); of a parameter, the first row of its
-    function. Empty ``tensor``: the name gets something else there, or nobody knows what.
+    ``frame`` is the location of the name (the row only before Python 3.11); for a parameter, the first row of
+    its function. ``tensor`` is empty if the name is bound to something else there, or to an unknown value.
     """
 
     name: str
@@ -112,7 +113,7 @@ class NamedTensor:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A symbolic size: what gives it (``L['x'].size()[0]``), and what it was as it was traced, if known."""
+    """A symbolic size: its source (``L['x'].size()[0]``), and its value while tracing, if known."""
 
     name: str
     source: str
@@ -121,7 +122,7 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class TensorsNamed:
-    """What the names in the code of a graph hold, known in process only."""
+    """The tensors and symbolic sizes behind the names in a graph's code; no log contains them."""
 
     compile_id: str
     tensors: tuple[NamedTensor, ...]
@@ -130,11 +131,11 @@ class TensorsNamed:
 
 @dataclass(frozen=True, slots=True)
 class GraphBreak:
-    """Dynamo could not go on: the graph ends here, and the rest of the frame is another one.
+    """A graph break: the graph ends here, and the rest of the frame is compiled as another frame.
 
-    ``code`` is torch's graph-break id (``GB0059``) or empty; ``stack`` is empty where torch names no line
-    within the frame; ``skips_frame`` says that nothing
-    of the frame was compiled, since it cannot be resumed from here (a loop, ``with``, ``try``).
+    ``code`` is torch's graph-break id (``GB0059``) or empty. ``stack`` is empty if torch names no line within
+    the frame. With ``skips_frame`` nothing of the frame is compiled, because Dynamo cannot resume it from
+    here (in a loop, ``with`` or ``try``).
     """
 
     compile_id: str
@@ -147,16 +148,16 @@ class GraphBreak:
     stack: Stack
     skips_frame: bool
     text: str
-    """Torch's whole message."""
+    """The whole message of torch."""
 
 
 @dataclass(frozen=True, slots=True)
 class GuardInstalled:
-    """A condition under which a compiled frame may be used again.
+    """A guard: a condition under which a compiled frame can be reused.
 
-    ``source`` is the guarded expression as torch writes it (``L['a']``), empty for ambient state;
-    ``kind`` the guard's type (``TENSOR_MATCH``); ``expected`` what the value must be, in words
-    (``f32[10] on cpu, requires_grad=False``); ``stack`` where the value was first needed.
+    ``source`` is the guarded expression as torch writes it (``L['a']``), empty for global state; ``kind`` is
+    the type of the guard (``TENSOR_MATCH``); ``expected`` describes the required value
+    (``f32[10] on cpu, requires_grad=False``); ``stack`` is the first use of the value.
     """
 
     compile_id: str
@@ -169,11 +170,11 @@ class GuardInstalled:
 
 @dataclass(frozen=True, slots=True)
 class GuardFailure:
-    """Why one earlier compilation could not be used again.
+    """A guard that failed, so that an earlier compilation could not be reused.
 
-    ``compile_id`` names that compilation; ``source`` and ``kind`` its guard (empty where torch
-    does not say); ``dimension`` is set for a tensor size or stride; ``stack`` is where the guarded
-    value was first needed.
+    ``compile_id`` is that of the earlier compilation; ``source`` and ``kind`` describe the guard (empty if
+    torch does not report them); ``dimension`` is set for a tensor size or stride; ``stack`` is the first use
+    of the guarded value.
     """
 
     compile_id: str
@@ -185,12 +186,12 @@ class GuardFailure:
     dimension: int | None = None
     stack: Stack = ()
     changed: str = ""
-    """Which property of a tensor it is: ``size``, ``stride``, ``dtype``, ``rank``, ``requires_grad``, ..."""
+    """The property of the tensor that changed: ``size``, ``stride``, ``dtype``, ``requires_grad``, ..."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recompile:
-    """A frame is compiled again because every earlier compilation had a guard that failed."""
+    """A recompilation: every earlier compilation of the frame has a guard that failed."""
 
     compile_id: str
     failures: tuple[GuardFailure, ...]
@@ -198,7 +199,7 @@ class Recompile:
 
 @dataclass(frozen=True, slots=True)
 class RecompileLimit:
-    """A frame was compiled too often; from now on it runs as it was compiled so far, else eagerly."""
+    """A frame that reached the recompile limit: calls that no compilation fits now run eagerly."""
 
     compile_id: str
     function: str
@@ -206,18 +207,18 @@ class RecompileLimit:
     row: int
     limit: int
     setting: str
-    """The configuration name of the limit: ``recompile_limit``."""
+    """The name of the limit in torch's configuration: ``recompile_limit``."""
     fatal: bool
-    """The program is stopped (``fullgraph=True``, ``fail_on_recompile_limit_hit``)."""
+    """Whether torch raises an error (``fullgraph=True``, ``fail_on_recompile_limit_hit``)."""
     failures: tuple[GuardFailure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class LateCompilation:
-    """In a frozen run, a call that would have been compiled, and ran eagerly.
+    """A compilation needed after the warm-up, at depth ``late-compile``; the call ran eagerly instead.
 
-    ``stack`` holds the calls that led to it. ``failures`` say why no compilation fits; there are none if the
-    frame had not been compiled at all.
+    ``stack`` holds the calls that led to it. ``failures`` are the guards that failed; empty if the frame had
+    never been compiled.
     """
 
     function: str
@@ -229,16 +230,16 @@ class LateCompilation:
 
 @dataclass(frozen=True, slots=True)
 class CompileFailure:
-    """The compiler raised.
+    """An exception that the compiler raised.
 
-    ``phase`` is ``capture`` (Dynamo; a break under ``fullgraph=True`` is one, with its ``code``) or
+    ``phase`` is ``capture`` (Dynamo, including a graph break under ``fullgraph=True``, with its ``code``) or
     ``backend``.
     """
 
     compile_id: str
     phase: Literal["capture", "backend"]
     error: str
-    """The exception's type name."""
+    """The type name of the exception."""
     message: str
     stack: Stack
     code: str = ""

@@ -1,4 +1,4 @@
-"""What AOTAutograd and TorchInductor tell: the forms of a graph, its code, its kernels."""
+"""Facts from AOTAutograd and TorchInductor: the forms of a graph, its generated code, its kernels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from .stacks import Stack, StackFrame
 
 Phase: TypeAlias = Literal["forward", "backward", "inference"]
-"""Which pass a piece of code is of; ``inference`` where no gradient is wanted."""
+"""The pass that a piece of code belongs to; ``inference`` if no gradient is needed."""
 
 
 ArtifactKind: TypeAlias = Literal[
@@ -27,14 +27,14 @@ ArtifactKind: TypeAlias = Literal[
     "ir_post_fusion",
     "inductor_provenance_tracking_node_mappings",
 ]
-"""A form that a graph takes on its way to code, in this order; those of the graph that is lowered bear
-the names of the files that ``TORCH_COMPILE_DEBUG=1`` writes (``DebugFormatter`` in
+"""The intermediate forms of a graph, in the order of compilation. Those of the graph that TorchInductor
+lowers have the names of the files that ``TORCH_COMPILE_DEBUG=1`` writes (``DebugFormatter`` in
 ``torch/_inductor/debug.py``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """A form that a graph takes on its way to code. ``phase`` is ``None`` where it is of all of them."""
+    """One intermediate form of a graph. ``phase`` is ``None`` for a form that covers all passes."""
 
     compile_id: str
     phase: Phase | None
@@ -44,10 +44,10 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class KernelNode:
-    """One operation of a lowered graph (``aten.mm``), and the user line it came from, if torch knows.
+    """One operation of a lowered graph (``aten.mm``), and its line of user code, if torch reports one.
 
-    ``inputs`` are the names of what it takes: other operations, and inputs of the graph. ``stack`` is the
-    whole of the user's calls, which a log leaves out.
+    ``inputs`` are the names of its arguments: other operations, and inputs of the graph. ``stack`` is the
+    full user stack; empty in facts that are read from a log.
     """
 
     name: str
@@ -59,11 +59,11 @@ class KernelNode:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a launch costs by the shapes of its tensors, as TorchInductor estimates it.
+    """The cost of a launch, which TorchInductor estimates from the shapes of its tensors.
 
-    ``read`` and ``written`` are bytes of memory that it must touch at least; ``flops`` floating point
-    operations, of library functions and templates only; ``seconds`` the time that the larger of both takes
-    on this GPU (the roofline), ``None`` on a CPU.
+    ``read`` and ``written`` are the least bytes of memory that it reads and writes. ``flops`` are floating
+    point operations, for library functions and templates only. ``seconds`` is the roofline estimate: the
+    larger of memory time and compute time on this GPU; ``None`` on a CPU.
     """
 
     read: int
@@ -74,13 +74,13 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One launch of a kernel, or of a library function, in TorchInductor's code.
+    """One launch of a kernel, or one call of a library function, in TorchInductor's code.
 
     ``language`` is ``triton``, ``cpp``, ..., or ``extern`` for a library function, which has no ``source``.
     ``heuristic`` is Triton's kind of kernel (``pointwise``, ``reduction``, ``template``, ``user_autotune``).
-    ``definition`` and ``launch`` are the first and the last row of the statement in the code. ``nodes`` are
-    the operations that it computes, ``stacks`` the user's calls behind those. ``arguments`` are those of the
-    launch, as the code writes them; ``grid`` is the kind of Triton's grid (``Grid1D``).
+    ``definition`` and ``launch`` are the first and the last row of these statements in the code. ``nodes``
+    are the operations that the kernel computes, ``stacks`` their user stacks. ``arguments`` are those of the
+    launch, as the code writes them; ``grid`` is Triton's kind of grid (``Grid1D``).
     """
 
     name: str
@@ -98,9 +98,9 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class CodeGenerated:
-    """TorchInductor has written its code for a graph: ``text`` is a Python module.
+    """The code that TorchInductor generated for a graph; ``text`` is a Python module.
 
-    ``kernels`` are its launches, in their order; ``nodes`` all operations of the graph that was lowered.
+    ``kernels`` are its launches, in order; ``nodes`` are all operations of the lowered graph.
     """
 
     compile_id: str
@@ -113,14 +113,14 @@ class CodeGenerated:
 
 @dataclass(frozen=True, slots=True)
 class KernelCompiled:
-    """A kernel of generated code was built. ``filename`` is that of the code, as ``CodeGenerated`` has it.
+    """A compiled kernel of generated code; ``filename`` is that of its ``CodeGenerated``.
 
-    ``texts`` are its compiled forms by language, from high to low: ``ttir``, ``ttgir``, ``llir``, then
-    ``ptx`` and ``sass``, or ``amdgcn``; for C++ ``asm``. ``config`` is the one that autotuning chose
-    (``XBLOCK: 256, num_warps: 4``).
-    ``registers`` and ``spills`` are counts for a thread, ``shared`` bytes of a block, ``None`` on a CPU.
-    ``others`` are the settings that autotuning would have tried beside ``config``, where there was no device
-    to try them on. ``problem`` says why there is no text, where its compiler failed.
+    ``texts`` are the compiled forms by language, from high level to low level: ``ttir``, ``ttgir``, ``llir``,
+    then ``ptx`` and ``sass``, or ``amdgcn``; ``asm`` for C++. ``config`` is the configuration that autotuning
+    chose (``XBLOCK: 256, num_warps: 4``). ``registers`` and ``spills`` are counts per thread, ``shared`` is
+    bytes per block; all are ``None`` on a CPU. ``others`` are the configurations that autotuning would have
+    tried as well if the device had been present. ``problem`` is the reason why a text is missing because its
+    compiler failed.
     """
 
     filename: str
@@ -136,9 +136,9 @@ class KernelCompiled:
 
 @dataclass(frozen=True, slots=True)
 class WrittenGraph:
-    """A captured graph as a program: ``text`` needs nothing but torch, and compiles it once.
+    """A captured graph as a Python program: ``text`` needs only torch, and compiles the graph once.
 
-    ``places`` are the user's calls behind rows of the text.
+    ``places`` pairs rows of the text with the user stacks of their operations.
     """
 
     compile_id: str
@@ -148,7 +148,10 @@ class WrittenGraph:
 
 @dataclass(frozen=True, slots=True)
 class PreviewDeferred:
-    """Kernels for a GPU are for another interpreter to write, from ``graphs``, for the ``reason`` given."""
+    """A preview that another interpreter must finish: it writes the GPU kernels from ``graphs``.
+
+    ``reason`` says why this one cannot.
+    """
 
     reason: str
     graphs: tuple[WrittenGraph, ...]

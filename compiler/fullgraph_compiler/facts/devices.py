@@ -1,4 +1,4 @@
-"""GPUs that need not be there: what the compiler asks of a device before it writes kernels for it."""
+"""GPUs to preview without having one: the properties that the compiler needs to write kernels for them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _GIB = 2**30
 class Device:
     """A GPU as ``torch.cuda.get_device_properties`` and Triton's driver describe one.
 
-    ``name`` is what the driver calls it, by which torch finds its data sheet
-    (``torch/_inductor/analysis/device_info.py``). ``capability`` is CUDA's compute capability, sizes are
-    bytes, clocks kHz (data goes with both edges of the memory's); ``bus_width`` is that of the memory, in
-    bits. One of AMD has an ``architecture``. ``source`` says where the figures are from, beside the tables of
-    the CUDA C++ Programming Guide ("Compute Capabilities").
+    ``name`` is the driver's name, under which torch looks up the data sheet
+    (``torch/_inductor/analysis/device_info.py``). ``capability`` is CUDA's compute capability. Sizes are in
+    bytes, clocks in kHz (the memory transfers data on both edges of its clock); ``bus_width`` is the width of
+    the memory bus in bits. AMD GPUs have an ``architecture``. ``source`` names the origin of the figures,
+    besides the tables of the CUDA C++ Programming Guide ("Compute Capabilities").
     """
 
     name: str
@@ -29,16 +29,16 @@ class Device:
     memory: int
     l2_cache: int
     shared_memory: int
-    """Of a block, at most."""
+    """The maximum per block, in bytes."""
     shared_memory_of_multiprocessor: int
     threads: int
-    """Of a multiprocessor, at most."""
+    """The maximum per multiprocessor."""
     clock: int
     memory_clock: int
     bus_width: int
     source: str
     warp: int = 32
-    """Threads of a warp, or of a wavefront."""
+    """The threads per warp (NVIDIA) or wavefront (AMD)."""
     architecture: str = ""
 
 
@@ -77,4 +77,4 @@ DEVICES: Final[Mapping[str, Device]] = MappingProxyType(
         ),
     }
 )  # fmt: skip
-"""What can be previewed, by the names that people type."""
+"""The devices that can be previewed, by the names that users type."""

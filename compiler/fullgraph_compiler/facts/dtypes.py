@@ -30,5 +30,5 @@ _SHORT_NAMES: Final = {f"torch.{dtype}": name for name, dtype in DTYPES.items()}
 
 
 def short_name(dtype: str) -> str:
-    """The short name of ``torch.float32``; the name itself, of a dtype that has no short one here."""
+    """Return the short name of ``torch.float32``, ``f32``; of a dtype without one, its name in ``torch``."""
     return _SHORT_NAMES.get(dtype, dtype.removeprefix("torch."))

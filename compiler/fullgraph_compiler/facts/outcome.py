@@ -1,4 +1,4 @@
-"""How a program, its graphs and its repros end."""
+"""Outcomes of a program, its graphs and its repros."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from .stacks import Severity, Stack
 Status: TypeAlias = Literal[
     "finished", "raised", "exited", "crashed", "timeout", "memory", "cancelled", "not-started"
 ]
-"""How a run ended; ``timeout`` and ``memory`` name the budget that it used up."""
+"""The way a run ended; ``timeout`` and ``memory`` name the limit that it exceeded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """How a graph or a program fails at one stage of the compiler.
+    """The failure of a graph or a program at one stage of the compiler.
 
-    ``error`` is the exception's type name, or the signal's; ``message`` its first line, or how results
-    differ. ``phase`` is where it shows. ``text`` is the whole traceback.
+    ``error`` is the type name of the exception, or the name of the signal. ``message`` is the first line of
+    the exception, or the difference between results. ``phase`` is the pass that fails. ``text`` is the whole
+    traceback.
     """
 
     kind: Literal["error", "accuracy", "crash", "hang"]
@@ -30,10 +31,10 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class StageChecked:
-    """What became of one graph at one stage: ``failure`` is ``None`` where it passes.
+    """The result of one graph at one stage; ``failure`` is ``None`` if it passes.
 
-    Stages are ``uncompiled`` and ``eager``, for the whole program (``compile_id`` is empty), then for each
-    graph ``aot_eager``, ``aot_eager_decomp_partition`` and the program's own backend (``inductor``).
+    The stages are ``uncompiled`` and ``eager`` for the whole program (``compile_id`` is empty), then
+    ``aot_eager``, ``aot_eager_decomp_partition`` and the program's own backend (``inductor``) for each graph.
     """
 
     stage: str
@@ -44,11 +45,11 @@ class StageChecked:
 
 @dataclass(frozen=True, slots=True)
 class FaultLocated:
-    """The first stage that fails, and the last one that passes (empty if none does).
+    """A fault located between ``passes``, the last stage that passes (or empty), and ``stage``, which fails.
 
-    ``number`` counts the faults of a run from 1; ``compile_id`` is empty for one that no graph has.
-    ``detail`` is what torch's bisector names below TorchInductor (``lowerings, 2: aten.relu.default``).
-    ``stack`` is the user's line of the operation at fault, or of the graph's first one.
+    ``number`` counts the faults of a run from 1. ``compile_id`` is empty for a fault outside of all graphs.
+    ``detail`` is the part of TorchInductor that torch's bisector names (``lowerings, 2: aten.relu.default``).
+    ``stack`` is the user code of the faulty operation, or of the first operation of the graph.
     """
 
     number: int
@@ -62,9 +63,9 @@ class FaultLocated:
 
 @dataclass(frozen=True, slots=True)
 class RecipeTried:
-    """What became of the whole program with a part of the compiler off.
+    """The result of the whole program with one part of the compiler turned off.
 
-    ``memory`` is the most that it used, in bytes: of the GPU if it used one.
+    ``memory`` is the peak use in bytes: GPU memory if the program used a GPU.
     """
 
     recipe: str
@@ -75,7 +76,7 @@ class RecipeTried:
 
 @dataclass(frozen=True, slots=True)
 class MinifyProgress:
-    """The smallest graph so far that fails in the same way, and what it took: queries asked, seconds."""
+    """The size of the smallest graph so far that fails in the same way, and the effort spent on it."""
 
     nodes: int
     nodes_at_first: int
@@ -85,9 +86,9 @@ class MinifyProgress:
 
 @dataclass(frozen=True, slots=True)
 class ReproWritten:
-    """A repro is at its final size. ``stack`` holds the user's lines that its operations come from.
+    """A finished repro; ``stack`` holds the lines of user code that its operations come from.
 
-    ``reproduces`` says whether the file, run by a fresh interpreter, fails in the same way.
+    ``reproduces`` is whether the file fails in the same way when a fresh interpreter runs it.
     """
 
     filename: str
@@ -102,11 +103,11 @@ class ReproWritten:
 
 @dataclass(frozen=True, slots=True)
 class ModulesLoaded:
-    """What the program has imported since the last fact of this kind.
+    """The modules that the program imported since the last fact of this kind.
 
     ``filenames`` are source files outside of the standard library and of installed packages;
     ``libraries`` are names of modules of installed packages, in the order of their import;
-    ``variables`` are the environment variables that the program's own files have set.
+    ``variables`` are the environment variables that the program's own files set.
     """
 
     filenames: tuple[str, ...]
@@ -116,7 +117,7 @@ class ModulesLoaded:
 
 @dataclass(frozen=True, slots=True)
 class ProgramRaised:
-    """The user's program raised by itself (not the compiler within it)."""
+    """An exception that the user's program raised itself, not the compiler."""
 
     error: str
     message: str
@@ -126,9 +127,9 @@ class ProgramRaised:
 
 @dataclass(frozen=True, slots=True)
 class TargetProblem:
-    """Something is wrong with the target or its environment; ``message`` says what to do.
+    """A problem with the target or its environment; ``message`` says what to do.
 
-    Without a stack it is of the target's file, or, if it is ``of_run``, of no file at all.
+    Without a stack it belongs to the target's file; with ``of_run`` it belongs to the run, not to a file.
     """
 
     severity: Severity
@@ -140,7 +141,7 @@ class TargetProblem:
 
 @dataclass(frozen=True, slots=True)
 class RunFinished:
-    """The last fact of a run: how it ended, its wall time, and the exit code if it has one."""
+    """The last fact of a run: its status, its wall time in seconds, and the exit code if there is one."""
 
     status: Status
     seconds: float
@@ -149,10 +150,10 @@ class RunFinished:
 
 @dataclass(frozen=True, slots=True)
 class RanDry:
-    """The program ran without data, for the GPU ``device`` if kernels were written for one that is not there.
+    """A dry run: the program ran without data, and was compiled for the absent GPU ``device``, if any.
 
-    ``device`` is a key of :data:`.devices.DEVICES`. ``unknown`` are sentences on what only the device itself
-    can tell, and on what this torch cannot preview.
+    ``device`` is a key of :data:`.devices.DEVICES`. ``unknown`` are sentences about what only the real device
+    can show, and about what this torch cannot preview.
     """
 
     device: str = ""
@@ -161,12 +162,12 @@ class RanDry:
 
 @dataclass(frozen=True, slots=True)
 class FilesDiscarded:
-    """What the program writes is gone with the run: no file that was there before it is changed.
+    """A run whose file changes are discarded at its end: no file that existed before it changes.
 
-    ``by`` is what sees to that: a ``namespace``, in which the program has files of its own. Where there is
-    none, because of ``reason``, Python redirects writes, and the kernel refuses the others (``landlock``) or
-    nobody sees what native code does by itself (``python``). ``read_only`` are folders without a
-    cover: to write there fails.
+    ``by`` is the mechanism: a mount ``namespace``, in which the program has its own view of the files. If
+    that is not available, because of ``reason``, Python redirects writes, and the kernel refuses all other
+    writes (``landlock``), or writes of native code go unnoticed (``python``). Writes to the folders in
+    ``read_only`` fail, because they could not be covered.
     """
 
     by: Literal["namespace", "landlock", "python"]

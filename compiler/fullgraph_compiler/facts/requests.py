@@ -1,4 +1,4 @@
-"""What can be run, and how a worker is asked for it."""
+"""Requests to a worker: the program to run, and the options of the run."""
 
 from __future__ import annotations
 
@@ -6,21 +6,27 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 PROTOCOL_VERSION = 1
-"""Goes up when a message between the server and a worker changes its meaning."""
+"""The version of the worker protocol; increased when a message between server and worker changes meaning."""
 
 CHANNEL_LOST = 113
-"""The exit code of a worker whose program has closed the connection between the two."""
+"""The exit code of a worker whose program closed the connection to the server."""
 
 
 Depth: TypeAlias = Literal[
     "graph", "recompiles", "late-compile", "kernels", "build", "times", "stages", "recipes"
 ]
-"""How far a run goes: ``graph``, Dynamo alone (captured graphs run eagerly); ``recompiles``, the same with
-one compilation kept of each frame, so that every change of a guarded value compiles again; ``late-
-compile``, the same without a compilation after the warm-up; ``kernels``, until TorchInductor has written
-its code (graphs run eagerly too); ``build``, all of the compiler, and what it makes runs; ``times``, the
-same twice, to see what caches save; ``stages``, step by step; ``recipes``, all of it with one part off
-after the other."""
+"""The depth of a run:
+
+- ``graph``: Dynamo only; captured graphs run eagerly.
+- ``recompiles``: the same, but each frame keeps one compilation only, so that every change of a guarded value
+  recompiles.
+- ``late-compile``: the same, but nothing is compiled after the warm-up.
+- ``kernels``: up to the code that TorchInductor generates; graphs run eagerly here, too.
+- ``build``: the whole compiler; the compiled code runs.
+- ``times``: the same with cold and with warm caches, to measure what the caches save.
+- ``stages``: one stage of the compiler after the other.
+- ``recipes``: the whole compiler, with one part of it turned off at a time.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +39,20 @@ class Script:
 
 @dataclass(frozen=True, slots=True)
 class PytestNode:
-    """A pytest node id: ``tests/test_model.py::test_forward``, absolute or relative to cwd."""
+    """A pytest node id (``tests/test_model.py::test_forward``); its path is absolute or relative to cwd."""
 
     node: str
 
 
 GIVEN_OPERATIONS = ("item", "nonzero", "masked_select")
-"""The operations whose outcome an example call can give for a run without data."""
+"""The operations whose results an example call can provide for a run without data."""
 
 
 @dataclass(frozen=True, slots=True)
 class GivenValue:
-    """What an operation is taken to find at a line of the file where there is no data.
+    """The assumed result of a data-dependent operation in a row of the file, for a run without data.
 
-    Of ``item``, that is the number; of the others, how many elements there are.
+    For ``item`` it is the number itself, for the other operations the number of elements.
     """
 
     operation: str
@@ -56,9 +62,9 @@ class GivenValue:
 
 @dataclass(frozen=True, slots=True)
 class ExampleCall:
-    """One step of an example: source text, and the place in the file where it stands.
+    """One call of an example: its source text, and its location in the file.
 
-    ``values`` stand in for those that a dry run does not have.
+    ``values`` replace data-dependent results in a dry run.
     """
 
     source: str
@@ -71,8 +77,7 @@ class ExampleCall:
 class Example:
     """The example calls of one function, method or class, run in order.
 
-    ``qualname`` names the thing as it is reached from its module: ``f``, ``Block``,
-    ``Block.step``.
+    ``qualname`` is its qualified name within the module: ``f``, ``Block``, ``Block.step``.
     """
 
     qualname: str
@@ -81,7 +86,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """Example calls of one file; the module is imported, not run as ``__main__``."""
+    """The example calls of one file; the module is imported, not run as ``__main__``."""
 
     filename: str
     examples: tuple[Example, ...]
@@ -92,30 +97,30 @@ Program: TypeAlias = Script | PytestNode | Examples
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """The text of a file, where it is not the one on disk."""
+    """The text of a file that differs from the one on disk, as in an unsaved editor."""
 
     filename: str
     text: str
 
 
 Dynamic: TypeAlias = Literal["on", "off", "automatic"]
-"""Dynamic shapes: from the first call, never, or from the second call on where a size has changed."""
+"""Dynamic shapes: from the first call on, never, or for sizes that change, from the second call on."""
 
 
 Files: TypeAlias = Literal["keep", "discard"]
-"""What becomes of the files that a program writes: they are there afterwards, or gone with the run."""
+"""Whether the files that a program writes remain after the run or are discarded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Switches:
-    """What a run does otherwise than the program says; the defaults leave it alone.
+    """Options that override settings of the program; the defaults change nothing.
 
-    ``dynamic`` and ``recompile_limit`` take the place of torch's settings. ``only`` is a regular expression:
-    frames of functions with other names run eagerly. ``cold_caches`` compiles everything anew. With
-    ``cpp_stacks``, shape guards tell which C++ code added them, which takes long. At depth ``late-compile``, a
-    compiled function may compile in its first ``warm_up`` calls. A ``dry_run`` has tensors without data; with
-    a ``device`` (a key of :data:`.devices.DEVICES`), for which it writes kernels, a run is dry. ``files`` is
-    ``None`` where nobody has said what becomes of the files that the program writes.
+    ``dynamic`` and ``recompile_limit`` replace torch's settings. ``only`` is a regular expression: frames of
+    functions with other names run eagerly. ``cold_caches`` compiles everything anew. ``cpp_stacks`` records
+    the C++ code that adds each shape guard, which is slow. At depth ``late-compile``, a compiled function may
+    compile during its first ``warm_up`` calls. A ``dry_run`` has tensors without data; a run for a ``device``
+    (a key of :data:`.devices.DEVICES`), which kernels are written for, is always dry. ``files`` is ``None``
+    if the user made no choice.
     """
 
     dynamic: Dynamic | None = None
@@ -130,24 +135,24 @@ class Switches:
 
     @property
     def without_data(self) -> bool:
-        """Whether the run is a dry one."""
+        """Whether the run is a dry run."""
         return self.dry_run or bool(self.device)
 
     @property
     def discards_files(self) -> bool:
-        """Whether no file that the program writes is there after the run, and none of the others changed."""
+        """Whether the program's file changes are discarded at the end of the run."""
         return self.without_data or self.files == "discard"
 
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """Asks a worker to run one program once, under observation; it sees the texts in place of files.
+    """A request to run one program once and report facts; ``texts`` replace the contents of files.
 
-    A run that goes further than ``graph`` keeps compiled kernels in the folder ``cache``, if one is named,
-    and gives up on a graph that takes longer than ``patience`` seconds. Of ``recipes``, a try that uses more
-    than ``memory`` bytes has failed. ``variables`` are added to the environment before the program runs: what
-    differs between the processes of one program, which start from the same warm state. ``meeting`` is a
-    folder in which these find each other, to share the files that they write and that are discarded.
+    A run deeper than ``graph`` keeps compiled kernels in the folder ``cache``, unless that is empty, and
+    gives up on a graph that takes longer than ``patience`` seconds. A try of ``recipes`` that uses more than
+    ``memory`` bytes fails. ``variables`` are added to the environment before the program runs; they differ
+    between the processes (ranks) of one program, which start from the same warm state. ``meeting`` is a
+    folder through which these processes share the files that they write and that are discarded.
     """
 
     generation: int
@@ -163,18 +168,19 @@ class RunRequest:
 
 
 Level: TypeAlias = Literal["dynamo", "aot"]
-"""Where a graph is taken from: what Dynamo hands to a backend, or what AOTAutograd hands to TorchInductor."""
+"""The level of a graph: as Dynamo passes it to a backend, or as AOTAutograd passes it to TorchInductor."""
 
 
 @dataclass(frozen=True, slots=True)
 class MinifyRequest:
-    """Asks a worker to shrink a failure of one program to a repro.
+    """A request to minify a failure of one program to a repro.
 
-    ``failure`` is the number of a ``FaultLocated``, ``compile_id`` that of the graph whose fault is meant; 0
-    and empty mean the first one. The best repro so far is always in ``output``, a file's absolute path;
-    answers of earlier queries and compiled kernels are kept in the folder ``cache``, if one is named.
-    ``level`` is the form of the repro: ``None`` chooses the one that suits the stage. A graph hangs if it
-    takes longer than ``patience`` seconds. With ``discards_files`` the program changes no file as it runs.
+    ``failure`` is the ``number`` of a ``FaultLocated``, ``compile_id`` that of the graph at fault; 0 and
+    empty stand for the first fault. ``output``, an absolute path, always holds the best repro so far. Answers
+    to earlier queries and compiled kernels are kept in the folder ``cache``, unless that is empty. ``level``
+    is the level of the repro's graph; ``None`` chooses the one that fits the failing stage. A graph that
+    takes longer than ``patience`` seconds counts as hanging. With ``discards_files`` the program's file
+    changes are discarded.
     """
 
     generation: int

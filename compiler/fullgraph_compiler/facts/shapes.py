@@ -1,4 +1,4 @@
-"""What the compiler takes for granted of sizes that are symbols: shape guards and specializations."""
+"""Facts about symbolic sizes: shape guards and specializations."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .stacks import Stack
 
 @dataclass(frozen=True, slots=True)
 class ShapeGuard:
-    """A condition on symbolic sizes (``s77 <= 4096``), as the trace needed it.
+    """A condition on symbolic sizes (``s77 <= 4096``) that the trace relies on.
 
-    ``stack`` is the user's code that asked, ``torch_stack`` torch's own below it, which added the guard, and
-    ``cpp_stack`` the text of the C++ one, where that was asked for. ``symbols`` say what gives each size;
-    none are known from a log.
+    ``stack`` is the user code that evaluated it, ``torch_stack`` the frames of torch below, which added the
+    guard, and ``cpp_stack`` the text of the C++ stack, if the run records it. ``symbols`` are the sources of
+    the sizes; empty in facts that are read from a log.
     """
 
     compile_id: str
@@ -27,9 +27,9 @@ class ShapeGuard:
 
 @dataclass(frozen=True, slots=True)
 class Specialization:
-    """A symbolic size became a number: ``sources`` (``L['x'].size()[0]``) now have that size in every call.
+    """A symbolic size that became a number: ``sources`` (``L['x'].size()[0]``) must have it in every call.
 
-    ``reason`` is torch's; the stacks are those of a :class:`ShapeGuard`.
+    ``reason`` is in torch's words; the stacks are those of a :class:`ShapeGuard`.
     """
 
     compile_id: str

@@ -1,4 +1,4 @@
-"""What a run tells of speed."""
+"""Facts about speed: compile phases, times, and hints of TorchInductor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .stacks import Stack
 
 @dataclass(frozen=True, slots=True)
 class CompilePhase:
-    """A step of the compiler: ``start`` in seconds since the epoch, and how long it took.
+    """A phase of the compiler: ``start`` in seconds since the epoch, and its duration in ``seconds``.
 
     The names are torch's own (``dynamo_timed`` in ``torch/_dynamo/utils.py``).
     """
@@ -24,17 +24,17 @@ class CompilePhase:
 
 @dataclass(frozen=True, slots=True)
 class PhasesTimed:
-    """An outermost step of the compiler, and after it all steps within, in the order of their start."""
+    """An outermost phase of the compiler, followed by all phases within it, in the order of their start."""
 
     phases: tuple[CompilePhase, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TimesMeasured:
-    """How long a fresh process needs for the program, its caches ``cold`` or ``warm``.
+    """The time that a fresh process takes for the program, with ``cold`` or ``warm`` caches.
 
-    ``seconds`` is its wall time without imports, ``compiling`` the part in which it compiled. A program
-    that fails has a ``failure``.
+    ``seconds`` is the wall time without imports, ``compiling`` the part of it spent in the compiler.
+    ``failure`` is set if the program fails.
     """
 
     cache: Literal["cold", "warm"]
@@ -45,7 +45,7 @@ class TimesMeasured:
 
 @dataclass(frozen=True, slots=True)
 class PerformanceHint:
-    """TorchInductor says what costs speed (``TORCH_LOGS=perf_hints``); ``stack`` may be of a whole graph."""
+    """A performance hint of TorchInductor (``TORCH_LOGS=perf_hints``); ``stack`` may cover a whole graph."""
 
     compile_id: str
     message: str
@@ -54,7 +54,7 @@ class PerformanceHint:
 
 @dataclass(frozen=True, slots=True)
 class CudagraphSkip:
-    """A graph that was to run as a CUDA graph does not; ``stack`` may be of the whole graph."""
+    """A graph that was to run as a CUDA graph but does not; ``stack`` may cover the whole graph."""
 
     compile_id: str
     reason: str

@@ -1,4 +1,4 @@
-"""Where in the user's code something is.
+"""Locations in the user's code.
 
 Rows are 1-based; columns are 0-based UTF-8 byte offsets, as CPython's ``co_positions`` and ``ast`` report
 them; stacks are ordered from the outermost call to the innermost.
@@ -14,7 +14,7 @@ Severity: TypeAlias = Literal["error", "warning", "information"]
 
 @dataclass(frozen=True, slots=True)
 class StackFrame:
-    """One call of a user stack, with columns where torch or CPython gave them."""
+    """One call of a user stack, with columns if torch or CPython provides them."""
 
     filename: str
     row: int

@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 """Runs that change no file of the user's: what they write is theirs alone, and gone with them.
 
 - ``protection``: choose and start the protection of a run's files
@@ -8,3 +9,6 @@
 - ``landlock``: have the kernel refuse writes
 - ``unsafe``: the exception that ends a run before it changes a file
 """
+=======
+"""Protection of the user's files: a run sees its own writes, and they are discarded at its end."""
+>>>>>>> h-words1

@@ -1,8 +1,8 @@
-"""Guards by path, where there is no namespace: writes are redirected, or end the run before they happen.
+"""Guards by path, for systems without namespaces: writes are redirected, or end the run before they happen.
 
-What goes through ``open`` and ``os`` is redirected (:mod:`.shadow`), and the program reads it back. An audit
-hook sees whatever else Python knows of (its table of audit events). Native code that opens files by itself is
-seen by Landlock alone; the libraries that do so most often are told where to write.
+Calls of ``open`` and ``os`` are redirected (:mod:`.shadow`), and the program reads its own writes. An audit
+hook catches all other writes that Python reports (its table of audit events). Files that native code opens
+are visible to Landlock only; for the libraries that do this most often, the paths are redirected.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ _EVENTS: Final = {
     "os.setxattr": (0,),
     "os.removexattr": (0,),
 }
-"""What changes files, and which arguments name them."""
+"""Audit events of file changes, with the positions of the arguments that are paths."""
 _STARTS: Final = frozenset(
     {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.startfile", "pty.spawn"}
 )
-"""What starts another program, whose writes nobody here sees."""
+"""Audit events of starting another program, whose writes are invisible here."""
 _LIBC: Final = frozenset(
     name
     for names in (
@@ -59,7 +59,7 @@ _LIBC: Final = frozenset(
     )
     for name in names.split()
 )
-"""Functions of the C library that change files, or that start what does."""
+"""Functions of the C library that change files or start programs."""
 
 
 _real_listdir, _real_scandir, _real_symlink = os.listdir, os.scandir, os.symlink
@@ -72,13 +72,13 @@ class _Busy(threading.local):
 
 
 _busy = _Busy()
-"""Set while the guards themselves use files."""
+"""Set while the guards themselves access files."""
 
 
 def guard_files(folder: Path, passing: Collection[Path], *, kernel: bool) -> bool:
-    """Let this process change no file but below ``folder`` and ``passing``, from here on, for good.
+    """Restrict this process to changing files below ``folder`` and ``passing``, permanently.
 
-    Returns whether the ``kernel`` sees to that as well, if it may.
+    Returns whether the kernel enforces this as well, which it is asked to do with ``kernel``.
     """
     sys.dont_write_bytecode = True
     temporary = folder / "tmp"
@@ -93,14 +93,16 @@ def guard_files(folder: Path, passing: Collection[Path], *, kernel: bool) -> boo
     return is_restricted
 
 
-# -- what is redirected ------------------------------------------------------------------------
+# -- redirected functions ----------------------------------------------------------------------
 
 
 def _redirect(shadow: Shadow) -> None:
-    # Links between folders are not followed by it, as when it works with descriptors of them.
+    # Only paths are redirected, not descriptors of folders; without these, rmtree follows no links either.
     shutil._use_fd_functions = False  # type: ignore[attr-defined]
-    found = _functions(shadow)
-    ours = {id(real): (real, functools.wraps(real)(_guarded(real, own))) for real, own in found.items()}
+    replacements = _functions(shadow)
+    ours = {
+        id(real): (real, functools.wraps(real)(_guarded(real, own))) for real, own in replacements.items()
+    }
     places = [
         (module, name, *ours[id(value)])
         for module in tuple(sys.modules.values())
@@ -108,7 +110,7 @@ def _redirect(shadow: Shadow) -> None:
         if id(value) in ours
     ]
 
-    # Some functions of the standard library look there for what they may ask of others.
+    # The standard library looks in these sets for the abilities of a function.
     for abilities in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
         abilities.update(own for real, own in ours.values() if real in abilities)
 
@@ -124,12 +126,12 @@ def _redirect(shadow: Shadow) -> None:
 
 
 def _guarded(real: Callable[..., Any], own: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that takes the place of a real one, but for the guards themselves."""
+    """Return a replacement that calls ``own``, or ``real`` while the guards themselves access files."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if _busy.on:
             return real(*args, **kwargs)
-        # Those that name a path may be given by name, and always come first.
+        # Paths may be keyword arguments; as positional ones they come first.
         paths = [*(kwargs.pop(name) for name in _PATHS if name in kwargs), *args]
         for name in [name for name in _FOLDERS if name in kwargs]:
             folder, index = kwargs.pop(name), 1 if name == "dst_dir_fd" or real is _real_symlink else 0
@@ -145,17 +147,15 @@ def _guarded(real: Callable[..., Any], own: Callable[..., Any]) -> Callable[...,
 
 
 def _named(descriptor: int) -> str:
-    """The path of what is open under a descriptor."""
+    """Return the path of an open descriptor. Raises ``UnsafeWriteError`` if there is none."""
     try:
         return os.readlink(f"/proc/self/fd/{descriptor}")
     except OSError:
-        raise UnsafeWriteError(
-            f"change something whose name nobody knows (descriptor {descriptor})"
-        ) from None
+        raise UnsafeWriteError(f"change a file without a known path (descriptor {descriptor})") from None
 
 
 def _quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call something of the guards, which uses files itself."""
+    """Call a function of the guards with redirection off, since it accesses files itself."""
     _busy.on = True
     try:
         return function(*args, **kwargs)
@@ -164,7 +164,7 @@ def _quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def _functions(shadow: Shadow) -> dict[Any, Callable[..., Any]]:
-    """The functions that take the place of real ones."""
+    """Return the replacements of functions in ``os`` and ``builtins``, by the real function."""
 
     def reads(real: Any, *, follow: bool = True) -> Callable[..., Any]:
         def read(path: Any, *args: Any, **kwargs: Any) -> Any:
@@ -177,7 +177,7 @@ def _functions(shadow: Shadow) -> dict[Any, Callable[..., Any]]:
         def change(path: Any, *args: Any, **kwargs: Any) -> Any:
             follow = kwargs.get("follow_symlinks", True)
             if _quietly(_is_folder_of_user, shadow, path):
-                return None  # its mode and times are of no use to the program
+                return None  # ignored: programs do not depend on the mode and times of the user's folders
             return real(_quietly(_to_change, shadow, path, follow), *args, **kwargs)
 
         return change
@@ -192,17 +192,17 @@ def _functions(shadow: Shadow) -> dict[Any, Callable[..., Any]]:
         return lambda *paths, **_: _quietly(method, *paths)
 
     real_access, real_truncate = os.access, os.truncate
-    found = {
+    functions = {
         getattr(os, name): reads(getattr(os, name))
         for name in ("stat", "chdir", "statvfs", "getxattr", "listxattr")
         if hasattr(os, name)
     }
-    found |= {os.lstat: reads(os.lstat, follow=False), os.readlink: reads(os.readlink, follow=False)}
+    functions |= {os.lstat: reads(os.lstat, follow=False), os.readlink: reads(os.readlink, follow=False)}
     for name in ("chmod", "chown", "utime", "setxattr", "removexattr"):
         if hasattr(os, name):
-            found[getattr(os, name)] = changes(getattr(os, name))
+            functions[getattr(os, name)] = changes(getattr(os, name))
     return {
-        **found,
+        **functions,
         os.access: access,
         os.truncate: lambda path, length: real_truncate(_quietly(_to_change, shadow, path, True), length),
         os.open: functools.partial(_open_descriptor, shadow, os.open),
@@ -236,7 +236,7 @@ def _open(shadow: Shadow, real: Any, file: Any, mode: str = "r", *args: Any, **k
 
 
 def _flags(mode: str) -> int:
-    """What ``open`` gives to an opener."""
+    """Return the flags that ``open`` passes to an opener for a mode."""
     access = os.O_RDWR if "+" in mode else os.O_RDONLY if "r" in mode else os.O_WRONLY
     ways = {"w": os.O_CREAT | os.O_TRUNC, "x": os.O_CREAT | os.O_EXCL, "a": os.O_CREAT | os.O_APPEND}
     return (
@@ -260,8 +260,8 @@ def _open_descriptor(shadow: Shadow, real: Any, path: Any, flags: int, *args: An
         if _quietly(shadow.exists, path, follow=False):
             raise FileExistsError(17, os.strerror(17), path)
         flags &= ~os.O_EXCL
-    found = _quietly(shadow.writing, path, copy=not cuts, create=creates)
-    return real(found, flags, *args, **kwargs)
+    place = _quietly(shadow.writing, path, copy=not cuts, create=creates)
+    return real(place, flags, *args, **kwargs)
 
 
 def _is_folder(shadow: Shadow, path: Any) -> bool:
@@ -293,28 +293,28 @@ class _Entry:
         return self.path
 
     def is_dir(self, *, follow_symlinks: bool = True) -> bool:
-        """Whether it is a folder."""
+        """Tell whether the entry is a folder."""
         return os.path.isdir(self.path) and (follow_symlinks or not self.is_symlink())
 
     def is_file(self, *, follow_symlinks: bool = True) -> bool:
-        """Whether it is a file."""
+        """Tell whether the entry is a file."""
         return os.path.isfile(self.path) and (follow_symlinks or not self.is_symlink())
 
     def is_symlink(self) -> bool:
-        """Whether it is a symbolic link."""
+        """Tell whether the entry is a symbolic link."""
         return os.path.islink(self.path)
 
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
-        """What ``os.stat`` says of it."""
+        """Return the result of ``os.stat`` for the entry."""
         return os.stat(self.path, follow_symlinks=follow_symlinks)
 
     def inode(self) -> int:
-        """Its number."""
+        """Return the inode number of the entry."""
         return os.lstat(self.path).st_ino
 
 
 class _Entries:
-    """What ``os.scandir`` gives."""
+    """The iterator that ``os.scandir`` returns."""
 
     def __init__(self, entries: list[_Entry]) -> None:
         self._entries = iter(entries)
@@ -332,7 +332,7 @@ class _Entries:
         self.close()
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no descriptor is open."""
 
 
 # -- libraries that open files in native code --------------------------------------------------
@@ -397,13 +397,13 @@ def _refuse_databases(module: ModuleType) -> None:
     module.open = refuse  # type: ignore[attr-defined]
 
 
-# -- the net -----------------------------------------------------------------------------------
+# -- the audit hook ----------------------------------------------------------------------------
 
 
 def _net(shadow: Shadow, *, children: bool) -> Callable[[str, tuple[Any, ...]], None]:
-    """The audit hook: ends the run before something that is not redirected could change a file.
+    """Return an audit hook that ends the run before a call that is not redirected could change a file.
 
-    Where ``children`` are held back by the kernel, they may be started.
+    With ``children``, child processes are allowed, because the kernel restricts them too.
     """
 
     def audit(event: str, args: tuple[Any, ...]) -> None:
@@ -414,7 +414,7 @@ def _net(shadow: Shadow, *, children: bool) -> Callable[[str, tuple[Any, ...]], 
         elif event in _EVENTS:
             for index in _EVENTS[event]:
                 path = args[index]
-                # A mode is changed through a descriptor that was opened to read, too.
+                # A descriptor opened for reading is enough to change a mode.
                 place = _named(path) if isinstance(path, int) else path
                 check(f"change {place!s} ({event})", place)
         elif event in _STARTS and not children:
@@ -422,13 +422,13 @@ def _net(shadow: Shadow, *, children: bool) -> Callable[[str, tuple[Any, ...]], 
         elif event == "ctypes.dlsym" and not children and args[1] in _LIBC:
             refuse(f"call {args[1]} of the C library")
 
-    def check(what: str, path: Any) -> None:
+    def check(action: str, path: Any) -> None:
         if not _busy.on and not _quietly(shadow.is_own, path):
-            raise UnsafeWriteError(what)
+            raise UnsafeWriteError(action)
 
-    def refuse(what: str) -> None:
+    def refuse(action: str) -> None:
         if not _busy.on and not _is_of_torch(sys._getframe(2)):
-            raise UnsafeWriteError(what)
+            raise UnsafeWriteError(action)
 
     if not children:
 
@@ -440,9 +440,9 @@ def _net(shadow: Shadow, *, children: bool) -> Callable[[str, tuple[Any, ...]], 
 
 
 def _is_of_torch(frame: FrameType | None) -> bool:
-    """Whether a call comes from torch or from this package, by way of the standard library at most.
+    """Tell whether a call is harmless: made by torch or this package, directly or via the standard library.
 
-    So it is where that asks the system what it is, which changes nothing.
+    Also true for modules of the standard library that only query the system.
     """
     while frame is not None and _is_of_library(frame.f_code.co_filename):
         if frame.f_globals.get("__name__") in _HARMLESS:

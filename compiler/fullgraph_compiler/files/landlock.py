@@ -1,7 +1,8 @@
-"""The kernel's refusal to let this process, or what it starts, change files: Landlock, Linux 6.2 or newer.
+"""Landlock (Linux 6.2 or newer): the kernel forbids this process and its children to change files.
 
-landlock(7), landlock_create_ruleset(2). Writes fail, where in a namespace they would be the program's own.
-What Python can redirect it does (:mod:`.guards`); this is for native code and for child processes.
+See landlock(7) and landlock_create_ruleset(2). Forbidden writes fail; in a namespace they would succeed
+without effect on the user's files. Python's own writes are redirected (:mod:`.guards`); this restricts native
+code and child processes.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _WRITE_FILE, _TRUNCATE, _REFER = 1 << 1, 1 << 14, 1 << 13
 _REMOVE_DIR, _REMOVE_FILE = 1 << 4, 1 << 5
 _MAKE = sum(1 << bit for bit in range(6, 13))  # character device to symbolic link
 _ALL = (_WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE, _REFER, _TRUNCATE)
-"""Rights that change files: since version 1, 2 and 3 of the interface."""
+"""Rights to change files, added in versions 1, 2 and 3 of the interface."""
 _OF_FILES = _WRITE_FILE | _TRUNCATE
 
 
@@ -34,10 +35,10 @@ class _PathBeneath(ctypes.Structure):
 
 
 def restrict_writes(allowed: Iterable[Path]) -> bool:
-    """Let nothing be written but to these files and folders; returns whether the kernel can see to that."""
+    """Forbid writes outside of these files and folders; return whether the kernel supports this."""
     libc = ctypes.CDLL(None, use_errno=True)
     version = libc.syscall(_CREATE_RULESET, None, 0, _VERSION_FLAG)
-    if version < len(_ALL):  # without the last, files can be cut
+    if version < len(_ALL):  # older versions cannot forbid to truncate files
         return False
     handled = sum(_ALL)
     ruleset = _Ruleset(handled)

@@ -1,4 +1,4 @@
-"""Which folders of a machine must be covered so that no write reaches a file, read from the mount table."""
+"""The mount table, and the folders to cover so that no write reaches a file of the user."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 _SYSTEM: Final = ("/proc", "/sys", "/dev", "/run", "/var/run")
-"""Where the kernel and running services are reached. Files of users are elsewhere."""
+"""Interfaces of the kernel and of running services; files of users are elsewhere."""
 _SHARED_MEMORY: Final = "/dev/shm"
 _REMOVABLE: Final = "/run/media"
 _NOT_FILES: Final = frozenset({"autofs", "nsfs", "fuse.gvfsd-fuse", "fuse.portal", "binfmt_misc"})
@@ -18,7 +18,7 @@ _ESCAPED: Final = re.compile(rb"\\([0-7]{3})")
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """One line of the mount table (proc_pid_mountinfo(5)): folder, file system, whether it is read-only."""
+    """One line of the mount table (proc_pid_mountinfo(5)): folder, type of file system, read-only or not."""
 
     path: str
     kind: str
@@ -27,14 +27,14 @@ class Mount:
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """What is to be covered: a folder with all that is below it, or a single file."""
+    """A path to cover: a folder with everything below it, or a single file."""
 
     path: str
     kind: Literal["folder", "file"]
 
 
 def read_mounts(table: str = "/proc/self/mountinfo") -> list[Mount]:
-    """The mounts that a process sees, the later ones over the earlier ones. Raises ``OSError``."""
+    """Return the mounts of this process; a later one hides an earlier one. Raises ``OSError``."""
     with open(table, "rb") as lines:
         return list(map(_mount, lines))
 
@@ -44,15 +44,15 @@ def _mount(line: bytes) -> Mount:
     path, options = fields.split()[4:6]
     kind, _, *of_file_system = rest.split()
     read_only = b"ro" in options.split(b",") or b"ro" in b",".join(of_file_system[-1:]).split(b",")
-    plain = _ESCAPED.sub(lambda found: bytes([int(found[1], 8)]), path)
+    plain = _ESCAPED.sub(lambda match: bytes([int(match[1], 8)]), path)
     return Mount(os.fsdecode(plain), os.fsdecode(kind), read_only)
 
 
 def covers(mounts: Iterable[Mount]) -> Iterator[Cover]:
-    """What to cover, none inside of another.
+    """Yield the paths to cover, none inside of another.
 
-    A folder that has mounts below it is split: a user namespace must not look below these (``EINVAL``), and a
-    cover of the whole would hide them. What lies directly in it is covered one by one.
+    A folder with mounts below it is split into its entries: a user namespace may not reveal the files below
+    mounts (``EINVAL``), and one cover of the whole folder would hide the mounts.
     """
     visible = {mount.path: mount for mount in mounts}
     for path, mount in visible.items():
@@ -67,7 +67,7 @@ def _of_folder(path: str, mounts: Collection[str]) -> Iterator[Cover]:
         return
     try:
         entries = list(os.scandir(path))
-    except OSError:  # who must not list it reaches what is below it by its own mounts
+    except OSError:  # not readable: mounts below it have covers of their own
         return
     for entry in entries:
         if entry.path in mounts or entry.is_symlink() or not _holds_files(entry.path):
@@ -85,5 +85,5 @@ def _holds_files(path: str) -> bool:
 
 
 def is_within(path: str, folder: str) -> bool:
-    """Whether a path is a folder or lies below it; both absolute, without ``..``."""
+    """Tell whether a path equals a folder or is below it; both are absolute, without ``..``."""
     return path == folder or path.startswith(os.path.join(folder, ""))

@@ -1,8 +1,8 @@
-"""A process whose writes are its own: a mount namespace with overlayfs over all folders, Linux 5.11 or newer.
+"""Private writes of a process: a mount namespace with overlayfs over all folders (Linux 5.11 or newer).
 
-Programs, native code, memory maps and child processes alike see what they have written, and nothing of it
-gets outside. Sources: namespaces(7), user_namespaces(7), mount(2), and ``filesystems/overlayfs.rst`` of the
-kernel's documentation.
+Python code, native code, memory maps and child processes see their own writes; other processes do not.
+Sources: namespaces(7), user_namespaces(7), mount(2), and ``filesystems/overlayfs.rst`` of the kernel's
+documentation.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ _CAPABILITIES_V3: Final = 0x20080522  # linux/capability.h
 _CAP_SYS_PTRACE, _CAP_SYS_ADMIN = 19, 21
 _PR_CAPBSET_DROP = 24  # linux/prctl.h
 _MOST: Final = 250
-"""How many folders are covered: a machine with more, such as a host of containers, is too slow to cover."""
+"""The maximum number of covers; more, as on a host of containers, would take too long."""
 _MOST_SOCKETS: Final = 100
 _SYSTEM_FOLDERS: Final = ("/boot", "/dev/shm", "/etc", "/lib", "/opt", "/sbin", "/srv", "/usr", "/var")
 
 
 class NamespaceError(Exception):
-    """A process cannot have files of its own; the text says why."""
+    """The process cannot get a mount namespace with private files; the text says why."""
 
 
 _separated: Literal["", "mounts", "user"] = ""
-"""What this process, or the one that forked it, has for itself: its mounts, or a user namespace as well."""
+"""The namespaces of this process or the one that forked it: its mounts, or a user namespace as well."""
 
 
 def separate() -> None:
-    """Give this process a mount namespace of its own; it still sees and changes the same files.
+    """Move this process to a new mount namespace; it still sees and changes the same files.
 
-    It must have one thread. Raises :class:`NamespaceError`.
+    The process must have one thread only. Raises :class:`NamespaceError`.
     """
     global _separated
     if _separated:
@@ -52,8 +52,8 @@ def separate() -> None:
     if sys.platform != "linux":
         raise NamespaceError("only Linux has mount namespaces")
     if len(os.listdir("/proc/self/task")) > 1:
-        raise NamespaceError("a library has started threads")  # these would stay outside
-    # Who may mount needs no user namespace, in which files of other owners could not be written.
+        raise NamespaceError("a library has started threads")  # they would remain in the old namespace
+    # Root needs no user namespace, in which it could not write to files of other owners.
     if os.geteuid() == 0 and _libc().unshare(_CLONE_NEWNS) == 0:
         kind: Literal["mounts", "user"] = "mounts"
     else:
@@ -71,21 +71,21 @@ def _unshare_user() -> None:
         Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
         Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
     except OSError as error:
-        raise NamespaceError(f"the user cannot be mapped: {error.strerror}") from None
+        raise NamespaceError(f"the user id cannot be mapped: {error.strerror}") from None
 
 
 def cover_files(scratch: Path, passing: Sequence[Path]) -> tuple[str, ...]:
-    """Cover all folders of this process: from here on its writes go to ``scratch``, a folder, and to memory.
+    """Cover all folders of this process: from here on its writes go to the folder ``scratch`` and to memory.
 
-    What is below the folders ``passing`` is written as ever. Returns the folders that cannot be covered so:
-    they are read-only from here on, as are files that lie beside mounts. Raises :class:`NamespaceError`.
+    Writes below the folders ``passing`` are not affected. Returns the folders that no overlay can cover;
+    these are read-only from here on, as are files beside mounts. Raises :class:`NamespaceError`.
     """
     separate()
     try:
-        found = list(itertools.islice(covers(read_mounts()), _MOST + 1))
-        if len(found) > _MOST:
+        to_cover = list(itertools.islice(covers(read_mounts()), _MOST + 1))
+        if len(to_cover) > _MOST:
             raise NamespaceError(f"there are more than {_MOST} folders to cover")
-        read_only = _cover(found, scratch, passing)
+        read_only = _cover(to_cover, scratch, passing)
     except OSError as error:
         raise NamespaceError(f"the folders cannot be covered: {error}") from None
     _settle(os.getcwd())
@@ -93,25 +93,28 @@ def cover_files(scratch: Path, passing: Sequence[Path]) -> tuple[str, ...]:
 
 
 def _settle(cwd: str) -> None:
-    """Be as any other process, in a folder of the covered tree, which nobody can uncover any more."""
+    """Enter ``cwd`` below the covers, drop the right to remove them, and adapt calls that overlays break."""
     os.chdir(cwd)
     _drop_capabilities()
-    # Only where nearly all look for them: to search each module takes longer than all the rest.
+    # Only in ``os``, where nearly all code looks for them: searching all modules would take too long.
     for name, stand_in in (("rename", _renaming), ("replace", _renaming), ("copy_file_range", _copying)):
         real = getattr(os, name)
         own = functools.wraps(real)(stand_in(real))
-        # The second is where another process finds the real one that is sent this one.
+        # The second is where a pickle of the function refers to.
         for module in (os, sys.modules[os.name]):
             setattr(module, name, own)
 
 
 def own_namespace() -> str:
-    """What :func:`join` of another process needs to see the same files as this one."""
+    """Return the argument with which another process can :func:`join` the namespace of this one."""
     return f"{_separated} {os.getpid()}"
 
 
 def join(namespace: str) -> None:
-    """See the files as another process of this user has covered them. Raises :class:`NamespaceError`."""
+    """Enter the namespace of another process of this user (:func:`own_namespace`) to share its files.
+
+    Raises :class:`NamespaceError`.
+    """
     global _separated
     kind, _, process = namespace.partition(" ")
     cwd = os.getcwd()
@@ -121,21 +124,21 @@ def join(namespace: str) -> None:
                 _check(_libc().setns(file.fileno(), 0), "setns")
         _settle(cwd)
     except OSError as error:
-        raise NamespaceError(f"the files of the first rank are out of reach: {error}") from None
+        raise NamespaceError(f"the namespace of the first rank cannot be joined: {error}") from None
     _separated = "user" if kind == "user" else "mounts"
 
 
-def _cover(found: Sequence[Cover], scratch: Path, passing: Sequence[Path]) -> tuple[str, ...]:
+def _cover(to_cover: Sequence[Cover], scratch: Path, passing: Sequence[Path]) -> tuple[str, ...]:
     kept = dict.fromkeys(os.path.realpath(path) for path in (*map(str, passing), *_sockets()))
-    # The one that hides the upper layers comes last.
-    ordered = sorted(found, key=lambda item: is_within(str(scratch), item.path))
+    # The cover that hides the upper layers comes last.
+    ordered = sorted(to_cover, key=lambda item: is_within(str(scratch), item.path))
     read_only = []
     with contextlib.ExitStack() as opened:
-        # By descriptor, since the covers hide their paths.
+        # Opened before the covers hide their paths.
         originals = [
             (path, opened.enter_context(_opened(path)))
             for path in kept
-            if os.path.exists(path) and any(is_within(path, item.path) for item in found)
+            if os.path.exists(path) and any(is_within(path, item.path) for item in to_cover)
         ]
         for number, item in enumerate(ordered):
             if item.kind == "file" or not _overlay(item.path, scratch, number):
@@ -147,8 +150,8 @@ def _cover(found: Sequence[Cover], scratch: Path, passing: Sequence[Path]) -> tu
 
 
 def _overlay(folder: str, scratch: Path, number: int) -> bool:
-    """Put an overlay on a folder; returns whether its file system can be below one."""
-    # An overlay must not lie below itself; and where little is written, memory is faster by 2 ms.
+    """Mount an overlay on a folder; return whether its file system supports that."""
+    # The layers must not be below the overlay itself; for folders with few writes, memory is 2 ms faster.
     in_memory = is_within(str(scratch), folder) or (
         _little_is_written_to(folder) and not is_within(os.getcwd(), folder)
     )
@@ -157,7 +160,7 @@ def _overlay(folder: str, scratch: Path, number: int) -> bool:
     upper.mkdir()
     work.mkdir()
     _copy_mode(folder, upper)
-    # Nothing has to be on the disk: else each cover that ends waits until all that is written there is.
+    # "volatile" skips syncs: else the end of each cover waits until its data is on the disk.
     options = "volatile,"
     options += f"lowerdir={_escaped(folder)},upperdir={_escaped(str(upper))},workdir={_escaped(str(work))}"
     if _separated == "user":
@@ -167,7 +170,7 @@ def _overlay(folder: str, scratch: Path, number: int) -> bool:
     except NamespaceError:
         return False
     if not in_memory:
-        # Made without any permission, these could not be removed.
+        # The kernel creates these without any permission: without a change they could not be removed.
         for made in ("work", "work/incompat", "work/incompat/volatile"):
             with contextlib.suppress(FileNotFoundError):
                 (work / made).chmod(0o700)
@@ -175,7 +178,7 @@ def _overlay(folder: str, scratch: Path, number: int) -> bool:
 
 
 def _little_is_written_to(folder: str) -> bool:
-    """Whether a folder is the system's own, in memory anyway, or empty."""
+    """Tell whether few writes are likely: to a folder of the system, one in memory, or an empty one."""
     if folder.startswith(_SYSTEM_FOLDERS):
         return True
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
@@ -184,7 +187,7 @@ def _little_is_written_to(folder: str) -> bool:
 
 
 def _in_memory(scratch: Path) -> Path:
-    """A folder for layers in memory, within that of the others."""
+    """Return the folder for layers in memory, below ``scratch``; mount it at first use."""
     layers = scratch / "memory"
     if not layers.exists():
         layers.mkdir()
@@ -193,17 +196,17 @@ def _in_memory(scratch: Path) -> Path:
 
 
 def _copy_mode(folder: str, upper: Path) -> None:
-    """Give the upper layer the mode of a folder, which it stands for; nobody may write to it who may not."""
+    """Give the upper layer the mode of its folder, without write access if the user has none there."""
     mode = stat.S_IMODE(os.stat(folder).st_mode)
     writable = os.access(folder, os.W_OK)
     upper.chmod(mode if writable else mode & 0o555)
 
 
 def _make_read_only(path: str) -> None:
-    """Let nothing be written to a place that cannot be covered."""
+    """Make a path read-only, because no overlay can cover it."""
     try:
         _mount(path, path, flags=_MS_BIND | _MS_REC)
-        # What the original forbids must stay so (``ST_`` and ``MS_`` are the same numbers up to here).
+        # Keep the restrictions of the original mount (these ``ST_`` and ``MS_`` flags have the same values).
         forbidden = os.statvfs(path).f_flag & (os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC)
         _mount(None, path, flags=_MS_REMOUNT | _MS_BIND | _MS_RDONLY | forbidden)
     except (OSError, NamespaceError):
@@ -212,7 +215,7 @@ def _make_read_only(path: str) -> None:
 
 
 def _sockets() -> Iterator[str]:
-    """Files of local sockets that somebody listens at: they are not reached through a cover."""
+    """Yield the paths of local sockets: connections through a cover would fail."""
     with contextlib.suppress(OSError), open("/proc/net/unix", errors="surrogateescape") as table:
         paths = (line.split()[-1] for line in table)
         yield from itertools.islice((path for path in paths if path.startswith("/")), _MOST_SOCKETS)
@@ -228,12 +231,12 @@ def _opened(path: str) -> Iterator[int]:
 
 
 def _escaped(path: str) -> str:
-    """A path as an option of overlayfs, where colons and commas part others."""
+    """Escape a path for an option of overlayfs, in which colons and commas are separators."""
     return "".join("\\" + char if char in "\\:," else char for char in path)
 
 
 def _drop_capabilities() -> None:
-    """Give up what would reach below a cover and, but for root, all that a user namespace has brought."""
+    """Drop the capabilities that can bypass a cover; users other than root drop all capabilities."""
     libc = _libc()
     for capability in (_CAP_SYS_PTRACE, _CAP_SYS_ADMIN):
         libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)  # for child processes
@@ -246,7 +249,7 @@ def _drop_capabilities() -> None:
 
 
 def _renaming(real: Callable[..., None]) -> Callable[..., None]:
-    """A function that renames folders, too, which an overlay refuses where the original lies below it."""
+    """Return a rename that copies a folder of a lower layer; overlayfs refuses to rename it (``EXDEV``)."""
 
     def rename(src: Any, dst: Any, **kwargs: Any) -> None:
         try:
@@ -255,7 +258,7 @@ def _renaming(real: Callable[..., None]) -> Callable[..., None]:
             if error.errno != errno.EXDEV or kwargs or not os.path.isdir(src):
                 raise
             if os.path.isdir(dst):
-                os.rmdir(dst)  # as the real one: it must be empty
+                os.rmdir(dst)  # fails unless it is empty, as the real rename does
             shutil.copytree(src, dst, symlinks=True)
             shutil.rmtree(src)
 
@@ -263,7 +266,7 @@ def _renaming(real: Callable[..., None]) -> Callable[..., None]:
 
 
 def _copying(real: Callable[..., int]) -> Callable[..., int]:
-    """A function that copies from file to file, where one lies below the cover and the other one in it."""
+    """Return a ``copy_file_range`` that also copies between a lower layer and the overlay (``EXDEV``)."""
 
     def copy_file_range(src: int, dst: int, count: int, *offsets: Any, **named: Any) -> int:
         try:
@@ -283,9 +286,9 @@ def _mount(
     _check(_libc().mount(*texts, flags, os.fsencode(options) or None), f"mount on {target}")
 
 
-def _check(result: int, what: str) -> None:
+def _check(result: int, call: str) -> None:
     if result:
-        raise NamespaceError(f"{what}: {os.strerror(ctypes.get_errno())}")
+        raise NamespaceError(f"{call}: {os.strerror(ctypes.get_errno())}")
 
 
 def _libc() -> Any:

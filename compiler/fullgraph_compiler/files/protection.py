@@ -1,4 +1,4 @@
-"""Keep what a run writes to the run: by a namespace, or by guards where there is none."""
+"""Discarding of a run's file changes: by a namespace, or by guards if there is none."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from .mounts import is_within
 from .namespace import NamespaceError, cover_files, join, own_namespace
 
 _LIBRARY_CACHES = ("XDG_CACHE_HOME", "HF_HOME", "TORCH_HOME", "TORCH_EXTENSIONS_DIR")
-"""Environment variables that name where libraries keep what they have downloaded and built."""
+"""Environment variables for the folders in which libraries keep downloads and builds."""
 
 _WEAKER = "FULLGRAPH_FILE_PROTECTION"
-"""The environment variable that asks for ``landlock`` or ``python`` where there are namespaces: for tests."""
+"""The environment variable that selects ``landlock`` or ``python`` instead of namespaces, for tests."""
 _MEETING_SECONDS = 30.0
-"""How long a rank waits for the one that covers the files of all."""
+"""The time that a rank waits for the first rank, which covers the files of all."""
 _protected = False
 
 
 def is_protected() -> bool:
-    """Whether this process changes no file any more."""
+    """Tell whether the file changes of this process are discarded already."""
     return _protected
 
 
 def is_wanted(request: RunRequest | MinifyRequest) -> bool:
-    """Whether a run must leave no file changed."""
+    """Tell whether a request asks to discard the file changes of the run."""
     if isinstance(request, MinifyRequest):
         return request.discards_files
     return request.switches.discards_files
 
 
 def discard_files(request: RunRequest | MinifyRequest, folder: Path) -> FilesDiscarded:
-    """Let this process change no file from here on, whatever it does; it reads what it has written.
+    """Discard the file changes of this process from here on; it reads its own writes.
 
-    What it writes goes to ``folder``, the run's own. The compiler's caches are written as ever.
+    They go to ``folder``, that of the run. Writes to the compiler's caches are kept.
     """
     global _protected
     passing = [path for path in _passing(request, folder) if path.exists()]
@@ -61,20 +61,22 @@ def discard_files(request: RunRequest | MinifyRequest, folder: Path) -> FilesDis
 
 
 def _cover_together(meeting: Path, cover: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
-    """Have the processes of one program share what they write: the first one covers the files of all."""
-    told = meeting / "namespace"
+    """Share the covered files among the processes of one program: the first covers, the others join it."""
+    announcement = meeting / "namespace"
     try:
         (meeting / "first").touch(exist_ok=False)
     except FileExistsError:
         deadline = time.monotonic() + _MEETING_SECONDS
-        while not told.exists():
+        while not announcement.exists():
             if time.monotonic() > deadline:
-                raise NamespaceError("the first rank did not come") from None
+                raise NamespaceError(
+                    f"the first rank did not start within {_MEETING_SECONDS:.0f} s"
+                ) from None
             time.sleep(0.002)
-        if namespace := told.read_text():
+        if namespace := announcement.read_text():
             join(namespace)
             return ()
-        raise NamespaceError("the first rank has none") from None
+        raise NamespaceError("the first rank has no namespace") from None
     namespace = ""
     try:
         read_only = cover()
@@ -82,7 +84,7 @@ def _cover_together(meeting: Path, cover: Callable[[], tuple[str, ...]]) -> tupl
     finally:
         part = meeting / "part"
         part.write_text(namespace)
-        part.rename(told)
+        part.rename(announcement)
     return read_only
 
 
@@ -97,7 +99,7 @@ def _passing(request: RunRequest | MinifyRequest, folder: Path) -> Iterator[Path
         Path(request.output).touch()
         yield Path(request.output)
     elif not request.switches.without_data:
-        # What a library downloads is there for the next run. A dry run loads nothing.
+        # Downloads are kept for the next run. A dry run downloads nothing.
         named = [os.environ[name] for name in _LIBRARY_CACHES if name in os.environ]
         for cache in (*named, os.path.expanduser("~/.cache")):
             if not is_within(os.path.abspath(cache), os.getcwd()):

@@ -1,7 +1,7 @@
-"""Files as a program sees them that changes none: what it writes, moves and removes is noted here alone.
+"""A view of the file system for a program whose file changes are discarded: changes exist only here.
 
-A path that it changed stands for a file in a folder of the run's own (a copy, once it is written to), for the
-original of another path (once it is moved), or for nothing (once it is removed). Others are as on disk.
+A path that the program changed maps to a file in the folder of the run (a copy, after a write), to the
+original of another path (after a move), or to nothing (after a removal). Other paths are as on disk.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _listdir, _mkdir, _symlink, _unlink, _realpath = os.listdir, os.mkdir, os.symlin
 
 
 class Shadow:
-    """What a program has changed. Paths are what ``os`` takes; errors are those of the real functions."""
+    """The file changes of a program. Methods take paths and raise errors as the functions of ``os`` do."""
 
     def __init__(self, folder: Path, passing: Collection[str]) -> None:
         self._folder = _realpath(folder)
@@ -32,59 +32,59 @@ class Shadow:
 
     @property
     def has_changes(self) -> bool:
-        """Whether anything is otherwise than on disk."""
+        """Whether anything differs from the disk."""
         return bool(self._changed)
 
     def is_own(self, path: Any) -> bool:
-        """Whether a path may be written as it is."""
+        """Tell whether a path may be written directly, because it is below a folder of the run."""
         key = self._key(path)
         return any(is_within(key, folder) for folder in self._passing)
 
     def reading(self, path: Any, *, follow: bool = True) -> Any:
-        """The path to read in the place of another. Raises ``FileNotFoundError`` for one that is removed."""
+        """Return the path to read instead of ``path``. Raises ``FileNotFoundError`` if that was removed."""
         if not self._changed:
             return path
         key = self._key(path, follow=follow)
-        found = self._find(key)
-        if found is None:
+        place = self._find(key)
+        if place is None:
             raise _error(errno.ENOENT, path)
-        # The program's own words stay where they mean the same.
-        return path if found == key else _like(path, found)
+        # Unchanged files keep the path as the program wrote it.
+        return path if place == key else _like(path, place)
 
     def exists(self, path: Any, *, follow: bool = True) -> bool:
-        """Whether there is something."""
-        found = self._find(self._key(path, follow=follow))
-        return found is not None and _exists(found)
+        """Tell whether the path exists for the program."""
+        place = self._find(self._key(path, follow=follow))
+        return place is not None and _exists(place)
 
     def writing(self, path: Any, *, copy: bool = True, create: bool = False, follow: bool = True) -> Any:
-        """The path to write to in the place of another, with what is in that one, or empty."""
+        """Return the path to write to instead of ``path``: a copy of it with ``copy``, else an empty file."""
         key = self._key(path, follow=follow)
         if any(is_within(key, folder) for folder in self._passing):
             return path
-        found = self._find(key)
-        if found is None or not _exists(found):
+        place = self._find(key)
+        if place is None or not _exists(place):
             self._need_folder_of(key, path)
             if not create:
                 raise _error(errno.ENOENT, path)
-        if found is not None and is_within(found, self._folder):
-            return _like(path, found)
-        if found is not None and _isdir(found):
+        if place is not None and is_within(place, self._folder):
+            return _like(path, place)
+        if place is not None and _isdir(place):
             raise _error(errno.EISDIR, path)
         own = self._new(key)
-        if found is not None and _exists(found):
+        if place is not None and _exists(place):
             if copy:
-                shutil.copy2(found, own, follow_symlinks=follow)
+                shutil.copy2(place, own, follow_symlinks=follow)
             else:
                 Path(own).touch()
-                shutil.copymode(found, own)
+                shutil.copymode(place, own)
         self._changed[key] = own
         return _like(path, own)
 
     def remove(self, path: Any) -> None:
         """Remove a file."""
         key = self._key(path, follow=False)
-        found = self._need(key, path, _lstat)
-        if _isdir(found) and not _islink(found):
+        place = self._need(key, path, _lstat)
+        if _isdir(place) and not _islink(place):
             raise _error(errno.EISDIR, path)
         self._forget(key)
 
@@ -108,9 +108,9 @@ class Shadow:
         self._changed[key] = own
 
     def move(self, source: Any, target: Any) -> None:
-        """Move a file or a folder, in the place of what is there."""
+        """Move a file or a folder; replace a target of the same kind."""
         old, new = self._key(source, follow=False), self._key(target, follow=False)
-        found, there = self._need(old, source, _lstat), self._find(new)
+        source_place, target_place = self._need(old, source, _lstat), self._find(new)
         self._need_folder_of(new, target)
         if old == new:
             return
@@ -118,9 +118,9 @@ class Shadow:
             raise _error(errno.EINVAL, source)
         if is_within(old, new):
             raise _error(errno.ENOTEMPTY, target)
-        source_is_folder = _isdir(found) and not _islink(found)
-        if there is not None and _exists(there):
-            target_is_folder = _isdir(there) and not _islink(there)
+        source_is_folder = _isdir(source_place) and not _islink(source_place)
+        if target_place is not None and _exists(target_place):
+            target_is_folder = _isdir(target_place) and not _islink(target_place)
             if source_is_folder != target_is_folder:
                 raise _error(errno.EISDIR if target_is_folder else errno.ENOTDIR, target)
             if target_is_folder and self.names(target):
@@ -129,11 +129,11 @@ class Shadow:
         below = {key: value for key, value in list(self._changed.items()) if key.startswith(inner)}
         self._forget(new)
         self._forget(old)
-        self._changed[new] = found
+        self._changed[new] = source_place
         self._changed.update({new + key[len(old) :]: value for key, value in below.items()})
 
     def link(self, source: Any, target: Any) -> None:
-        """Give a file a second name: a copy, since the original must not be changed by it."""
+        """Create a hard link as a copy, so that writes to it do not change the original."""
         if self.exists(target, follow=False):
             raise _error(errno.EEXIST, target)
         shutil.copy2(self.reading(source), self.writing(target, create=True))
@@ -149,12 +149,12 @@ class Shadow:
         self._changed[key] = own
 
     def names(self, path: Any) -> list[str]:
-        """What is in a folder."""
+        """Return the names of a folder's entries."""
         key = self._key(path)
-        found = self._find(key)
-        if found is None:
+        place = self._find(key)
+        if place is None:
             raise _error(errno.ENOENT, path)
-        names = dict.fromkeys(_listdir(found))
+        names = dict.fromkeys(_listdir(place))
         for changed, own in list(self._changed.items()):
             folder, name = os.path.split(changed)
             if folder == key:
@@ -164,7 +164,7 @@ class Shadow:
         return list(names)
 
     def place(self, path: Any) -> str | None:
-        """Where what a path stands for really is, links not followed; ``None`` if it is removed."""
+        """Return the real location of a path, without following a link; ``None`` if it was removed."""
         return self._find(self._key(path, follow=False))
 
     def _need_folder_of(self, key: str, path: Any) -> None:
@@ -172,52 +172,52 @@ class Shadow:
             raise _error(errno.ENOTDIR, path)
 
     def _need(self, key: str, path: Any, look: Callable[[str], Any]) -> str:
-        """Where what a path stands for really is. Raises the error of looking at it."""
-        found = self._find(key)
-        if found is None:
+        """Return the real location of a path. Raises the error of ``look`` if that fails."""
+        place = self._find(key)
+        if place is None:
             raise _error(errno.ENOENT, path)
         try:
-            look(found)
+            look(place)
         except OSError as error:
             raise _error(error.errno or errno.ENOENT, path) from None
-        return found
+        return place
 
     def _find(self, key: str) -> str | None:
-        """Where what a path stands for really is."""
+        """Return the real location of a path; ``None`` if it was removed."""
         head, tail = key, ""
         while head not in self._changed:
             parent, name = os.path.split(head)
             if parent == head:
                 return key
             head, tail = parent, os.path.join(name, tail) if tail else name
-        found = self._changed[head]
-        return os.path.join(found, tail) if found and tail else found
+        place = self._changed[head]
+        return os.path.join(place, tail) if place and tail else place
 
     def _forget(self, key: str) -> None:
         self._changed = {name: own for name, own in list(self._changed.items()) if not is_within(name, key)}
         self._changed[key] = None
 
     def _new(self, key: str) -> str:
-        # A forked process goes on with the same numbers.
+        # A forked process continues with the same numbers.
         folder = os.path.join(self._folder, f"{os.getpid()}-{next(self._numbers)}")
         _mkdir(folder)
         return os.path.join(folder, os.path.basename(key))
 
     def _key(self, path: Any, *, follow: bool = True) -> str:
-        """The real path of a name, by which it is known here."""
+        """Return the key of a path in ``_changed``: absolute, links resolved as the program sees them."""
         folder, name = os.path.split(os.path.abspath(os.fsdecode(path)))
         key = os.path.join(self._real_folder(folder), name)
         for _ in range(40):  # as many links as Linux follows
-            found = self._find(key)
-            if not follow or found is None or not _islink(found):
+            place = self._find(key)
+            if not follow or place is None or not _islink(place):
                 return key
-            target = os.path.join(os.path.dirname(key), os.readlink(found))
+            target = os.path.join(os.path.dirname(key), os.readlink(place))
             folder, name = os.path.split(os.path.abspath(target))
             key = os.path.join(self._real_folder(folder), name)
         raise _error(errno.ELOOP, path)
 
     def _real_folder(self, folder: str) -> str:
-        # A folder that the program moved or made is no link.
+        # A folder that the program moved or created is no link.
         changed = self._find(folder)
         return folder if changed != folder else _realpath(folder)
 

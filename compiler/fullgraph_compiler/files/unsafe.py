@@ -1,5 +1,5 @@
-"""What ends a run before it could change a file."""
+"""The error that ends a run before it could change a file."""
 
 
 class UnsafeWriteError(BaseException):
-    """The run ends here: the program was about to do what could change a file, which the text names."""
+    """The program was about to do something that could change a file; the text says what."""

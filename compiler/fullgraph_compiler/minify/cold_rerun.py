@@ -1,4 +1,4 @@
-"""A fresh interpreter for a repro: whether that still fails is not for a process that knows more to say."""
+"""A fresh interpreter for a repro, to check that it fails without the state of this process."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if filename:
 
 
 class FreshInterpreter:
-    """Imports torch, which takes seconds, while this process has other things to do; then runs one file."""
+    """A process that imports torch in the background, which takes seconds, and then runs one file."""
 
     def __init__(self) -> None:
         env = {
             **os.environ,
-            # A graph that was compiled with another definition of the same names must not stand in for this.
+            # A cached graph may come from another definition of the same names.
             "TORCHINDUCTOR_FX_GRAPH_CACHE": "0",
             "TORCHINDUCTOR_AUTOGRAD_CACHE": "0",
-            # For so little a pool of compilers costs more than it brings.
+            # For one small graph, a pool of compiler processes costs more time than it saves.
             "TORCHINDUCTOR_COMPILE_THREADS": "1",
         }
         self._process = subprocess.Popen(
@@ -50,6 +50,6 @@ class FreshInterpreter:
         self._process.wait()
 
     def run(self, filename: str) -> int:
-        """The exit code of the file. Once only."""
+        """Run a file and return its exit code. Works only once."""
         self._process.communicate(f"{filename}\n")
         return self._process.returncode

@@ -1,4 +1,4 @@
-"""Minify a failure of a program: find its fault, shrink the graph, write the repro."""
+"""The minifier: it finds the fault behind a failure, reduces the graph, and writes the repro."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from .reduction import reduce
 
 
 def minify(request: MinifyRequest, sink: Sink, speak: Callable[[], None]) -> None:
-    """Write the repro of one failure, and tell what becomes of it to ``sink``.
+    """Write the repro of one failure, and report facts to ``sink``.
 
     ``speak`` makes ``sink`` work in a forked child.
     """
@@ -58,7 +58,7 @@ def _chosen(faults: list[Fault], request: MinifyRequest) -> Fault | None:
     if request.failure:
         return next((fault for fault in faults if fault.located.number == request.failure), None)
     meant = [fault for fault in faults if request.compile_id in ("", fault.located.compile_id)]
-    # A graph's fault can be shrunk; Dynamo's own has no graph.
+    # Prefer a fault with a graph, which can be reduced; a fault of Dynamo has none.
     return next((fault for fault in meant or faults if fault.case), next(iter(meant or faults), None))
 
 
@@ -67,7 +67,9 @@ def _nothing(faults: list[Fault], fault: Fault | None, request: MinifyRequest) -
         message = "The program fails without torch.compile as well: there is nothing to minify."
         return TargetProblem("error", message)
     if fault is not None:
-        message = "No graph has this failure, and its call could not be recorded: the log says why."
+        message = (
+            "This failure is in no graph, and its call could not be recorded: see the log for the reason."
+        )
         return TargetProblem("error", message)
     if faults:
         message = f"There is no failure {request.failure}: the program has {len(faults)}."
@@ -78,7 +80,7 @@ def _nothing(faults: list[Fault], fault: Fault | None, request: MinifyRequest) -
 def _write_call(
     request: MinifyRequest, fault: FaultLocated, call: RecordedCall, begun: float
 ) -> ReproWritten:
-    """The repro of a failure that no graph has: the call that Dynamo fails at."""
+    """Write the repro of a failure outside of all graphs: the call at which Dynamo fails."""
     _replace(Path(request.output), program.write(call, fault, _environment()))
     with FreshInterpreter() as fresh:
         reproduces = fresh.run(request.output) == 0
@@ -132,18 +134,21 @@ class _Minification:
         )
 
     def _at_level(self, case: Case) -> tuple[Case, Failure]:
-        """The case that is to be shrunk, and how it fails."""
+        """Return the case to reduce, at the lowest level that fails in the same way, and its failure."""
         failure = self.fault.failure
         if case.backend != "inductor":
             return case, failure
         graphs = aot.split(case, self.request.patience) if self.request.level != "dynamo" else []
-        # Compiling kernels takes most of the time, and a failure to lower shows before.
+        # Compiling kernels takes most of the time, and a failure of lowering occurs before.
         may_be_of_lowering = failure.kind == "error" and failure.error != "CppCompileError"
         for self.oracle.after_lowering in (False, True) if may_be_of_lowering else (True,):
             for candidate in (*graphs, case):
-                found = self.oracle.ask([candidate])[0].failure
-                if found is not None and (found.kind, found.error) == (failure.kind, failure.error):
-                    return candidate, found
+                reproduced = self.oracle.ask([candidate])[0].failure
+                if reproduced is not None and (reproduced.kind, reproduced.error) == (
+                    failure.kind,
+                    failure.error,
+                ):
+                    return candidate, reproduced
         return case, failure
 
     def _write(self, case: Case, failure: Failure) -> None:
@@ -154,7 +159,7 @@ class _Minification:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write a file that is whole at any time, where it is not the only one that this process can change."""
+    """Replace a file atomically, unless it is a mount: then only the file itself can be written to."""
     if os.path.ismount(path):
         path.write_text(text, encoding="utf-8")
         return
@@ -165,12 +170,12 @@ def _replace(path: Path, text: str) -> None:
 
 
 def _patience(failure: Failure, oracle: Oracle) -> float:
-    """How long a smaller case may take: a hang is asked about often."""
+    """Return the time limit in seconds for smaller cases; short for a hang, which always uses all of it."""
     return 10.0 if failure.kind == "hang" else oracle.seconds
 
 
 def _lines(case: Case) -> Stack:
-    """The user's lines that its operations come from."""
+    """Return the user's lines that the operations of a case come from, without duplicates."""
     lines = [operation.calls[-1] for operation in case.graph.operations if operation.calls]
     return tuple(dict.fromkeys(lines))
 

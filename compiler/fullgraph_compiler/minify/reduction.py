@@ -1,7 +1,7 @@
-"""Make a failing case smaller: delta debugging over its graph, then over all else that a repro shows.
+"""Reduction of a failing case: delta debugging over its graph, then over everything else in a repro.
 
-Every question costs a compilation, so big steps come first: half of the operations, a quarter, and so on down
-to single ones. Whether a smaller case still fails is for the oracle to say; here is no torch at all.
+Every query costs a compilation, so big steps come first: half of the operations, a quarter, and so on down to
+single ones. The oracle checks whether a smaller case still fails; this module does not use torch.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from . import reduction_values as values
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """A kind of thing that a case may do without: what there is of it, and a case without some of it.
+    """A reduction: ``items`` lists removable parts of a case, ``without`` returns a case without some.
 
-    Things are named by what stays the same, or by positions, when others that come later are gone.
-    ``without`` gives ``None`` where nothing sensible would be left.
+    Items are identified by names, or by positions, which stay valid when later items are removed. ``without``
+    returns ``None`` if the remaining case would make no sense.
     """
 
     items: Callable[[Case], Sequence[Any]]
@@ -33,7 +33,7 @@ OPERATIONS = (
     Pass(operations.removable, operations.with_inputs_instead),
     Pass(operations.removable, operations.with_arguments_instead),
 )
-"""Two ways to do without operations: inputs cut off what came before, arguments let neighbours meet."""
+"""Two ways to remove operations: new inputs replace their results, or their own arguments do."""
 
 FRAME = (
     Pass(graphs.output_positions, graphs.without_outputs),
@@ -44,7 +44,7 @@ FRAME = (
     Pass(values.reduced_dtypes, values.with_float32_instead),
     Pass(values.accelerators, values.with_cpu_instead),
 )
-"""After each of these an operation may have become needless that was not before."""
+"""Reductions after which further operations may be removable."""
 
 LOOKS = (
     Pass(values.setting_positions, values.without_settings),
@@ -54,7 +54,7 @@ LOOKS = (
     Pass(values.keywords, values.without_keywords),
     Pass(values.numbers, values.with_ones_instead),
 )
-"""These make no graph smaller."""
+"""Reductions that do not make the graph smaller."""
 
 
 def reduce(
@@ -62,10 +62,10 @@ def reduce(
     first_failing: Callable[[Iterable[Case]], Case | None],
     progress: Callable[[Case], None],
 ) -> Case:
-    """The smallest case found that still fails in the same way; no single operation of it can go.
+    """Return a smaller case that still fails in the same way; none of its operations can be removed alone.
 
-    ``first_failing`` takes candidates lazily, the most wanted first, and gives the earliest that fails.
-    ``progress`` is told of each better case.
+    ``first_failing`` takes candidates lazily, the preferred ones first, and returns the earliest that fails.
+    ``progress`` is called with each better case.
     """
     search = _Search(case, first_failing, progress)
     if graphs.tidy(case) != case:
@@ -84,7 +84,7 @@ def reduce(
 
 
 class _Search:
-    """The best case so far, and what is known not to fail."""
+    """The state of the search: the best case so far, and the cases that passed."""
 
     def __init__(
         self,
@@ -98,11 +98,11 @@ class _Search:
         self._passing: list[Case] = []
 
     def ask(self, candidates: Iterable[Case | None]) -> int | None:
-        """Take over the first candidate that fails, and say which one it is."""
+        """Make the first candidate that fails the best case; return its position, or ``None``."""
         asked: list[Case] = []
         positions: list[int] = []
 
-        def unknown() -> Iterator[Case]:
+        def unanswered() -> Iterator[Case]:
             for position, candidate in enumerate(candidates):
                 if (
                     candidate is None
@@ -115,19 +115,19 @@ class _Search:
                 positions.append(position)
                 yield candidate
 
-        found = self._first_failing(unknown())
-        if found is None:
+        failing = self._first_failing(unanswered())
+        if failing is None:
             self._passing += asked
             return None
-        number = asked.index(found)
+        number = asked.index(failing)
         self._passing += asked[:number]
-        self.case = found
-        self._progress(found)
+        self.case = failing
+        self._progress(failing)
         return positions[number]
 
 
 def _cheaper(case: Case) -> Iterator[Case]:
-    """Cases that are asked about faster: without much data in the repro, without a backward graph."""
+    """Yield variants of a case that run faster: without recorded data, without a backward graph."""
     without_records = values.without_records(case, values.recorded_inputs(case))
     yield values.without_gradient(without_records, values.inputs_with_gradient(case))
     yield without_records
@@ -135,9 +135,9 @@ def _cheaper(case: Case) -> Iterator[Case]:
 
 
 def _drop(search: _Search, kind: Pass, *more: Pass, thorough: bool = True) -> None:
-    """Remove as many things as possible: all, then halves, and so on; single ones last.
+    """Remove as many items as possible: all, then halves, and so on; single ones last.
 
-    Other ways to remove them come in where the first leads nowhere, and at the end.
+    The reductions in ``more`` are tried if the first removes nothing, and for single items.
     """
     size = len(kind.items(search.case)) if thorough else 1
     while size:
@@ -148,24 +148,24 @@ def _drop(search: _Search, kind: Pass, *more: Pass, thorough: bool = True) -> No
 
 
 def _drop_chunks(search: _Search, kind: Pass, size: int) -> bool:
-    """Remove every run of so many things that can go, from the last to the first; say whether one went."""
+    """Remove runs of ``size`` items, from the last to the first; return whether any was removed."""
     items = list(kind.items(search.case))
     end = len(items)
     changed = False
     while end > 0:
         case, ends = search.case, range(end, 0, -size)
-        found = search.ask(kind.without(case, items[max(0, stop - size) : stop]) for stop in ends)
-        if found is None:
+        index = search.ask(kind.without(case, items[max(0, stop - size) : stop]) for stop in ends)
+        if index is None:
             break
         changed = True
-        earlier = set(items[: max(0, ends[found] - size)])
+        earlier = set(items[: max(0, ends[index] - size)])
         items = [item for item in kind.items(search.case) if item in earlier]
         end = len(items)
     return changed
 
 
 def _shrink(search: _Search) -> None:
-    """Make tensors smaller: all sizes at once, else each size everywhere where it occurs."""
+    """Make tensors smaller: all sizes at once, then each size wherever it occurs."""
     everywhere = dict.fromkeys(sizes.sizes(search.case), sizes.SMALL)
     search.ask([sizes.resized(search.case, everywhere)])
     for size in sizes.sizes(search.case):
@@ -176,7 +176,7 @@ def _shrink_size(search: _Search, size: int) -> None:
     half = size // 2
     if search.ask(sizes.with_smaller(search.case, size, [sizes.SMALL])) is not None or half <= sizes.SMALL:
         return
-    # A size that cannot even be halved is left alone: it would take many questions.
+    # A size that cannot be halved is kept: further attempts would take many queries.
     if search.ask(sizes.with_smaller(search.case, size, [half])) is not None:
         powers = [2**exponent for exponent in range(2, half.bit_length()) if 2**exponent < half]
         search.ask(sizes.with_smaller(search.case, half, powers))

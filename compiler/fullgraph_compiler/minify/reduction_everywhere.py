@@ -1,4 +1,4 @@
-"""Changes that go through a whole case: through its inputs, its operations, and those of its subgraphs."""
+"""Changes to all parts of a case: its inputs, its operations, and those of its subgraphs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .reduction_graph import filled
 
 
 def constants(graph: Graph) -> Iterator[Value]:
-    """What stands among the arguments of a graph's operations, and of those of its subgraphs."""
+    """Yield the leaves of all arguments of operations, including those of subgraphs."""
     for operation in graph.operations:
         yield from leaves(operation.args)
         yield from leaves([argument for _, argument in operation.kwargs])
@@ -21,7 +21,7 @@ def constants(graph: Graph) -> Iterator[Value]:
 
 
 def rewritten(case: Case, leaf: Callable[[Value], Value], tensor: Callable[[TensorSpec], TensorSpec]) -> Case:
-    """A case with other constants and other kinds of tensors, in its inputs and in all its graphs."""
+    """Return a case with all constants changed by ``leaf`` and all tensor specs by ``tensor``."""
     inputs = tuple(
         replace(given, value=leaf(given.value))
         if given.spec is None
@@ -32,7 +32,7 @@ def rewritten(case: Case, leaf: Callable[[Value], Value], tensor: Callable[[Tens
 
 
 def _refilled(given: Input, old: TensorSpec, new: TensorSpec) -> Input:
-    """An input of another shape or type, with as much of its recorded numbers as it still can have."""
+    """Return an input with another spec, with as many of its recorded values as fit."""
     if not isinstance(given.value, Exact) or old.shape == new.shape:
         same = not isinstance(given.value, Exact) or old.dtype == new.dtype
         return replace(given, spec=new, value=given.value if same else filled(new))

@@ -1,4 +1,4 @@
-"""Smaller graphs: fewer outputs and inputs, and nothing that is without need."""
+"""Reductions of the graph: fewer outputs and inputs, and nothing unused."""
 
 from __future__ import annotations
 
@@ -30,45 +30,45 @@ _WRITING_OPERATORS = re.compile(
 
 
 def filled(spec: TensorSpec) -> Normal | Integers:
-    """What a tensor may be filled with when its real numbers do not matter."""
-    # An integer is an index more often than not: 0 and 1 fit nearly everywhere.
+    """Return default values for a tensor whose real values do not matter."""
+    # Integers are mostly indices: 0 and 1 are valid nearly everywhere.
     return Integers(0, 1) if spec.dtype == "bool" or "int" in spec.dtype else Normal()
 
 
 def output_positions(case: Case) -> range:
-    """The outputs, by position."""
+    """Return the positions of the outputs."""
     return range(len(case.graph.outputs))
 
 
 def without_outputs(case: Case, positions: Collection[int]) -> Case | None:
-    """A case without some outputs."""
+    """Return a case without some outputs."""
     outputs = tuple(output for i, output in enumerate(case.graph.outputs) if i not in positions)
     return sensible(tidy(replace(case, graph=replace(case.graph, outputs=outputs))))
 
 
 def inputs_like_others(case: Case) -> list[str]:
-    """The inputs for which an earlier one could stand."""
+    """Return the names of the inputs that an earlier input with the same spec could replace."""
     return [name for name, first in _first_alike(case).items() if first != name]
 
 
 def with_inputs_merged(case: Case, names: Collection[str]) -> Case | None:
-    """A case where earlier inputs stand for some inputs."""
+    """Return a case with some inputs replaced by earlier ones with the same spec."""
     first = _first_alike(case)
     return _with_values(case, {name: Ref(first[name]) for name in names})
 
 
 def number_inputs(case: Case) -> list[str]:
-    """The inputs that are plain numbers."""
+    """Return the names of the inputs that are plain numbers."""
     return [given.name for given in case.inputs if given.spec is None]
 
 
 def with_numbers_inlined(case: Case, names: Collection[str]) -> Case | None:
-    """A case where some inputs are constants of the graph."""
+    """Return a case with some number inputs turned into constants of the graph."""
     return _with_values(case, {given.name: given.value for given in case.inputs if given.name in names})
 
 
 def tidy(case: Case) -> Case:
-    """A case without what nothing needs: operations that have no effect, inputs, subgraphs."""
+    """Return a case without unused parts: operations without effect, inputs, subgraphs."""
     needed = set(references(case.graph.outputs))
     kept: list[Operation] = []
     for operation in reversed(case.graph.operations):
@@ -90,7 +90,7 @@ def tidy(case: Case) -> Case:
 
 
 def with_all_results(case: Case) -> Case:
-    """A case that returns every result that nothing uses, so that none of its operations is without need."""
+    """Return a case with all unused results added to the outputs, so that no operation is unused."""
     used = {name for operation in case.graph.operations for name in uses(operation)}
     used.update(references(case.graph.outputs))
     results = [
@@ -105,12 +105,12 @@ def with_all_results(case: Case) -> Case:
 
 
 def takes_item(operation: Operation) -> bool:
-    """Whether an operation is an index: of a tensor, or of an operation's many results."""
+    """Tell whether an operation is a ``getitem``: of a tensor, or of an operation with several results."""
     return operation.target in _GET_ITEM
 
 
 def writes(operation: Operation) -> bool:
-    """Whether an operation changes its first argument, as far as its name tells."""
+    """Tell whether an operation changes its first argument, judging by its name and ``inplace=True``."""
     parts = operation.target.split(".")
     if parts[0] in ("operator", "_operator"):
         return _WRITING_OPERATORS.fullmatch(parts[1]) is not None
@@ -119,7 +119,7 @@ def writes(operation: Operation) -> bool:
 
 
 def _has_effect(operation: Operation) -> bool:
-    """Whether an operation may do something though nobody uses its result."""
+    """Tell whether an operation may have an effect besides its result."""
     if operation.kind == "get_attr":
         return False
     if operation.spec is None or writes(operation):
@@ -127,7 +127,7 @@ def _has_effect(operation: Operation) -> bool:
     parts = operation.target.split(".")
     if operation.target.startswith("torch.ops.") and parts[2] not in _TORCH_NAMESPACES:
         return True
-    # ``inplace=True``, or a batch norm that keeps statistics.
+    # ``inplace=True``, or a batch norm that updates statistics.
     flags = (*operation.args, *(value for _, value in operation.kwargs))
     if operation.target.startswith("torch.nn.functional.") and any(flag is True for flag in flags):
         return True
@@ -149,7 +149,7 @@ def _flat(spec: Any) -> Iterator[Any]:
 
 
 def substituted(operation: Operation, values: dict[str, Value]) -> Operation:
-    """An operation with other arguments; the same object if none changes."""
+    """Return an operation with references replaced by values; the same object if nothing changes."""
     if values.keys().isdisjoint(uses(operation)):
         return operation
     kwargs = tuple((key, substitute(value, values)) for key, value in operation.kwargs)
@@ -160,7 +160,7 @@ def substituted(operation: Operation, values: dict[str, Value]) -> Operation:
 
 
 def _first_alike(case: Case) -> dict[str, str]:
-    """For each tensor among the inputs the first one that is like it."""
+    """Return for each tensor input the first input with the same spec, by name."""
     firsts: dict[TensorSpec, str] = {}
     return {
         given.name: firsts.setdefault(given.spec, given.name)
@@ -170,7 +170,7 @@ def _first_alike(case: Case) -> dict[str, str]:
 
 
 def _with_values(case: Case, values: dict[str, Value]) -> Case | None:
-    """A case where other values stand for some inputs."""
+    """Return a case with some inputs replaced by values; ``None`` if it would make no sense."""
     graph = case.graph
     operations = tuple(substituted(operation, values) for operation in graph.operations)
     outputs = substitute(graph.outputs, values)
@@ -178,6 +178,6 @@ def _with_values(case: Case, values: dict[str, Value]) -> Case | None:
 
 
 def sensible(case: Case) -> Case | None:
-    """The case, or nothing if it computes or returns nothing."""
+    """Return the case, or ``None`` if it computes or returns nothing."""
     computes = any(operation.kind != "get_attr" for operation in case.graph.operations)
     return case if computes and any(references(case.graph.outputs)) else None

@@ -1,4 +1,4 @@
-"""Smaller graphs: without some operations, whose results come from elsewhere, and well formed again."""
+"""Reductions that remove operations, replace their results, and make the graph well formed again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .reduction_graph import filled, sensible, substituted, takes_item, tidy, wr
 
 
 def removable(case: Case) -> list[str]:
-    """The operations that can be removed by themselves: subgraphs and items of results go with others."""
+    """Return the names of removable operations; ``get_attr`` and items of tuples go with other operations."""
     many = {name for name, spec in _specs(case).items() if isinstance(spec, (tuple, list))}
     return [
         operation.name
@@ -21,20 +21,20 @@ def removable(case: Case) -> list[str]:
 
 
 def with_inputs_instead(case: Case, names: Collection[str]) -> Case | None:
-    """A case without some operations: new inputs stand for the results that are still needed."""
+    """Return a case without some operations; new inputs replace the results that are still needed."""
     return _without(case, set(names), near=False)
 
 
 def with_arguments_instead(case: Case, names: Collection[str]) -> Case | None:
-    """A case without some operations: an argument of the same shape stands for a result, or else an input."""
+    """Return a case without some operations; an argument with the same spec or a new input replaces each."""
     return _without(case, set(names), near=True)
 
 
-# -- the way to do it --------------------------------------------------------------------------
+# -- removal -----------------------------------------------------------------------------------
 
 
 def _without(case: Case, names: set[str], near: bool) -> Case | None:
-    """A case without some operations, where all others are still there and can be seen from outside."""
+    """Return a case without some operations, in which all others remain and contribute to an output."""
     kept = _kept(case.graph, names)
     stand_ins = _StandIns(case, near)
     operations: list[Operation] = []
@@ -51,7 +51,7 @@ def _without(case: Case, names: set[str], near: bool) -> Case | None:
 
 
 def _with_stand_ins(case: Case, operations: list[Operation], stand_ins: _StandIns) -> Case | None:
-    """The case with these operations left, and what stands for the others."""
+    """Return a case with the remaining operations and the stand-ins of the removed ones."""
     computed = {operation.name for operation in operations}
     outputs: list[Value] = []
     for output in case.graph.outputs:
@@ -61,9 +61,9 @@ def _with_stand_ins(case: Case, operations: list[Operation], stand_ins: _StandIn
             outputs.append(value)
     outputs += _unseen(case.graph, operations, outputs)
     if operations and not outputs:
-        # All that is left writes to inputs.
+        # All remaining operations write to inputs.
         outputs += [Ref(name) for name in uses(operations[-1])][:1]
-    # Eager does not let an operation write to a leaf that requires a gradient.
+    # Eager mode forbids in-place writes to a leaf that requires a gradient.
     written = {name for operation in operations if writes(operation) for name in list(uses(operation))[:1]}
     added = tuple(
         replace(given, spec=replace(given.spec, requires_grad=False))
@@ -81,7 +81,7 @@ def _with_stand_ins(case: Case, operations: list[Operation], stand_ins: _StandIn
 
 
 class _StandIns:
-    """What stands for the results of removed operations, and the inputs made for that."""
+    """The replacements for the results of removed operations, and the inputs created for them."""
 
     def __init__(self, case: Case, near: bool) -> None:
         self.specs = {given.name: given.spec for given in case.inputs}
@@ -92,7 +92,7 @@ class _StandIns:
         self._gradient = any(given.spec is not None and given.spec.requires_grad for given in case.inputs)
 
     def add(self, operation: Operation) -> None:
-        """Find what stands for the result of an operation."""
+        """Choose the replacement for the result of an operation."""
         near = (
             name for name in uses(operation) if self._near and _alike(self.specs.get(name), operation.spec)
         )
@@ -100,7 +100,7 @@ class _StandIns:
         self.values[operation.name] = self._new(operation.name, operation.spec) if name is None else Ref(name)
 
     def _new(self, name: str, spec: Any) -> Value:
-        """A new input, or for a number the number."""
+        """Return a reference to a new input, or the number itself for a number."""
         if isinstance(spec, (tuple, list)):
             return tuple(self._new(self._unused(f"{name}_{i}"), item) for i, item in enumerate(spec))
         if not isinstance(spec, TensorSpec):
@@ -118,7 +118,7 @@ class _StandIns:
 
 
 def _kept(graph: Graph, names: set[str]) -> set[str]:
-    """The operations that stay: also those of which nobody knows what could stand for their result."""
+    """Return the names of the operations to keep, including used ones whose result has no known spec."""
     kept: set[str] = set()
     needed: set[str] = set()
     for operation in reversed(graph.operations):
@@ -129,7 +129,7 @@ def _kept(graph: Graph, names: set[str]) -> set[str]:
 
 
 def _unseen(graph: Graph, operations: list[Operation], outputs: list[Value]) -> list[Value]:
-    """The results that must become outputs, or else what computes them would have no use any more."""
+    """Return the results that must become outputs so that the operations that compute them stay in use."""
     used = set(references(graph.outputs))
     for operation in reversed(graph.operations):
         if operation.name in used:
@@ -146,14 +146,14 @@ def _unseen(graph: Graph, operations: list[Operation], outputs: list[Value]) -> 
 
 
 def _specs(case: Case) -> dict[str, Any]:
-    """What each input and each operation makes."""
+    """Return the spec of each input and each operation by name."""
     specs: dict[str, Any] = {given.name: given.spec for given in case.inputs}
     return specs | {operation.name: operation.spec for operation in case.graph.operations}
 
 
-def _alike(one: Any, other: Any) -> bool:
+def _alike(spec: Any, other: Any) -> bool:
     return (
-        isinstance(one, TensorSpec)
+        isinstance(spec, TensorSpec)
         and isinstance(other, TensorSpec)
-        and (one.shape, one.dtype, one.device) == (other.shape, other.dtype, other.device)
+        and (spec.shape, spec.dtype, spec.device) == (other.shape, other.dtype, other.device)
     )

@@ -1,4 +1,4 @@
-"""Cases with smaller tensors."""
+"""Reductions of tensor sizes."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from ..cases.case import Case, TensorSpec
 from .reduction_everywhere import constants, rewritten
 
 SMALL = 2
-"""The size to which dimensions are shrunk; with 1 much of what a compiler does has no work left."""
+"""The size to which dimensions are reduced; for size 1, compilers take special paths."""
 
 
 def sizes(case: Case) -> list[int]:
-    """The sizes of dimensions of inputs that could be smaller, the largest first."""
+    """Return the sizes of inputs that could be smaller, the largest first."""
     shapes = [given.spec.shape for given in case.inputs if given.spec is not None]
     return sorted({size for shape in shapes for size in shape if size > SMALL}, reverse=True)
 
 
 def with_smaller(case: Case, size: int, smaller: Iterable[int]) -> Iterator[Case]:
-    """Cases with smaller ones wherever a size occurs: its multiples shrink with it, or they do not."""
+    """Yield cases with a size replaced by smaller ones everywhere, with its multiples and without them."""
     numbers = {leaf for leaf in constants(case.graph) if type(leaf) is int} | set(sizes(case))
     multiples = [number for number in numbers if number >= size and number % size == 0]
     for new in smaller:
@@ -28,7 +28,7 @@ def with_smaller(case: Case, size: int, smaller: Iterable[int]) -> Iterator[Case
 
 
 def resized(case: Case, smaller: dict[int, int]) -> Case:
-    """A case with other sizes: in shapes, and wherever such a number is an argument."""
+    """Return a case with sizes replaced in shapes, and wherever the same number is an argument."""
     return rewritten(
         case,
         lambda leaf: smaller.get(leaf, leaf) if type(leaf) is int else leaf,
@@ -37,7 +37,7 @@ def resized(case: Case, smaller: dict[int, int]) -> Case:
 
 
 def _reshaped(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
-    """A tensor of another shape, laid out in the same order; one with gaps keeps its strides."""
+    """Return a spec with another shape and the same order of dimensions; keep the strides if it has gaps."""
     if shape == spec.shape:
         return spec
     order = sorted(range(len(shape)), key=lambda i: (spec.stride[i], -i))
@@ -47,7 +47,7 @@ def _reshaped(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
 
 
 def dense(shape: tuple[int, ...], order: list[int]) -> tuple[int, ...]:
-    """The strides of a tensor without gaps whose dimensions lie in an order, the innermost first."""
+    """Return the strides of a tensor without gaps; ``order`` has its dimensions, the innermost first."""
     strides, step = [0] * len(shape), 1
     for dimension in order:
         strides[dimension] = step
@@ -56,5 +56,5 @@ def dense(shape: tuple[int, ...], order: list[int]) -> tuple[int, ...]:
 
 
 def contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The strides of a contiguous tensor."""
+    """Return the strides of a contiguous tensor."""
     return dense(shape, list(range(len(shape)))[::-1])

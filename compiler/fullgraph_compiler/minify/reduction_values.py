@@ -1,4 +1,4 @@
-"""Simpler cases with the same operations: plain types and data, no settings, round numbers."""
+"""Reductions that keep the operations: plain dtypes and data, no settings, round numbers."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ _REDUCED = ("float16", "bfloat16")
 
 
 def setting_positions(case: Case) -> range:
-    """The settings, by position."""
+    """Return the positions of the settings."""
     return range(len(case.settings))
 
 
 def without_settings(case: Case, positions: Collection[int]) -> Case:
-    """A case without some settings."""
+    """Return a case without some settings."""
     return replace(case, settings=_others(case.settings, positions))
 
 
 def preamble_positions(case: Case) -> range:
-    """The statements that come first, by position."""
+    """Return the positions of the statements of the preamble."""
     return range(len(case.preamble))
 
 
 def without_preamble(case: Case, positions: Collection[int]) -> Case:
-    """A case without some of the statements that come first."""
+    """Return a case without some statements of the preamble."""
     return replace(case, preamble=_others(case.preamble, positions))
 
 
 def dynamic(case: Case) -> list[str]:
-    """Whether any size is compiled for: one thing or none."""
+    """Return one item if the case is compiled for dynamic shapes, else none."""
     return ["dynamic"] if case.dynamic else []
 
 
 def without_dynamic(case: Case, _: Collection[str]) -> Case:
-    """A case that is compiled for its very sizes."""
+    """Return a case that is compiled for static shapes."""
     return replace(case, dynamic=False)
 
 
@@ -55,29 +55,29 @@ def _others(lines: tuple[str, ...], positions: Collection[int]) -> tuple[str, ..
 
 
 def recorded_inputs(case: Case) -> list[str]:
-    """The inputs that have their real numbers, or ones like them."""
+    """Return the names of the inputs with recorded values or distributions."""
     return [given.name for given in case.inputs if given.spec and given.value != filled(given.spec)]
 
 
 def without_records(case: Case, names: Collection[str]) -> Case:
-    """A case where some inputs have any random numbers instead."""
+    """Return a case with default random values for some inputs."""
     return _with_inputs(case, names, lambda given, spec: replace(given, value=filled(spec)))
 
 
 def inputs_with_gradient(case: Case) -> list[str]:
-    """The inputs that require a gradient."""
+    """Return the names of the inputs that require a gradient."""
     return [given.name for given in case.inputs if given.spec is not None and given.spec.requires_grad]
 
 
 def without_gradient(case: Case, names: Collection[str]) -> Case:
-    """A case where some inputs require no gradient."""
+    """Return a case in which some inputs require no gradient."""
     return _with_inputs(
         case, names, lambda given, spec: replace(given, spec=replace(spec, requires_grad=False))
     )
 
 
 def strided_inputs(case: Case) -> list[str]:
-    """The inputs that are not contiguous."""
+    """Return the names of the inputs that are not contiguous."""
     return [
         given.name
         for given in case.inputs
@@ -86,7 +86,7 @@ def strided_inputs(case: Case) -> list[str]:
 
 
 def without_strides(case: Case, names: Collection[str]) -> Case:
-    """A case where some inputs are contiguous."""
+    """Return a case in which some inputs are contiguous."""
     return _with_inputs(
         case, names, lambda given, spec: replace(given, spec=replace(spec, stride=contiguous(spec.shape)))
     )
@@ -104,14 +104,14 @@ def _with_inputs(case: Case, names: Collection[str], change: Callable[[Input, Te
 
 
 def reduced_dtypes(case: Case) -> list[str]:
-    """The types of low precision that occur."""
+    """Return the dtypes of low precision that occur in a case."""
     used = {given.spec.dtype for given in case.inputs if given.spec is not None}
     used |= {code.text.removeprefix("torch.") for code in constants(case.graph) if isinstance(code, Code)}
     return [dtype for dtype in _REDUCED if dtype in used]
 
 
 def with_float32_instead(case: Case, dtypes: Collection[str]) -> Case:
-    """A case where ``float32`` stands for some types."""
+    """Return a case with some dtypes replaced by ``float32``."""
     texts = {f"torch.{dtype}" for dtype in dtypes}
     return rewritten(
         case,
@@ -121,13 +121,13 @@ def with_float32_instead(case: Case, dtypes: Collection[str]) -> Case:
 
 
 def accelerators(case: Case) -> list[str]:
-    """Whether anything is not on the CPU: one thing or none."""
+    """Return one item if any part of the case is not on the CPU, else none."""
     is_on_one = case.on_accelerator or any(_on_cpu(leaf) != leaf for leaf in constants(case.graph))
     return ["accelerator"] if is_on_one else []
 
 
 def with_cpu_instead(case: Case, _: Collection[str]) -> Case:
-    """A case where everything is on the CPU."""
+    """Return a case with everything on the CPU."""
     return rewritten(case, _on_cpu, lambda spec: replace(spec, device="cpu"))
 
 
@@ -142,12 +142,12 @@ def _on_cpu(leaf: Value) -> Value:
 
 
 def keywords(case: Case) -> list[tuple[str, str]]:
-    """The keyword arguments: the operation's name and the argument's."""
+    """Return the keyword arguments as pairs of the operation's and the argument's name."""
     return [(operation.name, key) for operation in case.graph.operations for key, _ in operation.kwargs]
 
 
 def without_keywords(case: Case, places: Collection[tuple[str, str]]) -> Case:
-    """A case without some keyword arguments."""
+    """Return a case without some keyword arguments."""
 
     def change(operation: Operation) -> Operation:
         kwargs = tuple(item for item in operation.kwargs if (operation.name, item[0]) not in places)
@@ -157,7 +157,7 @@ def without_keywords(case: Case, places: Collection[tuple[str, str]]) -> Case:
 
 
 def numbers(case: Case) -> list[tuple[str, int]]:
-    """The constants that could be rounder: the operation's name and the argument's position."""
+    """Return the constants that could be simpler, as pairs of the operation's name and the position."""
     return [
         (operation.name, i)
         for operation in case.graph.operations
@@ -167,7 +167,7 @@ def numbers(case: Case) -> list[tuple[str, int]]:
 
 
 def with_ones_instead(case: Case, places: Collection[tuple[str, int]]) -> Case:
-    """A case where some constants are 1."""
+    """Return a case with some constants replaced by 1."""
 
     def change(operation: Operation) -> Operation:
         args = tuple(

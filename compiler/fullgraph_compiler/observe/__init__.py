@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 """What a program does, as seen from beside it: torch's structured trace, names, modules, its end.
 
 - ``live``: listen to the structured trace, and add what only the process knows
@@ -7,3 +8,6 @@
 - ``overlay``: the editor's unsaved texts in place of files
 - ``outcome``: how a program ended, and its exceptions
 """
+=======
+"""Observation of a program: torch's structured trace, names, modules, and the outcome."""
+>>>>>>> h-words1

@@ -1,8 +1,8 @@
-"""Listen to the structured trace of this process.
+"""A listener to the structured trace of this process.
 
-The records are those of a log. What a log leaves out, but the process knows while it writes, is
-added to them here: the calls that led to a frame, columns, the full stack behind each guard, the
-tensors that names hold, and the graph node at which a backend gave up.
+The records are those of a log. This module adds data that a log leaves out, but that is available in the
+process: the calls that led to a frame, columns, the full stack of each guard, the tensors bound to names, and
+the graph node at which a backend failed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Sink = Callable[[list[Fact]], None]
 
 
 class TraceListener(logging.Handler):
-    """Gives the facts of each record to ``sink``, in the thread that compiles."""
+    """A log handler that passes the facts of each record to ``sink``, in the thread that compiles."""
 
     def __init__(self, sink: Sink, *, cpp_stacks: bool = False) -> None:
         super().__init__(logging.DEBUG)
@@ -42,25 +42,32 @@ class TraceListener(logging.Handler):
         self._failed = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Interpret one record. Never raises into the user's program."""
-        # pytest puts handlers of its own behind this one, and would print the whole trace of a test
-        # that fails: no handler takes a record below its level.
+        """Interpret one record. Never raises, since the caller is the user's program."""
+        # pytest adds its own handlers after this one, and would print the whole trace of a failing test:
+        # with this level, no other handler accepts the record.
         record.levelno = -1
         metadata: Mapping[str, Any] | None = getattr(record, "metadata", None)
-        if metadata is None or not _is_known(metadata):
+        if metadata is None or not _is_relevant(metadata):
             return
         try:
             seen = _look(metadata, sys._getframe())
             if self._cpp_stacks and "guard_added_fast" in metadata:
+<<<<<<< HEAD
                 seen["cpp_stack"] = trace_compat.cpp_stack()
             found = from_metadata(metadata, str(getattr(record, "payload", None) or ""), seen)
             if found is not None:
                 self._send(self._interpreter.feed(found))
+=======
+                seen["cpp_stack"] = torch_compat.cpp_stack()
+            parsed = from_metadata(metadata, str(getattr(record, "payload", None) or ""), seen)
+            if parsed is not None:
+                self._send(self._interpreter.feed(parsed))
+>>>>>>> h-words1
         except Exception as error:
             self._report(error)
 
     def missed(self, frame: Any, reasons: Callable[[], Sequence[str]]) -> None:
-        """Tell of a call that would be compiled, and is not. Never raises into the user's program."""
+        """Report a late compilation of ``frame``. Never raises, since the caller is the user's program."""
         try:
             code = frame.f_code
             place = StackFrame(code.co_filename, code.co_firstlineno, code.co_name)
@@ -69,7 +76,7 @@ class TraceListener(logging.Handler):
             self._report(error)
 
     def finish(self) -> None:
-        """Send what still waited for a record."""
+        """Send the facts that were still waiting for further records."""
         self._send(self._interpreter.finish())
 
     def _send(self, facts: Iterable[Fact]) -> None:
@@ -78,18 +85,18 @@ class TraceListener(logging.Handler):
             self._sink(batch)
 
     def _report(self, error: Exception) -> None:
-        with contextlib.suppress(Exception):  # the program may have put anything in the place of its stderr
+        with contextlib.suppress(Exception):  # the program may have replaced its stderr
             traceback.print_exc()
         if not self._failed:
             self._failed = True
-            said = traceback.format_exception_only(type(error), error)[-1].strip()
-            message = f"a record of torch's trace could not be read ({said}): findings may be missing"
+            description = traceback.format_exception_only(type(error), error)[-1].strip()
+            message = f"a record of torch's trace could not be read ({description}): findings may be missing"
             hints = ("Please report this with the output log.",)
             self._sink([TargetProblem("warning", message, hints, of_run=True)])
 
 
 def calling_stack(frame: FrameType | None) -> Stack:
-    """The calls that led here, outermost first, without the compiler's own and Fullgraph's."""
+    """Return the calls that led to ``frame``, outermost first, without those of torch and Fullgraph."""
     while frame is not None and _is_machinery(frame):
         frame = frame.f_back
     calls = []
@@ -101,7 +108,7 @@ def calling_stack(frame: FrameType | None) -> Stack:
 
 
 def stack_of_summary(frames: Iterable[Any]) -> Stack:
-    """A stack of ``traceback.FrameSummary`` items, with columns from Python 3.11 on."""
+    """Convert ``traceback.FrameSummary`` items to a stack, with columns from Python 3.11 on."""
     return tuple(
         StackFrame(
             filename=frame.filename,
@@ -115,8 +122,8 @@ def stack_of_summary(frames: Iterable[Any]) -> Stack:
     )
 
 
-def _is_known(metadata: Mapping[str, Any]) -> bool:
-    # Most records are not of use here: they should cost next to nothing.
+def _is_relevant(metadata: Mapping[str, Any]) -> bool:
+    # Most records are not used here, and should cost little.
     artifact = metadata.get("artifact")
     return artifact["name"] in KNOWN_RECORDS if artifact else not KNOWN_RECORDS.isdisjoint(metadata)
 
@@ -145,15 +152,15 @@ def _look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
 
 
 def _calls(graph: Any) -> Stack:
-    """The places of the calls that led to the operations of a graph, each once."""
+    """Return the calls that led to the operations of a graph, without duplicates."""
     stacks = map(parse_frames, map(str.splitlines, names_compat.stacks_of(graph)))
     return tuple(dict.fromkeys(call for stack in stacks for call in stack[:-1]))
 
 
 def _look_at_launches() -> dict[str, Any]:
-    told = kernel_compat.take_launch_notes()
-    stacks = {name: parse_frames(text.splitlines(), linecache.getline) for name, text in told.stacks.items()}
-    return {"nodes": kernel_compat.nodes_of_launches(), "costs": told.costs, "node_stacks": stacks}
+    notes = kernel_compat.take_launch_notes()
+    stacks = {name: parse_frames(text.splitlines(), linecache.getline) for name, text in notes.stacks.items()}
+    return {"nodes": kernel_compat.nodes_of_launches(), "costs": notes.costs, "node_stacks": stacks}
 
 
 def _failure_stack(exception: BaseException) -> Stack:
@@ -169,7 +176,7 @@ def _stack_of_node(node: Any) -> Stack:
 
 
 def _with_columns(stack: Stack, exception: BaseException) -> Stack:
-    """The same stack, with the columns that an older torch leaves out."""
+    """Return the stack with columns added, which older versions of torch leave out."""
     if all(frame.column is not None for frame in stack):
         return stack
     positions = trace_compat.traced_positions(exception)
@@ -183,18 +190,18 @@ def _placed(frame: StackFrame, place: Any) -> StackFrame:
 
 
 def _guard_stacks(guards: Iterable[Any]) -> dict[str, Stack]:
-    """Where each guarded expression was first needed."""
-    known: dict[int, Stack] = {}
+    """Return the stack of the first use of each guarded expression, by the expression."""
+    converted: dict[int, Stack] = {}
     stacks: dict[str, Stack] = {}
     for guard in guards:
         summary = guard.user_stack
         if not summary or guard.name in stacks:
             continue
-        # Guards made at one place share their summary's frames, not the summary: convert each once.
+        # Guards created at one line share the frames of their summary, not the summary: convert each once.
         key = hash(tuple((f.filename, f.lineno, getattr(f, "colno", None)) for f in summary))
-        if key not in known:
-            known[key] = join_stacks((), stack_of_summary(summary))
-        stacks[guard.name] = known[key]
+        if key not in converted:
+            converted[key] = join_stacks((), stack_of_summary(summary))
+        stacks[guard.name] = converted[key]
     return stacks
 
 

@@ -1,4 +1,4 @@
-"""What a program imports, and which environment variables its own files set."""
+"""The modules that a program imports, and the environment variables that its own files set."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ _SETTERS = ("os", "_collections_abc", "collections.abc")
 
 
 class ModuleTracker:
-    """Tells, step by step, what the program has imported since the tracker was made."""
+    """A tracker of the modules imported, and of the variables set, since its creation."""
 
     def __init__(self, program: Program) -> None:
         filename = program.node.partition("::")[0] if isinstance(program, PytestNode) else program.filename
-        # A file that does not compile never gets among the modules.
+        # A file that does not compile never appears in ``sys.modules``.
         self._own_file = os.path.abspath(filename)
-        self._known = set(sys.modules)
+        self._recorded = set(sys.modules)
         self._filenames: set[str] = set()
         self._variables: dict[str, None] = {}
         self._seen = (0, 0)
         _watch_variables(self._variables)
 
     def news(self) -> list[ModulesLoaded]:
-        """What is new, where a glance tells that something is."""
+        """Return the changes since the last call, if a cheap check finds any."""
         return self.rest() if self._seen != (len(sys.modules), len(self._variables)) else []
 
     def rest(self) -> list[ModulesLoaded]:
-        """What is new. Never raises: programs put all kinds of things among the modules."""
+        """Return the changes since the last call. Never raises, whatever is in ``sys.modules``."""
         try:
             return self._look()
         except Exception:
@@ -45,8 +45,8 @@ class ModuleTracker:
 
     def _look(self) -> list[ModulesLoaded]:
         modules, variables = sys.modules.copy(), tuple(self._variables)
-        new = {name: module for name, module in modules.items() if name not in self._known}
-        self._known.update(new)
+        new = {name: module for name, module in modules.items() if name not in self._recorded}
+        self._recorded.update(new)
         files = [self._own_file] if os.path.isfile(self._own_file) else []
         files += filter(None, map(_own_source, new.values()))
         filenames = tuple(name for name in dict.fromkeys(files) if name not in self._filenames)
@@ -58,17 +58,17 @@ class ModuleTracker:
 
 
 def own_modules() -> dict[str, ModuleType]:
-    """The user's own modules by the names of their files, in the order of their import, the program last."""
+    """Return the user's own modules by filename, in the order of their import, with ``__main__`` last."""
     main = sys.modules.get("__main__")
     modules = [module for module in sys.modules.copy().values() if module is not main]
-    found = {_own_source(module): module for module in (*modules, main) if module is not None}
-    return {name: module for name, module in found.items() if name is not None}
+    by_file = {_own_source(module): module for module in (*modules, main) if module is not None}
+    return {name: module for name, module in by_file.items() if name is not None}
 
 
 def _watch_variables(variables: dict[str, None]) -> None:
-    """Keep the names of the environment variables that the program's own files set, from now on.
+    """Record the names of the environment variables that the program's own files set, permanently.
 
-    A function in place of ``os.putenv`` would show in the graph break that a call of it causes.
+    This is an audit hook because a replacement of ``os.putenv`` would appear in graph breaks at its calls.
     """
 
     # Called for tens of thousands of events: a bound method takes three times as long.
@@ -83,7 +83,7 @@ def _watch_variables(variables: dict[str, None]) -> None:
 
 
 def _own_source(module: object) -> str | None:
-    """The source file of a module that is the user's own."""
+    """Return the source file of a module of the user; ``None`` for other modules."""
     filename = _namespace(module).get("__file__")
     if not isinstance(filename, str) or not filename.endswith(tuple(SOURCE_SUFFIXES)):
         return None
@@ -92,7 +92,7 @@ def _own_source(module: object) -> str | None:
 
 
 def _is_library(name: str, module: object) -> bool:
-    """Whether another process gets this module of an installed package by importing its name."""
+    """Tell whether this is a module of an installed package that another process can import by name."""
     spec = _namespace(module).get("__spec__")
     origin = getattr(spec, "origin", None)
     return (
@@ -106,15 +106,15 @@ def _is_library(name: str, module: object) -> bool:
 
 
 def _namespace(module: object) -> dict[str, Any]:
-    # A lazy module loads itself when it is asked for an attribute in the usual way.
-    found: dict[str, Any] = (
+    # A lazy module loads itself at an ordinary access of an attribute.
+    namespace: dict[str, Any] = (
         object.__getattribute__(module, "__dict__") if isinstance(module, ModuleType) else {}
     )
-    return found
+    return namespace
 
 
 def _caller(frame: FrameType | None) -> FrameType | None:
-    """The innermost call of code that has a file, below those that set variables for others."""
+    """Return the innermost frame of code in a file, without modules that set variables for their callers."""
     while frame is not None and (
         frame.f_globals.get("__name__") in _SETTERS or frame.f_code.co_filename.startswith("<")
     ):

@@ -1,7 +1,7 @@
-"""Which tensors the names of the traced code hold: noted as Dynamo gives them their values.
+"""The tensors bound to names in traced code, recorded while Dynamo traces the assignments.
 
-The tensors are those that Dynamo computes with, so their sizes are symbolic where the graph's are. An attempt
-to trace a frame that is given up takes its notes with it.
+These are Dynamo's fake tensors, so their sizes are symbolic if those of the graph are. The notes are attached
+to the graph, so an abandoned attempt to trace a frame drops them.
 """
 
 from __future__ import annotations
@@ -21,45 +21,45 @@ from ..trace.stacks import original_function
 from .tensors import short_name
 
 _NOTES = "_fullgraph_names"
-"""Where the notes are, on the graph that is being traced."""
+"""The attribute of the graph being traced that holds the notes."""
 _TORCH = torch_compat.folder() + os.sep
 
-_Known: TypeAlias = tuple[Any, Any, Any, Any]
-"""Of a tensor: sizes, strides, dtype, device."""
+_TensorInfo: TypeAlias = tuple[Any, Any, Any, Any]
+"""Sizes, strides, dtype and device of a tensor."""
 
 
 def note_names() -> None:
-    """Note from now on what names hold."""
+    """Record the tensors bound to names from now on."""
     names_compat.watch_names(_note)
 
 
 def take_names(graph: Any) -> tuple[tuple[NamedTensor, ...], tuple[Symbol, ...]]:
-    """What was noted while a graph was traced, each thing once, and the symbols in it."""
+    """Return the tensors recorded for a graph, and the symbols of their sizes, both without duplicates."""
     symbols: dict[tuple[str, str, int | None], None] = {}
     tensors: dict[NamedTensor, None] = {}
     for code, name, place, value in vars(graph).pop(_NOTES, ()):
-        # What nobody had needed yet when it got its name may have become a tensor since.
-        known = value if isinstance(value, tuple) else _known(value)
-        tensors[_named(code, name, place, known)] = None
-        if known is not None:
-            symbols.update((symbol, None) for size in known[0] for symbol in names_compat.symbols_of(size))
+        # A lazy variable may have become a tensor since it was bound to the name.
+        tensor = value if isinstance(value, tuple) else _tensor_info(value)
+        tensors[_named(code, name, place, tensor)] = None
+        if tensor is not None:
+            symbols.update((symbol, None) for size in tensor[0] for symbol in names_compat.symbols_of(size))
     return tuple(tensors), tuple(Symbol(*symbol) for symbol in sorted(symbols, key=itemgetter(0)))
 
 
 def _note(graph: Any, code: CodeType, name: str, place: Any, variable: Any) -> None:
     if not _is_foreign(code.co_filename):
         # At once, since an operation in place can change the tensor's sizes.
-        value = _known(variable) or variable
+        value = _tensor_info(variable) or variable
         vars(graph).setdefault(_NOTES, []).append((code, name, place, value))
 
 
 @lru_cache(maxsize=4096)
 def _is_foreign(filename: str) -> bool:
-    """Whether nobody will look at a file: torch's own, and code that was generated."""
+    """Tell whether a file is not the user's: torch's own, or generated code."""
     return filename.startswith((_TORCH, "<"))
 
 
-def _known(variable: Any) -> _Known | None:
+def _tensor_info(variable: Any) -> _TensorInfo | None:
     tensor = names_compat.tensor_behind(variable)
     if tensor is None:
         return None
@@ -70,12 +70,12 @@ def _known(variable: Any) -> _Known | None:
         return None
 
 
-def _named(code: CodeType, name: str, place: Any, known: _Known | None) -> NamedTensor:
+def _named(code: CodeType, name: str, place: Any, info: _TensorInfo | None) -> NamedTensor:
     row, column = place or (code.co_firstlineno, None)
     frame = StackFrame(code.co_filename, row, original_function(code.co_name), column)
-    if known is None:
+    if info is None:
         return NamedTensor(name, "", "", "", frame, parameter=place is None)
-    sizes, strides, dtype, device = known
+    sizes, strides, dtype, device = info
     tensor = f"{short_name(dtype)}[{_joined(sizes)}]"
     return NamedTensor(name, tensor, _joined(strides), str(device), frame, parameter=place is None)
 

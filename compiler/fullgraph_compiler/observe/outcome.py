@@ -1,4 +1,4 @@
-"""How a program ended, and the exceptions that it let out."""
+"""The outcome of a program: its status, and its uncaught exceptions as facts."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _T = TypeVar("_T")
 _NOWHERE: Stack = ()
 
 _MACHINERY = ("fullgraph_compiler", "importlib", "_frozen_importlib", "_pytest", "pluggy")
-"""Modules that start a program and are no part of it."""
+"""Modules that start a program and are not part of it."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The end of a program. ``raised`` are exceptions that nobody caught, in order."""
+    """The outcome of a program. ``raised`` are its uncaught exceptions, in order."""
 
     status: Status
     exit_code: int | None = None
@@ -30,22 +30,22 @@ class Outcome:
 
 
 def not_started(message: str, *hints: str, stack: Stack = ()) -> Outcome:
-    """The outcome of a target that could not begin."""
+    """Return the outcome of a target that could not start, with a message for the user."""
     return Outcome("not-started", problems=(TargetProblem("error", message, hints, stack),))
 
 
 def outcome_of(error: BaseException) -> Outcome:
-    """The outcome of a program that ``error`` ended."""
+    """Return the outcome of a program that ended with ``error``."""
     if not isinstance(error, SystemExit):
         return Outcome("raised", 1, (error,))
     code = error.code if isinstance(error.code, int) else 0 if error.code is None else 1
     if not -(1 << 31) <= code < 1 << 31:
-        code = 255  # what Python ends with then
+        code = 255  # the exit code of Python for numbers out of range
     return Outcome("exited", code, (error,) if code else ())
 
 
 def describe(error: BaseException) -> ProgramRaised:
-    """An uncaught exception as a fact, from the user's first call on."""
+    """Convert an uncaught exception to a fact; its stack begins with the user's first call."""
     trace = _skip_machinery(error.__traceback__)
     return ProgramRaised(
         error=type(error).__qualname__,
@@ -59,14 +59,14 @@ def describe(error: BaseException) -> ProgramRaised:
 
 
 def words_of(error: BaseException) -> str:
-    """What an exception says of itself."""
+    """Return the message of an exception, also of one whose ``__str__`` raises."""
     if isinstance(error, SystemExit) and (error.code is None or isinstance(error.code, int)):
         return _asked(lambda: f"the program ended with exit code {error.code}", "")
     return _asked(lambda: str(error), "(its message cannot be shown: its __str__ raises)")
 
 
 def _asked(ask: Callable[[], _T], otherwise: _T) -> _T:
-    """What is asked of a program's own exception, whose methods may raise whatever they like."""
+    """Return ``ask()``, or ``otherwise`` if that raises: exceptions of a program may override any method."""
     try:
         return ask()
     except BaseException:
@@ -78,7 +78,7 @@ def _stack(trace: TracebackType | None) -> Stack:
 
 
 def _skip_machinery(trace: TracebackType | None) -> TracebackType | None:
-    """The traceback from the user's first call on: what started the program is not part of it."""
+    """Return the traceback from the user's first call on, without the modules that start the program."""
     while trace is not None:
         module = str(trace.tb_frame.f_globals.get("__name__", ""))
         if not module.startswith(_MACHINERY):
@@ -90,7 +90,7 @@ def _skip_machinery(trace: TracebackType | None) -> TracebackType | None:
 def _syntax_error_place(error: BaseException) -> Stack:
     if not isinstance(error, SyntaxError) or not error.filename or not error.lineno:
         return ()
-    # Offsets count characters from 1; the end is missing, or the start again, where nothing is known.
+    # Offsets count characters from 1; an unknown end is missing or equals the start.
     line, start = error.text or "", max((error.offset or 1) - 1, 0)
     end = (error.end_offset or 0) - 1 if error.end_lineno == error.lineno else 0
     column, end_column = (len(line[:offset].encode()) for offset in (start, max(end, start + 1)))

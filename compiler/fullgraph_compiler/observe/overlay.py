@@ -1,7 +1,7 @@
-"""Texts of an editor, seen by this process in place of the files that they will be saved to.
+"""Unsaved texts of an editor, which this process uses in place of the files on disk.
 
-Imports, scripts, ``inspect`` and tracebacks see them. A program that opens a source file as data, and a
-process that the program spawns, see what is on disk.
+Imports, scripts, ``inspect`` and tracebacks use them. A program that opens a source file as data, and
+processes that it starts, read the file on disk.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import Any
 from ..facts import SourceText
 
 _texts: dict[str, str] = {}
-"""By real path: the editor may know a file by another link than the program does."""
+"""The texts by real path: editor and program may reach a file through different links."""
 
 
 def install(texts: tuple[SourceText, ...]) -> None:
-    """Let this process see ``texts``, for good. Nothing is patched when there are none."""
+    """Make this process use ``texts``, permanently. Patches nothing if there are none."""
     if not texts:
         return
     _texts.update({_real_path(text.filename): text.text for text in texts})
@@ -32,20 +32,20 @@ def install(texts: tuple[SourceText, ...]) -> None:
 
 
 def read(filename: str) -> bytes:
-    """The bytes of a source file, as the program is to see them. Raises ``OSError`` like a file."""
+    """Return the bytes of a source file or of its unsaved text. Raises ``OSError`` as reading a file does."""
     text = _text_of(filename)
     if text is not None:
         return encode(text)
     if not stat.S_ISREG(os.stat(filename).st_mode):
-        # A pipe could keep the run waiting until its time is up, and a device has no end.
+        # A pipe could block the run until its time limit, and a device has no end.
         raise OSError(errno.EINVAL, "it is not a regular file")
     return Path(filename).read_bytes()
 
 
 def encode(text: str) -> bytes:
-    """The bytes that Python reads as ``text``: in the encoding that its first lines declare.
+    """Encode a source text in the encoding that its first lines declare.
 
-    Text that has no form in that encoding becomes UTF-8, as most editors would save it.
+    Text that this encoding cannot represent becomes UTF-8, as most editors would save it.
     """
     data = text.encode("utf-8", "surrogatepass")
     try:

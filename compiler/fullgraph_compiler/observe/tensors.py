@@ -11,7 +11,7 @@ from ..facts import dtypes
 
 @dataclass(frozen=True)
 class TensorFactory:
-    """Makes tensors by indexing: ``f32[3]``, ``f32[2, 3]``, ``f32[()]``.
+    """A factory that creates tensors by indexing: ``f32[3]``, ``f32[2, 3]``, ``f32[()]``.
 
     Floating point and complex values are normally distributed. Integers and booleans are 0 or 1, so
     that they serve as indices into nearly anything.
@@ -20,7 +20,7 @@ class TensorFactory:
     dtype: torch.dtype
 
     def __getitem__(self, shape: int | tuple[int, ...]) -> torch.Tensor:
-        """A new tensor of the given shape."""
+        """Return a new tensor of the given shape."""
         size = shape if isinstance(shape, tuple) else (shape,)
         if self.dtype.is_complex:
             return torch.randn(size, dtype=torch.complex64).to(self.dtype)
@@ -30,11 +30,11 @@ class TensorFactory:
 
 
 def short_name(dtype: torch.dtype) -> str:
-    """How torch calls a dtype in its graphs: ``f32``; its whole name, of one that has no short one here."""
+    """Return the short name of a dtype in torch's graphs, ``f32``; its whole name if it has none."""
     return dtypes.short_name(str(dtype))
 
 
 def factories() -> dict[str, TensorFactory]:
-    """One factory for each dtype that this torch has, under torch's short name."""
-    found = {name: getattr(torch, dtype, None) for name, dtype in dtypes.DTYPES.items()}
-    return {name: TensorFactory(dtype) for name, dtype in found.items() if dtype is not None}
+    """Return a factory for each dtype that this torch has, by torch's short name."""
+    dtypes_by_name = {name: getattr(torch, dtype, None) for name, dtype in dtypes.DTYPES.items()}
+    return {name: TensorFactory(dtype) for name, dtype in dtypes_by_name.items() if dtype is not None}

@@ -1,5 +1,6 @@
-"""Kernels for a GPU that is not there.
+"""Previews: kernels for an absent GPU.
 
+<<<<<<< HEAD
 Each graph is moved to the GPU, compiled for it, and runs uncompiled: by this torch (:mod:`.here`), or by that
 of another interpreter (:mod:`.elsewhere`).
 
@@ -9,6 +10,10 @@ of another interpreter (:mod:`.elsewhere`).
 - ``attention``: which kernel attention takes on a GPU
 - ``building``: compile kernels down to machine code, and load none
 - ``self_test``: a program with a function for each thing that a preview can do
+=======
+Each graph is moved to the GPU and compiled for it, while the program runs it uncompiled: by this torch
+(:mod:`.here`), or by the torch of another interpreter (:mod:`.elsewhere`).
+>>>>>>> h-words1
 """
 
 from __future__ import annotations
@@ -20,18 +25,18 @@ from .here import Here
 
 
 def preview_of(request: RunRequest) -> Here | Elsewhere | None:
-    """What a run does for a GPU that is not there, if it is for one."""
+    """Return the preview for a request with a ``device``; ``None`` without one, or if none is possible."""
     if not request.switches.device:
         return None
     reason = preview_compat.why_not()
     if not reason:
         return Here(request.switches.device)
-    # Without kernels there is nothing that another torch would do otherwise.
+    # Only for kernels would another torch make a difference.
     return Elsewhere(request.switches.device, reason) if request.depth == "kernels" else None
 
 
 def no_preview(request: RunRequest) -> tuple[str, ...]:
-    """What a person has to know who wants a GPU that this run is not for."""
+    """Return a sentence for a request whose ``device`` cannot be previewed; nothing without a device."""
     if not request.switches.device:
         return ()
     return (f"{preview_compat.why_not()}: the program ran on the CPU.",)

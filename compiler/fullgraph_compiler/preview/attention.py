@@ -1,7 +1,7 @@
-"""Which kernel attention takes on a GPU: torch asks the driver, and takes the slowest without one.
+"""The choice of the attention kernel on a GPU: torch asks the driver; without one it uses the slowest kernel.
 
-The rules are those of ``aten/src/ATen/native/transformers/cuda/sdp_utils.cpp``, as far as they decide among
-kernels that a person would meet; what was measured on a device is in ``docs/preview.md``.
+The rules are those of ``aten/src/ATen/native/transformers/cuda/sdp_utils.cpp`` for commonly used kernels;
+``docs/preview.md`` has measurements on a device.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ _torch_attention = functional.scaled_dot_product_attention
 _HALF = (torch.float16, torch.bfloat16)
 _WIDEST = 256
 _MASKED = -65504.0
-"""What torch adds to masked scores for cuDNN, whatever their type."""
+"""The value that torch adds to masked scores for cuDNN, for any dtype."""
 
 
 def choose(graph: GraphModule) -> None:
-    """Have a graph's attention take the kernel that it would take on the GPU."""
+    """Make the attention in a graph use the kernel that it would use on the GPU."""
     targets = (_torch_attention, torch.ops.aten.scaled_dot_product_attention.default)
     for module in graph.modules():
         if isinstance(module, GraphModule):
@@ -40,9 +40,9 @@ def attend(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> torch.Tensor:
-    """``scaled_dot_product_attention``, by the kernel that a GPU would take.
+    """Compute ``scaled_dot_product_attention`` with the kernel that a GPU would use.
 
-    Tensors are (batch, heads, length, width).
+    Tensors have the shape (batch, heads, length, width).
     """
     settings: dict[str, Any] = {"scale": scale}
     kernel = _kernel(query, key, value, attn_mask, dropout_p, is_causal)
@@ -82,7 +82,7 @@ def _kernel(
     dropout: float,
     is_causal: bool,
 ) -> str:
-    """``cudnn``, ``flash``, ``efficient`` or ``math``."""
+    """Return the kernel: ``cudnn``, ``flash``, ``efficient`` or ``math``."""
     width, length = query.size(-1), query.size(-2)
     if not query.is_cuda or query.dim() != 4 or query.dtype is torch.float64:
         return "math"
@@ -98,12 +98,12 @@ def _kernel(
 
 
 def _prefers_cudnn() -> bool:
-    """On GPUs for data centres since Hopper, with the cuDNN of the supported versions of torch."""
+    """Tell whether torch prefers cuDNN: on GPUs for data centres since Hopper, in supported versions."""
     return torch.cuda.get_device_capability() in ((9, 0), (10, 0))
 
 
 def _for_cudnn(mask: torch.Tensor | None, query: torch.Tensor) -> torch.Tensor | None:
-    """A mask as cuDNN's kernel takes it: as what is added to the scores."""
+    """Convert a mask for the cuDNN kernel: to values that are added to the scores."""
     if mask is None or mask.dtype is not torch.bool:
         return mask
     masked = torch.full((), _MASKED, dtype=query.dtype, device=query.device)
@@ -111,7 +111,7 @@ def _for_cudnn(mask: torch.Tensor | None, query: torch.Tensor) -> torch.Tensor |
 
 
 def _for_efficient(mask: torch.Tensor | None, query: torch.Tensor, key: torch.Tensor) -> torch.Tensor | None:
-    """A mask as the memory-efficient kernel takes it: of the size of the scores."""
+    """Convert a mask for the memory-efficient kernel: to values in the shape of the scores."""
     if mask is None:
         return None
     if mask.dtype is torch.bool:

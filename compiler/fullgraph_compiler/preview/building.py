@@ -1,4 +1,4 @@
-"""The forms on the way to machine code of kernels that were written for a GPU that is not there."""
+"""Compilation of generated kernels for an absent GPU to their intermediate forms and machine code."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ..facts import CodeGenerated, Kernel, KernelCompiled
 _FIGURE = re.compile(r"(?P<name>[A-Z]+):(?P<figure>\d+)")
 _FIGURE_OF_AMD = re.compile(r"^\s*\.(?P<name>vgpr(_spill)?_count):\s*(?P<figure>\d+)", re.MULTILINE)
 _REGISTER = 4
-"""Its bytes: what is spilled is told in registers."""
+"""The size of a register in bytes, to convert spilled bytes to registers."""
 
 _log = logging.getLogger(__name__)
 
 
 def build(codes: Iterable[CodeGenerated]) -> Iterator[KernelCompiled]:
-    """Compile the Triton kernels of some code, each once, as far as the assembler goes. None is loaded."""
+    """Compile the Triton kernels of generated code, each once, without loading them."""
     for code in codes:
         for kernel in {
             kernel.name: kernel for kernel in code.kernels if kernel.language == "triton"
@@ -38,20 +38,20 @@ def build(codes: Iterable[CodeGenerated]) -> Iterator[KernelCompiled]:
 def _built(filename: str, kernel: Kernel) -> KernelCompiled:
     built = kernel_compat.build_kernel(kernel.source)
     texts = tuple((form, built.texts[form]) for form in FORMS if form in built.texts)
-    told = KernelCompiled(
+    compiled = KernelCompiled(
         filename, kernel.name, texts, built.settings, shared=built.shared, others=built.others
     )
     if assembly := built.texts.get("amdgcn"):
-        usage = {found["name"]: int(found["figure"]) for found in _FIGURE_OF_AMD.finditer(assembly)}
-        return replace(told, registers=usage["vgpr_count"], spills=usage["vgpr_spill_count"])
+        usage = {match["name"]: int(match["figure"]) for match in _FIGURE_OF_AMD.finditer(assembly)}
+        return replace(compiled, registers=usage["vgpr_count"], spills=usage["vgpr_spill_count"])
     if usage := _usage(built.machine_code):
         spills = (usage.get("STACK", 0) + usage.get("LOCAL", 0)) // _REGISTER
-        return replace(told, registers=usage.get("REG"), spills=spills)
-    return told
+        return replace(compiled, registers=usage.get("REG"), spills=spills)
+    return compiled
 
 
 def _usage(machine_code: bytes) -> dict[str, int]:
-    """What a thread uses: ``REG``, and ``STACK`` and ``LOCAL`` in bytes; nothing if the tool is missing."""
+    """Return the usage per thread: ``REG``, and ``STACK`` and ``LOCAL`` in bytes; empty without the tool."""
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(machine_code)
         file.flush()
@@ -61,4 +61,4 @@ def _usage(machine_code: bytes) -> dict[str, int]:
         except (OSError, subprocess.CalledProcessError):
             return {}
     _, _, usage = output.rpartition("Function ")
-    return {found["name"]: int(found["figure"]) for found in _FIGURE.finditer(usage.partition(":")[2])}
+    return {match["name"]: int(match["figure"]) for match in _FIGURE.finditer(usage.partition(":")[2])}

@@ -1,4 +1,4 @@
-"""Graphs for another interpreter, where this one's torch cannot write kernels for a GPU."""
+"""Previews by another interpreter, if the torch of this one cannot write kernels for a GPU."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _RUN = "compiled(Repro(), arguments)(*arguments)\n"
 
 
 class Elsewhere:
-    """Writes each graph that is captured as a program."""
+    """A preview that writes each captured graph as a program for another interpreter."""
 
     def __init__(self, device: str, reason: str) -> None:
         self._device = device
@@ -24,15 +24,15 @@ class Elsewhere:
         self._problems: list[TargetProblem] = []
 
     def prepare(self) -> None:
-        """Take the place of the program's backends."""
+        """Replace the program's backends."""
         GraphKeeper(self._folder, self._missed).install()
 
     def first(self) -> RanDry:
-        """What is known ahead of the program."""
+        """Return the fact about the dry run that is reported before the program runs."""
         return RanDry(self._device)
 
     def rest(self) -> Iterator[Fact]:
-        """What became of the graphs."""
+        """Yield the graphs, and problems of those that cannot be written, after the program ran."""
         yield from self._problems
         graphs = (case.load(path) for path in sorted(self._folder.glob("*.case")) if path.stat().st_size)
         yield PreviewDeferred(
@@ -55,5 +55,5 @@ def _written(graph: case.Case) -> WrittenGraph:
     )
     text = "".join((repro.program(graph), _INPUTS, *marks, _RUN))
     rows = range(1, text.count("\n") + 1)
-    found = ((row, places.calls_at(graph, text, row)) for row in rows)
-    return WrittenGraph(graph.compile_id, text, tuple(place for place in found if place[1]))
+    stacks = ((row, places.calls_at(graph, text, row)) for row in rows)
+    return WrittenGraph(graph.compile_id, text, tuple(place for place in stacks if place[1]))

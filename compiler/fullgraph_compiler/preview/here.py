@@ -1,4 +1,4 @@
-"""Kernels for a GPU, written by this very torch."""
+"""Previews by the torch of this process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .moving import for_gpu
 
 
 class Here:
-    """Makes this process believe in a device, and compiles what TorchInductor writes for it."""
+    """A preview that simulates a device in this process, and compiles TorchInductor's kernels for it."""
 
     def __init__(self, device: str) -> None:
         self._device = device
@@ -21,27 +21,27 @@ class Here:
         self._codes: list[CodeGenerated] = []
 
     def prepare(self) -> None:
-        """Change torch, for good."""
+        """Patch torch to simulate the device, permanently."""
         inductor_compat.import_inductor()
         device = DEVICES[self._device]
         pretence = Pretence(device, for_gpu, attend)
         self._limits = tuple(
-            f"This torch previews no {patch.needed_for}: {patch.replaces} is another here."
+            f"This torch previews no {patch.needed_for}: {patch.replaces} differs here."
             for patch in preview_compat.stand_in(pretence)
         )
         if device.architecture:
-            self._limits += ("What a torch that is built for ROCm would do otherwise is not known.",)
+            self._limits += ("A torch built for ROCm may behave differently.",)
 
     def first(self) -> RanDry:
-        """What is known ahead of the program."""
+        """Return the fact about the dry run that is reported before the program runs."""
         return RanDry(self._device, self._limits)
 
     def take(self, facts: Sequence[Fact]) -> None:
-        """Note the code among what the run tells."""
+        """Record the generated code among the facts of the run."""
         self._codes += (fact for fact in facts if isinstance(fact, CodeGenerated))
 
     def rest(self) -> Iterator[Fact]:
-        """The kernels, compiled; and what only the device could tell of them."""
+        """Yield the compiled kernels, then the aspects of them that only the device can show."""
         if not self._codes:
             return
         tried = False
@@ -51,5 +51,5 @@ class Here:
         unknown = dict.fromkeys(preview_inductor_compat.unmeasured)
         if tried:
             unknown["which settings of a kernel are the fastest: of several, the first are shown"] = None
-        only = (f"Only the device can tell {what}." for what in unknown)
+        only = (f"Only the device can tell {aspect}." for aspect in unknown)
         yield RanDry(self._device, (*self._limits, *only))

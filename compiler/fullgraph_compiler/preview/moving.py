@@ -1,7 +1,7 @@
-"""Graphs of a program that ran on the CPU, as if it had run on the GPU.
+"""Conversion of graphs of a program that runs on the CPU to the GPU.
 
-A program that asks for a GPU gets tensors on it and is left alone. One that does not, such as an example call
-(``f32[8]``), would be compiled for the CPU: its graphs are moved as a whole, before AOTAutograd sees them.
+A program that asks for a GPU gets tensors on it, and its graphs stay unchanged. Others, such as an example
+call (``f32[8]``), would be compiled for the CPU: their graphs are moved as a whole, before AOTAutograd.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _GPU = torch.device("cuda", 0)
 
 
 def for_gpu(graph: GraphModule, inputs: Sequence[Any]) -> tuple[GraphModule, list[Any]]:
-    """A copy of one of Dynamo's graphs, with inputs, to be compiled for the GPU; the graph stays as it is.
+    """Return a copy of one of Dynamo's graphs and inputs for it, to be compiled for the GPU.
 
-    Both are on the GPU unless the graph has a tensor there already: then it is as the program wants it.
+    Both are on the GPU, unless the graph has a tensor there already: then the devices are the program's.
     """
     tensors = [*_constants(graph).values(), *(item for item in inputs if isinstance(item, torch.Tensor))]
     copied = copy.deepcopy(graph, {id(tensor): tensor for tensor in tensors})
@@ -39,7 +39,7 @@ def for_gpu(graph: GraphModule, inputs: Sequence[Any]) -> tuple[GraphModule, lis
         for node in module.graph.nodes:
             node.args, node.kwargs = map_aggregate(node.args, _to_gpu), map_aggregate(node.kwargs, _to_gpu)
         module.recompile()
-    # Dynamo's own values of its inputs have the symbols of dynamic sizes, which the program's have not.
+    # Dynamo's own values of its inputs have symbolic sizes, which the real inputs do not have.
     traced = [node.meta.get("example_value") for node in graph.graph.nodes if node.op == "placeholder"]
     return copied, [_input(value, given, mode) for value, given in zip(traced, inputs, strict=True)]
 
@@ -51,7 +51,7 @@ def _input(traced: Any, given: Any, mode: Any) -> Any:
 
 
 def _moved(tensor: torch.Tensor, mode: Any) -> torch.Tensor:
-    """A tensor like another one, without data, on the GPU."""
+    """Return a tensor without data on the GPU, with the metadata of another one."""
     with mode:
         moved = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=_GPU)
     return moved.requires_grad_(tensor.requires_grad)
@@ -64,10 +64,10 @@ def _to_gpu(value: Any) -> Any:
 
 
 def _modules(graph: GraphModule) -> Iterator[GraphModule]:
-    """The graph and those in it (of checkpoints, branches, score functions)."""
+    """Return the graph and its subgraphs (of checkpoints, branches, score functions)."""
     return (module for module in graph.modules() if isinstance(module, GraphModule))
 
 
 def _constants(graph: GraphModule) -> dict[str, torch.Tensor]:
-    """The tensors that a graph has itself."""
+    """Return the parameters and buffers of a graph by name."""
     return {**dict(graph.named_parameters()), **dict(graph.named_buffers())}

@@ -1,7 +1,7 @@
-"""A program with a function for each thing that a preview can do.
+"""A program with a function for each feature of a preview.
 
-Whatever torch it runs with: where a function has no kernels in its report, that torch cannot be previewed in
-this. ``fullgraph devices --check`` shows it as a table.
+If the report of a run has no kernels for a function, previews with that torch do not support the feature.
+``fullgraph devices --check`` shows this as a table.
 """
 
 # mypy: disable-error-code="untyped-decorator"
@@ -19,31 +19,31 @@ _GPU = "cuda" if torch.cuda.is_available() else "cpu"
 
 @torch.compile
 def pointwise_and_reduction(x: torch.Tensor) -> torch.Tensor:
-    """The least that there is."""
+    """Compute a pointwise kernel and a reduction."""
     return (x * 2).softmax(-1).sum()
 
 
 @torch.compile
 def backward(x: torch.Tensor) -> torch.Tensor:
-    """What gradients are computed with is compiled, too."""
+    """Compute a result whose backward pass is compiled, too."""
     return x.sin().square().sum()
 
 
 @torch.compile(dynamic=True)
 def dynamic_sizes(x: torch.Tensor) -> torch.Tensor:
-    """Kernels for sizes that are symbols."""
+    """Compute with kernels for symbolic sizes."""
     return x.cos().sum(0)
 
 
 @torch.compile
 def attention(x: torch.Tensor) -> torch.Tensor:
-    """The choice of a kernel for attention."""
+    """Compute attention, for which torch chooses among kernels."""
     return functional.scaled_dot_product_attention(x * 2, x, x, is_causal=True) + 1
 
 
 @torch.compile(mode="max-autotune-no-cudagraphs")
 def matrix_product_templates(x: torch.Tensor) -> torch.Tensor:
-    """The templates of TorchInductor, which it measures otherwise."""
+    """Compute a matrix product with templates, among which TorchInductor chooses by measurement."""
     return (x @ x).relu()
 
 

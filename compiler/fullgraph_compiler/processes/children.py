@@ -1,4 +1,4 @@
-"""Forked children of a worker: each does one thing, and answers once, or dies, or takes too long."""
+"""Forked children of a worker: each computes one answer, unless it dies or exceeds a limit."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from . import processes
 
 _CHUNK = 1 << 20
 _WATCH_SECONDS = 0.1
-"""How often the memory of children is looked at."""
+"""The interval of checks of the children's memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a child ended: with its answer, an exit code (negative for a signal), out of time or of memory."""
+    """The end of a child: its answer, an exit code (negative for a signal), or an exceeded limit."""
 
     answer: Any = None
     answered: bool = False
@@ -33,12 +33,12 @@ class Ended:
 
     @property
     def out_of_time(self) -> bool:
-        """Whether it was killed because it took too long."""
+        """Whether the child was killed because it took too long."""
         return not self.answered and self.code is None and not self.out_of_memory
 
 
 class Child:
-    """A child that computes ``work()`` in so much time and memory. Whoever starts one calls :meth:`end`."""
+    """A child that computes ``work()`` within so many seconds and bytes; the caller must call :meth:`end`."""
 
     def __init__(self, work: Callable[[], Any], seconds: float | None, memory: int | None = None) -> None:
         self.started = time.monotonic()
@@ -53,14 +53,14 @@ class Child:
         if self.pid == 0:
             os.close(self.reader)
             _work(work, writer, parent)
-        with contextlib.suppress(OSError):  # whoever of the two comes first
+        with contextlib.suppress(OSError):  # the child does the same: the first of the two succeeds
             os.setpgid(self.pid, self.pid)
         os.close(writer)
-        # Not the end of the pipe tells that it has ended: whatever it has started may hold that open.
+        # The end of the pipe does not show that it ended: processes that it started may hold that open.
         self.death = os.pidfd_open(self.pid)
 
     def read(self) -> bool:
-        """Take what has come. Returns whether that was all."""
+        """Read the available data; return whether the pipe is at its end."""
         with contextlib.suppress(BlockingIOError):
             while chunk := os.read(self.reader, _CHUNK):
                 self._data += chunk
@@ -68,38 +68,38 @@ class Child:
         return False
 
     def overspends(self) -> bool:
-        """Whether it uses more memory than it may."""
+        """Tell whether the child and its descendants exceed the memory limit."""
         self.out_of_memory = self.memory is not None and processes.uses_more_than(self.pid, self.memory)
         return self.out_of_memory
 
     def end(self) -> Ended:
-        """How it ended, or that it had no more time or memory."""
-        found, status = os.waitpid(self.pid, os.WNOHANG)
-        # What it has started and left behind ends with it.
+        """Kill the child if it is still running, with its process group; return how it ended."""
+        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        # Processes that it started end with it.
         with contextlib.suppress(OSError):
             os.killpg(self.pid, signal.SIGKILL)
-        if not found:
+        if not pid:
             os.waitpid(self.pid, 0)
         self.read()
         os.close(self.reader)
         os.close(self.death)
         seconds = time.monotonic() - self.started
-        if found and self._data:
+        if pid and self._data:
             with contextlib.suppress(Exception):
                 return Ended(pickle.loads(self._data), answered=True, seconds=seconds)
-        code = os.waitstatus_to_exitcode(status) if found else None
-        return Ended(code=code, seconds=seconds, out_of_memory=self.out_of_memory and not found)
+        code = os.waitstatus_to_exitcode(status) if pid else None
+        return Ended(code=code, seconds=seconds, out_of_memory=self.out_of_memory and not pid)
 
 
 def run_child(work: Callable[[], Any], seconds: float | None = None, memory: int | None = None) -> Ended:
-    """Do ``work()`` in a child, and wait for it."""
+    """Compute ``work()`` in a child, limited to ``seconds`` and ``memory`` bytes, and wait for it."""
     child = Child(work, seconds, memory)
     wait_for({child})
     return child.end()
 
 
 def wait_for(children: set[Child]) -> Child:
-    """The next one of some children that has ended, or has no more time or memory."""
+    """Wait for the next child that ended or exceeded a limit, and return it."""
     with selectors.DefaultSelector() as selector:
         for child in children:
             selector.register(child.reader, selectors.EVENT_READ, child)
@@ -116,8 +116,8 @@ def wait_for(children: set[Child]) -> Child:
             now = time.monotonic()
             late = (child for child in children if child.deadline is not None and child.deadline <= now)
             greedy = (child for child in children if child.overspends())
-            if (found := next(itertools.chain(late, greedy), None)) is not None:
-                return found
+            if (over_limit := next(itertools.chain(late, greedy), None)) is not None:
+                return over_limit
 
 
 def _work(work: Callable[[], Any], writer: int, parent: int) -> None:

@@ -1,4 +1,4 @@
-"""Whether there is a GPU, without opening it."""
+"""Detection of a GPU without opening it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import sys
 from typing import Final
 
 GPU_DEVICES: Final = ("/dev/nvidiactl", "/dev/kfd")
-"""What a process has open that uses a GPU, on Linux."""
+"""The device files that every process with a GPU has open, on Linux."""
 
 
 def has_gpu() -> bool:
-    """Whether torch may find a GPU here. To ask it would open the GPU."""
+    """Tell whether torch may find a GPU; to ask torch itself would open the GPU."""
     import torch
 
     if torch.version.cuda is None and torch.version.hip is None:

@@ -1,4 +1,4 @@
-"""What Linux knows about processes: who descends from whom, how much memory they use, who dies with whom."""
+"""Linux processes: their descendants, memory, threads and open devices, and their end (prctl(2), proc(5))."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def adopt_orphans() -> None:
 
 
 def prefer_for_oom_kill() -> None:
-    """When the machine runs out of memory, this process goes before the editor does (proc(5))."""
+    """Make this process the first to be killed, before the editor, if memory runs out (proc(5))."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
 
 
 def children(pid: int) -> Iterator[int]:
-    """The processes that a process has for children now."""
+    """Yield the ids of the current children of a process."""
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
             # A thread may end while we look.
@@ -43,26 +43,26 @@ def children(pid: int) -> Iterator[int]:
 
 
 def descendants(pid: int) -> Iterator[int]:
-    """All processes below a process."""
+    """Yield the ids of all descendants of a process."""
     for child in children(pid):
         yield child
         yield from descendants(child)
 
 
 def uses_more_than(pid: int, limit: int) -> bool:
-    """Whether a process and its descendants use more bytes of memory than the limit."""
+    """Tell whether a process and its descendants use more than ``limit`` bytes of memory."""
     family = [pid, *descendants(pid)]
-    # What they share is counted for each at first: the exact figure costs milliseconds.
+    # The cheap sum counts shared memory repeatedly; the exact sum takes milliseconds.
     return sum(map(_resident, family)) > limit and sum(map(_proportional, family)) > limit
 
 
 def threads() -> int:
-    """How many threads this process has, those of native libraries included."""
+    """Return the number of threads of this process, those of native libraries included."""
     return len(os.listdir("/proc/self/task"))
 
 
 def has_open(devices: Collection[str]) -> bool:
-    """Whether this process has opened one of some devices."""
+    """Tell whether this process has one of these device files open."""
     for name in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):
             if os.readlink(f"/proc/self/fd/{name}") in devices:
@@ -77,7 +77,7 @@ def _resident(pid: int) -> int:
 
 
 def _proportional(pid: int) -> int:
-    """Resident bytes, with a share of what other processes use as well (``Pss`` of smaps_rollup)."""
+    """Return the proportional set size (``Pss``) in bytes, which splits shared memory among its users."""
     with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps_rollup") as file:
         for line in file:
             if line.startswith("Pss:"):

@@ -1,4 +1,4 @@
-"""Write a recorded call as a Python file that makes it again."""
+"""Repros of recorded calls: Python files that repeat a call."""
 
 from __future__ import annotations
 
@@ -15,21 +15,19 @@ from ..facts import FaultLocated
 from .record import RecordedCall
 
 _WIDTH = 100
-_HOLDS = (
-    "ARGUMENTS holds all that the call was given, and the object that it is a method of, weights included."
-)
+_HOLDS = "ARGUMENTS contains everything passed to the call, and the object of a method, weights included."
 
 
 def write(call: RecordedCall, fault: FaultLocated, environment: str) -> str:
-    """The whole file, which sees for itself whether the call still fails in this way."""
+    """Return the whole repro, which checks itself whether the call still fails in the same way."""
     failure = fault.failure
     line = failure.message.splitlines()[0] if failure.message else ""
-    what = "wrong result" if failure.kind == "accuracy" else failure.error
+    fault_name = "wrong result" if failure.kind == "accuracy" else failure.error
     places = [
         f"    {Path(frame.filename).name}:{frame.row} in {frame.function}" for frame in fault.stack[-1:]
     ]
     header = [
-        f"Dynamo fails: {what}: {line}",
+        f"Dynamo fails: {fault_name}: {line}",
         "One call of the program, recorded.",
         *(["", *places, ""] if places else []),
         "Run it to see whether it still fails (with --raise, by its traceback): exit code 0 if so, else 1.",
@@ -69,7 +67,7 @@ def tensors(value):
     if isinstance(value, dict):
         value = list(value.values())
     items = value if isinstance(value, (tuple, list)) else []
-    return [found for item in items for found in tensors(item)]""",
+    return [tensor for item in items for tensor in tensors(item)]""",
         """\
 def main():
     results = []
@@ -77,8 +75,8 @@ def main():
         torch.manual_seed(0)
         with torch.compiler.set_stance(stance):
             results.append(tensors(replay()))
-    for number, (plain, found) in enumerate(zip(*results)):
-        if message := difference(f"result {number}", found, plain, None):
+    for number, (plain, result) in enumerate(zip(*results)):
+        if message := difference(f"result {number}", result, plain, None):
             print("Still fails:", message)
             return 0
     print("No longer fails.")

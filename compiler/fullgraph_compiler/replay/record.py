@@ -1,4 +1,4 @@
-"""Record the call of a compiled function: what it takes to make the same call elsewhere."""
+"""Recording of the call of a compiled function, with everything needed to repeat it in another process."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _CALLS = frozenset({"__call__", "_call_impl", "_wrapped_call_impl"})
 class RecordedCall:
     """A call, with the part of the program that it needs.
 
-    ``callee`` is a Python expression for what is called: a name of ``preamble``, or ``owner`` or an
-    attribute of it. ``arguments`` is the pickle of ``(owner, args, kwargs)``, in which the names of
-    ``modules`` stand for the program's own. ``is_compiled`` says whether ``callee`` is compiled by its
-    definition; if not, ``options`` are those of ``torch.compile``.
+    ``callee`` is a Python expression for the called function: a name in ``preamble``, or ``owner`` or an
+    attribute of it. ``arguments`` is the pickle of ``(owner, args, kwargs)``, which refers to the program's
+    own modules in ``modules``. ``is_compiled`` is whether the definition of ``callee`` compiles it; if not,
+    ``options`` are those of ``torch.compile``.
     """
 
     callee: str
@@ -36,25 +36,25 @@ class RecordedCall:
     is_compiled: bool
     options: dict[str, Any]
     place: Stack
-    """The function's first line."""
+    """The first line of the function."""
 
 
 def record_call(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], options: dict[str, Any]
 ) -> RecordedCall:
-    """Record a call of a function that ``torch.compile`` was given with these options.
+    """Record a call of a function that was passed to ``torch.compile`` with these options.
 
-    Raises :class:`UnreadableError` if the function or an argument cannot be taken elsewhere.
+    Raises :class:`UnreadableError` if the function is not at top level, or an argument cannot be pickled.
     """
     modules = own_modules()
     names = {module.__name__ for module in modules.values()} | {"__main__"}
     owner = getattr(function, "__self__", None)
     if owner is None:
-        callee, found = _named(function, modules)
+        callee, target = _named(function, modules)
         wanted = {callee.partition(".")[0]}
     else:
         name = function.__name__
-        callee, found = ("owner", owner) if name in _CALLS else (f"owner.{name}", getattr(owner, name))
+        callee, target = ("owner", owner) if name in _CALLS else (f"owner.{name}", getattr(owner, name))
         wanted = set()
     pickler = _Pickler(names)
     arguments = pickler.dumps((owner, args, kwargs))
@@ -64,22 +64,29 @@ def record_call(
         arguments=arguments,
         modules=tuple(sorted(pickler.used - {"__main__"})),
         preamble=definitions(texts, wanted | pickler.wanted),
+<<<<<<< HEAD
         is_compiled=dynamo_compat.is_compiled(found),
+=======
+        is_compiled=torch_compat.is_compiled(target),
+>>>>>>> h-words1
         options={name: value for name, value in options.items() if value},
         place=_place(function),
     )
 
 
 def _named(function: Callable[..., Any], modules: dict[str, types.ModuleType]) -> tuple[str, Any]:
-    """A function's name at the top level of its file, and what is there."""
+    """Return a function's qualified name in its file, and the object with this name.
+
+    Raises :class:`UnreadableError` if there is none.
+    """
     name = getattr(function, "__qualname__", "<object>")
     for module in modules.values():
-        found: Any = module if module.__name__ == function.__module__ else None
+        target: Any = module if module.__name__ == function.__module__ else None
         for part in name.split("."):
-            found = getattr(found, part, None)
-        if found is not None:
-            return name, found
-    raise UnreadableError(f"{name} is not at the top level of a file of the program's own")
+            target = getattr(target, part, None)
+        if target is not None:
+            return name, target
+    raise UnreadableError(f"{name} is not at the top level of one of the program's own files")
 
 
 def _place(function: Any) -> Stack:
@@ -90,17 +97,17 @@ def _place(function: Any) -> Stack:
 
 
 class _Pickler:
-    """Pickles values, and takes note of the program's own classes and functions among them."""
+    """A pickler that records the program's own classes and functions among the pickled values."""
 
     def __init__(self, own: set[str]) -> None:
         self.used: set[str] = set()
-        """The program's modules that hold them."""
+        """The names of the modules that define them."""
         self.wanted: set[str] = set()
-        """Their names there."""
+        """Their names in these modules."""
         self._own = own
 
     def dumps(self, value: Any) -> bytes:
-        """The pickle. Raises :class:`UnreadableError` for what has none."""
+        """Return the pickle of a value. Raises :class:`UnreadableError` if it cannot be pickled."""
         noted = self._note
 
         class Pickler(pickle.Pickler):

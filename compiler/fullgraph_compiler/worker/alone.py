@@ -1,4 +1,4 @@
-"""Example calls run by themselves, observed by nobody: what a debugger starts."""
+"""Example calls without any observation: the program that a debugger starts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from ..facts import Examples, from_json
 
 
 def run(text: str) -> None:
-    """Run the example calls that a JSON text describes; raises what they raise."""
+    """Run the example calls in ``text``, an :class:`Examples` as JSON; raise the first error of the calls.
+
+    Raises ``SystemExit`` with a message for a problem with the file.
+    """
     examples = from_json(json.loads(text))
     assert isinstance(examples, Examples)
     outcome = run_examples(examples)

@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0 with Content-Length framing, over descriptors that user code does not know.
+"""JSON-RPC 2.0 with Content-Length framing, over descriptors that are hidden from user code.
 
 The standard library has no such framing, and nothing else may be imported into the user's process.
 """
@@ -16,14 +16,14 @@ from ..facts import CHANNEL_LOST, as_object
 
 # Facts come in thousands: the encoder of the standard library walks them in C.
 _encode = json.JSONEncoder(default=as_object, check_circular=False).encode
-# A program may put its own functions in the place of these.
+# A program may replace these functions with its own.
 _exit, _fstat, _getpid = os._exit, os.fstat, os.getpid
 
 
 class Channel:
-    """One end of the connection to the server. Sending is thread-safe.
+    """The worker's end of the connection to the server. Sending is thread-safe.
 
-    ``on_lost`` is called before the process ends because the program has closed the connection.
+    If the program closes the connection, ``on_lost`` is called and the process exits with ``CHANNEL_LOST``.
     """
 
     def __init__(
@@ -41,8 +41,8 @@ class Channel:
     def take_standard_streams(cls, on_lost: Callable[[], None]) -> Channel:
         """Claim descriptors 0 and 1 for the protocol, before any user code is imported.
 
-        Afterwards descriptor 1 is standard error and 0 is empty, so that neither prints nor ``puts``
-        nor child processes can reach the protocol.
+        Afterwards descriptor 1 is standard error and 0 is empty, so that prints, ``puts`` in native code and
+        child processes cannot reach the protocol.
         """
         channel = cls(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"), on_lost)
         os.dup2(2, 1)
@@ -54,11 +54,11 @@ class Channel:
         return channel
 
     def adopt(self) -> None:
-        """Let this forked child speak for its parent, which waits for it."""
+        """Let this forked child send in place of its parent, which waits for it."""
         self._owner = _getpid()
 
     def read(self) -> dict[str, Any] | None:
-        """The next message, or ``None`` when the server has gone."""
+        """Return the next message, or ``None`` if the server closed the connection."""
         length = 0
         while True:
             line = self._reader.readline()
@@ -80,33 +80,33 @@ class Channel:
         self._send({"method": method, "params": params})
 
     def respond(self, request: Any, result: Any) -> None:
-        """Answer the request of this id."""
+        """Send the result of the request with this id."""
         self._send({"id": request, "result": result})
 
     def fail(self, request: Any, message: str) -> None:
-        """Answer the request of this id with a sentence that says what went wrong."""
+        """Send an error, with a message for the user, in answer to the request with this id."""
         self._send({"id": request, "error": {"code": -32000, "message": message}})
 
     def _send(self, message: dict[str, Any]) -> None:
         if _getpid() != self._owner:
-            # A child that user code forked: it is not observed, and must not speak in our name.
+            # A child that user code forked: it is not observed, and must not send on our connection.
             return
         body = _encode({"jsonrpc": "2.0", **message}).encode()
         with self._lock:
             if _identity(self._descriptor) != self._file:
-                # The number may be that of a file of the program's by now: nothing must be written to it.
+                # By now the descriptor may belong to a file of the program: do not write to it.
                 self._on_lost()
                 _exit(CHANNEL_LOST)
             try:
                 self._writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
                 self._writer.flush()
             except OSError:
-                # Nobody listens any more: there is no point in running on.
+                # The server has gone: there is no point in running on.
                 _exit(1)
 
 
 def _identity(descriptor: int) -> tuple[int, int] | None:
-    """What a descriptor leads to; ``None`` if it is closed."""
+    """Return device and inode of an open descriptor; ``None`` if it is closed."""
     try:
         status = _fstat(descriptor)
     except OSError:

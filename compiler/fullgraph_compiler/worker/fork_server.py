@@ -1,14 +1,15 @@
-"""A process that has imported what runs need, forks a worker for each, and ends what they leave behind.
+"""The fork server: it imports torch and libraries once, forks a worker per run, and ends leftover processes.
 
-It is spoken to in JSON over a Unix socket that keeps messages apart (descriptor 0). From the server:
-``{"warm": [library, ...]}``, as often as there are more, answered by
+It exchanges JSON messages with the server over a Unix socket that preserves message boundaries (descriptor
+0). From the server: ``{"warm": [library, ...]}``, again whenever there are more libraries, answered by
 ``{"ready": {"problem": "", "unsafe": ""}}``;
 ``{"fork": id, "folder": "...", "memory": bytes | null}`` with two descriptors, the worker's channel and its
 output, answered by ``{"forked": id, "pid": pid}``; ``{"kill": id}``; ``{"abort": id}``. To the server:
-``{"exceeded": id}`` for a worker that used up its memory and gets SIGABRT, ``{"exited": id, "code": code}``.
+``{"exceeded": id}`` for a worker that exceeded its memory limit and gets SIGABRT,
+``{"exited": id, "code": code}``.
 
-It never has a thread, a GPU or user code: whether that holds is checked once all is imported (``unsafe``).
-Exit codes: 0 when the server has gone, :data:`ENVIRONMENT_CHANGED` when packages were installed since.
+It never starts a thread, opens a GPU or runs user code; after the imports it checks this (``unsafe``).
+Exit codes: 0 when the server has gone, :data:`ENVIRONMENT_CHANGED` when packages were installed or removed.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ ENVIRONMENT_CHANGED = 3
 
 _MESSAGE_BYTES = 1 << 20
 _WATCH_SECONDS = 0.2
-"""How often the memory of workers is looked at."""
+"""The interval of checks of the workers' memory."""
 
 
 def serve() -> NoReturn:
@@ -48,7 +49,7 @@ def serve() -> NoReturn:
     try:
         server.loop()
     except OSError:
-        traceback.print_exc()  # the server went while we spoke to it
+        traceback.print_exc()  # the server ended while we sent to it
     server.end_all()
     os._exit(0)
 
@@ -93,7 +94,7 @@ class _ForkServer:
             self._watch()
 
     def end_all(self) -> None:
-        """Kill every worker with all that descends from it."""
+        """Kill every worker with its descendants, and remove the run folders."""
         for pid in self._workers:
             _kill_group(pid)
         self._end_orphans(keep=frozenset())
@@ -102,7 +103,7 @@ class _ForkServer:
 
     def _obey(self, message: dict[str, Any], descriptors: list[int]) -> None:
         if "warm" in message:
-            self._tell(ready=_warm(message["warm"]))
+            self._send(ready=_warm(message["warm"]))
         elif "fork" in message:
             if _packages_stamp() != self._packages:
                 os._exit(ENVIRONMENT_CHANGED)
@@ -126,13 +127,13 @@ class _ForkServer:
         os.close(channel)
         os.close(output)
         self._workers[pid] = worker
-        self._tell(forked=worker.id, pid=pid)
+        self._send(forked=worker.id, pid=pid)
 
     def _become_worker(self, parent: int, channel: int, output: int) -> None:
-        """Leave everything behind that belongs to the fork server."""
+        """Turn this forked process into a worker: drop all resources of the fork server."""
         os.setsid()
         processes.die_with_parent(parent)
-        # What a program leaves behind in other sessions stays below its own process until that ends.
+        # Processes that a program leaves in other sessions stay below its own process until that ends.
         processes.adopt_orphans()
         processes.prefer_for_oom_kill()
         signal.set_wakeup_fd(-1)
@@ -146,21 +147,21 @@ class _ForkServer:
         os.close(output)
 
     def _reap(self) -> None:
-        """Take note of workers that have ended; all that they leave behind ends with them."""
+        """Report the workers that ended, and kill the processes that they left."""
         ended = []
         with contextlib.suppress(ChildProcessError):
-            while (found := os.waitpid(-1, os.WNOHANG))[0]:
-                pid, status = found
+            while (child := os.waitpid(-1, os.WNOHANG))[0]:
+                pid, status = child
                 if pid in self._workers:
                     _kill_group(pid)
                     ended.append((self._workers.pop(pid), os.waitstatus_to_exitcode(status)))
         if ended:
             self._end_orphans(keep=self._workers.keys())
         for worker, code in ended:
-            self._tell(exited=worker.id, code=code)
+            self._send(exited=worker.id, code=code)
 
     def _end_orphans(self, keep: Container[int]) -> None:
-        """Kill what the workers that have ended leave to us, until there is nothing more of it."""
+        """Kill the processes left by workers that ended, which are our children now, until none is left."""
         while orphans := [pid for pid in processes.children(os.getpid()) if pid not in keep]:
             for pid in orphans:
                 with contextlib.suppress(OSError):
@@ -173,10 +174,10 @@ class _ForkServer:
         for pid, worker in self._workers.items():
             if worker.memory and processes.uses_more_than(pid, worker.memory):
                 worker.memory = None
-                self._tell(exceeded=worker.id)
+                self._send(exceeded=worker.id)
                 os.kill(pid, signal.SIGABRT)
 
-    def _tell(self, **message: Any) -> None:
+    def _send(self, **message: Any) -> None:
         self._control.send(json.dumps(message).encode())
 
 
@@ -191,7 +192,7 @@ def _warm(libraries: list[str]) -> dict[str, str]:
     if has_gpu():
         libraries = [name for name in libraries if not torch_compat.asks_for_gpu(name)]
     import_libraries(libraries)
-    # The end of the process does for these what they would do: a worker that took them apart would be late.
+    # The end of the process releases the same resources: to run these finalizers would delay a worker's exit.
     for finalizer in weakref.finalize._registry:  # type: ignore[attr-defined]
         finalizer.atexit = False
     gc.collect()
@@ -200,8 +201,8 @@ def _warm(libraries: list[str]) -> dict[str, str]:
 
 
 def _unsafe() -> str:
-    """Why a fork of this process might not work, or nothing."""
-    # Libraries that can fork (OpenBLAS) end their threads for it, and start them again when they are needed.
+    """Return the reason why a fork of this process may fail, or an empty text."""
+    # Libraries that support fork (OpenBLAS) end their threads for it, and start them again on demand.
     pid = os.fork()
     if pid == 0:
         os._exit(0)
@@ -213,7 +214,7 @@ def _unsafe() -> str:
 
 
 def _packages_stamp() -> tuple[int, ...]:
-    """Changes when a package is installed or removed."""
+    """Return a value that changes when a package is installed or removed."""
     stamps = []
     for name in ("purelib", "platlib"):
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Import what a run needs before it is asked for: torch, and the libraries that a program used last time."""
+"""Imports ahead of a run: torch, and the libraries that the program imported last time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..processes.gpu import has_gpu
 
 
 def import_torch() -> str:
-    """Import torch; returns a sentence that says why it cannot be used, or nothing."""
+    """Import torch; return a message for the user if that fails, else an empty text."""
     try:
         import torch  # noqa: F401
     except ModuleNotFoundError as error:
@@ -27,9 +27,9 @@ def import_torch() -> str:
 
 
 def import_libraries(names: Iterable[str]) -> None:
-    """Import modules by their names. One that cannot be imported now is the program's own affair."""
+    """Import modules by name; print failures only, since the program itself will handle them."""
     names = list(names)
-    # pytest complains of plugins that it could not rewrite because they were imported before.
+    # pytest warns about plugins that it cannot rewrite because they are imported already.
     plugins = _pytest_plugins() if "pytest" in names else frozenset()
     for name in names:
         if name.partition(".")[0] in plugins:
@@ -41,9 +41,9 @@ def import_libraries(names: Iterable[str]) -> None:
 
 
 def warm_up() -> None:
-    """Have Dynamo do what it does once in a process. Not beside a GPU, which it would open.
+    """Trigger the one-time work of Dynamo, unless there is a GPU, which that would open.
 
-    A program may still say which GPU it wants to see, until something opens them.
+    A program can choose its visible GPUs only until something opens them.
     """
     if not has_gpu():
         from ..capture import run  # noqa: F401
@@ -55,6 +55,6 @@ def warm_up() -> None:
 
 
 def _pytest_plugins() -> frozenset[str]:
-    """The packages of the installed plugins of pytest."""
+    """Return the top-level packages of the installed pytest plugins."""
     points = importlib.metadata.entry_points(group="pytest11")
     return frozenset(point.value.partition(":")[0].partition(".")[0] for point in points)

@@ -1,9 +1,9 @@
 """Entry point of Fullgraph's processes in the user's interpreter: ``PYTHON .../worker/main.py``.
 
 Without arguments it is a worker (``session``); with ``--fork-server`` a process that forks workers; with
-``--examples`` and their JSON it runs example calls by themselves, for a debugger.
-It starts by path, not as a module, so that nothing in the working directory can hide the standard
-library, and loads its package by path, so that what lies beside the package stays out of reach.
+``--examples`` and their JSON it runs example calls without observation, for a debugger.
+It is started by path, not as a module, so that files in the working directory cannot shadow the standard
+library, and loads its package by path, so that modules beside the package cannot be imported.
 """
 
 import os
@@ -32,7 +32,7 @@ def _load_package() -> None:
 
 
 def main() -> None:
-    """Serve until there is nothing more to do."""
+    """Run as the kind of process that the arguments ask for."""
     _load_package()
     if sys.argv[1:] == ["--fork-server"]:
         from fullgraph_compiler.worker import fork_server

@@ -27,14 +27,14 @@ from .imports import import_libraries, import_torch, warm_up
 if TYPE_CHECKING:
     from ..facts import Fact
 
-# A program may put its own functions in the place of these.
+# A program may replace these functions with its own.
 _exit, _open, _dump_traceback = os._exit, open, faulthandler.dump_traceback
 
 
 def serve(folder: str, *, own_lifeline: bool) -> None:
-    """Serve one run. ``folder`` is the run's own; the server makes and removes it, and may find us dead.
+    """Serve one run, then exit. ``folder`` is the folder of the run; the server creates and removes it.
 
-    With ``own_lifeline`` nobody else watches whether the server still lives.
+    With ``own_lifeline`` this process itself watches the connection, to end when the server has gone.
     """
     log = os.path.join(folder, "crash.log")
     channel = Channel.take_standard_streams(lambda: _write_stack(log))
@@ -62,46 +62,46 @@ def serve(folder: str, *, own_lifeline: bool) -> None:
             try:
                 _run(channel, params, folder)
             except BaseException as error:
-                # What the program raises is told as a fact: this is an error of our own.
+                # An exception of the program is reported as a fact: this is an error of our own.
                 with contextlib.suppress(Exception):
                     traceback.print_exc()
                 channel.fail(request, traceback.format_exception_only(type(error), error)[-1].strip())
             else:
                 channel.respond(request, {})
             for stream in (sys.stdout, sys.stderr):
-                # The program may have closed them, or put anything in their place.
+                # The program may have closed or replaced them.
                 with contextlib.suppress(Exception):
                     stream.flush()
-            # Taking torch's modules apart would cost more time than a small program's run.
+            # An ordinary exit tears down torch's modules, which takes longer than a small program's run.
             _exit(0)
         else:
             channel.fail(request, f"a worker knows no method {method}")
 
 
 def _separate() -> None:
-    """Get mounts of this process's own while it has one thread: libraries may start others."""
+    """Create a mount namespace while this process has one thread: libraries may start more."""
     from ..files.namespace import NamespaceError, separate
 
-    # The run tries again, and says what became of it.
+    # The run tries again, and reports a failure.
     with contextlib.suppress(NamespaceError):
         separate()
 
 
 def _write_stack(log: str) -> None:
-    """Write where the program is to the crash log, whose descriptor it may have closed."""
+    """Write the program's stack to the crash log, whose descriptor the program may have closed."""
     with contextlib.suppress(Exception), _open(log, "w") as stream:
         _dump_traceback(stream)
 
 
 def _use_run_folder(folder: str, log: str) -> None:
-    """Write crashes to the run's folder, and keep this run away from the user's compiler caches."""
-    faulthandler.enable(open(log, "w"))  # noqa: SIM115 - it outlives all
+    """Log crashes and keep compiler caches in the folder of the run, apart from the user's caches."""
+    faulthandler.enable(open(log, "w"))  # noqa: SIM115 - open until the process ends
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")
     os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "triton")
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
-        # The place of a crash is known: nobody needs gigabytes of core.
+        # The crash log has the stack: a core dump of gigabytes is not needed.
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
@@ -132,13 +132,13 @@ def _run(channel: Channel, params: Any, folder: str) -> None:
             sink([discard_files(request, Path(folder))])
         except Exception as error:
             traceback.print_exc()
-            problem = f"The files of this run cannot be kept apart, so it was not started: {error}"
+            problem = f"The run was not started, because its file changes cannot be discarded: {error}"
             sink([TargetProblem("error", problem), RunFinished("not-started", 0.0)])
             return
     deep = isinstance(request, MinifyRequest) or request.depth in ("times", "stages", "recipes")
     if deep and sys.platform != "linux":
         problem = TargetProblem(
-            "error", "Times, stages, recipes and repros need Linux, where a process can be forked."
+            "error", "Times, stages, recipes and repros need Linux, because they fork the process."
         )
         sink([problem, RunFinished("not-started", 0.0)])
     elif isinstance(request, RunRequest) and unsuited(request):
@@ -166,7 +166,7 @@ def _run(channel: Channel, params: Any, folder: str) -> None:
 
 
 def _die_with_server(channel: Channel) -> None:
-    """Wait until the server has gone, then end this process and its group."""
+    """Wait until the server has gone, then kill this process and its group."""
     while channel.read() is not None:
         pass
     if sys.platform != "win32":
