@@ -1,1 +1,1 @@
-"""What lies on disk: sources, projects, their configuration, and the targets in them."""
+"""Files on disk: sources, projects, their configuration, and the targets in them."""
