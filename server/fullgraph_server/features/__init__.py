@@ -1,1 +1,1 @@
-"""Standard LSP methods, a module each: they project finished reports onto documents, and start nothing."""
+"""Standard LSP methods, a module each: they show finished reports in documents, and start no run."""
