@@ -1,1 +1,1 @@
-"""Several reports: fingerprints of findings, baselines, two reports compared, many ranks as one."""
+"""Several reports: fingerprints of findings, baselines, comparisons, and the reports of ranks merged."""
