@@ -47,7 +47,7 @@ _OF_BOUNDARY = (
 )
 """They do nothing without these, which can only keep things in attributes."""
 _CALLBACKS = (
-    *("fork_server.ForkServer._receive", "fork_server.ForkServer._bury", "process.ProcessProtocol."),
+    *("fork_server.ForkServer._receive", "fork_server.ForkServer._end_forks", "process.ProcessProtocol."),
     "program_run._Delivery.take",
 )
 """Called by the event loop and by pygls, which have nobody to answer."""
@@ -60,7 +60,7 @@ _RELEASING = (
         ".kill_marked",
         "._remove_folder",
         ".give_back",
-        "._let_go",
+        "._disconnect",
     ),
     "._warm",
 )

@@ -132,17 +132,17 @@ async function runOnSave(server: Server, node: TargetNode | undefined, on: boole
   }
 }
 
-/** Whether a target is something that runs: a trace is read. */
+/** Whether a target can run: a trace is only read. */
 function isRun({ kind }: TargetItem): boolean {
   return kind !== "trace";
 }
 
-/** The node that a menu of the view hands over; menus of editors hand over a file. */
+/** The node that a menu of the view passes; menus of editors pass a file. */
 function nodeOf(named: unknown): Named {
   return named instanceof Uri ? undefined : (named as Named);
 }
 
-/** The files that a menu hands over: of the explorer, all that are selected. */
+/** The files that a menu passes: from the explorer, all selected ones. */
 function urisOf(uri: unknown, selected: unknown): Uri[] {
   const all = Array.isArray(selected) ? (selected as unknown[]) : [uri];
   return all.filter((item) => item instanceof Uri);

@@ -15,7 +15,7 @@ import { Traces } from "./traces/traces";
 
 let server: Server | undefined;
 
-/** Put the parts together. What takes time goes on by itself. */
+/** Create the parts of the extension. The server starts in the background. */
 export function activate(extension: ExtensionContext): void {
   const begun = performance.now();
   const log = window.createOutputChannel("Fullgraph", { log: true });

@@ -38,12 +38,12 @@ export const PROFILE_SCHEME = "fullgraph-profile";
 export const COMPARISON_SCHEME = "fullgraph-comparison";
 export const KERNEL_SCHEME = "fullgraph-kernel";
 
-/** Asks for the targets of the open folders, or of one document. */
+/** A request for the targets of the open folders, or of one document. */
 export interface TargetsParams {
   textDocument?: TextDocumentIdentifier;
 }
 
-/** Something that can be run. */
+/** A program that can run. */
 export interface TargetItem {
   id: string;
   label: string;
@@ -58,7 +58,7 @@ export interface TargetItem {
   state?: "queued" | "running" | "finished" | "raised" | "exited" | "crashed" | "timeout" | "memory" | "cancelled" | "not-started";
 }
 
-/** Asks for what the last run of a target told. */
+/** A request for the report of a target's last run. */
 export interface ReportParams {
   target: string;
 }
@@ -83,13 +83,13 @@ export interface FrameItem {
   findings: number[];
 }
 
-/** Which failure of a target is meant; the first one, if neither is given. */
+/** The choice of a target's failure; the first one, if neither field is given. */
 export interface MinifyOptions {
   fault: number;
   compileId: string;
 }
 
-/** What a person should look at. */
+/** A finding of a report. */
 export interface FindingItem {
   kind: "graph-break" | "recompile" | "recompile-limit" | "late-compile" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "cudagraph-skip" | "perf-hint" | "rank-difference" | "target-error";
   code: string;
@@ -101,7 +101,7 @@ export interface FindingItem {
   location?: Location;
 }
 
-/** A piece of generated code: a kernel, or the whole of what was written for a graph. */
+/** A piece of generated code: a kernel, or the whole code of a graph. */
 export interface KernelItem {
   uri: string;
   name: string;
@@ -110,7 +110,7 @@ export interface KernelItem {
   locations: Location[];
 }
 
-/** A document of a graph: a form that it took, its code, a kernel, what that was compiled to. */
+/** A document of a graph: one of its forms, its code, a kernel, or a compiled form of a kernel. */
 export interface ArtifactItem {
   uri: string;
   name: string;
@@ -121,7 +121,7 @@ export interface ArtifactItem {
   previous?: string;
 }
 
-/** One of several ranks that a report is of. */
+/** The summary of one of several ranks of a report. */
 export interface RankItem {
   rank: number;
   compilations: number;
@@ -132,14 +132,14 @@ export interface RankItem {
   differs: boolean;
 }
 
-/** That a run had no data, and what it cannot tell for that. */
+/** A note that the run was a dry one, without data. */
 export interface DryItem {
   label: string;
   sentence: string;
   unknown: string[];
 }
 
-/** What the last run of a target told, so far if it is still on. */
+/** The report of a target's last run, partial while that is still on. */
 export interface ReportItem {
   target: string;
   generation: number;
@@ -154,14 +154,14 @@ export interface ReportItem {
   files?: string;
 }
 
-/** Asks which places of other documents belong to a place in a source file, or in generated code. */
+/** A request for the places in other documents that belong to a place in source or generated code. */
 export interface CounterpartsParams {
   textDocument: TextDocumentIdentifier;
   position: Position;
   among: string[];
 }
 
-/** A step of the compiler, by torch's name for it. */
+/** A step of the compiler, with torch's name. */
 export interface PhaseItem {
   name: string;
   start: number;
@@ -181,7 +181,7 @@ export interface CompilationItem {
   reason: string;
 }
 
-/** A kernel, or a library function, and what all its launches in one piece of code cost together. */
+/** A kernel or library function, with the total cost of its launches in one piece of code. */
 export interface KernelRow {
   uri: string;
   name: string;
@@ -213,7 +213,7 @@ export interface OperationItem {
   location?: Location;
 }
 
-/** A lowered graph to be drawn: operations in their order, in groups by the launch that computes them. */
+/** A lowered graph to draw: operations in their order, grouped by the launch that computes them. */
 export interface PictureItem {
   name: string;
   operations: OperationItem[];
@@ -221,14 +221,14 @@ export interface PictureItem {
   documents: string[];
 }
 
-/** How long the program takes in a process of its own, its compiler caches cold or warm. */
+/** The times in seconds of the program in a process of its own, with cold or warm compiler caches. */
 export interface TimesItem {
   cache: string;
   seconds: number;
   compiling: number;
 }
 
-/** What a run tells of speed: where compile time went, and what the compiled code consists of. */
+/** The part of a report about speed: compile time by step, and the kernels of the compiled code. */
 export interface PerformanceItem {
   target: string;
   label: string;
@@ -245,12 +245,12 @@ export interface PerformanceItem {
   dry?: DryItem;
 }
 
-/** Asks which graph each line of a document is in, and which ran eagerly. */
+/** A request for the graph of each line of a document, and for the lines that ran eagerly. */
 export interface GraphLinesParams {
   textDocument: TextDocumentIdentifier;
 }
 
-/** Lines that follow each other and ran in the same way. Lines that add nothing to a graph are in none. */
+/** Consecutive lines that ran in the same way. Lines that add nothing to a graph are left out. */
 export interface GraphLinesItem {
   startLine: number;
   endLine: number;
@@ -260,7 +260,7 @@ export interface GraphLinesItem {
   reason: string;
 }
 
-/** Asks for the guards of one function of a report. */
+/** A request for the guards of one function of a report. */
 export interface GuardsParams {
   target: string;
   generation: number;
@@ -279,7 +279,7 @@ export interface GuardItem {
   originLocation?: Location;
 }
 
-/** Asks about the Python that runs the targets of a file or folder. */
+/** A request about the Python that runs the targets of a file or folder. */
 export interface InterpreterParams {
   uri: string;
 }
@@ -302,13 +302,13 @@ export interface StatusParams {
   state?: "queued" | "running" | "finished" | "raised" | "exited" | "crashed" | "timeout" | "memory" | "cancelled" | "not-started";
 }
 
-/** Makes one run of a target a dry one: with tensors that have no data. */
+/** Options that make one run of a target a dry run: with tensors that have no data. */
 export interface DryRunOptions {
   dryRun?: boolean;
   device?: string;
 }
 
-/** A GPU that need not be there. */
+/** A GPU that kernels can be previewed for without it. */
 export interface DeviceItem {
   name: string;
   gpu: string;
@@ -336,7 +336,7 @@ export interface MinifySummary {
   repro?: string;
 }
 
-/** Asks about a target, by its id or a file's URI; a repro is a file, too. */
+/** A request about a target, by its id or a file's URI; a repro is a file, too. */
 export interface TargetParams {
   target: string;
 }
@@ -348,7 +348,7 @@ export interface BugReportItem {
   problem?: string;
 }
 
-/** Asks how a target starts in a debugger, with torch.compile or without. */
+/** A request for the launch configuration of a target, with torch.compile or without. */
 export interface DebugParams {
   target: string;
   uncompiled: boolean;
@@ -370,13 +370,13 @@ export interface DebugConfiguration {
   module?: string;
 }
 
-/** How a program starts in a debugger, or why it cannot. */
+/** The launch configuration of a program, or the problem that prevents it. */
 export interface DebugItem {
   configuration?: DebugConfiguration;
   problem?: string;
 }
 
-/** What a diagnostic carries for later requests about it. */
+/** The data of a diagnostic, for later requests about it. */
 export interface FindingData {
   target: string;
   generation: number;

@@ -1,45 +1,44 @@
 """Every message of Fullgraph that LSP does not have. Mirrored by ``extension/src/protocol.ts``.
 
 Requests:
-    ``fullgraph/targets`` ``TargetsParams`` -> ``TargetItem[]``: what can be run.
-    ``fullgraph/report`` ``ReportParams`` -> ``ReportItem | null``: what the last run of a target told.
+    ``fullgraph/targets`` ``TargetsParams`` -> ``TargetItem[]``: the programs that can run.
+    ``fullgraph/report`` ``ReportParams`` -> ``ReportItem | null``: the report of a target's last run.
     ``fullgraph/performance`` ``TargetParams`` -> ``PerformanceItem | null``: its times, graphs and kernels.
-    ``fullgraph/counterparts`` ``CounterpartsParams`` -> ``Location[]``: what belongs to a place.
+    ``fullgraph/counterparts`` ``CounterpartsParams`` -> ``Location[]``: the places that belong to a place.
     ``fullgraph/graphLines`` ``GraphLinesParams`` -> ``GraphLinesItem[]``: the graph that each line is in.
     ``fullgraph/guards`` ``GuardsParams`` -> ``GuardItem[]``: the guards of one function of a report.
     ``fullgraph/interpreter`` ``InterpreterParams`` -> ``InterpreterItem``: the Python that runs its targets.
     ``fullgraph/environment`` ``InterpreterParams`` -> ``string``: that Python and torch, for a bug report.
     ``fullgraph/bugReport`` ``TargetParams`` -> ``BugReportItem``: a failure, for PyTorch's issues.
-    ``fullgraph/debugConfiguration`` ``DebugParams`` -> ``DebugItem``: how debugpy starts it.
+    ``fullgraph/debugConfiguration`` ``DebugParams`` -> ``DebugItem``: the launch configuration for debugpy.
     ``fullgraph/devices`` -> ``DeviceItem[]``: the GPUs that kernels can be previewed for.
     ``workspace/textDocumentContent`` (LSP 3.18) for URIs of the schemes ``fullgraph-explanation``,
     ``fullgraph-profile`` and ``fullgraph-comparison``: Markdown, and ``fullgraph-kernel``: generated code and
-    what it came from, in the language that its name tells.
+    graphs, in the language of the file extension.
 Notifications of the server, to a client with the capability ``experimental.fullgraphStatus``:
     ``fullgraph/status`` ``StatusParams``: the state of a target has changed.
 Commands (``workspace/executeCommand``):
-    ``fullgraph.run [target, DryRunOptions?]`` -> ``RunSummary``, once the run is over.
-    ``fullgraph.stages [target]`` -> ``RunSummary``: the same, through the stages of the compiler.
-    ``fullgraph.recipes [target]`` -> ``RunSummary``: the same, with one part of it off after the other.
-    ``fullgraph.recompiles [target]`` -> ``RunSummary``: the same, with one compilation kept of each function;
-    its ``document`` tells what was compiled again.
-    ``fullgraph.frozen [target]`` -> ``RunSummary``: the same, without a compilation after the warm-up.
-    ``fullgraph.kernels [target, DryRunOptions?]`` -> ``RunSummary``: the same, until TorchInductor has
-    written its code.
-    ``fullgraph.assembly [target]`` -> ``RunSummary``: the same, and all kernels are built.
-    ``fullgraph.compileTimes [target]`` -> ``RunSummary``: the same, with cold and then with warm caches.
-    ``fullgraph.readTrace [path or URI, rank?]`` -> ``RunSummary``: a trace, or one of its ranks, is a target
-    from now on; it is read again by itself when it grows.
+    ``fullgraph.run [target, DryRunOptions?]`` -> ``RunSummary``, once the run is over. Other runs:
+    ``fullgraph.stages [target]`` -> ``RunSummary``: compiles up to one stage of the compiler after the other.
+    ``fullgraph.recipes [target]`` -> ``RunSummary``: turns off one part of the compiler after the other.
+    ``fullgraph.recompiles [target]`` -> ``RunSummary``: keeps one compilation of each function; its
+    ``document`` is the profile of recompilations.
+    ``fullgraph.frozen [target]`` -> ``RunSummary``: compiles nothing after the warm-up.
+    ``fullgraph.kernels [target, DryRunOptions?]`` -> ``RunSummary``: stops compilations when TorchInductor
+    has written its code.
+    ``fullgraph.assembly [target]`` -> ``RunSummary``: builds all kernels.
+    ``fullgraph.compileTimes [target]`` -> ``RunSummary``: runs with cold and then with warm caches.
+    ``fullgraph.readTrace [path or URI, rank?]`` -> ``RunSummary``: makes a trace, or one of its ranks, a
+    target, which is read again when it grows.
     ``fullgraph.traceDiff [target, target]`` -> ``string``: the URI of a document that compares two traces.
     ``fullgraph.minify [target, MinifyOptions?]`` -> ``MinifySummary``, once it is over.
-    ``fullgraph.stop [target?]``, ``fullgraph.clear [target?]`` -> ``null``; of all targets without one.
+    ``fullgraph.stop [target?]``, ``fullgraph.clear [target?]`` -> ``null``; all targets if none is given.
     ``fullgraph.runOnSave [target, boolean]`` -> ``null``: whether a target runs again when a file is saved.
     A target is named by its id or by a file's URI.
-Commands of the client, used where it names them in ``experimental.commands.commands``:
+Commands of the client, used if it lists them in ``experimental.commands.commands``:
     ``fullgraph.showExplanation [uri]``, ``fullgraph.showTarget [target]``,
-    ``fullgraph.showSource [Location]``, ``fullgraph.openArtifact [uri]`` (what a kernel was compiled to,
-    beside the kernel); ``fullgraph.openRepro [uri]`` says that it opens the repro of a
-    ``MinifySummary`` itself.
+    ``fullgraph.showSource [Location]``, ``fullgraph.openArtifact [uri]`` (a compiled form of a kernel, beside
+    the kernel); a client with ``fullgraph.openRepro [uri]`` opens the repro of a ``MinifySummary`` itself.
 In ``Diagnostic.data``: ``FindingData``.
 """
 
@@ -102,17 +101,17 @@ KERNEL_SCHEME = "fullgraph-kernel"
 
 @attrs.frozen
 class TargetsParams:
-    """Asks for the targets of the open folders, or of one document."""
+    """A request for the targets of the open folders, or of one document."""
 
     text_document: types.TextDocumentIdentifier | None = None
 
 
 @attrs.frozen
 class TargetItem:
-    """Something that can be run."""
+    """A program that can run."""
 
     id: str
-    """What ``fullgraph.run`` takes."""
+    """The argument for ``fullgraph.run``."""
     label: str
     kind: TargetKind
     uri: str
@@ -128,12 +127,12 @@ class TargetItem:
     selection_range: types.Range | None = None
     """Its name, or the first line of the main guard."""
     state: RunState | None = None
-    """What it does, or how its last run ended; absent if it did not run."""
+    """The state of its run, or of its last one; absent if it did not run."""
 
 
 @attrs.frozen
 class ReportParams:
-    """Asks for what the last run of a target told."""
+    """A request for the report of a target's last run."""
 
     target: str
 
@@ -161,22 +160,22 @@ class FrameItem:
     recompiles: int
     seconds: float
     findings: list[int]
-    """The report's findings that belong to it."""
+    """The indices of the report's findings that belong to it."""
 
 
 @attrs.frozen
 class MinifyOptions:
-    """Which failure of a target is meant; the first one, if neither is given."""
+    """The choice of a target's failure; the first one, if neither field is given."""
 
     fault: int = 0
-    """The number of its fault; 0 if no stage was found yet."""
+    """The number of its fault; 0 before its stage was determined."""
     compile_id: str = ""
-    """The graph that fails; empty if that is not known."""
+    """The graph that fails; empty if unknown."""
 
 
 @attrs.frozen
 class FindingItem:
-    """What a person should look at."""
+    """A finding of a report."""
 
     kind: FindingKind
     code: str
@@ -186,46 +185,46 @@ class FindingItem:
     explanation: str
     """The URI of its full explanation."""
     minify: MinifyOptions | None = None
-    """What ``fullgraph.minify`` takes, for a failure that can be minified."""
+    """The argument for ``fullgraph.minify``, for a failure that can be minified."""
     location: types.Location | None = None
-    """``None`` for one of the run, which has no place in a file."""
+    """``None`` for a finding of the run as a whole."""
 
 
 @attrs.frozen
 class KernelItem:
-    """A piece of generated code: a kernel, or the whole of what was written for a graph."""
+    """A piece of generated code: a kernel, or the whole code of a graph."""
 
     uri: str
     name: str
     graph: str
-    """The compile id of its graph, and which pass it is of."""
+    """The compile id and the pass (forward, backward) of its graph."""
     operators: str
-    """What it computes; empty for the whole code."""
+    """The operators that it computes; empty for the whole code."""
     locations: list[types.Location]
     """The user's lines that it computes."""
 
 
 @attrs.frozen
 class ArtifactItem:
-    """A document of a graph: a form that it took, its code, a kernel, what that was compiled to."""
+    """A document of a graph: one of its forms, its code, a kernel, or a compiled form of a kernel."""
 
     uri: str
     name: str
-    """What it is, in words: ``Graph, transformed``, a kernel's name."""
+    """The title: ``Graph, transformed``, or a kernel's name."""
     file: str
     """The name of its file, with folders: ``0_0_forward/ir_pre_fusion.txt``."""
     compile_id: str
     phase: str
-    """``forward``, ``backward``, ``inference``, or empty for what is of all of them."""
+    """``forward``, ``backward``, ``inference``, or empty for a document of all of them."""
     locations: list[types.Location]
-    """The user's lines behind a kernel; none of other documents, which are of the whole graph."""
+    """The user's lines behind a kernel; empty for other documents, which are of the whole graph."""
     previous: str | None = None
-    """The URI of the same document of the run before, if it said something else."""
+    """The URI of the same document of the run before, if its text was different."""
 
 
 @attrs.frozen
 class RankItem:
-    """One of several ranks that a report is of."""
+    """The summary of one of several ranks of a report."""
 
     rank: int
     compilations: int
@@ -234,22 +233,23 @@ class RankItem:
     recompiles: int
     seconds: float
     differs: bool
-    """Whether most others are not like it."""
+    """Whether it behaves unlike most others."""
 
 
 @attrs.frozen
 class DryItem:
-    """That a run had no data, and what it cannot tell for that."""
+    """A note that the run was a dry one, without data."""
 
     label: str
     """``dry run``, ``preview for h100``."""
     sentence: str
     unknown: list[str]
+    """Sentences about what a run without data cannot determine."""
 
 
 @attrs.frozen
 class ReportItem:
-    """What the last run of a target told, so far if it is still on."""
+    """The report of a target's last run, partial while that is still on."""
 
     target: str
     generation: int
@@ -259,38 +259,38 @@ class ReportItem:
     findings: list[FindingItem]
     kernels: list[KernelItem]
     artifacts: list[ArtifactItem]
-    """In the order in which each graph becomes code; kernels and their compiled forms come last."""
+    """In the order of the compiler's steps for each graph; kernels and their compiled forms come last."""
     ranks: list[RankItem]
     """Empty for a program of one process."""
     dry: DryItem | None = None
-    """Absent if it ran with its data."""
+    """Absent if the run had its data."""
     files: str | None = None
-    """Says that the run changed no file, and how far that holds; absent if it could change some."""
+    """A sentence that the run changed no file, with any limits of that; absent if it could change files."""
 
 
 @attrs.frozen
 class CounterpartsParams:
-    """Asks which places of other documents belong to a place in a source file, or in generated code."""
+    """A request for the places in other documents that belong to a place in source or generated code."""
 
     text_document: types.TextDocumentIdentifier
     position: types.Position
     among: list[str]
-    """The URIs of the documents that are asked about."""
+    """The URIs of those other documents."""
 
 
 @attrs.frozen
 class PhaseItem:
-    """A step of the compiler, by torch's name for it."""
+    """A step of the compiler, with torch's name."""
 
     name: str
     start: float
-    """In seconds since the first one began."""
+    """Seconds since the first step began."""
     seconds: float
     compile_id: str
     depth: int
-    """How many steps it is within."""
+    """The number of steps around it."""
     part: Part
-    """Which part of the compiler it is of."""
+    """The part of the compiler that it belongs to."""
 
 
 @attrs.frozen
@@ -301,18 +301,18 @@ class CompilationItem:
     function: str
     location: types.Location
     start: float
-    """In seconds since the first step of the compiler began."""
+    """Seconds since the first step of the compiler began."""
     seconds: float
     reason: str
-    """The guard that failed before it, in a sentence; empty for a first compilation."""
+    """A sentence about the guard that failed before it; empty for a first compilation."""
 
 
 @attrs.frozen
 class KernelRow:
-    """A kernel, or a library function, and what all its launches in one piece of code cost together."""
+    """A kernel or library function, with the total cost of its launches in one piece of code."""
 
     uri: str
-    """Its document; that of the whole code for a library function."""
+    """The URI of its document; for a library function that of the whole code."""
     name: str
     language: str
     compile_id: str
@@ -321,20 +321,20 @@ class KernelRow:
     locations: list[types.Location]
     launches: int
     arguments: str
-    """Of its first launch."""
+    """The arguments of its first launch."""
     grid: str
     read: int | None = None
-    """Bytes, as the shapes tell."""
+    """Bytes, computed from the shapes."""
     written: int | None = None
     flops: int | None = None
     seconds: float | None = None
-    """The least time that this GPU needs for it (the roofline)."""
+    """The least time on this GPU (the roofline)."""
     config: str | None = None
-    """What autotuning chose, or one of those that it would try."""
+    """The configuration that autotuning chose, or one of its candidates."""
     registers: int | None = None
     spills: int | None = None
     shared: int | None = None
-    """Bytes of shared memory of a block."""
+    """Shared memory of a block, in bytes."""
     problem: str | None = None
     """Why it was not compiled."""
 
@@ -349,16 +349,16 @@ class OperationItem:
     inputs: list[str]
     """Names of operations, and of inputs of the graph."""
     kernel: int | None = None
-    """The launch that computes it, counted from 0 in the graph; absent for what costs nothing."""
+    """The launch that computes it, counted from 0 in the graph; absent for an operation without cost."""
     location: types.Location | None = None
 
 
 @attrs.frozen
 class PictureItem:
-    """A lowered graph to be drawn: operations in their order, in groups by the launch that computes them."""
+    """A lowered graph to draw: operations in their order, grouped by the launch that computes them."""
 
     name: str
-    """Its compile id, and which pass it is of."""
+    """Its compile id and pass."""
     operations: list[OperationItem]
     kernels: list[str]
     """The names of the launches."""
@@ -368,7 +368,7 @@ class PictureItem:
 
 @attrs.frozen
 class TimesItem:
-    """How long the program takes in a process of its own, its compiler caches cold or warm."""
+    """The times in seconds of the program in a process of its own, with cold or warm compiler caches."""
 
     cache: str
     seconds: float
@@ -377,7 +377,7 @@ class TimesItem:
 
 @attrs.frozen
 class PerformanceItem:
-    """What a run tells of speed: where compile time went, and what the compiled code consists of."""
+    """The part of a report about speed: compile time by step, and the kernels of the compiled code."""
 
     target: str
     label: str
@@ -385,46 +385,46 @@ class PerformanceItem:
     torch: str
     seconds: float
     complete: bool
-    """Whether all of the compiler ran: else the times are without building kernels."""
+    """Whether kernels were built: otherwise the times are without that."""
     phases: list[PhaseItem]
-    """In the order of their start: those within a step follow it."""
+    """In the order of their start: inner steps follow the step around them."""
     compilations: list[CompilationItem]
     kernels: list[KernelRow]
     pictures: list[PictureItem]
     times: list[TimesItem]
     findings: list[FindingItem]
-    """Those about speed."""
+    """The findings about speed."""
     dry: DryItem | None = None
-    """Absent if it ran with its data."""
+    """Absent if the run had its data."""
 
 
 @attrs.frozen
 class GraphLinesParams:
-    """Asks which graph each line of a document is in, and which ran eagerly."""
+    """A request for the graph of each line of a document, and for the lines that ran eagerly."""
 
     text_document: types.TextDocumentIdentifier
 
 
 @attrs.frozen
 class GraphLinesItem:
-    """Lines that follow each other and ran in the same way. Lines that add nothing to a graph are in none."""
+    """Consecutive lines that ran in the same way. Lines that add nothing to a graph are left out."""
 
     start_line: int
     end_line: int
-    """The last one of them."""
+    """The last line."""
     graphs: list[int]
-    """The numbers of the graphs that they are in, counted from 1 in the order of the program."""
+    """The numbers of their graphs, counted from 1 in the order of the program."""
     label: str
-    """Those graphs in words, as Markdown, a line each; empty if there are none."""
+    """Descriptions of those graphs, as Markdown, a line each; empty if there are none."""
     eager: bool
-    """Whether they ran eagerly, or did so at times."""
+    """Whether they ran eagerly, always or sometimes."""
     reason: str
-    """Why, in words, as Markdown, a line for each cause."""
+    """The causes of that, as Markdown, a line each."""
 
 
 @attrs.frozen
 class GuardsParams:
-    """Asks for the guards of one function of a report."""
+    """A request for the guards of one function of a report."""
 
     target: str
     generation: int
@@ -437,23 +437,23 @@ class GuardItem:
     """A condition under which a compiled function may be used again."""
 
     name: str
-    """What is guarded, as the user would write it; empty for ambient state."""
+    """The guarded expression, as the user would write it; empty for ambient state."""
     kind: str
     expected: str
     failures: int
     ambient: bool
-    """Whether it is on the state of the process, such as the grad mode, rather than on a value."""
+    """Whether it guards state of the process, such as the grad mode, rather than a value."""
     origin: str = ""
-    """What the value is: a parameter, a buffer, a global; empty if that is not known."""
+    """The kind of the value: a parameter, a buffer, a global; empty if unknown."""
     location: types.Location | None = None
-    """Where the value was first needed."""
+    """The place of the value's first use."""
     origin_location: types.Location | None = None
-    """Where it comes from: the parameter, the assignment of the attribute."""
+    """The definition of the value: the parameter, the assignment of the attribute."""
 
 
 @attrs.frozen
 class InterpreterParams:
-    """Asks about the Python that runs the targets of a file or folder."""
+    """A request about the Python that runs the targets of a file or folder."""
 
     uri: str
 
@@ -464,13 +464,13 @@ class InterpreterItem:
 
     path: str
     origin: str
-    """Who chose it: ``setting fullgraph.interpreter``, ``.venv``."""
+    """The reason for its choice: ``setting fullgraph.interpreter``, ``.venv``."""
     python: str | None = None
     """Its version."""
     torch: str | None = None
     """The version of its torch."""
     problem: str | None = None
-    """Why targets cannot run with it, and what to do."""
+    """Sentences that say why targets cannot run with it, and what to do."""
 
 
 @attrs.frozen
@@ -479,7 +479,7 @@ class StatusParams:
 
     target: str
     generation: int
-    """Of the last run that began; 0 if none has."""
+    """The number of the last run that began; 0 if none has."""
     stale: bool
     run_on_save: bool
     state: RunState | None = None
@@ -488,7 +488,7 @@ class StatusParams:
 
 @attrs.frozen
 class DryRunOptions:
-    """Makes one run of a target a dry one: with tensors that have no data."""
+    """Options that make one run of a target a dry run: with tensors that have no data."""
 
     dry_run: bool | None = None
     device: str | None = None
@@ -497,11 +497,11 @@ class DryRunOptions:
 
 @attrs.frozen
 class DeviceItem:
-    """A GPU that need not be there."""
+    """A GPU that kernels can be previewed for without it."""
 
     name: str
     gpu: str
-    """What its driver calls it."""
+    """The driver's name for it."""
     description: str
     """Compute capability, SMs, memory."""
 
@@ -512,10 +512,10 @@ class RunSummary:
 
     target: str
     status: str
-    """How the run ended; ``cancelled`` also for one that was stopped before it began."""
+    """The status of the run; ``cancelled`` also if it was stopped before it began."""
     findings: int
     document: str | None = None
-    """The URI of what was asked of the run, in words, if that is a document."""
+    """The URI of the run's result, if that is a document, such as a profile of recompilations."""
 
 
 @attrs.frozen
@@ -524,7 +524,7 @@ class MinifySummary:
 
     target: str
     status: str
-    """How it ended."""
+    """The status at the end."""
     nodes: int
     nodes_at_first: int
     queries: int
@@ -532,14 +532,14 @@ class MinifySummary:
     reproduces: bool
     """Whether the repro, run by a fresh interpreter, fails in the same way."""
     message: str
-    """All of this in one sentence, which the server has shown."""
+    """A summary in one sentence, which the server has shown."""
     repro: str | None = None
-    """The URI of the repro, if there is one: the smallest so far, if it was stopped."""
+    """The URI of the repro, if there is one; the smallest so far if minifying was stopped."""
 
 
 @attrs.frozen
 class TargetParams:
-    """Asks about a target, by its id or a file's URI; a repro is a file, too."""
+    """A request about a target, by its id or a file's URI; a repro is a file, too."""
 
     target: str
 
@@ -549,15 +549,15 @@ class BugReportItem:
     """A bug report, or why there is none."""
 
     text: str | None = None
-    """In the form of PyTorch's issue template: Markdown."""
+    """Markdown in the form of PyTorch's issue template."""
     holds: str | None = None
-    """What of the user's is in the text: a sentence to show before that is copied."""
+    """A sentence about the user's data in the text, to show before copying it."""
     problem: str | None = None
 
 
 @attrs.frozen
 class DebugParams:
-    """Asks how a target starts in a debugger, with torch.compile or without."""
+    """A request for the launch configuration of a target, with torch.compile or without."""
 
     target: str
     uncompiled: bool = False
@@ -583,7 +583,7 @@ class DebugConfiguration:
 
 @attrs.frozen
 class DebugItem:
-    """How a program starts in a debugger, or why it cannot."""
+    """The launch configuration of a program, or the problem that prevents it."""
 
     configuration: DebugConfiguration | None = None
     problem: str | None = None
@@ -591,7 +591,7 @@ class DebugItem:
 
 @attrs.frozen
 class FindingData:
-    """What a diagnostic carries for later requests about it."""
+    """The data of a diagnostic, for later requests about it."""
 
     target: str
     generation: int
@@ -602,11 +602,11 @@ class FindingData:
     explanation: str
     """The URI of the full explanation."""
     minify: MinifyOptions | None = None
-    """What ``fullgraph.minify`` takes, for a failure that can be minified."""
+    """The argument for ``fullgraph.minify``, for a failure that can be minified."""
 
 
 def _request(method: str, params: type[Any]) -> type[Any]:
-    """The class of a whole request, as pygls wants it."""
+    """Make the class of a whole request, as pygls needs it."""
     return attrs.make_class(
         params.__name__.removesuffix("Params") + "Request",
         {
@@ -678,12 +678,12 @@ class FullgraphProtocol(LanguageServerProtocol):
 
     @lru_cache  # noqa: B019 - one protocol lives as long as the process
     def get_message_type(self, method: str) -> type[Any] | None:
-        """The type of a request or notification."""
+        """Return the type of a request or notification."""
         return _REQUESTS.get(method) or super().get_message_type(method)
 
 
 def create_converter() -> Converter:
-    """The converter of pygls, taught the messages of this module: camel case, and no absent values."""
+    """Create the converter of pygls with hooks for these messages: camel case, absent values left out."""
     converter: Converter = default_converter()  # type: ignore[no-untyped-call]
     for cls in MESSAGES:
         attrs.resolve_types(cls)
@@ -691,7 +691,7 @@ def create_converter() -> Converter:
             field.name: override(rename=_camel(field.name), omit_if_default=field.default is None)
             for field in attrs.fields(cls)
         }
-        # mypy cannot tell what a mapping of overrides is meant for.
+        # mypy cannot match the keywords of a mapping of overrides.
         converter.register_unstructure_hook(cls, make_dict_unstructure_fn(cls, converter, **names))  # type: ignore[arg-type]
         if cls in _PARAMS.values():
             converter.register_structure_hook(cls, make_dict_structure_fn(cls, converter, **names))  # type: ignore[arg-type]

@@ -86,5 +86,5 @@ async def test_the_next_run_is_an_ordinary_one(editor: Editor) -> None:
     second = await editor.command("fullgraph.recompiles", editor.target)
     assert second["document"] != first["document"], "an editor would show the text that it has kept"
     assert await page(editor, first["document"]) == await page(editor, second["document"])
-    with pytest.raises(JsonRpcException, match="is no document of Fullgraph"):
+    with pytest.raises(JsonRpcException, match="is not a Fullgraph document"):
         await page(editor, "fullgraph-profile:/x.md?nonsense")

@@ -134,8 +134,8 @@ async def test_quick_fix_leads_to_the_full_explanation(editor: Editor) -> None:
 
 async def test_explanation_that_is_not_there_any_more(editor: Editor) -> None:
     key = json.dumps([editor.target, "unknown", 0])
-    assert "did not find this any more" in await explanation(editor, f"fullgraph-explanation:/x.md?{key}")
-    with pytest.raises(JsonRpcException, match="is no document of Fullgraph"):
+    assert "no longer has this finding" in await explanation(editor, f"fullgraph-explanation:/x.md?{key}")
+    with pytest.raises(JsonRpcException, match="is not a Fullgraph document"):
         await explanation(editor, "fullgraph-explanation:/x.md?nonsense")
 
 

@@ -220,15 +220,15 @@ def test_a_file_whose_text_is_unknown_has_no_line(tmp_path: Path) -> None:
     ("text", "words"),
     [
         (None, "does not exist: write it with --update-baseline"),
-        ("<<<<<<<", "is no JSON"),
-        ("[]", "is no baseline of Fullgraph: delete it"),
-        ('{"version": 1}', "is no baseline of Fullgraph"),
+        ("<<<<<<<", "is not valid JSON"),
+        ("[]", "is not a Fullgraph baseline: delete it"),
+        ('{"version": 1}', "is not a Fullgraph baseline"),
         ('{"version": 9, "findings": []}', "is a baseline of version 9, and this Fullgraph reads version 1"),
-        ('{"version": 1, "findings": [{"path": "a.py"}]}', 'is no finding ({"path": "a.py"})'),
-        ('{"version": 1, "findings": [3]}', "is no finding (3)"),
+        ('{"version": 1, "findings": [{"path": "a.py"}]}', 'is not a finding ({"path": "a.py"})'),
+        ('{"version": 1, "findings": [3]}', "is not a finding (3)"),
         (
             '{"version": 1, "findings": [{"path": "a", "code": "b", "kind": "c", "count": "2"}]}',
-            "is no finding",
+            "is not a finding",
         ),
     ],
 )

@@ -184,7 +184,7 @@ def test_what_is_no_baseline_is_not_written_over(fake: type[FakeRun], folder: Pa
     for words in ((), ("--update-baseline",)):
         result = check(*words)
         assert result.exit_code == 2
-        assert "known.json is no baseline of Fullgraph: delete it" in result.stderr
+        assert "known.json is not a Fullgraph baseline: delete it" in result.stderr
     assert fake.asked == []
 
 

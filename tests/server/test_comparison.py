@@ -257,7 +257,7 @@ def test_text_tells_what_is_new_then_what_is_gone_then_numbers(before: Checked, 
         "Gone\n"
         "  toy.py:3 GB0059 print called\n"
         "\n"
-        "In all\n"
+        "Totals\n"
         "                   before   after\n"
         "  functions             1       1\n"
         "  graphs                2       1       -1\n"

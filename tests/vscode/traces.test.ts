@@ -82,7 +82,7 @@ scenario("a trace of another machine is seen on the source, rank by rank", async
   await window.palette("Fullgraph: Compare Traces…");
   await window.choose("job-1842");
   await window.choose("job-1842, rank 2");
-  await window.preview.getByText("In all").first().waitFor();
+  await window.preview.getByText("Totals").first().waitFor();
   await scene.picture("trace-comparison");
 });
 

@@ -1,5 +1,4 @@
-<<<<<<< HEAD
-"""Backends that find out which part of the compiler is at fault.
+"""Debugging backends, which locate faults, explain compilations, and profile recompilations.
 
 - ``registry``: what each of torch's backends is for, and the name under which it works here
 - ``debugging``: stand-ins for backends of torch that cannot be used by name
@@ -8,6 +7,3 @@
 - ``profiler``: ``CompileProfiler``, which tells why functions are compiled again
 - ``listening``: the base of ``explain`` and ``profiler``
 """
-=======
-"""Debugging backends, which locate faults, explain compilations, and profile recompilations."""
->>>>>>> h-words1

@@ -28,13 +28,8 @@ def aot_ts(graph: torch.fx.GraphModule, inputs: Sequence[Any], **_: Any) -> Call
 def aot_eager_decomp_partition_with_mode(
     graph: torch.fx.GraphModule, inputs: Sequence[Any], **_: Any
 ) -> Callable[..., Any]:
-<<<<<<< HEAD
-    """Run decomposed graphs, and raise ``FloatingPointError`` at the operator that makes the first NaN."""
-    compile_graph = backend_compat.lookup_backend("aot_eager_decomp_partition_with_mode")
-=======
     """Run decomposed graphs; raise ``FloatingPointError`` at the first operator that produces a NaN."""
-    compile_graph = torch_compat.lookup_backend("aot_eager_decomp_partition_with_mode")
->>>>>>> h-words1
+    compile_graph = backend_compat.lookup_backend("aot_eager_decomp_partition_with_mode")
     compiled: Callable[..., Any] = compile_graph(
         graph, inputs, mode=graph_compat.operator_mode(_run_without_nan)
     )

@@ -1,5 +1,4 @@
-<<<<<<< HEAD
-"""Cases: graphs with inputs as plain data, read from torch, written as repros, and asked how they fail.
+"""Cases: graphs and inputs as plain data, read from torch, written as repros, and run to find failures.
 
 - ``case``: a graph with its inputs, as plain data
 - ``reading``: a case from an fx graph
@@ -15,6 +14,3 @@
 - ``oracle``: ask in a forked child whether a repro fails
 - ``places``: from a line of a repro to the user's line
 """
-=======
-"""Cases: graphs and inputs as plain data, read from torch, written as repros, and run to find failures."""
->>>>>>> h-words1

@@ -36,15 +36,9 @@ class GraphKeeper:
         self._settings_before: frozenset[str] = frozenset()
 
     def install(self) -> None:
-<<<<<<< HEAD
-        """Take every backend's place."""
+        """Replace every backend."""
         self._settings_before = frozenset(settings_compat.changed_settings())
         backend_compat.intercept_backends(self._compile)
-=======
-        """Replace every backend."""
-        self._settings_before = frozenset(torch_compat.changed_settings())
-        torch_compat.intercept_backends(self._compile)
->>>>>>> h-words1
 
     def _compile(
         self, backend: Any, graph: torch.fx.GraphModule, inputs: Sequence[Any]

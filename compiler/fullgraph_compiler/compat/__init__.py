@@ -1,5 +1,4 @@
-<<<<<<< HEAD
-"""Every private name of torch, TorchInductor and Triton that Fullgraph touches, and what stands in for it.
+"""All uses of private names of torch, TorchInductor and Triton.
 
 - ``torch_compat``: the version of torch, and its files
 - ``trace_compat``: listening to the structured trace
@@ -21,6 +20,3 @@
 - ``binaries``: the forms of built kernels, and what they use
 - ``stand_ins``: put functions in the place of others, wherever a program gets them from
 """
-=======
-"""All uses of private names of torch, TorchInductor and Triton."""
->>>>>>> h-words1

@@ -1,11 +1,6 @@
 """The private names of torch behind Dynamo's cache: the compilations of a frame, and their limit.
 
-<<<<<<< HEAD
 Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
-=======
-As in :mod:`.torch_compat`, each entry names the file in torch, and the supported versions (2.11 to 2.15) in
-which it was checked.
->>>>>>> h-words1
 """
 
 from __future__ import annotations
@@ -38,13 +33,8 @@ def keep_one_entry() -> None:
 def keeping_one_entry(backend: Callable[..., Any]) -> Iterator[None]:
     """Do the same within the context, for compilations with this backend only."""
 
-<<<<<<< HEAD
-    def is_of_backend(found: Any) -> bool:
-        return backend_compat.is_backend(found, backend)
-=======
     def is_of_backend(entry_backend: Any) -> bool:
-        return torch_compat.is_backend(entry_backend, backend)
->>>>>>> h-words1
+        return backend_compat.is_backend(entry_backend, backend)
 
     _replace_cache_rules()
     _kept.append(is_of_backend)

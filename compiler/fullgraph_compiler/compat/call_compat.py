@@ -1,11 +1,6 @@
 """The private names of torch that decide whether a call of a compiled function compiles or runs eagerly.
 
-<<<<<<< HEAD
 Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
-=======
-As in :mod:`.torch_compat`, each entry names the file in torch, and the supported versions (2.11 to 2.15) in
-which it was checked.
->>>>>>> h-words1
 """
 
 from __future__ import annotations

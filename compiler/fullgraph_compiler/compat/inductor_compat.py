@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""The private names of TorchInductor that make it compile, and say how.
-=======
 """The private names of TorchInductor that control compilation.
->>>>>>> h-words1
 
 Each entry names the file in torch, and the supported versions (2.11 to 2.15) in which it was checked.
 """

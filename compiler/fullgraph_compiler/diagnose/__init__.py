@@ -1,5 +1,4 @@
-<<<<<<< HEAD
-"""Find the stage of the compiler that is at fault.
+"""Diagnosis of failures and slow compilation: stages, recipes, times, bisection.
 
 - ``stages``: run a program through the stages of the compiler, and name the first that fails
 - ``programs``: run a program in a child, uncompiled or with Dynamo alone
@@ -8,6 +7,3 @@
 - ``recipes``: run a crashing program with parts of the compiler off
 - ``times``: compile time with cold and with warm caches
 """
-=======
-"""Diagnosis of failures and slow compilation: stages, recipes, times, bisection."""
->>>>>>> h-words1

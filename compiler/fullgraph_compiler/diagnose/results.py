@@ -42,13 +42,8 @@ class ResultRecorder:
         self._tensors: dict[Place, torch.Tensor] = {}
 
     def install(self) -> None:
-<<<<<<< HEAD
-        """Take the place of what ``torch.compile`` makes from now on."""
-        dynamo_compat.intercept_compiled_calls(self._wrap)
-=======
         """Wrap all functions that ``torch.compile`` returns from now on."""
-        torch_compat.intercept_compiled_calls(self._wrap)
->>>>>>> h-words1
+        dynamo_compat.intercept_compiled_calls(self._wrap)
 
     def save(self, path: Path) -> None:
         """Write the recorded tensors to a file for :func:`load`."""

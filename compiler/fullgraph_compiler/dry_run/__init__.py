@@ -1,5 +1,4 @@
-<<<<<<< HEAD
-"""Runs without data: tensors know their size, type and device only, and no file holds more than these.
+"""Runs without data: tensors and saved files have sizes, dtypes and devices only.
 
 - ``dry``: run a program with tensors that have no data
 - ``given``: values that example calls give in place of missing data
@@ -10,6 +9,3 @@
 - ``safetensors_files``: the headers of safetensors files
 - ``array_files``: NumPy and HDF5 files
 """
-=======
-"""Runs without data: tensors and saved files have sizes, dtypes and devices only."""
->>>>>>> h-words1

@@ -1,8 +1,7 @@
 """The shared data model: requests to a worker, and the facts that a run reports.
 
-<<<<<<< HEAD
-Frozen dataclasses and their JSON form; standard library only. This package and the package ``trace`` are all
-that the server imports from ``fullgraph_compiler``, and both sides of the worker protocol speak it.
+Frozen dataclasses and their JSON form; standard library only. Both sides of the worker protocol use them. Of
+``fullgraph_compiler``, the server imports only this package and ``trace``.
 
 - ``requests``: what can be run, and what a worker is asked for
 - ``capture``: Dynamo: frames, graphs, graph breaks, guards, recompilations
@@ -13,10 +12,6 @@ that the server imports from ``fullgraph_compiler``, and both sides of the worke
 - ``stacks``: frames of a stack
 - ``devices``: GPUs that need not be there
 - ``dtypes``: short names of dtypes
-=======
-Frozen dataclasses and their JSON form; standard library only. Both sides of the worker protocol use them. Of
-``fullgraph_compiler``, the server imports only this package and ``trace``.
->>>>>>> h-words1
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-<<<<<<< HEAD
-"""Runs that change no file of the user's: what they write is theirs alone, and gone with them.
+"""Protection of the user's files: a run sees its own writes, and they are discarded at its end.
 
 - ``protection``: choose and start the protection of a run's files
 - ``namespace``: a mount namespace with overlayfs over all folders
@@ -9,6 +8,3 @@
 - ``landlock``: have the kernel refuse writes
 - ``unsafe``: the exception that ends a run before it changes a file
 """
-=======
-"""Protection of the user's files: a run sees its own writes, and they are discarded at its end."""
->>>>>>> h-words1

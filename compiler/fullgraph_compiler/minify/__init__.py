@@ -1,5 +1,4 @@
-<<<<<<< HEAD
-"""Shrink a failure of the compiler to a few lines that anybody can run.
+"""Minification of a failure of the compiler to a few lines that anybody can run.
 
 - ``minifier``: one minification from start to end
 - ``reduction``: delta debugging: which smaller cases to ask about
@@ -10,6 +9,3 @@
 - ``reduction_everywhere``: changes through a case and its subgraphs
 - ``cold_rerun``: run the repro once more in a fresh interpreter
 """
-=======
-"""Minification of a failure of the compiler to a few lines that anybody can run."""
->>>>>>> h-words1

@@ -1,5 +1,4 @@
-<<<<<<< HEAD
-"""What a program does, as seen from beside it: torch's structured trace, names, modules, its end.
+"""Observation of a program: torch's structured trace, names, modules, and the outcome.
 
 - ``live``: listen to the structured trace, and add what only the process knows
 - ``names``: the tensors that names of traced code hold
@@ -8,6 +7,3 @@
 - ``overlay``: the editor's unsaved texts in place of files
 - ``outcome``: how a program ended, and its exceptions
 """
-=======
-"""Observation of a program: torch's structured trace, names, modules, and the outcome."""
->>>>>>> h-words1

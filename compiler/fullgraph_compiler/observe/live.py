@@ -52,17 +52,10 @@ class TraceListener(logging.Handler):
         try:
             seen = _look(metadata, sys._getframe())
             if self._cpp_stacks and "guard_added_fast" in metadata:
-<<<<<<< HEAD
                 seen["cpp_stack"] = trace_compat.cpp_stack()
-            found = from_metadata(metadata, str(getattr(record, "payload", None) or ""), seen)
-            if found is not None:
-                self._send(self._interpreter.feed(found))
-=======
-                seen["cpp_stack"] = torch_compat.cpp_stack()
             parsed = from_metadata(metadata, str(getattr(record, "payload", None) or ""), seen)
             if parsed is not None:
                 self._send(self._interpreter.feed(parsed))
->>>>>>> h-words1
         except Exception as error:
             self._report(error)
 

@@ -1,8 +1,7 @@
 """Previews: kernels for an absent GPU.
 
-<<<<<<< HEAD
-Each graph is moved to the GPU, compiled for it, and runs uncompiled: by this torch (:mod:`.here`), or by that
-of another interpreter (:mod:`.elsewhere`).
+Each graph is moved to the GPU and compiled for it, while the program runs it uncompiled: by this torch
+(:mod:`.here`), or by the torch of another interpreter (:mod:`.elsewhere`).
 
 - ``here``: kernels written by this process's torch
 - ``elsewhere``: graphs written as programs, for an interpreter whose torch can write the kernels
@@ -10,10 +9,6 @@ of another interpreter (:mod:`.elsewhere`).
 - ``attention``: which kernel attention takes on a GPU
 - ``building``: compile kernels down to machine code, and load none
 - ``self_test``: a program with a function for each thing that a preview can do
-=======
-Each graph is moved to the GPU and compiled for it, while the program runs it uncompiled: by this torch
-(:mod:`.here`), or by the torch of another interpreter (:mod:`.elsewhere`).
->>>>>>> h-words1
 """
 
 from __future__ import annotations

@@ -64,11 +64,7 @@ def record_call(
         arguments=arguments,
         modules=tuple(sorted(pickler.used - {"__main__"})),
         preamble=definitions(texts, wanted | pickler.wanted),
-<<<<<<< HEAD
-        is_compiled=dynamo_compat.is_compiled(found),
-=======
-        is_compiled=torch_compat.is_compiled(target),
->>>>>>> h-words1
+        is_compiled=dynamo_compat.is_compiled(target),
         options={name: value for name, value in options.items() if value},
         place=_place(function),
     )

@@ -14,10 +14,10 @@ import type { Server } from "../server/server";
 import { findingCount } from "../shared/words";
 
 const SHOWN = 5000;
-/** Ends of a run that need no summary: the user stopped it, or is told why it did not start. */
-const UNTOLD = ["cancelled", "not-started"];
+/** Statuses that need no summary: the user stopped the run, or a message says why it did not start. */
+const SILENT = ["cancelled", "not-started"];
 
-/** Analyze files: those that a menu names, else the one in the editor. */
+/** Analyze files: those that a menu passes, else the one in the editor. */
 export async function analyzeFiles(server: Server, named: readonly Uri[]): Promise<void> {
   const active = window.activeTextEditor?.document;
   const uris = named.length > 0 ? named : active?.languageId === "python" ? [active.uri] : [];
@@ -28,7 +28,7 @@ export async function analyzeFiles(server: Server, named: readonly Uri[]): Promi
   await Promise.all(uris.map((uri) => runTarget(server, uri.toString())));
 }
 
-/** Analyze a target, as the view and the pick have it. */
+/** Analyze a target of the view or the quick pick. */
 export async function analyzeTarget(server: Server, target: TargetItem): Promise<void> {
   await runTarget(server, target.id);
 }
@@ -49,11 +49,11 @@ export async function analyzeTest(server: Server): Promise<void> {
   if (test) {
     await analyzeTarget(server, test);
   } else {
-    reply(l10n.t("There is no test at the cursor: put it into a test function first."));
+    reply(l10n.t("There is no test at the cursor: move the cursor into a test function first."));
   }
 }
 
-/** Say why a target could not be started: usually its interpreter is not there, or has no torch. */
+/** Show why a target could not be started: usually its interpreter is missing, or has no torch. */
 export async function tellWhyNotStarted(server: Server, target: string): Promise<void> {
   const report = await server.request<ReportItem>(REPORT, { target });
   const reason = report?.findings.find(({ kind }) => kind === "target-error");
@@ -74,7 +74,7 @@ function contains({ start, end }: NonNullable<TargetItem["range"]>, line: number
   return start.line <= line && line <= end.line;
 }
 
-/** Have a command run a target: nothing, if there is nothing to tell of it. */
+/** Run a target with a command; return `undefined` if there is nothing to report. */
 export async function ran(
   server: Server,
   command: string,
@@ -84,17 +84,17 @@ export async function ran(
   const summary = (await server.available())
     ? ((await server.command(command, target, ...options)) as RunSummary | undefined)
     : undefined;
-  return summary && UNTOLD.includes(summary.status) ? undefined : summary;
+  return summary && SILENT.includes(summary.status) ? undefined : summary;
 }
 
-/** Say for a moment how much was found. */
+/** Show the number of findings for a moment. */
 export function tellFindings(number: number): void {
   const icon = number === 0 ? "$(pass)" : "$(search)";
   const text = number === 0 ? l10n.t("no findings") : findingCount(number);
   window.setStatusBarMessage(`${icon} Fullgraph: ${text}`, SHOWN);
 }
 
-/** Run a target as it is, or as the options say, and tell how much was found. */
+/** Run a target, with options if given, and show the number of findings. */
 export async function runTarget(
   server: Server,
   target: string,

@@ -19,10 +19,10 @@ interface ArtifactPick extends QuickPickItem {
   artifact?: ArtifactItem;
 }
 
-/** What a compiler makes of a kernel: machine code, and what Triton makes on the way to it. */
+/** Compiled forms of a kernel: machine code, and Triton's intermediate forms. */
 const COMPILED = /\.(s|ptx|sass|ttir|ttgir|llir)$/;
 
-/** Have all kernels of a target built, and let the user open what one was compiled to beside its source. */
+/** Build all kernels of a target, and let the user open a compiled form of one beside its source. */
 export async function openAssembly(server: Server, named: Named): Promise<void> {
   const target = targetOf(named);
   const summary = target === undefined ? undefined : await ran(server, ASSEMBLY, target);
@@ -45,7 +45,7 @@ export async function openAssembly(server: Server, named: Named): Promise<void> 
   }
 }
 
-/** Open a document that the compiler made beside its source. */
+/** Open an artifact of the compiler beside its source. */
 export async function openBeside(uri: string): Promise<void> {
   const code = uriOf(uri, CODE);
   if (code === undefined) {
@@ -55,7 +55,7 @@ export async function openBeside(uri: string): Promise<void> {
   await window.showTextDocument(document, { viewColumn: ViewColumn.Beside });
 }
 
-/** What kernels were compiled to, as a list by graph. */
+/** The compiled forms of kernels, as a list by graph. */
 export function assemblyPicks(artifacts: readonly ArtifactItem[]): ArtifactPick[] {
   const compiled = artifacts.filter(({ uri }) => COMPILED.test(Uri.parse(uri).path));
   const groupOf = ({ compileId, phase }: ArtifactItem) => `${compileId} ${phase}`.trim();
@@ -69,7 +69,7 @@ export function assemblyPicks(artifacts: readonly ArtifactItem[]): ArtifactPick[
   });
 }
 
-/** Show what has changed in a document since the run before. */
+/** Show the changes of a document since the run before. */
 export async function compareWithPrevious(artifact: ArtifactItem): Promise<void> {
   if (artifact.previous !== undefined) {
     const title = l10n.t("{0} (previous run ↔ last run)", artifact.name);

@@ -61,7 +61,7 @@ test("a repro is debugged, and nothing else that is open", async () => {
   await debugRepro(server);
   expect(debugged).toHaveLength(1);
   expect(shown).toEqual([
-    "There is no repro: minify a failure, or open a file of .fullgraph/repros.",
+    "There is no repro: minify a failure, or open a file in .fullgraph/repros.",
   ]);
 });
 
@@ -80,7 +80,7 @@ test("without a debugger there is the way to one", async () => {
   await Promise.resolve();
   expect(debugged).toEqual([]);
   expect(shown).toEqual([
-    "There is no debugger for Python: install the extension Python Debugger.",
+    "There is no debugger for Python: install the Python Debugger extension.",
   ]);
   expect(executed).toEqual([["workbench.extensions.search", "ms-python.debugpy"]]);
 });

@@ -8,8 +8,7 @@ const REPRO = /\/\.fullgraph\/repros\/[^/]+\.py$/;
 const DEBUGGER = "ms-python.debugpy";
 
 /**
- * Run a target in the debugger, as it runs by itself. Uncompiled, it also stops in functions that would be
- * compiled.
+ * Run a target in the debugger, as it runs by itself. Uncompiled, breakpoints in compiled functions also work.
  */
 export async function debugTarget(
   server: Server,
@@ -22,27 +21,27 @@ export async function debugTarget(
   }
 }
 
-/** Run the repro in the editor in the debugger. */
+/** Debug the repro that is open in the editor. */
 export async function debugRepro(server: Server): Promise<void> {
   const document = activePython();
   if (document && REPRO.test(document.uri.path)) {
     await start(server, { target: document.uri.toString(), uncompiled: false });
   } else {
-    reply(l10n.t("There is no repro: minify a failure, or open a file of .fullgraph/repros."));
+    reply(l10n.t("There is no repro: minify a failure, or open a file in .fullgraph/repros."));
   }
 }
 
-async function start(server: Server, what: DebugParams): Promise<void> {
+async function start(server: Server, params: DebugParams): Promise<void> {
   if (!(await server.available())) {
     return;
   }
   const { configuration, problem } =
-    (await server.request<DebugItem>(DEBUG_CONFIGURATION, what)) ?? {};
+    (await server.request<DebugItem>(DEBUG_CONFIGURATION, params)) ?? {};
   if (configuration === undefined) {
     reply(problem ?? l10n.t("The debugger was not started: the output says why."), showOutput());
   } else if (!hasDebugger()) {
     reply(
-      l10n.t("There is no debugger for Python: install the extension Python Debugger."),
+      l10n.t("There is no debugger for Python: install the Python Debugger extension."),
       installDebugger(),
     );
   } else {
@@ -51,7 +50,7 @@ async function start(server: Server, what: DebugParams): Promise<void> {
   }
 }
 
-/** Whether some extension brings debugpy. */
+/** Whether an extension provides debugpy. */
 function hasDebugger(): boolean {
   return extensions.all.some(({ packageJSON }) => {
     const { contributes } = packageJSON as { contributes?: { debuggers?: { type?: string }[] } };

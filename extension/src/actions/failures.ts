@@ -13,7 +13,7 @@ import {
 } from "../protocol";
 import type { Server } from "../server/server";
 
-/** What a menu of the view hands over; nothing, from the palette. */
+/** The node that a menu of the view passes to a command; `undefined` from the palette. */
 export type Named = TargetNode | FindingNode | undefined;
 
 async function runOn(server: Server, command: string, named: Named): Promise<void> {
@@ -23,20 +23,20 @@ async function runOn(server: Server, command: string, named: Named): Promise<voi
   }
 }
 
-/** Find the stage of the compiler that is at fault. The server tells which it is. */
+/** Find the stage of the compiler that is at fault. The server shows the result. */
 export const findStage = (server: Server, named: Named) => runOn(server, STAGES, named);
 
-/** Try what helps against crashes and for want of memory. The server tells what does. */
+/** Try recipes against crashes and lack of memory. The server shows which ones help. */
 export const tryRecipes = (server: Server, named: Named) => runOn(server, RECIPES, named);
 
-/** Profile the recompilations of a target. What comes of it opens by itself. */
+/** Profile the recompilations of a target. The client opens the profile. */
 export const profileRecompilations = (server: Server, named: Named) =>
   runOn(server, RECOMPILES, named);
 
 /** Find the calls that need a compilation after the warm-up. The server says how many there are. */
 export const findLateCompilations = (server: Server, named: Named) => runOn(server, FROZEN, named);
 
-/** Shrink a failure to a repro: the one that is named, else the first one of the target. */
+/** Shrink a failure to a repro: the selected one, else the first one of the target. */
 export async function minify(server: Server, named: Named): Promise<void> {
   const target = targetOf(named);
   if (target !== undefined) {
@@ -46,7 +46,7 @@ export async function minify(server: Server, named: Named): Promise<void> {
   }
 }
 
-/** Put a failure on the clipboard, in the form of PyTorch's issues. */
+/** Copy a bug report on a failure, in the form of PyTorch's issues. */
 export async function copyBugReport(server: Server, named: Named): Promise<void> {
   const target = targetOf(named);
   if (target === undefined || !(await server.available())) {
@@ -54,7 +54,7 @@ export async function copyBugReport(server: Server, named: Named): Promise<void>
   }
   const answer = await server.request<BugReportItem>(BUG_REPORT, { target });
   if (answer?.text === undefined) {
-    reply(answer?.problem ?? l10n.t("There is no bug report: the output says why."));
+    reply(answer?.problem ?? l10n.t("The bug report could not be made: the output says why."));
     return;
   }
   if (await agrees(answer.holds ?? "", l10n.t("Copy"))) {
@@ -63,7 +63,7 @@ export async function copyBugReport(server: Server, named: Named): Promise<void>
   }
 }
 
-/** The target that is meant: the one that a menu names, else the Python file in the editor. */
+/** The target of a command: the one that a menu passes, else the Python file in the editor. */
 export function targetOf(named: Named): string | undefined {
   if (named !== undefined) {
     return named.kind === "target" ? named.item.id : named.target;

@@ -30,7 +30,7 @@ interface KernelPick extends QuickPickItem {
   kernel?: KernelItem;
 }
 
-/** Have the kernels of a target written, and let the user open one beside its source. */
+/** Generate the kernels of a target, and let the user open one beside its source. */
 export async function openKernels(
   server: Server,
   named: Named,
@@ -64,7 +64,7 @@ export async function openKernels(
   }
 }
 
-/** Say why a run wrote no kernel: what stopped it, if something did, and what to do about that. */
+/** Show why a run generated no kernel: the error that stopped it, if any, with its explanation. */
 function tellWhyNone(report: ReportItem | undefined): void {
   const stopped = report?.findings.find(
     ({ kind, severity }) => kind === "target-error" && severity === "error",
@@ -74,11 +74,11 @@ function tellWhyNone(report: ReportItem | undefined): void {
     reply(stopped.message, { title, command: SHOW_EXPLANATION, arguments: [stopped.explanation] });
     return;
   }
-  const nothing = l10n.t("No kernel was written: nothing was compiled by TorchInductor.");
+  const nothing = l10n.t("No kernel was generated: TorchInductor compiled nothing.");
   reply(joined([nothing, ...(report?.dry?.unknown ?? [])], " "));
 }
 
-/** Kernels as a list by graph: those of the line that the cursor is in come first. */
+/** Kernels as a list by graph, those of the cursor's line first. */
 export function kernelPicks(
   kernels: readonly KernelItem[],
   here: (kernel: KernelItem) => boolean,
@@ -96,7 +96,7 @@ export function kernelPicks(
   ];
 }
 
-/** Show a line of the user's, beside the code that it became. */
+/** Show a line of the user's code beside the generated code. */
 export async function showSource({ uri, range }: Location | ServerLocation): Promise<void> {
   const { start, end } = range;
   const source = uriOf(uri.toString(), FILES);

@@ -32,5 +32,5 @@ test("of several folders, each is named", () => {
 });
 
 test("where there is none, the list says so", () => {
-  expect(targetPicks([])).toMatchObject([{ label: "There is no such target" }]);
+  expect(targetPicks([])).toMatchObject([{ label: "No targets found" }]);
 });

@@ -40,7 +40,12 @@ export async function pickTarget(
 /** Targets as a list: those of the configuration first, as the server has them, the others by file. */
 export function targetPicks(targets: readonly TargetItem[]): TargetPick[] {
   if (targets.length === 0) {
-    return [{ label: l10n.t("There is no such target"), detail: l10n.t("See how to get one") }];
+    return [
+      {
+        label: l10n.t("No targets found"),
+        detail: l10n.t("Open the walkthrough to see how to add one"),
+      },
+    ];
   }
   return targets.flatMap((target, index) => {
     const before = targets[index - 1];

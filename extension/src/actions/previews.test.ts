@@ -90,7 +90,7 @@ test("where no kernel could be written, what the run says of it is told", async 
   dialogs.taken.push("NVIDIA H100");
   await previewKernels(server, memory, NODE);
   expect(shown).toEqual([
-    `No kernel was written: nothing was compiled by TorchInductor. ${unknown.join("")}`,
+    `No kernel was generated: TorchInductor compiled nothing. ${unknown.join("")}`,
   ]);
 });
 

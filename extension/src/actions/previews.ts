@@ -11,7 +11,7 @@ interface DevicePick extends QuickPickItem {
   device: string;
 }
 
-/** Run a target without data, once: a later run by itself is as ever. */
+/** Run a target without data, once: later automatic runs are normal ones. */
 export async function dryRun(server: Server, named: Named): Promise<void> {
   const target = targetOf(named);
   if (target !== undefined) {
@@ -19,7 +19,7 @@ export async function dryRun(server: Server, named: Named): Promise<void> {
   }
 }
 
-/** Have the kernels of a target written for a GPU that need not be there, and let the user open one. */
+/** Generate the kernels of a target for a GPU that this machine need not have, and let the user open one. */
 export async function previewKernels(server: Server, memory: Memento, named: Named): Promise<void> {
   if (targetOf(named) === undefined || !(await server.available())) {
     return;
@@ -29,7 +29,7 @@ export async function previewKernels(server: Server, memory: Memento, named: Nam
     .then((devices = []) => devicePicks(devices, memory.get<string>(KEY)));
   const picked = await window.showQuickPick<DevicePick>(picks, {
     title: l10n.t("Fullgraph: Preview Kernels for…"),
-    placeHolder: l10n.t("The GPU that kernels are to be written for; it need not be there"),
+    placeHolder: l10n.t("The GPU to generate kernels for; this machine need not have it"),
     matchOnDescription: true,
     matchOnDetail: true,
   });
@@ -39,7 +39,7 @@ export async function previewKernels(server: Server, memory: Memento, named: Nam
   }
 }
 
-/** The GPUs as a list: the one of the last time comes first. */
+/** The GPUs as a list, the one of the last preview first. */
 export function devicePicks(
   devices: readonly DeviceItem[],
   last: string | undefined,

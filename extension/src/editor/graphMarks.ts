@@ -14,13 +14,13 @@ import type { Server } from "../server/server";
 import { showsGraphMarks } from "../server/settings";
 import { isOn } from "../shared/words";
 
-/** After Okabe and Ito: people who see few colours tell them apart. Each is visible on light and on dark. */
+/** After Okabe and Ito: suitable for colour blindness. Each is visible on light and on dark backgrounds. */
 const COLOURS = ["#1a80c4", "#e08f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"] as const;
 const EAGER = "#8c8c8c";
 const MOST_BARS = 3;
 const QUIET = 200;
 
-/** Lines that look alike: the icon is an SVG. */
+/** Lines with the same mark; the icon is an SVG. */
 export interface Mark {
   startLine: number;
   endLine: number;
@@ -32,8 +32,8 @@ export interface Mark {
 }
 
 /**
- * Marks in the gutter which graph each line is in: a bar in the graph's colour, with its number where it
- * begins, and a dotted one for what ran eagerly.
+ * Marks in the gutter which graph each line is in: a bar in the graph's colour, with its number on the first
+ * line, and a dotted one for lines that ran eagerly.
  */
 export class GraphMarks implements Disposable {
   private readonly types = new Map<string, TextEditorDecorationType>();
@@ -66,9 +66,9 @@ export class GraphMarks implements Disposable {
     });
   }
 
-  /** VS Code moves the marks with the text: until the author pauses, they are right enough. */
+  /** VS Code moves the marks with the text: until the user pauses, they are good enough. */
   private refreshSoon(): void {
-    this.asked += 1; // an answer that is on its way is of an older text
+    this.asked += 1; // a pending answer is about an older text
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       void this.refresh();
@@ -78,10 +78,10 @@ export class GraphMarks implements Disposable {
   private async refresh(): Promise<void> {
     const asked = ++this.asked;
     const editors = window.visibleTextEditors.filter(({ document }) => isProgram(document));
-    const found = await Promise.all(editors.map(({ document }) => this.marks(document)));
+    const marks = await Promise.all(editors.map(({ document }) => this.marks(document)));
     if (asked === this.asked) {
       editors.forEach((editor, index) => {
-        this.show(editor, found[index] ?? []);
+        this.show(editor, marks[index] ?? []);
       });
     }
   }
@@ -110,7 +110,7 @@ export class GraphMarks implements Disposable {
   }
 }
 
-/** What to draw for the lines of a file. The number of a graph stands where another begins. */
+/** The marks for the lines of a file. A graph's number is on its first line. */
 export function marksOf(items: readonly GraphLinesItem[]): Mark[] {
   return items.flatMap(({ startLine, endLine, graphs, label, eager, reason }, index) => {
     const colour = graphs[0] === undefined ? EAGER : colourOf(graphs[0]);
@@ -131,7 +131,7 @@ export function marksOf(items: readonly GraphLinesItem[]): Mark[] {
   });
 }
 
-/** A bar for each graph, and a dotted one; they fill the height of a line, however high that is. */
+/** A bar for each graph, and a dotted one for eager lines, over the full height of a line. */
 export function icon(graphs: readonly number[], eager: boolean, number?: number): string {
   const colours = [...(eager ? [EAGER] : []), ...graphs.map(colourOf)].slice(0, MOST_BARS);
   const bars = colours.map((colour, index) => {
@@ -160,7 +160,7 @@ function decorationType({ icon: svg, colour }: Mark): TextEditorDecorationType {
   });
 }
 
-/** One for each line: over a range with a hover, VS Code lights up all of it. */
+/** One for each line: VS Code highlights the whole range of a hover. */
 function decorations({ startLine, endLine, hover }: Mark, document: TextDocument) {
   const hoverMessage = new MarkdownString(hover);
   return Array.from({ length: endLine - startLine + 1 }, (_, index) => {

@@ -11,8 +11,8 @@ const MARK = {
 };
 
 /**
- * Marks what belongs together: the code that a kernel computes, while the cursor is in the kernel, and what
- * became of that code on its way to a kernel, while the cursor is in it.
+ * Marks the source code that a kernel computes while the cursor is in the kernel, and the generated code of a
+ * source line while the cursor is in that line.
  */
 export class Highlight extends Disposable {
   private readonly lines = window.createTextEditorDecorationType({
@@ -66,7 +66,7 @@ export class Highlight extends Disposable {
     }
   }
 
-  /** What belongs to the place of the cursor, in the other documents that can be seen. */
+  /** The places in other visible documents that belong to the cursor's. */
   private async counterparts(editor: TextEditor): Promise<Location[]> {
     const own = uriOf(editor);
     const among = window.visibleTextEditors.map(uriOf).filter((uri) => uri !== own);
@@ -92,7 +92,7 @@ function rangeOf({ range: { start, end } }: Location): Range {
   return new Range(start.line, start.character, end.line, end.character);
 }
 
-/** Whether a part of a line is meant; lines as a whole are told by where they begin. */
+/** Whether a range is a part of a line; whole lines are sent as empty or longer ranges. */
 function isExpression(range: Range): boolean {
   return range.isSingleLine && !range.isEmpty;
 }

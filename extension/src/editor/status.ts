@@ -16,7 +16,7 @@ import type { Server } from "../server/server";
 import { type ServerState, unavailable } from "../server/state";
 import { isOn, joined, shortVersion } from "../shared/words";
 
-/** What the status item shows. */
+/** The content of the status item. */
 export interface StatusText {
   text: string;
   detail: string;
@@ -25,7 +25,7 @@ export interface StatusText {
   command: Command;
 }
 
-/** The one language status item: which Python runs the targets of the active file, and what is wrong. */
+/** The language status item: the Python that runs the targets of the active file, and any problem. */
 export class Status implements Disposable {
   private readonly item = languages.createLanguageStatusItem("fullgraph", [
     { language: "python", scheme: "file" },
@@ -44,7 +44,7 @@ export class Status implements Disposable {
     this.show();
   }
 
-  /** Another file is active. Its folder may have another interpreter, and a bad one may be mended by now. */
+  /** Handle a change of the active file: another folder, or a problem that may be solved by now. */
   async editorChanged(): Promise<void> {
     if (activeScope()?.toString() !== this.scope || this.interpreter?.problem !== undefined) {
       await this.refresh();
@@ -53,7 +53,7 @@ export class Status implements Disposable {
     }
   }
 
-  /** The server, a setting or the Python extension has changed. */
+  /** Handle a change of the server, a setting or the Python extension. */
   async refresh(): Promise<void> {
     if (this.server.state.kind !== "ready") {
       this.running.clear();
@@ -78,14 +78,14 @@ export class Status implements Disposable {
     this.tellTorch();
   }
 
-  /** The state of a target has changed. */
+  /** Handle a new state of a target. */
   target({ target, state }: StatusParams): void {
     if (isOn(state)) {
       this.running.add(target);
       this.show();
     } else if (this.running.delete(target)) {
       this.show();
-      // The program may have failed because the interpreter is not what it was.
+      // The program may have failed because the interpreter has changed.
       void this.refresh();
     }
   }
@@ -115,7 +115,7 @@ export class Status implements Disposable {
   }
 }
 
-/** What to show in a state. Behind it is the command that helps most. */
+/** The content for a state, with the most helpful command. */
 export function statusText(
   state: ServerState,
   interpreter: InterpreterItem | undefined,
@@ -137,12 +137,12 @@ export function statusText(
     return { text: "Fullgraph", detail: "", severity: Information, busy: running, command: select };
   }
   const { path, origin, python, torch, problem } = interpreter;
-  const known = joined([
+  const versions = joined([
     python && `Python ${shortVersion(python)}`,
     torch && `torch ${shortVersion(torch)}`,
   ]);
   return {
-    text: known === "" ? "Fullgraph" : `Fullgraph: ${known}`,
+    text: versions === "" ? "Fullgraph" : `Fullgraph: ${versions}`,
     detail: problem ?? `${path} (${origin})`,
     severity:
       problem === undefined ? LanguageStatusSeverity.Information : LanguageStatusSeverity.Error,
@@ -164,7 +164,7 @@ function severityOf(state: ServerState): LanguageStatusSeverity {
   }
 }
 
-/** The folder of the file that the user looks at: the file itself outside of all folders. */
+/** The folder of the active file, or the file itself if it is in no folder. */
 function activeScope(): Uri | undefined {
   const document = window.activeTextEditor?.document;
   if (document?.languageId !== "python" || document.uri.scheme !== "file") {

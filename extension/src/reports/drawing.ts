@@ -3,10 +3,10 @@ import type { Drawing } from "./page/messages";
 import type { OperationItem, PictureItem } from "../protocol";
 
 const LONGEST = 40;
-/** One whose widths Graphviz knows. Most fonts of editors are wider: margins leave room for that. */
+/** A font that Graphviz can measure. Most editors' fonts are wider: margins leave room for that. */
 const FONT = { fontname: "Helvetica", fontsize: 11 };
 
-/** Draw a graph. Colours are the page's: it knows parts of the drawing by their classes and ids. */
+/** Draw a graph. The page colours its parts by their classes and ids. */
 export async function draw(picture: PictureItem): Promise<Drawing> {
   const graphviz = await instance();
   const { output, errors } = graphviz.render(graphOf(picture), { format: "svg" });
@@ -15,7 +15,7 @@ export async function draw(picture: PictureItem): Promise<Drawing> {
     : { svg: output };
 }
 
-/** A picture as Graphviz takes it: operations as boxes, in a cluster for each kernel; inputs are round. */
+/** A picture as input for Graphviz: operations as boxes, in a cluster for each kernel; inputs are round. */
 export function graphOf({ operations, kernels }: PictureItem): Graph {
   const numbers = new Map(operations.map(({ name }, number) => [name, number]));
   const inputs = new Set(operations.flatMap((operation) => operation.inputs));

@@ -1,4 +1,4 @@
-// The program of a thread that makes one drawing: a large graph takes seconds, and other extensions go on.
+// The program of a thread that makes one drawing: a large graph takes seconds and would block other extensions.
 
 import { parentPort, workerData } from "node:worker_threads";
 import { draw } from "./drawing";

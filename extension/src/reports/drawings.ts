@@ -5,7 +5,7 @@ import type { Drawing } from "./page/messages";
 
 const PATIENCE = 30_000;
 
-/** The drawings of a report's pictures, each made when somebody first wants it. */
+/** The drawings of a report's pictures, each made on its first request. */
 export class Drawings {
   private readonly workers = new Set<Worker>();
   private readonly made = new Map<number, Promise<Drawing>>();
@@ -22,7 +22,7 @@ export class Drawings {
     return made;
   }
 
-  /** All of them, one after the other: each takes a processor and much memory. */
+  /** All drawings, one after the other: each takes a processor and much memory. */
   async all(): Promise<Drawing[]> {
     const drawings: Drawing[] = [];
     for (const picture of this.report.pictures.keys()) {
@@ -31,7 +31,7 @@ export class Drawings {
     return drawings;
   }
 
-  /** Give up what is still being drawn. */
+  /** Stop unfinished drawings. */
   dispose(): void {
     this.workers.forEach((worker) => void worker.terminate());
   }
@@ -47,7 +47,7 @@ export class Drawings {
         resolve(drawing);
       };
       const timer = setTimeout(() => {
-        finish({ problem: l10n.t("This graph is too large to be drawn.") });
+        finish({ problem: l10n.t("This graph is too large to draw.") });
       }, PATIENCE);
       worker.once("message", finish);
       worker.once("error", ({ message }) => {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { EXPORTED, type Exported } from "./page/messages";
 
-/** The page in a panel: `script` and `style` are addresses, `source` is where VS Code has them from. */
+/** The page in a panel: `script` and `style` are addresses, `source` is their origin in VS Code. */
 export function panelPage(script: string, style: string, source: string): string {
   return page(
     `script-src ${source}; style-src ${source}; font-src ${source}`,
@@ -10,7 +10,7 @@ export function panelPage(script: string, style: string, source: string): string
   );
 }
 
-/** The page as a file that needs no other: `script` and `style` are what is in the packed files. */
+/** The page as a self-contained file: `script` and `style` are the contents of the packed files. */
 export function exportedPage(exported: Exported, script: string, style: string): string {
   // In JSON, a < can only be in a string.
   const data = JSON.stringify(exported).replaceAll("<", "\\u003c");

@@ -24,7 +24,7 @@ export class ReportPanel implements Disposable {
   readonly panel: WebviewPanel;
   private drawings: Drawings;
   private running = false;
-  /** Whether the generation of what is shown says something to the server that is there now. */
+  /** Whether the current server has counted the generation of the report. */
   private counted = true;
 
   constructor(
@@ -45,7 +45,7 @@ export class ReportPanel implements Disposable {
     this.panel.title = l10n.t("Report: {0}", report.label);
   }
 
-  /** Show what the last run told. A target whose state has changed in another way says the same again. */
+  /** Show the report of the last run. Nothing changes if it is the same: other states also cause updates. */
   update(report: PerformanceItem): void {
     this.setRunning(false);
     const isOlder = this.counted && report.generation < this.report.generation;
@@ -59,13 +59,13 @@ export class ReportPanel implements Disposable {
     this.send();
   }
 
-  /** Say that what is shown is of the run before, or that it no longer is. */
+  /** Show or hide the note that the report is from the run before. */
   setRunning(running: boolean): void {
     this.running = running;
     this.post({ kind: "running", running });
   }
 
-  /** Another server counts the runs anew. */
+  /** Accept any generation next: a new server counts the runs anew. */
   reset(): void {
     this.counted = false;
     this.setRunning(false);
@@ -75,7 +75,7 @@ export class ReportPanel implements Disposable {
     this.panel.dispose();
   }
 
-  /** Nobody sees what is still being drawn. */
+  /** Stop drawings that nobody will see. */
   closed(): void {
     this.drawings.dispose();
   }
@@ -109,7 +109,7 @@ export class ReportPanel implements Disposable {
     }
   }
 
-  /** Open a document in a column that does not hide the report: one that is there, else a new one. */
+  /** Open a document in a column that does not hide the report: another existing one, else a new one. */
   private async openBeside(uri: Uri | undefined, range?: Location["range"]): Promise<void> {
     if (uri === undefined) {
       return;

@@ -27,7 +27,7 @@ export class Reports implements Disposable {
     this.dist = Uri.joinPath(extensionUri, "dist");
   }
 
-  /** Show the report of a target, which is run for it if its last run did not go so far. */
+  /** Show the report of a target; run it first if its last run has no kernels. */
   async open(named: Named): Promise<void> {
     const report = await this.reportOf(named);
     if (report) {
@@ -35,7 +35,7 @@ export class Reports implements Disposable {
     }
   }
 
-  /** Measure what the compiler's caches save, and show the report. */
+  /** Measure the compile times with cold and warm caches, and show the report. */
   async measure(named: Named): Promise<void> {
     const target = targetOf(named);
     const report = target === undefined ? undefined : await this.run(COMPILE_TIMES, target);
@@ -44,14 +44,14 @@ export class Reports implements Disposable {
     }
   }
 
-  /** Write the report of a target into a file: of the one that is shown, unless another is named. */
+  /** Write the report of a target into a file: the one in the active panel, unless a menu passes another. */
   async export(named: Named): Promise<void> {
     const active = [...this.panels].find(([, { panel }]) => panel.active)?.[0];
     const isShown = named === undefined && active !== undefined;
-    await this.write(await (isShown ? this.told(active) : this.reportOf(named)));
+    await this.write(await (isShown ? this.fetchReport(active) : this.reportOf(named)));
   }
 
-  /** Take the new state of a target. */
+  /** Handle a new state of a target. */
   async status({ target, state }: StatusParams): Promise<void> {
     const panel = this.panels.get(target);
     if (panel === undefined) {
@@ -61,7 +61,7 @@ export class Reports implements Disposable {
       panel.setRunning(true);
       return;
     }
-    const report = await this.told(target);
+    const report = await this.fetchReport(target);
     if (report) {
       panel.update(report);
     } else {
@@ -69,7 +69,7 @@ export class Reports implements Disposable {
     }
   }
 
-  /** Another server knows nothing of what is shown. */
+  /** Reset the panels for a new server, which does not have their reports. */
   reset(): void {
     this.panels.forEach((panel) => {
       panel.reset();
@@ -91,7 +91,7 @@ export class Reports implements Disposable {
       return;
     }
     const made = new ReportPanel(report, this.dist, async () => {
-      await this.write(await this.told(target));
+      await this.write(await this.fetchReport(target));
     });
     this.panels.set(target, made);
     made.panel.onDidDispose(() => {
@@ -105,16 +105,16 @@ export class Reports implements Disposable {
     if (target === undefined || !(await this.server.available())) {
       return undefined;
     }
-    const report = await this.told(target);
+    const report = await this.fetchReport(target);
     return report && report.kernels.length > 0 ? report : this.run(KERNELS, target);
   }
 
   private async run(command: string, target: string): Promise<PerformanceItem | undefined> {
     const summary = await ran(this.server, command, target);
-    return summary && this.told(summary.target);
+    return summary && this.fetchReport(summary.target);
   }
 
-  private told(target: string): Promise<PerformanceItem | undefined> {
+  private fetchReport(target: string): Promise<PerformanceItem | undefined> {
     return this.server.request<PerformanceItem>(PERFORMANCE, { target });
   }
 

@@ -48,14 +48,14 @@ import type { PythonExtensions } from "./python";
 import { withInterpreter } from "./settings";
 import { PAGES } from "../shared/uris";
 
-/** What the client's parts share. */
+/** The objects that the client's parts share. */
 export interface ClientContext {
   log: LogOutputChannel;
   python: PythonExtensions;
   milestones: Milestones;
 }
 
-/** The language client, except that users are told of failures by this extension, in its own words. */
+/** The language client, without its own messages for failures: this extension shows them. */
 export class Client extends LanguageClient {
   constructor(server: Executable, context: ClientContext) {
     super("fullgraph", "Fullgraph", server, clientOptions(context));
@@ -75,7 +75,7 @@ export class Client extends LanguageClient {
     throwOnCancel?: boolean,
   ): T {
     if (type.method === ExecuteCommandRequest.method && isRefusal(error)) {
-      // The server's sentence is the answer. Thrown, it would be shown once more.
+      // The server's sentence is shown here. Thrown, it would be shown again.
       reply(error.message, showOutput());
       return defaultValue;
     }
@@ -87,7 +87,7 @@ function isRefusal(error: unknown): error is ResponseError {
   return error instanceof ResponseError && error.code === LSPErrorCodes.RequestFailed;
 }
 
-/** Tells the server what this client can do beyond LSP. */
+/** The client's capabilities beyond LSP. */
 const capabilities: StaticFeature = {
   fillClientCapabilities(all) {
     all.experimental = {
@@ -119,7 +119,7 @@ function clientOptions(context: ClientContext): LanguageClientOptions {
     },
     markdown: { isTrusted: { enabledCommands: [SHOW_EXPLANATION] } },
     middleware: middleware(context),
-    // Whether to start again is decided where servers are started. A new client takes the place of this.
+    // `Server` decides whether to restart, with a new client.
     errorHandler: {
       error: () => ({ action: ErrorAction.Continue, handled: true }),
       closed: () => ({
@@ -201,7 +201,7 @@ function mentionsGuards(hover: Hover): boolean {
   );
 }
 
-/** The server logs to its standard error. What belongs to a line, such as a traceback, has its level. */
+/** Copy the server's log from its standard error. Continuation lines, such as tracebacks, keep the level. */
 function logLines(input: Readable, log: LogOutputChannel): void {
   let level = "";
   createInterface({ input }).on("line", (line) => {

@@ -1,17 +1,17 @@
 const MOST = 3;
 const WITHIN = 3 * 60 * 1000;
 
-/** Remembers when the server died, so that one that dies again and again is left alone. */
+/** The times of the server's crashes, to stop restarting one that crashes again and again. */
 export class Crashes {
   private times: number[] = [];
 
-  /** Note one more. Whether the server may be started again. */
+  /** Record a crash; return whether the server may be started again. */
   mayRestart(now: number): boolean {
     this.times = [...this.times.filter((time) => now - time < WITHIN), now];
     return this.times.length <= MOST;
   }
 
-  /** The user has asked for a new start. */
+  /** Start counting anew, since the user has asked for a restart. */
   forget(): void {
     this.times = [];
   }

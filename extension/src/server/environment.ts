@@ -4,7 +4,7 @@ import { confirm } from "../shared/messages";
 import { ENVIRONMENT } from "../protocol";
 import type { Server } from "./server";
 
-/** Put what a bug report needs on the clipboard, as much of it as there is. */
+/** Copy the versions and the environment for a bug report, as far as they are available. */
 export async function copyEnvironment(server: Server, extension: ExtensionContext): Promise<void> {
   const { version: own } = extension.extension.packageJSON as { version: string };
   const { state } = server;

@@ -11,13 +11,13 @@ export interface Python {
   version: string;
 }
 
-/** A Python that might do, and who names it. */
+/** A program that may be a suitable Python, and where its path comes from. */
 export interface Candidate {
   path: string;
   origin: string;
 }
 
-/** What a program says when it is run as Python: its version, or why it is of no use. */
+/** The result of running a program as Python: its version, or why it cannot be used. */
 export type Probed = { version: string } | { problem: string };
 
 const ENVIRONMENTS = [".venv", "venv", ".conda"];
@@ -26,7 +26,7 @@ const CONDA_PROGRAM = process.platform === "win32" ? "python.exe" : PROGRAM;
 const OLDEST = [3, 10] as const;
 const PATIENCE = 5000;
 
-/** The first of the candidates that can run the server. Why the others cannot goes to the log. */
+/** The first of the candidates that can run the server. The log has the reasons against the others. */
 export async function findPython(
   candidates: AsyncIterable<Candidate>,
   probe: (program: string) => Promise<Probed>,
@@ -43,7 +43,7 @@ export async function findPython(
   return undefined;
 }
 
-/** Where to look for the server's Python, the most likely place first. Lazy: most are never asked for. */
+/** Candidates for the server's Python, the most likely first. Lazy, since most are never needed. */
 export async function* candidates(
   folders: readonly WorkspaceFolder[],
   active: () => Promise<string | undefined>,
@@ -70,11 +70,11 @@ export async function* candidates(
 /** The interpreters of the environments that lie in a folder. */
 export function environmentsIn(folder: string): string[] {
   return ENVIRONMENTS.map((name) => pythonIn(path.join(folder, name))).filter(
-    (found) => found !== undefined,
+    (program) => program !== undefined,
   );
 }
 
-/** The program that a setting means: a path, the folder of an environment, or a name on PATH. */
+/** The program that a setting names: a path, the folder of an environment, or a name on PATH. */
 export function namedPython(name: string, folder: string | undefined): string {
   const home = /^~(?=$|[\\/])/;
   const expanded = name.replace(home, homedir());
@@ -85,7 +85,7 @@ export function namedPython(name: string, folder: string | undefined): string {
   return /[\\/]/.test(expanded) ? absolute : expanded;
 }
 
-/** Run a program as an isolated Python, which must not take long, and see what it says. */
+/** Run a program as an isolated Python, with a time limit, to get its version. */
 export function probePython(program: string): Promise<Probed> {
   const script = "import sys; print('Python %d.%d.%d' % sys.version_info[:3])";
   return new Promise((resolve) => {
@@ -100,7 +100,7 @@ export function probePython(program: string): Promise<Probed> {
   });
 }
 
-/** Whether what a program printed is the version of a Python that is new enough. */
+/** Judge a program's output: the version of a Python that is new enough, or a problem. */
 export function judged(output: string): Probed {
   const match = /^Python ((\d+)\.(\d+)\.\d+)\s*$/.exec(output);
   if (!match?.[1]) {

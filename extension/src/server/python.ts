@@ -13,33 +13,33 @@ const ENVIRONMENTS_ID = "ms-python.vscode-python-envs";
 const PYTHON_ID = "ms-python.python";
 const PATIENCE = 2000;
 
-/** One of the two extensions that know which Python a folder uses. */
+/** One of the two extensions that select a Python for a folder. */
 interface Source {
   interpreter(folder: Uri): Promise<string | undefined>;
   onDidChange(listener: () => void): Disposable;
 }
 
-/** A folder that was asked about. */
-interface Known {
+/** A folder and its interpreter. */
+interface FolderAnswer {
   readonly folder: Uri;
   first: Promise<void>;
   answer: string | undefined;
-  /** How often it was asked about: only the newest question counts. */
+  /** The number of requests: only the answer to the newest one counts. */
   asked: number;
-  /** Whether the first answer was there, or given up waiting for. */
+  /** Whether the first answer has arrived or timed out. */
   settled: boolean;
 }
 
 /**
- * What the Python extensions say. Both are optional, both are known to answer late or never, and to
- * tell of changes that are none: so there is a time-out, and only an answer that differs is an event.
+ * The interpreters that the Python extensions select. Both extensions are optional, and both can answer late
+ * or never, or report changes that are none: so there is a time-out, and only a new answer is an event.
  */
 export class PythonExtensions implements Disposable {
   private readonly changed = new EventEmitter<void>();
   readonly onDidChange = this.changed.event;
 
   private readonly disposables: { dispose(): unknown }[] = [this.changed];
-  private readonly folders = new Map<string, Known>();
+  private readonly folders = new Map<string, FolderAnswer>();
   private source: Promise<Source | undefined> | undefined;
 
   constructor(
@@ -57,42 +57,42 @@ export class PythonExtensions implements Disposable {
   /** The interpreter that is selected for a file or folder. */
   async interpreter(scope: Uri | undefined): Promise<string | undefined> {
     if (scope === undefined) {
-      // Asked about nothing in particular, they search the whole machine first.
+      // Without a folder, they search the whole machine first.
       return undefined;
     }
     const folder = workspace.getWorkspaceFolder(scope)?.uri ?? scope;
-    const known = this.folders.get(folder.toString()) ?? this.learn(folder);
-    await known.first;
-    return known.answer;
+    const current = this.folders.get(folder.toString()) ?? this.add(folder);
+    await current.first;
+    return current.answer;
   }
 
   dispose(): void {
     this.disposables.forEach((disposable) => disposable.dispose());
   }
 
-  private learn(folder: Uri): Known {
-    const known: Known = {
+  private add(folder: Uri): FolderAnswer {
+    const added: FolderAnswer = {
       folder,
       first: Promise.resolve(),
       answer: undefined,
       asked: 0,
       settled: false,
     };
-    this.folders.set(folder.toString(), known);
-    known.first = this.withinPatience(this.ask(known)).finally(() => {
-      known.settled = true;
+    this.folders.set(folder.toString(), added);
+    added.first = this.withinPatience(this.ask(added)).finally(() => {
+      added.settled = true;
     });
-    return known;
+    return added;
   }
 
-  private async ask(known: Known): Promise<void> {
-    const turn = ++known.asked;
-    const answer = await this.answer(known.folder);
-    if (turn !== known.asked || answer === known.answer) {
+  private async ask(current: FolderAnswer): Promise<void> {
+    const turn = ++current.asked;
+    const answer = await this.answer(current.folder);
+    if (turn !== current.asked || answer === current.answer) {
       return;
     }
-    known.answer = answer;
-    if (known.settled) {
+    current.answer = answer;
+    if (current.settled) {
       this.changed.fire();
     }
   }
@@ -120,13 +120,13 @@ export class PythonExtensions implements Disposable {
   }
 
   private askAgain(): void {
-    for (const known of this.folders.values()) {
-      void this.ask(known);
+    for (const current of this.folders.values()) {
+      void this.ask(current);
     }
   }
 
   private async findSource(): Promise<Source | undefined> {
-    // The newer one exports nothing where the setting python.useEnvironmentsExtension turns it off.
+    // The newer one exports nothing if the setting python.useEnvironmentsExtension turns it off.
     const environments = await exportsOf<PythonEnvironmentApi>(ENVIRONMENTS_ID);
     const python = environments ? undefined : await exportsOf<PythonExtension>(PYTHON_ID);
     const source = environments ? environmentsSource(environments) : python && pythonSource(python);
@@ -141,7 +141,7 @@ export class PythonExtensions implements Disposable {
   }
 }
 
-/** The command with which the Python extension lets the user select an interpreter. */
+/** The Python extension's command to select an interpreter. */
 export function interpreterPicker(): string | undefined {
   return extensions.getExtension(PYTHON_ID) ? "python.setInterpreter" : undefined;
 }

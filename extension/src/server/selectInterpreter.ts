@@ -16,11 +16,11 @@ import { interpreterPicker, type PythonExtensions } from "./python";
 import { interpreterSetting } from "./settings";
 
 interface Choice extends QuickPickItem {
-  /** What becomes of the choice. */
+  /** The action of the choice. */
   take?: () => Promise<void>;
 }
 
-/** Let the user say which Python runs a folder's targets: the setting `fullgraph.interpreter`. */
+/** Let the user select the Python that runs a folder's targets: the setting `fullgraph.interpreter`. */
 export async function selectInterpreter(python: PythonExtensions): Promise<void> {
   if (!workspace.isTrusted) {
     reply(
@@ -33,7 +33,7 @@ export async function selectInterpreter(python: PythonExtensions): Promise<void>
   const folder =
     folders.length > 1
       ? await window.showWorkspaceFolderPick({
-          placeHolder: l10n.t("Select the folder whose interpreter is meant"),
+          placeHolder: l10n.t("Select the folder to set the interpreter for"),
         })
       : folders[0];
   if (folders.length > 1 && folder === undefined) {
@@ -42,7 +42,7 @@ export async function selectInterpreter(python: PythonExtensions): Promise<void>
   const current = interpreterSetting(folder?.uri);
   const picked = await window.showQuickPick(choices(folder, python), {
     title: l10n.t("Fullgraph: Select Interpreter"),
-    placeHolder: current ?? l10n.t("The Python that has torch, to run your programs with"),
+    placeHolder: current ?? l10n.t("A Python with torch, to run your programs"),
     matchOnDescription: true,
   });
   await picked?.take?.();
@@ -53,8 +53,8 @@ async function choices(
   python: PythonExtensions,
 ): Promise<Choice[]> {
   const active = await python.interpreter(folder?.uri);
-  const found = folder ? environmentsIn(folder.uri.fsPath) : [];
-  const list: Choice[] = found.map((program) => {
+  const environments = folder ? environmentsIn(folder.uri.fsPath) : [];
+  const list: Choice[] = environments.map((program) => {
     const name = folder ? path.relative(folder.uri.fsPath, program) : program;
     return {
       label: name,
@@ -62,7 +62,7 @@ async function choices(
       take: () => write(folder, name),
     };
   });
-  if (active !== undefined && !found.includes(active)) {
+  if (active !== undefined && !environments.includes(active)) {
     const description = l10n.t("selected in the Python extension");
     list.push({ label: active, description, take: () => write(folder, active) });
   }
@@ -92,7 +92,7 @@ async function choices(
 async function enter(folder: WorkspaceFolder | undefined): Promise<void> {
   const typed = await window.showInputBox({
     title: l10n.t("Fullgraph: Select Interpreter"),
-    prompt: l10n.t("A Python, or the folder of an environment"),
+    prompt: l10n.t("The path of a Python, or the folder of an environment"),
     placeHolder: ".venv/bin/python",
     value: interpreterSetting(folder?.uri) ?? "",
     ignoreFocusOut: true,

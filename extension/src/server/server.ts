@@ -25,10 +25,10 @@ import { type ServerState, unavailable } from "./state";
 /** The one language server: started, restarted and stopped here and nowhere else. */
 export class Server implements Disposable {
   private readonly changed = new EventEmitter<ServerState>();
-  /** The server's state is another. */
+  /** The server's state has changed. */
   readonly onDidChange = this.changed.event;
   private readonly targetChanged = new EventEmitter<StatusParams>();
-  /** The server says that the state of a target is another. */
+  /** The state of a target has changed. */
   readonly onDidChangeTarget = this.targetChanged.event;
 
   private current: ServerState = { kind: "starting" };
@@ -47,7 +47,7 @@ export class Server implements Disposable {
     return this.current;
   }
 
-  /** Start the server, or take a new one instead. Asked again meanwhile, it is done once more, not twice. */
+  /** Start or restart the server. Any number of calls while it is starting cause one more restart. */
   restart(): Promise<void> {
     this.wanted = true;
     this.working ??= this.work().finally(() => {
@@ -56,14 +56,14 @@ export class Server implements Disposable {
     return this.working;
   }
 
-  /** Start the server if it is not there: something that it needs may be there now. */
+  /** Start the server if it is down: a suitable Python may be available now. */
   async startIfDown(): Promise<void> {
     if (this.current.kind === "noPython" || this.current.kind === "failed") {
       await this.restart();
     }
   }
 
-  /** Restart as the user wishes, whatever happened before. */
+  /** Restart at the user's request, even after several crashes. */
   async restartByHand(): Promise<void> {
     if (this.current.kind === "restricted") {
       await this.available();
@@ -74,7 +74,7 @@ export class Server implements Disposable {
     await this.restart();
   }
 
-  /** Whether the server is there, once it has started. If it is not, the user is told why. */
+  /** Whether the server is ready, once it has started. If not, show the reason. */
   async available(): Promise<boolean> {
     await this.working;
     if (this.current.kind === "ready") {
@@ -85,7 +85,7 @@ export class Server implements Disposable {
     return false;
   }
 
-  /** Ask the server something. Nothing is the answer of one that is not there or fails. */
+  /** Send a request. The answer is `undefined` if the server is down or fails. */
   async request<Answer>(method: string, params: object): Promise<Answer | undefined> {
     if (this.client?.isRunning() !== true) {
       return undefined;
@@ -98,7 +98,7 @@ export class Server implements Disposable {
     }
   }
 
-  /** Run one of the server's commands, as a code lens does. The server's refusals are shown to the user. */
+  /** Run one of the server's commands, as a code lens does. Its errors are shown to the user. */
   async command(command: string, ...args: unknown[]): Promise<unknown> {
     return (await this.available()) ? commands.executeCommand(command, ...args) : undefined;
   }
@@ -124,8 +124,8 @@ export class Server implements Disposable {
     this.become({ kind: "starting" });
     const { log, python: extensions } = this.context;
     const folders = workspace.workspaceFolders ?? [];
-    const found = candidates(folders, () => extensions.interpreter(folders[0]?.uri));
-    const python = await findPython(found, probePython, log);
+    const programs = candidates(folders, () => extensions.interpreter(folders[0]?.uri));
+    const python = await findPython(programs, probePython, log);
     if (this.disposed) {
       return;
     }
@@ -172,7 +172,7 @@ export class Server implements Disposable {
     this.become({ kind: "ready", python });
   }
 
-  /** It was ready, and is gone: its findings are cleared by now. */
+  /** Handle the end of a server that was ready: the client has cleared its findings. */
   private async died(): Promise<void> {
     this.client = undefined;
     if (this.disposed) {
@@ -192,7 +192,7 @@ export class Server implements Disposable {
     const client = this.client;
     this.client = undefined;
     if (client?.state === State.Starting) {
-      // It cannot be stopped in the middle of that. Without its process, it gives up.
+      // A client that is starting cannot be stopped, but it fails without its process.
       client.serverProcess?.kill();
     } else if (client !== undefined) {
       await quiet(client.stop());

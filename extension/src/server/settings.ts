@@ -7,7 +7,7 @@ const PREVIEW_PYTHON = "previewPython";
 const GRAPH_MARKS = "graphMarks";
 const TRACE_PATHS = "tracePaths";
 
-/** `fullgraph.interpreter` of a folder. A value of another type counts as none: the server tells the user. */
+/** `fullgraph.interpreter` of a folder. A value of another type counts as none: the server shows the problem. */
 export function interpreterSetting(scope: Uri | undefined): string | undefined {
   const value: unknown = workspace.getConfiguration(SECTION, scope).get(INTERPRETER);
   return typeof value === "string" && value.trim() !== "" ? expanded(value, scope) : undefined;
@@ -18,7 +18,7 @@ export function showsGraphMarks(): boolean {
   return workspace.getConfiguration(SECTION).get(GRAPH_MARKS) !== false;
 }
 
-/** Set `fullgraph.graphMarks` where it is set already: for the workspace, else for the user. */
+/** Set `fullgraph.graphMarks`: for the workspace if it is set there, else for the user. */
 export async function showGraphMarks(shown: boolean): Promise<void> {
   const settings = workspace.getConfiguration(SECTION);
   const isOfWorkspace = settings.inspect(GRAPH_MARKS)?.workspaceValue !== undefined;
@@ -26,7 +26,7 @@ export async function showGraphMarks(shown: boolean): Promise<void> {
   await settings.update(GRAPH_MARKS, shown, isOfWorkspace ? Workspace : Global);
 }
 
-/** Say in `fullgraph.tracePaths` of the workspace which folder of it a folder of another machine is. */
+/** Map a folder of another machine to one of the workspace in `fullgraph.tracePaths`. */
 export async function mapTracePath(remote: string, local: Uri): Promise<void> {
   const settings = workspace.getConfiguration(SECTION);
   const mapped: unknown = settings.inspect(TRACE_PATHS)?.workspaceValue;
@@ -34,7 +34,7 @@ export async function mapTracePath(remote: string, local: Uri): Promise<void> {
   await settings.update(TRACE_PATHS, paths, ConfigurationTarget.Workspace);
 }
 
-/** Of one of several folders the whole path: the server does not know which one is meant. */
+/** A relative path if there is one workspace folder, else an absolute one, which is unambiguous. */
 function localPath(folder: Uri): string {
   const [only, ...others] = workspace.workspaceFolders ?? [];
   return only === undefined || others.length > 0
@@ -42,7 +42,7 @@ function localPath(folder: Uri): string {
     : path.relative(only.uri.fsPath, folder.fsPath) || ".";
 }
 
-/** The section as the server reads it, with what the Python extension says for the folder. */
+/** The section as the server reads it, with the Python extension's interpreter for the folder. */
 export function withInterpreter(
   section: unknown,
   scope: Uri | undefined,

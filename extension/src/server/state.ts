@@ -8,13 +8,13 @@ import {
   showOutput,
 } from "../shared/messages";
 
-/** What the server does. The kind is the context key `fullgraph.state`. */
+/** The state of the server. The kind is the context key `fullgraph.state`. */
 export type ServerState =
   | { kind: "restricted" | "starting" }
   | { kind: "ready"; python: Python }
   | { kind: "noPython" | "failed"; message: string };
 
-/** Why there is no server, as one sentence, and what can be done. */
+/** A sentence that says why there is no server, and actions that help. */
 export function unavailable(state: ServerState): [string, ...Action[]] {
   switch (state.kind) {
     case "restricted":

@@ -14,7 +14,7 @@ export async function showExplanation(uri: string, milestones: Milestones): Prom
   }
 }
 
-/** Show a document that the server writes as rendered Markdown; no other is shown. */
+/** Show a document of the server as rendered Markdown, if its scheme is allowed. */
 export async function showPage(uri: string, schemes = PAGES): Promise<boolean> {
   const page = uriOf(uri, schemes);
   if (page === undefined) {
@@ -29,8 +29,8 @@ export async function showPage(uri: string, schemes = PAGES): Promise<boolean> {
 }
 
 /**
- * Links to files, as the preview follows them: it knows no `file:`, but paths from the first folder on.
- * Without a folder it follows none.
+ * Rewrite links to files for the preview, which follows paths relative to the first folder, but no `file:`
+ * URIs. Without a folder it follows none.
  */
 export function previewLinks(markdown: string): string {
   return workspace.workspaceFolders?.[0]

@@ -1,6 +1,6 @@
 import { commands, l10n, window } from "vscode";
 
-/** A button of a message: what it says, and the command behind it. */
+/** A button of a message: its title and its command. */
 export interface Action {
   title: string;
   command: string;
@@ -9,30 +9,30 @@ export interface Action {
 
 type Show = (message: string, ...titles: string[]) => Thenable<string | undefined>;
 
-let told: string | undefined;
+let lastFailure: string | undefined;
 
-/** Answer something that the user has just done. */
+/** Show a warning in answer to an action of the user. */
 export function reply(message: string, ...actions: Action[]): void {
   show(window.showWarningMessage, message, actions);
 }
 
-/** Say that something was done that cannot be seen. */
+/** Confirm an action that has no visible effect. */
 export function confirm(message: string): void {
   show(window.showInformationMessage, message, []);
 }
 
-/** Tell of a failure that came by itself, but not the same twice in a row. */
+/** Show a failure that the user did not cause, but not the same one twice in a row. */
 export function tell(message: string, ...actions: Action[]): void {
-  if (message === told) {
+  if (message === lastFailure) {
     return;
   }
-  told = message;
+  lastFailure = message;
   show(window.showErrorMessage, message, actions);
 }
 
-/** The trouble that was told is over, or the user tries again: it would be news again. */
+/** Allow the last failure to be shown again: it is over, or the user tries again. */
 export function forget(): void {
-  told = undefined;
+  lastFailure = undefined;
 }
 
 export function showOutput(): Action {
@@ -51,18 +51,18 @@ export function manageTrust(): Action {
   return { title: l10n.t("Manage Workspace Trust"), command: "workbench.trust.manage" };
 }
 
-/** Ask before something is done. Whatever is not the button is a no. */
+/** Ask the user for consent: only the button counts as a yes. */
 export async function agrees(question: string, title: string): Promise<boolean> {
   const answer = await window.showWarningMessage(withoutLinks(question), { modal: true }, title);
   return answer === title;
 }
 
-/** A sentence in which nothing is a link: VS Code makes links of Markdown's form, also to commands. */
+/** A sentence without links: VS Code renders Markdown links in messages, also those to commands. */
 export function withoutLinks(text: string): string {
   return text.replaceAll("](", "] (");
 }
 
-/** Never awaited: a message stays open for as long as the user likes. */
+/** Not awaited: a message can stay open for as long as the user likes. */
 function show(how: Show, message: string, actions: Action[]): void {
   void how(withoutLinks(message), ...actions.map((action) => action.title)).then((title) => {
     const chosen = actions.find((action) => action.title === title);

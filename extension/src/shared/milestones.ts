@@ -2,21 +2,21 @@ import { commands } from "vscode";
 import type { StatusParams } from "../protocol";
 import { isOn } from "./words";
 
-/** Things that really happened, each a step of the walkthrough: context key `fullgraph.<name>`. */
+/** Events that complete a step of the walkthrough: context key `fullgraph.<name>`. */
 export type Milestone = "foundTorch" | "sawReport" | "sawGuards" | "ranOnSave" | "sawExplanation";
 
-/** Notices what the user has seen, and tells the walkthrough. */
+/** Reports to the walkthrough what the user has seen. */
 export class Milestones {
   private commandedRuns = 0;
 
-  /** Tell the walkthrough, each time: it heeds a key only in the moment in which it becomes true. */
+  /** Complete a step, each time anew: the walkthrough only sees the moment in which a key becomes true. */
   reached(milestone: Milestone): void {
     const key = `fullgraph.${milestone}`;
     void commands.executeCommand("setContext", key, true);
     void commands.executeCommand("setContext", key, false);
   }
 
-  /** Wait for a run that the user has commanded. */
+  /** Wait for a run that the user has started. */
   async duringRun<T>(run: () => Promise<T>): Promise<T> {
     this.commandedRuns += 1;
     try {
@@ -26,7 +26,7 @@ export class Milestones {
     }
   }
 
-  /** Take note of a target's new state. A run that nobody commanded is one that an edit has started. */
+  /** Handle a target's new state. A run that the user did not start was started by an edit. */
   status({ state }: StatusParams): void {
     if (state === "running" && this.commandedRuns === 0) {
       this.reached("ranOnSave");

@@ -1,9 +1,9 @@
-// Repros, once a minification has written them.
+// Repros that a minification has written.
 import { ViewColumn, window } from "vscode";
 import type { MinifySummary } from "../protocol";
 import { FILES, uriOf } from "./uris";
 
-/** Open a repro beside what it was made of. */
+/** Open a repro beside its source. */
 export async function openRepro(uri: string): Promise<void> {
   const repro = uriOf(uri, FILES);
   if (repro) {
@@ -11,7 +11,7 @@ export async function openRepro(uri: string): Promise<void> {
   }
 }
 
-/** Open the repro that a minification has made, if it has. The server has told what became of it. */
+/** Open the repro of a minification, if there is one. The server has shown the outcome. */
 export async function minified(summary: MinifySummary | undefined): Promise<void> {
   if (summary?.repro !== undefined) {
     await openRepro(summary.repro);

@@ -5,13 +5,13 @@ import { COMPARISON_SCHEME, EXPLANATION_SCHEME, KERNEL_SCHEME, PROFILE_SCHEME } 
 /** Documents of the server that are shown as rendered Markdown. */
 export const PAGES: readonly string[] = [COMPARISON_SCHEME, EXPLANATION_SCHEME, PROFILE_SCHEME];
 
-/** The other things that the server leads to: generated code, and files of the user's. */
+/** Other documents that the server links to: generated code, and the user's files. */
 export const CODE: readonly string[] = [KERNEL_SCHEME];
 export const FILES: readonly string[] = ["file"];
 
 /**
- * The URI that a text is, if it has one of some schemes; else the user is told. Commands can be called by
- * anyone, so whoever opens something says what it may be.
+ * Parse a URI that has one of these schemes; for any other, show a message. Any extension can call the
+ * commands, so the code that opens a URI says which schemes it allows.
  */
 export function uriOf(text: unknown, schemes: readonly string[]): Uri | undefined {
   if (typeof text === "string" && schemes.some((scheme) => text.startsWith(`${scheme}:/`))) {

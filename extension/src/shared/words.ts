@@ -3,12 +3,12 @@ import type { FindingItem, FrameItem, RankItem, ReportItem, TargetItem } from ".
 
 export type RunState = NonNullable<TargetItem["state"]>;
 
-/** What there is of some parts, on one line. */
+/** The parts that are not empty, on one line. */
 export function joined(parts: readonly (string | undefined)[], separator = " · "): string {
   return parts.filter((part) => part !== undefined && part !== "").join(separator);
 }
 
-/** Whether a target is being run, or waits for it. */
+/** Whether a target is running or queued. */
 export function isOn(state: RunState | undefined): boolean {
   return state === "queued" || state === "running";
 }
@@ -22,31 +22,31 @@ export function reportSummary({
   dry,
   files,
 }: ReportItem): string {
-  // A note of the run's is no problem of the program's.
-  const told = findings.filter(
+  // A note on the run is no problem of the program.
+  const problems = findings.filter(
     ({ kind, severity }) => kind !== "target-error" || severity !== "information",
   );
   const ofKind = (...kinds: FindingItem["kind"][]) =>
-    told.filter((finding) => kinds.includes(finding.kind)).length;
-  const found = joined([
+    problems.filter((finding) => kinds.includes(finding.kind)).length;
+  const counts = joined([
     failures(ofKind("compile-error", "capture-error", "accuracy", "target-error")),
     breaks(ofKind("graph-break")),
-    limits(ofKind("recompile-limit", "skipped-frame")),
+    eagerFunctions(ofKind("recompile-limit", "skipped-frame")),
     recompiles(ofKind("recompile")),
-    lateCalls(ofKind("late-compile")),
+    lateCompilations(ofKind("late-compile")),
     rankDifferences(ofKind("rank-difference")),
   ]);
   const nothing = frames.length === 0 ? l10n.t("nothing was compiled") : l10n.t("no graph breaks");
   return joined([
     dry?.label,
-    found === "" ? nothing : found,
+    counts === "" ? nothing : counts,
     ranks.length > 1 ? l10n.t("{0} ranks", grouped(ranks.length)) : "",
     inSeconds(seconds),
     files === undefined ? "" : l10n.t("files discarded"),
   ]);
 }
 
-/** What became of a function: `2 graphs · 1 break · 34 guards · 0.2 s`. */
+/** A function in a few words: `2 graphs · 1 break · 34 guards · 0.2 s`. */
 export function frameSummary(frame: FrameItem): string {
   return joined([
     graphs(frame.graphs.length),
@@ -69,7 +69,7 @@ export function ranksSummary(all: readonly RankItem[]): string {
   return joined([grouped(all.length), different]);
 }
 
-/** What became of a rank: `4 compilations · 2 graphs · 1 break · 2 recompiles`. */
+/** A rank in a few words: `4 compilations · 2 graphs · 1 break · 2 recompiles`. */
 export function rankSummary(rank: RankItem): string {
   return joined([
     compilations(rank.compilations),
@@ -79,7 +79,7 @@ export function rankSummary(rank: RankItem): string {
   ]);
 }
 
-/** How a run ended, or that it did not, if the report does not say it. */
+/** The state of a target; empty for an end that its report describes. */
 export function stateSummary(state: RunState): string {
   switch (state) {
     case "queued":
@@ -93,7 +93,7 @@ export function stateSummary(state: RunState): string {
     case "crashed":
       return l10n.t("crashed");
     case "timeout":
-      return l10n.t("ran out of time");
+      return l10n.t("timed out");
     case "memory":
       return l10n.t("used too much memory");
     case "raised":
@@ -116,7 +116,7 @@ export function findingCount(number: number): string {
   return number === 1 ? l10n.t("1 finding") : l10n.t("{0} findings", grouped(number));
 }
 
-/** `2.13.0+cpu` and `3.11.7` as people say them. */
+/** The major and minor version: `2.13` for `2.13.0+cpu`. */
 export function shortVersion(version: string): string {
   return /^\d+\.\d+/.exec(version)?.[0] ?? version;
 }
@@ -137,7 +137,7 @@ function counted(number: number, one: string, many: string): string {
   return number === 1 ? one : many;
 }
 
-/** What people look for is told only where there is any. */
+/** A count that is shown only if it is not zero. */
 function some(number: number, one: string, many: string): string {
   return number === 0 ? "" : counted(number, one, many);
 }
@@ -146,8 +146,12 @@ function breaks(number: number): string {
   return some(number, l10n.t("1 break"), l10n.t("{0} breaks", grouped(number)));
 }
 
-function lateCalls(number: number): string {
-  return some(number, l10n.t("1 late call"), l10n.t("{0} late calls", grouped(number)));
+function lateCompilations(number: number): string {
+  return some(
+    number,
+    l10n.t("1 late compilation"),
+    l10n.t("{0} late compilations", grouped(number)),
+  );
 }
 
 function recompiles(number: number): string {
@@ -162,11 +166,12 @@ function failures(number: number): string {
   return some(number, l10n.t("1 failure"), l10n.t("{0} failures", grouped(number)));
 }
 
-function limits(number: number): string {
+/** Functions that run eagerly, since a limit of recompilations was hit or their frame was skipped. */
+function eagerFunctions(number: number): string {
   return some(
     number,
-    l10n.t("1 function given up"),
-    l10n.t("{0} functions given up", grouped(number)),
+    l10n.t("1 function runs eagerly"),
+    l10n.t("{0} functions run eagerly", grouped(number)),
   );
 }
 

@@ -53,7 +53,7 @@ test.each([
       { findings: [finding({ kind: "late-compile", severity: "error" })] },
     ),
     "error",
-    "1 late call · 0.4 s",
+    "1 late compilation · 0.4 s",
   ],
   ["stopped", node({ state: "cancelled" }), "circle-slash", "stopped"],
   [

@@ -46,7 +46,7 @@ const INFORMATION = new ThemeColor("problemsInfoIcon.foreground");
 const PASSED = new ThemeColor("testing.iconPassed");
 const DIMMED = new ThemeColor("disabledForeground");
 
-/** How a node looks in the tree, and what a click on it opens. */
+/** The item of a node in the tree, with the place that a click on it opens. */
 export function treeItem(node: Node): TreeItem {
   const item = itemOf(node);
   item.id = node.id;
@@ -114,7 +114,7 @@ function targetItem(node: TargetNode): TreeItem {
   return item;
 }
 
-/** What menus go by. A trace is never run, and not everything can be done on several ranks. */
+/** The context value for menus. A trace cannot be run, and some commands do not work with several ranks. */
 function targetMenu({ kind, state, runOnSave }: TargetItem): string {
   const now = isOn(state) ? "busy" : "idle";
   if (kind === "trace") {
@@ -129,7 +129,7 @@ function targetMenu({ kind, state, runOnSave }: TargetItem): string {
   ].join(".");
 }
 
-/** A target's state: not run, waiting, running, or how it went. Dimmed if its files have changed since. */
+/** The icon for a target's state: not run, queued, running, or the outcome. Dimmed if stale. */
 function targetIcon({ item: { kind, state, stale }, report }: TargetNode): ThemeIcon {
   const colour = (fresh: ThemeColor) => (stale ? DIMMED : fresh);
   switch (state) {
@@ -168,7 +168,7 @@ function ranksItem({ ranks }: RanksNode): TreeItem {
   return item;
 }
 
-/** A rank of a trace opens as a trace of its own. */
+/** A rank of a trace opens as a separate trace. */
 function rankItem(node: RankNode): TreeItem {
   const { of, rank } = node;
   const label = l10n.t("Rank {0}", rank.rank);
@@ -178,7 +178,7 @@ function rankItem(node: RankNode): TreeItem {
     : new ThemeIcon("server-process");
   item.description = rankSummary(rank);
   item.tooltip = joined(
-    [label, item.description, rank.differs ? l10n.t("not as most ranks") : ""],
+    [label, item.description, rank.differs ? l10n.t("differs from most ranks") : ""],
     "\n",
   );
   if (of.item.kind === "trace") {
@@ -225,7 +225,7 @@ function phaseItem({ phase, artifacts }: PhaseNode): TreeItem {
   return item;
 }
 
-/** A document opens in the second column, beside the source that it was made of. */
+/** A document opens in the second column, beside its source. */
 function artifactItem({ uri, name, file, locations, previous }: ArtifactItem): TreeItem {
   const item = new TreeItem(name);
   item.iconPath = ThemeIcon.File;

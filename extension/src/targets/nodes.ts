@@ -9,7 +9,7 @@ import type {
   TargetItem,
 } from "../protocol";
 
-/** An element of the targets view. Targets are kept over time; what is below them is made of a report. */
+/** An element of the targets view. Targets are kept over time; the nodes below come from a report. */
 export type Node =
   | FolderNode
   | TargetNode
@@ -35,7 +35,7 @@ export interface TargetNode {
   kind: "target";
   id: string;
   item: TargetItem;
-  /** What its last run told, once it was asked for. */
+  /** The report of its last run, once it was requested. */
   report: ReportItem | undefined;
   parent: FolderNode | undefined;
 }
@@ -66,7 +66,7 @@ export interface FrameNode {
 export interface FindingNode {
   kind: "finding";
   id: string;
-  /** The target whose run has found it. */
+  /** The target whose report has it. */
   target: string;
   finding: FindingItem;
 }
@@ -78,7 +78,7 @@ export interface GuardNode {
   count: number;
 }
 
-/** The guards of a function that are on the state of the process. */
+/** A function's guards on the state of the process. */
 export interface AmbientNode {
   kind: "ambient";
   id: string;
@@ -93,7 +93,7 @@ export interface GraphNode {
   artifacts: ArtifactItem[];
 }
 
-/** The documents of a graph that are of its forward or backward pass. */
+/** The documents of a graph's forward or backward pass. */
 export interface PhaseNode {
   kind: "phase";
   id: string;
@@ -107,7 +107,7 @@ export interface ArtifactNode {
   artifact: ArtifactItem;
 }
 
-/** The graphs of a function, or its guards, which are asked for when somebody opens them. */
+/** The graphs of a function, or its guards, which are requested when the group is opened. */
 export interface GroupNode {
   kind: "graphs" | "guards";
   id: string;
@@ -115,8 +115,8 @@ export interface GroupNode {
 }
 
 /**
- * The roots of the tree: the targets, below their folders if there are several. Nodes of targets that were
- * there before stay the same, so that the view keeps what is open and selected.
+ * The roots of the tree: the targets, below their folders if there are several. Existing nodes of targets are
+ * reused, so that the view keeps what is expanded and selected.
  */
 export function rootsOf(
   items: readonly TargetItem[],
@@ -133,12 +133,12 @@ export function rootsOf(
     .filter((folder) => folder.targets.length > 0);
 }
 
-/** Whether an id is that of a trace: of something that is read, not run. */
+/** Whether an id is that of a trace, which is read, not run. */
 export function isTrace(target: string): boolean {
   return target.startsWith("trace:");
 }
 
-/** What a report has to show of itself: findings outside of any function, the ranks, then the functions. */
+/** The nodes of a report: findings outside of any function, the ranks, then the functions. */
 export function childrenOfTarget(of: TargetNode): Node[] {
   const { id, report } = of;
   if (report === undefined) {
@@ -161,7 +161,7 @@ export function childrenOfTarget(of: TargetNode): Node[] {
   ];
 }
 
-/** The ranks in their order, those that did not go the way of the others first. */
+/** The ranks in their order, those that differ from most others first. */
 export function rankNodes({ id, of, ranks }: RanksNode): RankNode[] {
   return ranks
     .map((rank): RankNode => ({ kind: "rank", id: `${id}/${rank.rank}`, of, rank }))
@@ -190,7 +190,7 @@ export function graphNodes({ id, of }: GroupNode): Node[] {
   }));
 }
 
-/** The documents of a graph, by phase if there are several. What is of all phases comes first. */
+/** The documents of a graph, by phase if there are several. Documents of all phases come first. */
 export function childrenOfGraph({ id, artifacts }: GraphNode): Node[] {
   const phases = [...new Set(artifacts.map(({ phase }) => phase))].filter((phase) => phase !== "");
   if (phases.length < 2) {
@@ -217,8 +217,8 @@ export function artifactNodes(parent: string, artifacts: readonly ArtifactItem[]
 }
 
 /**
- * Guards in the order of the server, those on the state of the process apart. Those that say the same, one for
- * each dimension or so, are told once.
+ * Guards in the order of the server, those on the state of the process apart. Equal guards, such as one for
+ * each dimension, are shown once.
  */
 export function guardNodes({ id }: GroupNode, guards: readonly GuardItem[]): Node[] {
   const groups = new Map<string, GuardNode>();

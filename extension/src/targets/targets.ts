@@ -38,7 +38,7 @@ import { isOn } from "../shared/words";
 const VIEW = "fullgraph.targets";
 const QUIET = 500;
 
-/** The view of targets and what their last runs told. They are asked for once the view is shown. */
+/** The view of targets and the reports of their last runs. They are requested once the view is shown. */
 export class Targets implements TreeDataProvider<Node>, Disposable {
   private readonly changed = new EventEmitter<Node | undefined>();
   readonly onDidChangeTreeData = this.changed.event;
@@ -47,14 +47,14 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
   private readonly disposables: { dispose(): unknown }[];
   private roots: (FolderNode | TargetNode)[] = [];
   private readonly nodes = new Map<string, TargetNode>();
-  /** The newest list of targets that was asked for; none if the one at hand is out of date. */
+  /** The newest request for the list of targets; `undefined` if the current list is out of date. */
   private listing: Promise<void> | undefined;
   private asked = 0;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly server: Server) {
     this.view = window.createTreeView(VIEW, { treeDataProvider: this, showCollapseAll: true });
-    // What a file holds shows in its text alone; what else may be a target, in the configuration.
+    // Targets come from the text of files, and from the configuration.
     const files = workspace.createFileSystemWatcher("**/{*.py,pyproject.toml}");
     const later = () => {
       this.refreshSoon();
@@ -70,20 +70,20 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
     ];
   }
 
-  /** Ask for the targets anew. VS Code does not ask for the children of a hidden view. */
+  /** Request the targets anew. VS Code does not request the children of a hidden view. */
   refresh(): void {
-    clearTimeout(this.timer); // Nothing is revealed in a tree that is refreshed meanwhile.
+    clearTimeout(this.timer); // A refresh would interrupt a reveal.
     this.listing = undefined;
     this.changed.fire(undefined);
   }
 
-  /** Forget everything: the server is another, or gone. */
+  /** Forget everything, since the server was restarted or has ended. */
   reset(): void {
     this.nodes.clear();
     this.refresh();
   }
 
-  /** Take the new state of a target. */
+  /** Handle a new state of a target. */
   async status({ target, state, stale, runOnSave }: StatusParams): Promise<void> {
     const node = this.nodes.get(target);
     if (node === undefined) {
@@ -109,12 +109,12 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
     }
     this.changed.fire(node);
     if (isFirst && node.report && this.view.visible) {
-      // VS Code keeps an item closed that could not be opened before.
+      // VS Code keeps an item collapsed that had no children before.
       await this.view.reveal(node, { select: false, focus: false, expand: true });
     }
   }
 
-  /** Show a target in the view, with what its last run told. */
+  /** Show a target in the view, with the report of its last run. */
   async reveal(target: string): Promise<void> {
     if (!this.nodes.has(target)) {
       this.refresh();
@@ -171,7 +171,7 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
     this.disposables.forEach((disposable) => disposable.dispose());
   }
 
-  /** Files are often written many at a time: wait until that is over. */
+  /** Refresh after a pause, since files are often written many at a time. */
   private refreshSoon(): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
@@ -179,7 +179,7 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
     }, QUIET);
   }
 
-  /** Have the list of targets. VS Code shows that it loads until this is done. */
+  /** Wait for the list of targets. VS Code shows progress until then. */
   private list(): Promise<void> {
     this.listing ??= this.fetchTargets();
     return this.listing;
@@ -193,11 +193,11 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
     }
     const folders = workspace.workspaceFolders?.map((folder) => folder.uri.toString()) ?? [];
     this.roots = rootsOf(items, folders, this.nodes);
-    const found = this.roots.flatMap((root) => (root.kind === "folder" ? root.targets : [root]));
+    const targets = this.roots.flatMap((root) => (root.kind === "folder" ? root.targets : [root]));
     this.nodes.clear();
-    found.forEach((node) => this.nodes.set(node.item.id, node));
-    const untold = found.filter((node) => node.item.state !== undefined && !node.report);
-    await Promise.all(untold.map((node) => this.fetchReport(node)));
+    targets.forEach((node) => this.nodes.set(node.item.id, node));
+    const withoutReport = targets.filter((node) => node.item.state !== undefined && !node.report);
+    await Promise.all(withoutReport.map((node) => this.fetchReport(node)));
   }
 
   private async fetchReport(node: TargetNode): Promise<void> {

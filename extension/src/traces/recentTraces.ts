@@ -3,15 +3,15 @@ import { type Memento, Uri, workspace } from "vscode";
 const KEY = "recentTraces";
 const MOST = 10;
 
-/** The traces that were opened in this workspace, by their paths, the last one first. */
+/** The paths of traces that were opened in this workspace, the last one first. */
 export class RecentTraces {
   constructor(private readonly memory: Memento) {}
 
-  /** Those that are still there. */
+  /** The traces that still exist. */
   async all(): Promise<string[]> {
     const paths = this.stored();
-    const there = await Promise.all(paths.map(exists));
-    return paths.filter((_, index) => there[index]);
+    const existing = await Promise.all(paths.map(exists));
+    return paths.filter((_, index) => existing[index]);
   }
 
   async add(path: string): Promise<void> {

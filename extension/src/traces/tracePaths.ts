@@ -10,8 +10,8 @@ import { mapTracePath } from "../server/settings";
 const LIBRARY = /\/(?:site|dist)-packages\/|\/lib\/python3[.\d]*\//;
 
 /**
- * Let the user say which folder of the workspace one of another machine is: the setting
- * `fullgraph.tracePaths`. Traces that are open are read again when that has changed.
+ * Let the user map a folder of another machine to one of the workspace: the setting
+ * `fullgraph.tracePaths`. Open traces are read again when it changes.
  */
 export async function mapRemoteFolder(
   server: Server,
@@ -19,7 +19,7 @@ export async function mapRemoteFolder(
 ): Promise<void> {
   const folder = workspace.workspaceFolders?.[0]?.uri;
   if (folder === undefined) {
-    reply(l10n.t("There is no folder to map to: open the one with the source first."));
+    reply(l10n.t("No folder is open to map to: open the one with the source first."));
     return;
   }
   const title = l10n.t("Fullgraph: Map a Remote Folder");
@@ -35,20 +35,20 @@ export async function mapRemoteFolder(
   }
   const [local] =
     (await window.showOpenDialog({
-      title: l10n.t("What {0} is in this workspace", remote.trim()),
+      title: l10n.t("Select the Folder for {0}", remote.trim()),
       openLabel: l10n.t("Map"),
       canSelectFiles: false,
       canSelectFolders: true,
       defaultUri: folder,
     })) ?? [];
   if (local && !workspace.getWorkspaceFolder(local)) {
-    reply(l10n.t("{0} is not in this workspace: choose a folder of it.", local.fsPath));
+    reply(l10n.t("{0} is not in this workspace: choose a folder in it.", local.fsPath));
   } else if (local) {
     await mapTracePath(remote.trim(), local);
   }
 }
 
-/** The folder that holds all of the functions that reports tell of and that are not here; empty if all are. */
+/** The common folder of all functions in reports that are not in the workspace; empty if all are. */
 export function remoteFolder(reports: readonly (ReportItem | undefined)[]): string {
   const elsewhere = reports
     .flatMap((report) => report?.frames ?? [])

@@ -113,13 +113,13 @@ test("what is no trace is told, and not kept", async () => {
 test("a trace without compilations is told of", async () => {
   told = report();
   await traces.open([Uri.file(LOG)] as never);
-  expect(shown).toEqual(["The trace tells of no compilation."]);
+  expect(shown).toEqual(["The trace has no compilations."]);
 });
 
 test("a trace of other files leads to mapping their folder", async () => {
   workspace.workspaceFolders = [folder("/other")];
   await traces.open([Uri.file(LOG)] as never);
-  expect(shown).toEqual(["The files that the trace speaks of are not in this workspace."]);
+  expect(shown).toEqual(["The files of the trace are not in this workspace."]);
 });
 
 test("a rank is read as a trace of its own", async () => {

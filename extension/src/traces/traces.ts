@@ -21,11 +21,11 @@ import { isHere } from "./tracePaths";
 import { stateSummary } from "../shared/words";
 
 interface TracePick extends QuickPickItem {
-  /** Gives the id of the trace, which is read if it was not; none if that came to nothing. */
+  /** Returns the id of the trace, which is read if necessary; `undefined` if that failed. */
   take?: () => Promise<string | undefined>;
 }
 
-/** The traces that were made elsewhere: opened, read again and compared. Each is a target of the server. */
+/** The commands for traces: open, read again and compare. Each trace is a target of the server. */
 export class Traces {
   constructor(
     private readonly server: Server,
@@ -47,7 +47,7 @@ export class Traces {
     }
   }
 
-  /** Open the trace of one rank as one of its own. */
+  /** Open the trace of one rank by itself. */
   async showRank({ of, rank }: RankNode): Promise<void> {
     await this.show(await this.read(Uri.parse(of.item.uri).fsPath, rank.rank));
   }
@@ -75,7 +75,7 @@ export class Traces {
     }
   }
 
-  /** Read all open traces again: what they need is another. */
+  /** Read all open traces again, after a change of settings. */
   async readAgain(): Promise<void> {
     await Promise.all((await this.opened()).map(({ id }) => this.server.command(RUN, id)));
   }
@@ -85,7 +85,7 @@ export class Traces {
     return targets?.filter(({ kind }) => kind === "trace") ?? [];
   }
 
-  /** Let the user choose a trace: an open one, one from before, or another. */
+  /** Let the user choose a trace: an open one, a recent one, or one from disk. */
   private async choose(
     title: string,
     placeHolder: string,
@@ -103,7 +103,7 @@ export class Traces {
   private async picked(
     title: string,
     picks: Promise<TracePick[]>,
-    placeHolder = l10n.t("What TORCH_TRACE wrote, here or on another machine"),
+    placeHolder = l10n.t("Logs that TORCH_TRACE wrote, here or on another machine"),
   ): Promise<string | undefined> {
     const options = { title, placeHolder, matchOnDescription: true };
     return (await window.showQuickPick(picks, options))?.take?.();
@@ -138,7 +138,7 @@ export class Traces {
     ];
   }
 
-  /** Not every dialog lets one choose both files and folders. */
+  /** Let the user choose files or folders: not every dialog can do both. */
   private async browse(isFile: boolean): Promise<string | undefined> {
     const folder = workspace.workspaceFolders?.[0]?.uri;
     const [uri] =
@@ -155,7 +155,7 @@ export class Traces {
     return uri && this.read(uri.fsPath);
   }
 
-  /** Read a trace. One that cannot be read is not kept, once the user was told why. */
+  /** Read a trace. If that fails, show why, and remove it from the targets. */
   private async read(path: string, ...rank: number[]): Promise<string | undefined> {
     const summary = (await this.server.command(READ_TRACE, path, ...rank)) as
       RunSummary | undefined;
@@ -171,7 +171,7 @@ export class Traces {
     return summary.target;
   }
 
-  /** Show a trace in the view, and say what there is to see, or why there is nothing. */
+  /** Show a trace in the view and the number of findings, or a message if there is nothing to see. */
   private async show(target: string | undefined): Promise<void> {
     if (target === undefined) {
       return;
@@ -183,9 +183,9 @@ export class Traces {
     }
     const { frames, findings } = report;
     if (frames.length === 0 && findings.length === 0) {
-      reply(l10n.t("The trace tells of no compilation."));
+      reply(l10n.t("The trace has no compilations."));
     } else if (frames.length > 0 && !frames.some(({ location }) => isHere(location.uri))) {
-      reply(l10n.t("The files that the trace speaks of are not in this workspace."), {
+      reply(l10n.t("The files of the trace are not in this workspace."), {
         title: l10n.t("Map a Remote Folder…"),
         command: "fullgraph.mapTracePath",
       });

@@ -1,4 +1,4 @@
-"""Several reports: fingerprints of findings, baselines, two reports compared, many ranks as one.
+"""Several reports: fingerprints of findings, baselines, comparisons, and the reports of ranks merged.
 
 - ``fingerprint``: what makes a finding the same in another run
 - ``baseline``: a file of known findings

@@ -1,7 +1,7 @@
-"""Two reports compared: before and after a change of the program, or with two versions of torch.
+"""The comparison of two reports: before and after a change of the program, or with two versions of torch.
 
-Lines that moved are no difference, and the two may be of different folders: findings are the same by their
-fingerprint, functions by their file and name.
+Lines that moved are no difference, and the reports may be of different folders: findings are matched by
+fingerprint, functions by file and name.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _Name = TypeVar("_Name", bound=str)
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """How much there was of something, and how much there is now: a number of things, or seconds."""
+    """A count or a number of seconds, before and after."""
 
     name: str
     before: float
@@ -37,13 +37,13 @@ class Amount:
 
     @property
     def difference(self) -> float:
-        """How much more there is now."""
+        """The increase."""
         return self.after - self.before
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionChange:
-    """A function of either report, with what it came to in both; ``compiled`` says which of them knows it.
+    """A function with its amounts in both reports; ``compiled`` says which of them have it.
 
     ``causes`` are its recompilations by what changed, ``kernels`` its launches by the name of the kernel
     without its number.
@@ -59,17 +59,17 @@ class FunctionChange:
 
     @property
     def differs(self) -> bool:
-        """Whether anything of it differs, time aside."""
+        """Whether anything but the time differs."""
         amounts = (*self.counts, *self.causes, *self.kernels)
         return not all(self.compiled) or any(amount.difference for amount in amounts)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What differs between two reports; ``phases`` are steps of the compiler without those within them.
+    """The differences between two reports; ``phases`` are steps of the compiler without their inner steps.
 
-    All amounts are told, also those that are equal; ``parts`` and ``phases`` begin with what changed most.
-    Where one run went deeper than the other, there are neither kernels nor times.
+    Equal amounts are included; ``parts`` and ``phases`` begin with the largest change. If one run went deeper
+    than the other, there are neither kernels nor times.
     """
 
     torch: tuple[str, str]
@@ -85,13 +85,13 @@ class Comparison:
 
     @property
     def worse(self) -> bool:
-        """Whether there is a new break, recompilation or failure: anything new but hints and notes."""
+        """Whether there is a new graph break, recompilation or failure: anything but hints and notes."""
         findings = (item.finding for item in self.new)
         return any(item.severity != "information" or item.kind == "recompile" for item in findings)
 
     @property
     def recounted(self) -> list[tuple[Fingerprinted, Fingerprinted]]:
-        """The findings of both that are seen more often now, or less."""
+        """The findings of both reports whose counts differ."""
         return [(old, now) for old, now in self.both if old.finding.count != now.finding.count]
 
     @property
@@ -130,7 +130,7 @@ def compare(before: Report, after: Report, before_root: Path, after_root: Path) 
 
 
 def _captured(report: Report) -> Report:
-    """A report without what depends on how deep the run went."""
+    """Return a report without the parts that depend on the depth of the run."""
     frames = tuple(replace(frame, kernels=0, seconds=0.0) for frame in report.frames)
     return replace(report, frames=frames, codes=(), phases=(), compilations=())
 
@@ -145,7 +145,7 @@ def _paired(
     tuple[Fingerprinted, ...],
     tuple[tuple[Fingerprinted, Fingerprinted], ...],
 ]:
-    """What is new, what is gone, and what is in both; equal ones in the order of their lines."""
+    """Return new findings, findings that are gone, and pairs; equal ones are paired in their order."""
     left: dict[Fingerprint, list[Fingerprinted]] = defaultdict(list)
     for item in before:
         left[item.fingerprint].append(item)
@@ -163,7 +163,7 @@ def _paired(
 
 @dataclass(frozen=True, slots=True)
 class _Function:
-    """What a function came to in one of the reports; nothing where it was not compiled."""
+    """The amounts of a function in one of the reports; empty if it was not compiled."""
 
     counts: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
@@ -172,10 +172,10 @@ class _Function:
 
 
 _Functions = Mapping[tuple[str, str], Sequence[_Function]]
-"""By file and name; those of one name in the order of their lines."""
+"""Functions by file and name; those of one name in the order of their lines."""
 
 
-def _functions(report: Report, found: Sequence[Fingerprinted], root: Path) -> _Functions:
+def _functions(report: Report, findings: Sequence[Fingerprinted], root: Path) -> _Functions:
     launches: dict[str, list[Launch]] = defaultdict(list)
     for code in report.codes:
         launches[code.compile_id] += code.launches
@@ -192,7 +192,7 @@ def _functions(report: Report, found: Sequence[Fingerprinted], root: Path) -> _F
                 "kernel launches": frame.kernels,
             },
             frame.seconds,
-            _causes(frame, found),
+            _causes(frame, findings),
             Counter(_kernel(launch) for launch in own),
         )
         functions[relative_path(report, frame.filename, root), _name(frame, report)].append(function)
@@ -200,7 +200,7 @@ def _functions(report: Report, found: Sequence[Fingerprinted], root: Path) -> _F
 
 
 def _name(frame: FrameReport, report: Report) -> str:
-    """A function's name with that of its class."""
+    """Return a function's name with that of its class."""
     source = report.files.get(frame.filename)
     scopes = definitions(source) if source else None
     function = scopes.function(frame.row, frame.function) if scopes else None
@@ -208,11 +208,11 @@ def _name(frame: FrameReport, report: Report) -> str:
     return f"{cls.name}.{frame.function}" if cls else frame.function
 
 
-def _causes(frame: FrameReport, found: Iterable[Fingerprinted]) -> Mapping[str, int]:
-    """How often a function was compiled again, by what changed."""
+def _causes(frame: FrameReport, findings: Iterable[Fingerprinted]) -> Mapping[str, int]:
+    """Count the recompilations of a function by what changed."""
     own = set(frame.compile_ids)
     causes: Counter[str] = Counter()
-    for item in found:
+    for item in findings:
         if item.finding.kind == "recompile":
             causes[item.fingerprint.message] += len(own & item.finding.compile_ids)
     return +causes
@@ -246,7 +246,7 @@ def _totals(report: Report, functions: _Functions) -> Mapping[str, int]:
     totals: Counter[str] = Counter(functions=len(members))
     for function in members:
         totals.update(function.counts)
-    # A break in a function that another one inlines is one of both.
+    # A break in an inlined function is counted for it and for its caller: count findings.
     totals["graph breaks"] = sum(finding.kind == "graph-break" for finding in report.findings)
     return totals
 
@@ -256,7 +256,7 @@ def _by_change(amounts: Iterable[Amount]) -> tuple[Amount, ...]:
 
 
 def _compiling(report: Report, steps: Iterable[Step]) -> float:
-    """How long the compiler was on; of a run that timed no steps, how long the compilations took."""
+    """Return the seconds of all steps; if the run has none, those of the compilations."""
     seconds = sum(step.phase.seconds for step in steps if not step.depth)
     return seconds or sum(item.seconds for item in report.compilations)
 

@@ -1,4 +1,4 @@
-"""The words of a comparison of two reports; and the whole as Markdown, for an editor or a pull request."""
+"""The texts of a comparison of two reports, also as a Markdown document for an editor or a pull request."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ _PARTS: Final = {
 }
 _MOST_STEPS = 8
 _LEAST_SECONDS = 0.05
-"""A difference of times that is worth a line: less than that differs by itself."""
+"""The least difference of times that is shown: smaller ones are noise."""
 _DEPTHS = "Kernels and times are not compared: one run went deeper than the other."
 
 
 def sentence(comparison: Comparison) -> str:
-    """What the comparison comes to: ``New: 1 graph break; gone: 2 recompilations - torch 2.13.0``."""
+    """Sum up a comparison: ``New: 1 graph break; gone: 2 recompilations - torch 2.13.0``."""
     parts = [f"new: {_kinds(comparison.new)}"] if comparison.new else []
     parts += [f"gone: {_kinds(comparison.gone)}"] if comparison.gone else []
-    told = "; ".join(parts)
+    outcome = "; ".join(parts)
     seconds = comparison.seconds
-    if not told and comparison.differs:
-        told = "nothing is new, and nothing is gone"
-    elif not told and seconds.difference:
-        told = f"nothing differs but compile time: {seconds.before:.2f} s, then {seconds.after:.2f} s"
+    if not outcome and comparison.differs:
+        outcome = "nothing is new, and nothing is gone"
+    elif not outcome and seconds.difference:
+        outcome = f"nothing differs but compile time: {seconds.before:.2f} s, then {seconds.after:.2f} s"
     before, after = comparison.torch
     versions = after if before == after else f"{before or 'unknown'}, then {after or 'unknown'}"
-    told = told or "nothing differs"
-    return told[0].upper() + told[1:] + (f" - torch {versions}" if versions else "")
+    outcome = outcome or "nothing differs"
+    return outcome[0].upper() + outcome[1:] + (f" - torch {versions}" if versions else "")
 
 
 def place(item: Fingerprinted) -> str:
-    """Where a finding is: ``model.py:12``; the file alone, for one of the run."""
+    """Return the place of a finding: ``model.py:12``; for one of the run only the file."""
     path = item.fingerprint.path
     return path if item.finding.of_run else f"{path}:{item.finding.span.row}"
 
@@ -50,7 +50,7 @@ def markdown(
     comparison: Comparison,
     link_to: Callable[[Fingerprinted], str] = lambda item: code_span(place(item)),
 ) -> str:
-    """The comparison as a document, the outcome first. ``link_to`` writes the place of a finding."""
+    """Render the comparison as a document, the summary first. ``link_to`` writes the place of a finding."""
     blocks = [f"**{escaped(sentence(comparison))}**"]
     if comparison.new:
         blocks += ["### New", *(_new_item(item, link_to(item)) for item in comparison.new)]
@@ -68,6 +68,8 @@ def markdown(
 
 @dataclass(frozen=True, slots=True)
 class Table:
+    """Rows of a name, two amounts and their difference."""
+
     title: str
     rows: Sequence[tuple[str, str, str, str]]
     columns: tuple[str, str, str] = ("before", "after", "")
@@ -85,17 +87,17 @@ def _words(item: Fingerprinted) -> str:
 def _new_item(item: Fingerprinted, where: str) -> str:
     finding = item.finding
     code = link(finding.code, finding.url) if finding.url else escaped(finding.code)
-    told = f"{where} {code} {escaped(finding.message)}"
-    return "\n\n".join([told, fenced("python", item.fingerprint.line)] if item.fingerprint.line else [told])
+    text = f"{where} {code} {escaped(finding.message)}"
+    return "\n\n".join([text, fenced("python", item.fingerprint.line)] if item.fingerprint.line else [text])
 
 
 def lists(comparison: Comparison) -> Iterator[tuple[str, list[tuple[Fingerprinted, str]]]]:
-    """Findings that take a line each, under their titles, with the words."""
+    """Yield the titles of lists of findings, and the findings with a line of text for each."""
     if comparison.gone:
         yield "Gone", [(item, _words(item)) for item in comparison.gone]
     if comparison.recounted:
         yield (
-            "Seen more often, or less",
+            "Different counts",
             [
                 (now, f"{_words(now)}: in {_times(now, old.finding.count)}, then {now.finding.count}")
                 for old, now in comparison.recounted
@@ -109,12 +111,13 @@ def _times(item: Fingerprinted, count: int) -> str:
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
+    """Yield the tables of amounts that differ, the totals first."""
     if not comparison.differs:
         return
     totals = [_row(amount) for amount in comparison.counts if amount.before or amount.after]
     if comparison.seconds.before or comparison.seconds.after:
         totals.append(_row(comparison.seconds, " s"))
-    yield Table("In all" if comparison.depth[0] == comparison.depth[1] else f"In all. {_DEPTHS}", totals)
+    yield Table("Totals" if comparison.depth[0] == comparison.depth[1] else f"Totals. {_DEPTHS}", totals)
     for function in comparison.functions:
         if function.differs:
             yield _function_table(function)

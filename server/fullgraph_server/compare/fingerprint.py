@@ -1,4 +1,4 @@
-"""What makes a finding the same in another run: of edited files, on another machine, with another torch."""
+"""Fingerprints: the identity of a finding across edits of files, machines, and versions of torch."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from ..report.model import Finding, Report
 from ..text.messages import what_changed
 
 _CAUSE = re.compile(r" (?:was|is no longer|failed:) ")
-"""Between what a guard is on and the values that it was compared with (``wording.change``)."""
+"""The separator between the subject of a guard and the compared values (``wording.change``)."""
 _VARIES = (
     (re.compile(r"(?<![\w.])(?:[A-Za-z]:)?[/\\](?:[^\s'\"`:,()]+[/\\])[^\s'\"`:,()]*"), "PATH"),
     (re.compile(r"\b(?:0x[0-9a-fA-F]+|[0-9a-f]{12,}|[su]\d+|\d+/\d+(?:_\d+)?)\b"), "#"),
     (re.compile(r"(?<![A-Za-z])\d+(?:\.\d+)?(?:e[+-]?\d+)?"), "#"),
 )
-"""What differs between runs of one program: absolute paths; addresses, hashes, symbols of sizes and compile
-ids; then numbers, but for those in names such as ``float32``."""
+"""Parts of messages that differ between runs of one program: absolute paths; addresses, hashes, symbols of
+sizes and compile ids; then numbers, except in names such as ``float32``."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fingerprint:
-    """All that counts of a finding. Two findings of a report may share it, such as those of equal lines.
+    """The stable parts of a finding. Findings of a report may share one, such as those of equal lines.
 
-    ``path`` is relative to the workspace, with slashes; ``line`` is the text of the source line, with blanks
-    as one. ``message`` is without what varies between runs, and empty for a graph break with torch's id:
-    that id outlives torch's wording.
+    ``path`` is relative to the workspace, with slashes; ``line`` is the text of the source line, with each
+    run of blanks as one. ``message`` is without parts that vary between runs, and empty for a graph break
+    with torch's id: torch changes messages more often than ids.
     """
 
     path: str
@@ -46,12 +46,12 @@ class Fingerprinted:
 
 
 def fingerprinted(report: Report, root: Path) -> tuple[Fingerprinted, ...]:
-    """The findings of a report about the workspace at ``root``, in their order."""
+    """Return the findings of a report about the workspace at ``root``, in their order."""
     return tuple(Fingerprinted(finding, _fingerprint(finding, report, root)) for finding in report.findings)
 
 
 def relative_path(report: Report, filename: str, root: Path) -> str:
-    """The path below ``root`` of a file that a report names, with slashes; of a file elsewhere its name."""
+    """Return the path of a report's file below ``root``, with slashes; only the name of a file elsewhere."""
     path = Path(filename)
     if report.may_read(filename) and not path.is_relative_to(root):
         path, root = Path(os.path.realpath(filename)), root.resolve()
@@ -59,7 +59,7 @@ def relative_path(report: Report, filename: str, root: Path) -> str:
 
 
 def line_text(report: Report, filename: str, row: int) -> str:
-    """A line of the text that ran, with blanks as one; empty where the report does not hold that."""
+    """Return a line of the text that ran, each run of blanks as one; empty if the report lacks the file."""
     source = report.files.get(filename)
     return " ".join(source.line(row).split()) if source else ""
 
@@ -76,16 +76,16 @@ def _fingerprint(finding: Finding, report: Report, root: Path) -> Fingerprint:
 
 
 def stable_message(finding: Finding) -> str:
-    """What a finding says, without what varies between runs; empty for a graph break with torch's id."""
+    """Return a message without parts that vary between runs; empty for a graph break with torch's id."""
     if finding.code != finding.kind:
         return ""  # torch's own id
     message = finding.message
     if finding.kind == "rank-difference":
-        return message.partition("` ")[0]  # the function: how often which rank compiles it varies
+        return message.partition("` ")[0]  # the function: ranks and their counts vary
     if finding.kind in ("recompile", "late-compile"):
         message, *values = _CAUSE.split(what_changed(message), maxsplit=1)
         if values:
-            return message  # numbers are part of a name here, or count dimensions
+            return message  # here numbers are part of a name, or dimensions
     for pattern, stand_in in _VARIES:
         message = pattern.sub(stand_in, message)
     return message

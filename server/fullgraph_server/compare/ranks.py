@@ -1,7 +1,7 @@
-"""The reports of several ranks as one, and what differs between them: that is what makes a job hang.
+"""The reports of several ranks merged into one, with the differences between them, which make jobs hang.
 
-Ranks that compile at different times, or run other collective operations, wait for each other. The rank that
-most others are like stands for all; what only some ranks saw says so.
+Ranks that compile at different times, or run other collective operations, wait for each other. A rank that
+behaves as most others do stands for all; findings of only some ranks name these.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from ..workspace.ranges import definition_span
 from .fingerprint import stable_message
 
 _Key: TypeAlias = tuple[str, str]
-"""A function: its file and its name."""
+"""The file and name of a function."""
 _ENDS: Final[tuple[Status, ...]] = (
     "not-started", "crashed", "memory", "timeout", "raised", "exited", "cancelled", "finished"
 )  # fmt: skip
-"""The end of all is the worst of one."""
+"""Statuses from the worst on: the merged report has the worst of all ranks."""
 _MOST_COLLECTIVES: Final = 6
 _MOST_WORDINGS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class RankReport:
-    """What one rank told."""
+    """The report of one rank."""
 
     rank: int
     report: Report
 
 
 def merged(reports: Sequence[RankReport]) -> Report:
-    """One report of all ranks; that of a single one as it is."""
+    """Merge the reports of all ranks into one; return that of a single rank unchanged."""
     if len(reports) == 1:
         return reports[0].report
     reports = sorted(reports, key=lambda item: item.rank)
@@ -48,7 +48,7 @@ def merged(reports: Sequence[RankReport]) -> Report:
     usual = usual_rank(reports)
     model = next(item.report for item in reports if item.rank == usual)
     end = _end([item.report.status for item in reports])
-    # Those that have not come to their end are behind the others.
+    # Ranks that did not finish are only behind the others: no differences.
     findings = [*_findings(reports), *(_differences(reports) if end == "finished" else ())]
     return replace(
         model,
@@ -62,7 +62,7 @@ def merged(reports: Sequence[RankReport]) -> Report:
 
 
 def usual_rank(reports: Sequence[RankReport]) -> int:
-    """The first of the ranks that behave as most do; where that is not clear, of those that compiled most."""
+    """Return the first rank of the largest group that behaves alike; of equal groups, that compiled most."""
     alike = Counter(_behaviour(item.report) for item in reports)
     return max(
         reports, key=lambda item: (alike[_behaviour(item.report)], len(item.report.compilations), -item.rank)
@@ -70,7 +70,7 @@ def usual_rank(reports: Sequence[RankReport]) -> int:
 
 
 def rank_words(ranks: Sequence[int]) -> str:
-    """``rank 3``, ``ranks 0-3 and 7``."""
+    """Write ``rank 3`` or ``ranks 0-3 and 7``."""
     parts: list[list[int]] = []
     for rank in sorted(ranks):
         if parts and parts[-1][-1] == rank - 1:
@@ -83,19 +83,19 @@ def rank_words(ranks: Sequence[int]) -> str:
 
 
 def _findings(reports: Sequence[RankReport]) -> Iterator[Finding]:
-    """Each finding once, in the words of most ranks that saw it."""
-    seen: dict[tuple[str, str, Span, str], dict[int, Finding]] = defaultdict(dict)
+    """Yield each finding once, with the most frequent message of the ranks that have it."""
+    grouped: dict[tuple[str, str, Span, str], dict[int, Finding]] = defaultdict(dict)
     for item in reports:
         for finding in item.report.findings:
-            seen[finding.kind, finding.code, finding.span, stable_message(finding)][item.rank] = finding
-    for by_rank in seen.values():
+            grouped[finding.kind, finding.code, finding.span, stable_message(finding)][item.rank] = finding
+    for by_rank in grouped.values():
         ranks = tuple(by_rank)
-        worded: dict[str, list[int]] = defaultdict(list)
+        by_message: dict[str, list[int]] = defaultdict(list)
         for rank, finding in by_rank.items():
-            worded[finding.message].append(rank)
-        (message, told), *others = sorted(worded.items(), key=lambda item: -len(item[1]))
-        usual = by_rank[told[0]]
-        hints = [f"On {rank_words(on)}: {words}." for words, on in others[:_MOST_WORDINGS]]
+            by_message[finding.message].append(rank)
+        (message, with_message), *others = sorted(by_message.items(), key=lambda item: -len(item[1]))
+        usual = by_rank[with_message[0]]
+        hints = [f"On {rank_words(on)}: {other}." for other, on in others[:_MOST_WORDINGS]]
         finding = replace(usual, hints=(*usual.hints, *hints))
         if len(ranks) < len(reports):
             finding = replace(finding, message=f"{message} (on {rank_words(ranks)} only)", ranks=ranks)
@@ -103,7 +103,7 @@ def _findings(reports: Sequence[RankReport]) -> Iterator[Finding]:
 
 
 def _frames(model: Report, reports: Sequence[RankReport]) -> tuple[FrameReport, ...]:
-    """The functions of the model, then those that only others compiled."""
+    """Return the model's functions and those that only other ranks compiled, by file and row."""
     frames = {_key(frame): frame for frame in model.frames}
     for item in reports:
         for frame in item.report.frames:
@@ -138,7 +138,7 @@ def _key(frame: FrameReport) -> _Key:
 
 @dataclass(frozen=True, slots=True)
 class _Aspect:
-    """Something of a function that should be the same on all ranks, and how it is told."""
+    """A property of a function that should be the same on all ranks, and its text."""
 
     value: Callable[[FrameReport | None], Hashable]
     words: Callable[[FrameReport | None], str]
@@ -173,7 +173,7 @@ _ASPECTS: Final = (
         _collectives,
         _listed_collectives,
         "warning",
-        "Each collective operation needs all ranks: where their order differs, the job hangs.",
+        "Each collective operation needs all ranks: if their order differs, the job hangs.",
     ),
     _Aspect(
         _compilations,
@@ -193,21 +193,21 @@ _ASPECTS: Final = (
             f"becomes graphs of {counted(frame.ops if frame else 0, 'operation')}, of its own sizes"
         ),
         "information",
-        "Other operations or other sizes: if that is meant to be so, nothing is wrong.",
+        "The ranks run other operations or other sizes. If that is intended, nothing is wrong.",
     ),
 )
-"""Those that tell most come first: of one function, the first that differs is told."""
+"""The most important first: only the first that differs is reported for a function."""
 
 
 def _differences(reports: Sequence[RankReport]) -> Sequence[Finding]:
-    """What is different where: of the user's own functions, else of those of libraries."""
-    found = list(_differing(reports))
+    """Return the differences in the user's own functions, else those in functions of libraries."""
+    findings = list(_differing(reports))
     own = {name for item in reports for name in item.report.files}
-    return [finding for finding in found if finding.span.filename in own] or found
+    return [finding for finding in findings if finding.span.filename in own] or findings
 
 
 def _differing(reports: Sequence[RankReport]) -> Iterator[Finding]:
-    """For each function that did not go the same way on all ranks, what is different where."""
+    """Yield a finding for each function that differs between ranks."""
     frames: dict[_Key, dict[int, FrameReport]] = defaultdict(dict)
     for item in reports:
         for frame in item.report.frames:
@@ -231,14 +231,14 @@ def _difference(
     usual, *others = groups
     frame = next(iter(by_rank.values()))
     source = next((item.report.files.get(frame.filename) for item in reports), None)
-    told = [f"{aspect.words(by_rank.get(ranks[0]))} on {rank_words(ranks)}" for ranks in others]
+    parts = [f"{aspect.words(by_rank.get(ranks[0]))} on {rank_words(ranks)}" for ranks in others]
     rest = f"{aspect.words(by_rank.get(usual[0]))} on {_rest(usual, reports)}"
     different = tuple(rank for ranks in others for rank in ranks)
     return Finding(
         "rank-difference",
         "rank-difference",
         aspect.severity,
-        f"{code_span(frame.function)} {', '.join(told)}, and {rest}",
+        f"{code_span(frame.function)} {', '.join(parts)}, and {rest}",
         definition_span(source, frame.filename, frame.row, frame.function),
         explanation=aspect.why,
         hints=tuple(_causes(frame, different, reports)),
@@ -253,17 +253,17 @@ def _rest(ranks: Sequence[int], reports: Sequence[RankReport]) -> str:
 
 
 def _causes(frame: FrameReport, ranks: Sequence[int], reports: Sequence[RankReport]) -> Iterator[str]:
-    """What those ranks tell of the function that the others do not."""
+    """Yield the findings on the function that only those ranks have."""
     usual = {
         finding.message for item in reports if item.rank not in ranks for finding in item.report.findings
     }
-    told: dict[str, dict[int, None]] = defaultdict(dict)
+    by_message: dict[str, dict[int, None]] = defaultdict(dict)
     for item in reports:
         for finding in item.report.findings if item.rank in ranks else ():
             own = finding.compile_ids and not finding.compile_ids.isdisjoint(_ids(item.report, frame))
             if own and finding.message not in usual:
-                told[finding.message][item.rank] = None
-    for message, on in told.items():
+                by_message[finding.message][item.rank] = None
+    for message, on in by_message.items():
         yield f"On {rank_words([*on])}: {message}."
 
 

@@ -1,4 +1,4 @@
-"""Standard LSP methods, a module each: they project finished reports onto documents, and start nothing.
+"""Standard LSP methods, a module each: they show finished reports in documents, and start no run.
 
 - ``diagnostics``: findings as diagnostics
 - ``hover``: guards of a name, sum of a function, explanation of a finding

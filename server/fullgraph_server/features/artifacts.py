@@ -1,6 +1,6 @@
-"""What the compiler made of graphs, as documents: their URIs, their texts, and the user's code behind rows.
+"""The compiler's artifacts as documents: their URIs, their texts, and the user's code behind rows.
 
-A document's URI has the hash of its text, so an old tab stays what it was.
+A document's URI has the hash of its text, so an old tab keeps its text.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from ..report.artifacts import Document, Mark, documents_of, marks_of
 from ..report.model import Report
 
 _MOST_CHARACTERS = 64_000_000
-"""Of the texts of earlier runs that can still be read, the newest ones."""
+"""The limit for the texts of earlier runs that can still be read; the newest are kept."""
 
 
 @dataclass(frozen=True)
 class ShownDocument:
     """A document that the client may ask for, and the report that has it.
 
-    ``previous`` is the URI of the same document of the run before, if it said something else.
+    ``previous`` is the URI of the same document of the run before, if its text was different.
     """
 
     uri: str
@@ -34,12 +34,12 @@ class ShownDocument:
 
     @cached_property
     def marks(self) -> list[Mark]:
-        """The user's code behind its rows. Most documents are never looked at."""
+        """The user's code behind its rows. Computed on demand: most documents are never opened."""
         return marks_of(self.document, self.report)
 
 
 _Uris: TypeAlias = Mapping[tuple[str, str], str]
-"""By the name of a document, and the GPU that it is a preview for: other GPUs have other documents."""
+"""URIs by the name of a document and the GPU that it is a preview for (empty for other runs)."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,15 @@ class _OfTarget:
 
 
 class ArtifactDocuments:
-    """The documents of reports, by URI. What was shown once can be read again, as far as memory allows."""
+    """The documents of reports, by URI. Earlier documents can be read again, up to a limit of memory."""
 
     def __init__(self) -> None:
-        self._known: dict[str, ShownDocument] = {}
+        self._documents: dict[str, ShownDocument] = {}
         self._of_target: dict[str, _OfTarget] = {}
         self._earlier: dict[str, str] = {}
 
     def of_report(self, report: Report) -> list[ShownDocument]:
-        """All documents of a report."""
+        """Return all documents of a report."""
         last = self._of_target.get(report.target)
         if last is None or last.report is not report:
             before = _documents_before(report, last)
@@ -68,25 +68,25 @@ class ArtifactDocuments:
             self._of_target[report.target] = new
             if last is not None:
                 self._retire(last.shown)
-            self._known.update((shown.uri, shown) for shown in new.shown)
+            self._documents.update((shown.uri, shown) for shown in new.shown)
             last = new
         return last.shown
 
     def get(self, uri: str) -> ShownDocument | None:
-        """A document of the last report of a target."""
-        return self._known.get(uri)
+        """Return a document of the last report of a target."""
+        return self._documents.get(uri)
 
     def text(self, uri: str) -> str:
-        """What a document says."""
-        known = self._known.get(uri)
-        if known is not None:
-            return known.document.text
-        return self._earlier.get(uri, "This is of an earlier session: run its target again.\n")
+        """Return the text of a document."""
+        shown = self._documents.get(uri)
+        if shown is not None:
+            return shown.document.text
+        return self._earlier.get(uri, "This document is from an earlier session: run its target again.\n")
 
     def _retire(self, documents: list[ShownDocument]) -> None:
-        """Keep no more than the texts of a report that is not the last one."""
+        """Keep only the texts of documents of an earlier report."""
         for shown in documents:
-            self._known.pop(shown.uri, None)
+            self._documents.pop(shown.uri, None)
             self._earlier.pop(shown.uri, None)
             self._earlier[shown.uri] = shown.document.text
         too_many = sum(map(len, self._earlier.values())) - _MOST_CHARACTERS
@@ -95,17 +95,17 @@ class ArtifactDocuments:
 
 
 def is_artifact(uri: str) -> bool:
-    """Whether a document is one of these."""
+    """Tell whether a URI is that of an artifact."""
     return uri.startswith(f"{KERNEL_SCHEME}:")
 
 
 def _documents_before(report: Report, last: _OfTarget | None) -> _Uris:
-    """The URIs of the run before; a run that is still on has several reports."""
+    """Return the URIs of the run before; a run that is still on has several reports."""
     if last is None:
         return {}
     if last.report.generation == report.generation:
         return last.before
-    # A run that did not go so far, or failed, has not all of them.
+    # A run that stopped earlier, or failed, does not have all of them.
     return {**last.before, **{_key(shown.document, last.report): shown.uri for shown in last.shown}}
 
 

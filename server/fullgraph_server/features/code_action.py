@@ -1,4 +1,4 @@
-"""Quick fixes on findings, and what a trace offers for the functions that it saw compiled."""
+"""Quick fixes for findings, and example calls from traces for the functions that were compiled there."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _STAGES = "Which stage is at fault?"
 _RECIPES = "Try crash recipes"
 _DRY_RUN = "Dry Run"
 
-_UNTOLD = ("crashed", "timeout")
-"""Ends of a run after which nobody knows whether the compiler or the program did it."""
+_UNCLEAR = ("crashed", "timeout")
+"""Statuses of a run that can be the fault of the compiler or of the program."""
 
 _EXHAUSTED = ("crashed", "memory")
-"""Ends of a run that another way to compile may avoid."""
+"""Statuses of a run that another way to compile may avoid."""
 
 _OUT_OF_MEMORY = re.compile(r"\b(OutOfMemoryError|MemoryError|can't allocate memory)\b")
 
@@ -54,7 +54,7 @@ def register(server: LanguageServer, runs: Runs, seen_calls: SeenCalls) -> None:
         if failure is not None:
             has_graph = kind != "capture-error" and bool(member(failure, "compileId"))
             yield minify_command(target, failure, has_graph=has_graph)
-        if failure is not None or (own and status in _UNTOLD):
+        if failure is not None or (own and status in _UNCLEAR):
             yield types.Command(_STAGES, STAGES, arguments=[target])
         if _OUT_OF_MEMORY.search(diagnostic.message) or (own and status in _EXHAUSTED):
             yield types.Command(_RECIPES, RECIPES, arguments=[target])
@@ -68,6 +68,6 @@ def register(server: LanguageServer, runs: Runs, seen_calls: SeenCalls) -> None:
 
 
 def minify_command(target: str, failure: Any, *, has_graph: bool) -> types.Command:
-    """The command that makes a repro of a failure of a target."""
+    """Return the command that makes a repro of a failure of a target."""
     title = _MINIFY if has_graph else _WRITE_REPRO
     return types.Command(title, MINIFY, arguments=[target, failure])

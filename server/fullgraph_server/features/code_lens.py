@@ -1,4 +1,4 @@
-"""Code lenses: above a target one that runs or stops it, above a compiled function what became of it."""
+"""Code lenses: run or stop above a target, and the numbers of a report above a compiled function."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def register(
         if filename is None or source is None:
             return []
         if source.tree is None:
-            return last.get(filename, [])  # while a line is being written, the others keep their lenses
-        found = [*_target_lenses(filename, source), *_function_lenses(filename)]
-        last[filename] = sorted(found, key=lambda lens: lens.range.start.line)
+            return last.get(filename, [])  # keep the lenses while a line is being typed
+        lenses = [*_target_lenses(filename, source), *_function_lenses(filename)]
+        last[filename] = sorted(lenses, key=lambda lens: lens.range.start.line)
         return last[filename]
 
     def _target_lenses(filename: str, source: SourceFile) -> Iterator[types.CodeLens]:
@@ -78,14 +78,14 @@ def register(
 
 
 def _failure(function: Function) -> Finding | None:
-    """The first failure of the compiler that a function has met."""
+    """Return the first failure of the compiler in a function's compilations."""
     own = set(function.frame.compile_ids)
     failures = (finding for finding in function.report.findings if finding.minifiable)
     return next((finding for finding in failures if not own.isdisjoint(finding.compile_ids)), None)
 
 
 def summary(frame: FrameReport) -> str:
-    """What became of a function, in one line."""
+    """Sum up the compilations of a function in one line: graphs, breaks, guards, compile time."""
     counts = [
         (frame.graphs, "graph", "graphs"),
         (frame.breaks, "break", "breaks"),

@@ -1,4 +1,4 @@
-"""Documents that are no files.
+"""Documents that are not files.
 
 The client asks for their text with ``workspace/textDocumentContent`` (LSP 3.18).
 """
@@ -13,7 +13,7 @@ from pygls.lsp.server import LanguageServer
 
 
 def register(server: LanguageServer, texts: Mapping[str, Callable[[str], str | None]]) -> None:
-    """Answer with the text of a URI, by its scheme; ``None`` is for one that names nothing."""
+    """Serve texts by the scheme of their URI; a function returns ``None`` for a URI that it does not know."""
 
     @server.feature(types.INITIALIZED)
     async def initialized(_params: types.InitializedParams) -> None:
@@ -30,6 +30,6 @@ def register(server: LanguageServer, texts: Mapping[str, Callable[[str], str | N
         read = texts.get(params.uri.partition(":")[0])
         text = read(params.uri) if read else None
         if text is None:
-            message = f"{params.uri} is no document of Fullgraph."
+            message = f"{params.uri} is not a Fullgraph document."
             raise JsonRpcException(message, types.LSPErrorCodes.RequestFailed.value)
         return types.TextDocumentContentResult(text)

@@ -1,4 +1,4 @@
-"""Findings as diagnostics: pushed when a report or the text has changed, for the files in which it shows."""
+"""Findings as diagnostics: published for the affected files when a report or a text has changed."""
 
 from __future__ import annotations
 
@@ -24,45 +24,45 @@ _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
 }
 
 _PAUSE_SECONDS = 0.1
-"""How long edits gather before findings follow them: until then the client moves them by itself."""
+"""The pause after the last edit before diagnostics move; until then the client moves them by itself."""
 
 
 class Diagnostics(RunObserver):
-    """What the client shows, and the reports that it comes from."""
+    """The published diagnostics, and the reports that they come from."""
 
     def __init__(self, server: LanguageServer, documents: Documents) -> None:
         self._server = server
         self._documents = documents
-        self._begun: dict[str, int] = {}
+        self._generations: dict[str, int] = {}
         self._reports: dict[str, Report] = {}
         self._published: dict[str, list[types.Diagnostic]] = {}
         self._edited: set[str] = set()
         self._pause: asyncio.TimerHandle | None = None
 
     def started(self, target: Target, generation: int, cancel: Callable[[], None]) -> None:  # noqa: ARG002
-        """From now on take no report of an earlier run."""
-        self._begun[target.id] = generation
+        """Ignore reports of earlier runs from now on."""
+        self._generations[target.id] = generation
 
     def reported(self, report: Report) -> None:
         """Show a report in place of the target's earlier one."""
         earlier = self._reports.get(report.target)
-        if report.generation < self._begun.get(report.target, 0):
+        if report.generation < self._generations.get(report.target, 0):
             return
         self._reports[report.target] = report
         self._publish(_files(earlier) | _files(report))
 
     def cleared(self, target: str) -> None:
-        """Take a target's findings away."""
+        """Remove a target's findings."""
         self._publish(_files(self._reports.pop(target, None)))
 
     def edited(self, filename: str) -> None:
-        """Let findings follow the edits of a file, as soon as there is a pause."""
+        """Move findings with the edits of a file, after a pause."""
         self._edited.add(filename)
         if self._pause is not None:
             self._pause.cancel()
-        self._pause = asyncio.get_running_loop().call_later(_PAUSE_SECONDS, self._follow)
+        self._pause = asyncio.get_running_loop().call_later(_PAUSE_SECONDS, self._move)
 
-    def _follow(self) -> None:
+    def _move(self) -> None:
         edited, self._edited = self._edited, set()
         findings = (finding for report in self._reports.values() for finding in report.findings)
         self._publish({item.span.filename for item in findings if not edited.isdisjoint(_places(item))})
@@ -85,7 +85,7 @@ class Diagnostics(RunObserver):
 
     def _diagnostic(self, shown: ShownFinding) -> types.Diagnostic:
         finding = shown.finding
-        # A recompilation says by itself how often it was.
+        # The message of a recompilation has its count already.
         counts = finding.count > 1 and finding.kind != "recompile" and not shown.edited
         times = f" ({finding.count} times)" if counts else ""
         return types.Diagnostic(
@@ -109,13 +109,13 @@ class Diagnostics(RunObserver):
         )
 
     def _tags(self) -> list[types.DiagnosticTag] | None:
-        """How a client is told that a finding may hold no more."""
+        """Return the tag for a finding on an edited line, which may be outdated; if the client has tags."""
         support = self._publishing.tag_support if self._publishing else None
         faded = types.DiagnosticTag.Unnecessary
         return [faded] if support and faded in support.value_set else None
 
     def _related(self, report: Report, finding: Finding) -> list[types.DiagnosticRelatedInformation] | None:
-        """The other calls of the stack, the innermost first."""
+        """Return the other calls of the stack, the innermost first."""
         if not (self._publishing and self._publishing.related_information):
             return None
         return [
@@ -133,7 +133,7 @@ class Diagnostics(RunObserver):
 
 
 def register(server: LanguageServer, documents: Documents, diagnostics: Diagnostics) -> None:
-    """Serve ``textDocument/didOpen`` and ``didClose``: after both, a client can show another text."""
+    """Serve ``textDocument/didOpen`` and ``didClose``: after both, the text of a file may be another one."""
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     async def did_open(params: types.DidOpenTextDocumentParams) -> None:
@@ -147,7 +147,7 @@ def register(server: LanguageServer, documents: Documents, diagnostics: Diagnost
 
 
 def render(finding: Finding) -> str:
-    """All that is known about a finding, as plain text."""
+    """Render a finding with all its details as plain text."""
     parts = [f"{finding.code}: {finding.message}", finding.explanation]
     parts += [f"Hint: {hint}" for hint in finding.hints]
     if finding.stack:
@@ -165,5 +165,5 @@ def _files(report: Report | None) -> set[str]:
 
 
 def _places(finding: Finding) -> set[str]:
-    """The files that a finding points to."""
+    """Return the files that a finding points to."""
     return {finding.span.filename, *(call.filename for call in finding.stack)}

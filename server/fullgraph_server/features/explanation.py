@@ -1,6 +1,6 @@
 """The full explanation of a finding: a Markdown document under a URI of its own.
 
-The diagnostic, the hover and the targets view name the URI.
+The diagnostic, the hover and the targets view link to it.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from ..runs.schedule import Runs
 from ..text.markdown import code_span, escaped, fenced, link, paragraphs
 from ..workspace.positions import Call
 
-_GONE = "The last run did not find this any more.\n"
+_GONE = "The last run no longer has this finding.\n"
 
 
 def explanation_uri(target: str, finding: Finding) -> str:
-    """Where the explanation of a target's finding can be read, also when a later run has found it again."""
+    """Return the URI of a finding's explanation, which stays the same if a later run has the finding, too."""
     name = quote(f"{finding.code} in {Path(finding.span.filename).name}.md", errors="replace")
     key = [target, _identity(finding), finding.span.row]
     return f"{EXPLANATION_SCHEME}:/{name}?{quote(json.dumps(key))}"
 
 
 def explanation_link(server: LanguageServer, uri: str) -> str:
-    """A Markdown link for a hover, empty for a client that cannot follow it."""
+    """Return a Markdown link for a hover, empty for a client that cannot follow it."""
     command = client_command(server, SHOW_EXPLANATION, "Full explanation", uri)
     if command is None:
         return ""
@@ -40,26 +40,26 @@ def explanation_link(server: LanguageServer, uri: str) -> str:
 
 
 def read_explanation(uri: str, documents: Documents, runs: Runs) -> str | None:
-    """The text of an explanation; ``None`` if the URI is of none."""
+    """Return the text of an explanation; ``None`` if the URI is not one of an explanation."""
     try:
         target, identity, row = json.loads(unquote(urlsplit(uri).query))
     except ValueError:
         return None
     report = runs.report(target)
-    found = [item for item in report.findings if _identity(item) == identity] if report else []
-    if report is None or not found:
+    findings = [item for item in report.findings if _identity(item) == identity] if report else []
+    if report is None or not findings:
         return _GONE
-    return explain(report, min(found, key=lambda item: abs(item.span.row - row)), documents)
+    return explain(report, min(findings, key=lambda item: abs(item.span.row - row)), documents)
 
 
 def _identity(finding: Finding) -> str:
-    """What a finding keeps from run to run, its place aside."""
-    words = (finding.span.filename, finding.code, finding.message)
-    return sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    """Return a hash of file, code and message, which stay the same from run to run, unlike the row."""
+    parts = (finding.span.filename, finding.code, finding.message)
+    return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def explain(report: Report, finding: Finding, documents: Documents) -> str:
-    """All that is known about a finding, as Markdown."""
+    """Render a finding with all its details as Markdown."""
     title = finding.message if finding.code == finding.kind else f"{finding.code}: {finding.message}"
     parts = [f"# {escaped(title)}", _place(report, finding, documents), paragraphs(finding.explanation)]
     if finding.hints:
@@ -96,7 +96,7 @@ def _call(report: Report, call: Call, documents: Documents) -> str:
 
 
 def _code(report: Report, filename: str, row: int, documents: Documents) -> str:
-    """A line as it ran."""
+    """Return a line of the text that ran."""
     ran = report.files.get(filename)
     if ran is None and not report.may_read(filename):
         return ""
@@ -104,7 +104,7 @@ def _code(report: Report, filename: str, row: int, documents: Documents) -> str:
 
 
 def place_link(report: Report, filename: str, row: int, documents: Documents) -> str:
-    """A link to a line of the run's, where it is now."""
+    """Link to the current place of a line of the text that ran."""
     row, _ = documents.drift(report, filename).line(row)
     path = Path(filename)
     root = documents.workspace_of(filename).root if report.may_read(filename) else None
@@ -113,7 +113,7 @@ def place_link(report: Report, filename: str, row: int, documents: Documents) ->
 
 
 def _graph_before(report: Report, finding: Finding) -> str:
-    """The graphs that were captured up to the break, one for each compilation that broke."""
+    """Show the graphs that were captured up to the break, one for each compilation that broke."""
     title = "## The graph before the break\n\n"
     graphs = [graph for graph in report.graphs if graph.compile_id in finding.compile_ids]
     if not graphs:

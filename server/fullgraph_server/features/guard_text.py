@@ -1,4 +1,4 @@
-"""What a hover says of guards: those on a name, what a line fixes of sizes, why a function was compiled."""
+"""Hover texts about guards: those on a name, conditions on sizes, the compilations of a function."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LONGEST_CODE = 300
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Makes a link to the explanation that has a URI, and the URI of a file, where the client can follow."""
+    """Functions that link to an explanation and give the URI of a file; empty if the client has no links."""
 
     explanation: Callable[[str], str] = lambda _uri: ""
     file: Callable[[str], str] = lambda _filename: ""
@@ -41,7 +41,10 @@ NO_LINKS = Links()
 def guards_at(
     view: View, around: Sequence[tuple[Function, int]], line: str, row: int, column: int, links: Links
 ) -> tuple[str, Span] | None:
-    """The guards on the name at a place, and its range; of one without any, those of what it belongs to."""
+    """Describe the guards on the name at a place; return the text and the name's range.
+
+    A name without guards gets those of the value that it is an attribute of.
+    """
     at = column - 1
     match = next((match for match in _PATH.finditer(line) if match.start() <= at <= match.end()), None)
     if match is None:
@@ -62,7 +65,7 @@ def guards_at(
 
 
 def function_text(view: View, function: Function, links: Links) -> str:
-    """What became of a function: in one line, then why it was compiled each time, and under which state."""
+    """Describe a function: its numbers, the reason for each compilation, and the guarded state."""
     frame, report = function.frame, function.report
     numbers = [
         counted(frame.graphs, "graph"),
@@ -88,7 +91,7 @@ def function_text(view: View, function: Function, links: Links) -> str:
 
 
 def sizes_text(report: Report, conditions: Sequence[SizeCondition]) -> str:
-    """What a line makes the compiler take for granted of sizes."""
+    """List the conditions on sizes that a line adds."""
     return "\n".join(["**Sizes that this line fixes**", "", *_size_items(conditions, report)])
 
 
@@ -96,7 +99,7 @@ def sizes_text(report: Report, conditions: Sequence[SizeCondition]) -> str:
 
 
 def _named(view: View, function: Function, name: str, guards: NamedGuards, links: Links) -> str:
-    """The guards on a name; then those on parts of its value, and on its sizes."""
+    """List the guards on a name; then those on parts of its value, and on its sizes."""
     report, frame = function.report, function.frame
     lines = [f"**{code_span(name)}**: {counted(guards.count, 'guard')} in {code_span(frame.function)}", ""]
     if guards.own and (origin := _origin(view, report, frame, guards.own[0][0], links)):
@@ -113,7 +116,7 @@ def _named(view: View, function: Function, name: str, guards: NamedGuards, links
 def _inlined(
     view: View, report: Report, used: Sequence[tuple[FrameReport, Guard]], path: str, links: Links
 ) -> str:
-    """The guards on what a line of an inlined function needs, as the compiled function has it."""
+    """List the guards for a name of an inlined function, by the compiled function's name for the value."""
     lines = [f"**{code_span(path)}**: {counted(len(used), 'guard')}", ""]
     for (name, frame), group in groupby(used, lambda item: (written_name(item[1].source), item[0])):
         guards = [guard for _, guard in group]
@@ -127,7 +130,7 @@ def _inlined(
 
 
 def _origin(view: View, report: Report, frame: FrameReport, guard: Guard, links: Links) -> str:
-    """What a value is, and where it comes from: ``attribute, set at line 12``."""
+    """Describe the kind of a value and its origin: ``attribute, from line 12``."""
     origin = origin_of(guard, frame, report.files)
     if origin is None:
         return ""
@@ -138,7 +141,7 @@ def _origin(view: View, report: Report, frame: FrameReport, guard: Guard, links:
 def _guard_items(
     view: View, report: Report, groups: Sequence[Sequence[Guard]], links: Links, *, named: bool
 ) -> list[str]:
-    """One item for each guard, or for those that say the same."""
+    """List one item for each group of equal guards."""
     lines = [
         line for group in groups[:_MOST_GUARDS] for line in _guard_item(view, report, group, links, named)
     ]
@@ -170,7 +173,7 @@ def _guard_item(view: View, report: Report, group: Sequence[Guard], links: Links
 
 
 def _is_of(condition: SizeCondition, name: str) -> bool:
-    """Whether a condition is about a size of the value that has this name."""
+    """Tell whether a condition is about a size of the value that has this name."""
     sizes = (written_size(symbol.source) for symbol in condition.symbols)
     return any(size == name or size.startswith((f"{name}.", f"{name}[")) for size in sizes)
 
@@ -178,7 +181,7 @@ def _is_of(condition: SizeCondition, name: str) -> bool:
 def _size_items(
     conditions: Iterable[SizeCondition], report: Report, view: View | None = None, links: Links = NO_LINKS
 ) -> list[str]:
-    """One item for each condition, what is said shortest first: the others mostly follow from that."""
+    """List one item for each condition, the shortest first: the others mostly follow from it."""
     texts: dict[str, list[SizeCondition]] = {}
     for condition in conditions:
         texts.setdefault(condition.text, []).append(condition)
@@ -187,10 +190,10 @@ def _size_items(
         same = texts[text]
         number = next((item for item in same if item.reason), None)
         details = [f"became a number ({escaped(number.reason.replace('_', ' '))})"] if number else []
-        given = dict.fromkeys(
+        values = dict.fromkeys(
             f"{symbol.value} in the trace" for symbol in same[0].symbols if symbol.value is not None
         )
-        details += list(given)[:1]
+        details += list(values)[:1]
         if view is not None and same[0].span and (place := _place(view, report, same[0].span, links)):
             details.append(f"at {place}")
         if same[0].calls:
@@ -223,7 +226,7 @@ def _state(guard: Guard) -> str:
 
 
 def _place(view: View, report: Report, span: Span, links: Links) -> str:
-    """Where a line of the report is now, as a link where the client can follow one; empty if it is gone."""
+    """Return the current place of a report's line, as a link if the client has links; empty if deleted."""
     row = view.row(report, span)
     if row is None:
         return ""

@@ -1,4 +1,4 @@
-"""Hover: the guards of a name, the sum of a compiled function, the explanation of a finding."""
+"""Hover: the guards of a name, the summary of a compiled function, the explanation of a finding."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def register(
             return None
         row, column = documents.place(filename, params.position)
         line = documents.line(filename, row)
-        found = describe(projections.of(filename), line, row, column, links)
-        if found is None:
+        description = describe(projections.of(filename), line, row, column, links)
+        if description is None:
             return None
-        text, span = found
+        text, span = description
         return types.Hover(types.MarkupContent(_markup_kind(server), text), documents.range(span))
 
 
@@ -58,7 +58,7 @@ def describe(
     column: int,
     links: Links = NO_LINKS,
 ) -> tuple[str, Span] | None:
-    """The hover text at a place, and the range that it is about."""
+    """Return the hover text at a place, and the range that it is about."""
     sections: list[tuple[str, Span]] = []
     for shown in view.findings_at(row, column):
         explanation = links.explanation(explanation_uri(shown.report.target, shown.finding))
@@ -84,19 +84,19 @@ def describe(
 
 
 def source_text(documents: Documents, kernels: Kernels, uri: str, row: int) -> str:
-    """What a row of generated code computes, and the user's lines that it is of."""
+    """List the operations of a row of generated code, and the user's lines that they come from."""
     lines = []
     for names, location in kernels.sources_at(uri, row):
         filename, now = documents.filename(location.uri) or "", location.range.start.line + 1
         code = documents.line(filename, now).strip()
-        what = f"{', '.join(map(code_span, names))}, " if names else ""
+        operations = f"{', '.join(map(code_span, names))}, " if names else ""
         place = link(f"{Path(filename).name}:{now}", f"{location.uri}#L{now}")
-        lines.append(f"- {what}{place}: {code_span(code)}")
+        lines.append(f"- {operations}{place}: {code_span(code)}")
     return "\n".join(dict.fromkeys(lines))
 
 
 def kernels_text(launches: Sequence[tuple[Code, Launch]]) -> str:
-    """What computes a line: each launch with its operations, by pass."""
+    """List the kernel launches of a line with their pass and operations."""
     lines = [
         f"- {code.phase}: {code_span(launch.name)}"
         + (f" ({escaped(done)})" if (done := operators([launch])) else "")
@@ -109,7 +109,7 @@ def kernels_text(launches: Sequence[tuple[Code, Launch]]) -> str:
 
 
 def finding_text(shown: ShownFinding) -> str:
-    """A finding: what it is, why, and what to do about it."""
+    """Render a finding: its message, the explanation, and the hints."""
     finding = shown.finding
     code = link(finding.code, finding.url) if finding.url else code_span(finding.code)
     times = f", {counted(finding.count, 'time')}" if finding.count > 1 else ""
@@ -123,7 +123,7 @@ def finding_text(shown: ShownFinding) -> str:
 
 
 def _line_span(filename: str, line: str, row: int) -> Span:
-    """A line's text, without its indentation and trailing blanks."""
+    """Return the range of a line's text, without its indentation and trailing blanks."""
     start = len(line) - len(line.lstrip()) + 1
     return Span(filename, row, start, row, len(line.rstrip()) + 1)
 

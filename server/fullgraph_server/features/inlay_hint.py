@@ -1,4 +1,4 @@
-"""Inlay hints: the type of each tensor, where the code gives it a name (``x: f32[8, s0]``)."""
+"""Inlay hints: the type of each tensor that the code names (``x: f32[8, s0]``)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def register(server: LanguageServer, documents: Documents, projections: Projecti
 
 @lru_cache(maxsize=16384)
 def label(name: TensorName, with_device: bool) -> str:
-    """What stands behind a name, or behind its annotation."""
+    """Return the text to show behind a name, or behind its annotation."""
     texts = list(dict.fromkeys(_text(tensor, with_device=with_device) for tensor in name.shown))
     shown = " | ".join([*texts[:_MOST_TENSORS], *(["…"] if len(texts) > _MOST_TENSORS else [])])
     return shown if name.annotated else f": {shown}"
@@ -42,7 +42,7 @@ def label(name: TensorName, with_device: bool) -> str:
 
 @lru_cache(maxsize=16384)
 def tooltip(name: TensorName) -> str:
-    """What each compilation made of a name, the newest first; and what gives the sizes that are symbols."""
+    """List the tensors of a name by compilation, the newest first, and the sources of symbolic sizes."""
     return "\n\n".join("\n".join(_compilation(held)) for held in reversed(name.held))
 
 

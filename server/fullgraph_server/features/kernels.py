@@ -1,4 +1,4 @@
-"""From a source line to its kernels, and from what the compiler wrote back to the user's lines."""
+"""Navigation from a source line to its kernels, and from generated code back to the user's lines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .artifacts import ArtifactDocuments, ShownDocument
 
 
 class Kernels:
-    """Both ways between the user's code and the documents that the compiler made of it."""
+    """The map between the user's code and the documents that the compiler made of it."""
 
     def __init__(self, documents: Documents, runs: Runs, artifacts: ArtifactDocuments) -> None:
         self._documents = documents
@@ -27,7 +27,7 @@ class Kernels:
         self._artifacts = artifacts
 
     def implementations(self, filename: str, row: int) -> list[types.LocationLink]:
-        """The kernels that compute a line, and where library functions are called for it."""
+        """Return the kernels that compute a line, and the calls of library functions for it."""
         for report in newest_first(self._runs.reports()):
             earlier = self._documents.drift(report, filename).earlier(row)
             if not report.codes or filename not in report.files or earlier is None:
@@ -41,16 +41,16 @@ class Kernels:
         return []
 
     def sources(self, uri: str, row: int | None = None) -> list[types.Location]:
-        """The user's code behind a document, or behind a row of it, where it is now; line by line."""
+        """Return the current places of the user's code behind a document, or behind a row of it."""
         shown = self._artifacts.get(uri)
         if shown is None:
             return []
         spans = dict.fromkeys(mark.span for mark in _marks_at(shown, row))
         locations = [self._documents.location(shown.report, span) for span in sorted(spans, key=_order)]
-        return list({(found.uri, str(found.range)): found for found in locations}.values())
+        return list({(item.uri, str(item.range)): item for item in locations}.values())
 
     def sources_at(self, uri: str, row: int) -> list[tuple[tuple[str, ...], types.Location]]:
-        """The user's code behind a row of a document, with the operations that the row may compute."""
+        """Return the user's code behind a row of a document, with the operations that the row may compute."""
         shown = self._artifacts.get(uri)
         if shown is None:
             return []
@@ -58,7 +58,7 @@ class Kernels:
         return [(mark.operators, self._documents.location(shown.report, mark.span)) for mark in marks]
 
     def counterparts(self, params: CounterpartsParams) -> list[types.Location]:
-        """The places of other documents that belong to one."""
+        """Return the places of other documents that belong to a place in one."""
         uri, position = params.text_document.uri, params.position
         others = list(filter(None, map(self._artifacts.get, params.among)))
         shown = self._artifacts.get(uri)
@@ -79,7 +79,7 @@ class Kernels:
         return [*sources, *(types.Location(other, _range(at)) for other, at in dict.fromkeys(rows))]
 
     def lens_rows(self, uri: str) -> list[int]:
-        """Where a document speaks of other lines: a kernel at its top, a whole code where it launches one."""
+        """Return the rows for lenses with the user's lines: a kernel's first row; launches in whole code."""
         shown = self._artifacts.get(uri)
         if shown is None or shown.document.code is None:
             return []
@@ -88,7 +88,7 @@ class Kernels:
         return sorted({launch.rows[0] for launch in shown.document.code.launches})
 
     def compiled(self, uri: str) -> list[ShownDocument]:
-        """What a kernel was compiled to, if it was."""
+        """Return the documents that a kernel was compiled to."""
         shown = self._artifacts.get(uri)
         if shown is None or not shown.document.launches or shown.document.built:
             return []
@@ -102,11 +102,11 @@ class Kernels:
         ]
 
     def lens_lines(self, uri: str, row: int) -> list[types.Location]:
-        """The user's lines behind what starts at a row: one for each line."""
+        """Return the user's lines behind the kernel or launch that starts at a row, each line once."""
         shown = self._artifacts.get(uri)
         whole = shown is not None and bool(shown.document.launches)
         locations = self.sources(uri, None if whole else row)
-        return list({(found.uri, found.range.start.line): found for found in locations}.values())
+        return list({(item.uri, item.range.start.line): item for item in locations}.values())
 
     def _rows_of(self, shown: ShownDocument, filename: str, row: int, column: int) -> list[Rows]:
         earlier = self._documents.drift(shown.report, filename).earlier(row)
@@ -168,7 +168,10 @@ def source_lenses(
 
 
 def _places(document: Document) -> list[tuple[Launch, Rows]]:
-    """Where a document computes something itself: a kernel does in all its rows, the whole code in calls."""
+    """Return the launches of a document with their rows: a kernel's are all its rows.
+
+    Those of whole code are its calls of library functions.
+    """
     if document.built or document.code is None:
         return []
     if document.launches:
@@ -177,7 +180,7 @@ def _places(document: Document) -> list[tuple[Launch, Rows]]:
 
 
 def _marks_at(shown: ShownDocument, row: int | None) -> Iterable[Mark]:
-    """The marks around a row; of a row of a kernel that has none, those of the whole kernel."""
+    """Return the marks around a row; for a row of a kernel without marks, those of the whole kernel."""
     if row is None:
         return shown.marks
     around = [mark for mark in shown.marks if mark.rows[0] <= row <= mark.rows[1]]

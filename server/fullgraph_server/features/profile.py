@@ -1,4 +1,4 @@
-"""The profile of recompilations: a Markdown document, for the run that was made for it."""
+"""The profile of recompilations as a Markdown document."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from ..text.messages import what_changed
 from ..workspace.positions import Span
 from .explanation import place_link
 
-_GONE = "The last run of this target was no profile of recompilations: profile them again.\n"
+_GONE = "The last run of this target did not profile recompilations: profile them again.\n"
 _MOST_ROWS = 200
 
 
 def profile_uri(report: Report) -> str:
-    """Where the profile of a run can be read: another place after each run, since editors keep texts."""
+    """Return the URI of a run's profile, a new one for each run, since editors keep texts."""
     name = quote(f"Recompilations of {_short_name(report)}.md", safe="", errors="replace")
     return f"{PROFILE_SCHEME}:/{name}?{quote(json.dumps([report.target, report.generation]))}"
 
 
 def read_profile(uri: str, documents: Documents, runs: Runs) -> str | None:
-    """The text of a profile; ``None`` if the URI is of none."""
+    """Return the text of a profile; ``None`` if the URI is not one of a profile."""
     try:
         target, _ = json.loads(unquote(urlsplit(uri).query))
     except ValueError:
@@ -93,6 +93,6 @@ class _Page:
 
 
 def _short_name(report: Report) -> str:
-    """The target's id without folders: ``model.py::Block``."""
+    """Return the target's id without folders: ``model.py::Block``."""
     path, colons, name = report.target.removeprefix("pytest:").partition("::")
     return f"{Path(path).name}{colons}{name}"

@@ -1,4 +1,4 @@
-"""Example calls from a trace, put above the functions that it saw compiled."""
+"""Example calls from a trace, for the functions that were compiled in it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ _TITLE = "Add example calls from the trace"
 
 
 class SeenCalls:
-    """Offers the calls that the reports of traces have for what a client shows."""
+    """Code actions that insert the calls that the reports of traces have."""
 
     def __init__(self, documents: Documents, reports: Callable[[], Iterable[Report]]) -> None:
         self._documents = documents
         self._reports = reports
 
     def actions(self, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
-        """One for the function in whose header the selection begins, or that has one of its findings."""
+        """Yield an action for the function in whose header the selection begins.
+
+        With findings in the selection, also for the function around it.
+        """
         filename = self._documents.filename(params.text_document.uri)
         source = self._documents.source(filename) if filename else None
         if source is None:
@@ -39,7 +42,7 @@ class SeenCalls:
             yield types.CodeAction(_TITLE, kind, diagnostics=findings or None, edit=edit)
 
     def _calls(self, filename: str, qualname: str) -> list[SeenCall]:
-        """The newest calls of a definition; a ``forward`` has those of the class."""
+        """Return the newest calls of a definition; a ``forward`` has those of the class."""
         owner, _, name = qualname.rpartition(".")
         names = (qualname, owner) if name in CALLED else (qualname,)
         for report in newest_first(self._reports()):
@@ -49,7 +52,7 @@ class SeenCalls:
         return []
 
     def _edit(self, source: SourceFile, calls: Sequence[SeenCall]) -> types.WorkspaceEdit:
-        """Put calls above their definition and its decorators, as far in as these are."""
+        """Insert calls above their definition and its decorators, with the same indentation."""
         row = first_row(dict(named_definitions(source))[calls[0].function])
         line = source.line(row)
         indentation = line[: len(line) - len(line.lstrip())]
@@ -60,7 +63,7 @@ class SeenCalls:
 
 
 def _definitions_at(source: SourceFile, row: int, *, inside: bool) -> list[str]:
-    """The names of what has its header at a row, or is defined around it; the innermost first."""
+    """Return the definitions whose header is at a row, or ``inside`` of which the row is, innermost first."""
     return [
         qualname
         for qualname, node in named_definitions(source)
@@ -69,5 +72,5 @@ def _definitions_at(source: SourceFile, row: int, *, inside: bool) -> list[str]:
 
 
 def _header_end(node: NamedDefinition) -> int:
-    """The last row of a header; of one that shares it with its body, that row."""
+    """Return the last row of a header, also if the body begins in that row."""
     return max(node.lineno, node.body[0].lineno - 1)

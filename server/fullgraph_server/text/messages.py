@@ -86,7 +86,7 @@ def change(failures: Sequence[GuardFailure]) -> str:
 def late_compilation_message(function: str, failures: Sequence[GuardFailure]) -> str:
     """A call would have been compiled after the warm-up."""
     why = change(failures) if failures else "there is no compilation of it"
-    return f"{code_span(function)} needs a compilation here, after the warm-up: {why}"
+    return f"{code_span(function)} needs a compilation after the warm-up: {why}"
 
 
 def limit_message(setting: str, limit: int, function: str, fatal: bool) -> str:

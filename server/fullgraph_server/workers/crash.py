@@ -1,4 +1,4 @@
-"""What a process that died left behind: faulthandler's log as a stack, its exit status in words."""
+"""The remains of a process that died: faulthandler's log as a stack, its exit status in words."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _SIGNALS = {
 
 
 def crash_stack(log: str, worker_folder: str) -> Stack:
-    """The stack that faulthandler wrote, outermost call first, without the worker's own calls.
+    """Read the stack that faulthandler wrote, outermost call first, without the worker's own calls.
 
-    Empty where the log holds none.
+    Empty if the log has none.
     """
     frames = [
         StackFrame(_unescaped(filename), int(row), _unescaped(function))
@@ -40,7 +40,7 @@ def crash_stack(log: str, worker_folder: str) -> Stack:
 
 
 def describe_exit(returncode: int) -> str:
-    """How a process ended: ``segmentation fault (SIGSEGV)``, ``exit code 3``."""
+    """Describe how a process ended: ``segmentation fault (SIGSEGV)``, ``exit code 3``."""
     if returncode >= 0:
         return f"exit code {returncode}"
     try:
@@ -51,20 +51,23 @@ def describe_exit(returncode: int) -> str:
 
 
 def own_failure(error: Exception) -> str:
-    """What a person is told of an error of Fullgraph's own, in one sentence."""
-    words = str(error).strip().partition("\n")[0]
-    return f"Fullgraph itself failed in this run, with {type(error).__name__}{': ' * bool(words)}{words}"
+    """Describe an error of Fullgraph's own in one sentence for the user."""
+    message = str(error).strip().partition("\n")[0]
+    return f"Fullgraph itself failed in this run, with {type(error).__name__}{': ' * bool(message)}{message}"
 
 
 def early_end(python: str, returncode: int, output: str) -> str:
-    """Why a process ended before it could run anything: its last words are mostly the reason."""
-    words = output.strip().splitlines()
-    reason = f": {words[-1].strip()}" if words else "."
+    """Say why a process ended before it could run anything; its last line of output is mostly the reason."""
+    lines = output.strip().splitlines()
+    reason = f": {lines[-1].strip()}" if lines else "."
     return f"{python} ended before it could run anything, with {describe_exit(returncode)}{reason}"
 
 
 def _current_thread(log: str) -> list[tuple[str, str, str]]:
-    """The frames of the thread that the signal reached; the main thread's, which comes last, without one."""
+    """Return file, row and function of each frame of the thread that got the signal.
+
+    If the log marks no current thread, those of the main thread, which comes last.
+    """
     frames: list[tuple[str, str, str]] = []
     section = ""
     for line in log.splitlines():
@@ -79,7 +82,7 @@ def _current_thread(log: str) -> list[tuple[str, str, str]]:
 
 
 def _unescaped(text: str) -> str:
-    """Undo faulthandler's escapes: it writes what is not printable ASCII by its number in hex."""
+    """Undo faulthandler's escapes: it writes characters other than printable ASCII as hex code points."""
 
     def character(match: re.Match[str]) -> str:
         code = int(match[1] or match[2] or match[3], 16)

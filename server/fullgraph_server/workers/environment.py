@@ -15,21 +15,21 @@ from .process import ExecutedProcess, Process
 from .worker import Refusal, Worker
 
 _SECONDS = 120.0
-"""torch looks at compilers, drivers and installed packages for it."""
+"""The time limit: torch runs compilers, drivers' tools and pip for the report."""
 
 
 async def environment_report(interpreter: Interpreter, folder: Path) -> str:
-    """Fullgraph's version, the interpreter, and what ``torch.utils.collect_env`` tells there, as Markdown."""
+    """Return Fullgraph's version, the interpreter and the report of ``torch.utils.collect_env``: Markdown."""
     lines = [
         f"- Fullgraph {__version__}, server on Python {sys.version.split()[0]}",
         f"- Interpreter: {escaped(f'{interpreter.path} ({interpreter.origin})')}",
     ]
-    told = await _collect(interpreter.path, folder)
-    return "\n".join([*lines, "", fenced("text", told.strip()), ""])
+    report = await _collect(interpreter.path, folder)
+    return "\n".join([*lines, "", fenced("text", report.strip()), ""])
 
 
 async def _collect(python: str, folder: Path) -> str:
-    """What torch tells, or why there is nothing to tell."""
+    """Return torch's report, or a sentence that says why there is none."""
 
     async def process(own_folder: Path) -> Process:
         return await ExecutedProcess.start(python, folder, os.environ, own_folder)
@@ -46,7 +46,7 @@ async def _collect(python: str, folder: Path) -> str:
             if worker.process.exited.done():
                 await worker.drain()
             if not answer.done():
-                return f"{python} gave no report. Its last words: {worker.output.tail.strip()}"
+                return f"{python} gave no report. Its last output: {worker.output.tail.strip()}"
             if isinstance(answer.result(), Refusal):
                 return str(answer.result().message)
         return str(answer.result())

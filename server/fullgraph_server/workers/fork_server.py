@@ -35,24 +35,24 @@ _log = logging.getLogger(__name__)
 
 _MESSAGE_BYTES = 1 << 20
 _MARK = "FULLGRAPH_FORK_SERVER"
-"""The environment variable by which whatever comes from a fork server is known."""
+"""The environment variable that marks a fork server's descendants."""
 _KILLED = -9
 _END_SECONDS = 5.0
-"""How long it may take to end all that it has forked."""
+"""The time that a fork server may take to end its forks."""
 
 
 class EndedError(Exception):
-    """The fork server has ended (exit codes: see there); ``words`` are its last ones."""
+    """The fork server has ended, with an exit code of its module; ``output`` is the end of its output."""
 
-    def __init__(self, code: int, words: str) -> None:
+    def __init__(self, code: int, output: str) -> None:
         super().__init__(f"the fork server has ended with {describe_exit(code)}")
         self.code = code
-        self.words = words
+        self.output = output
 
 
 @dataclass(frozen=True)
 class Ready:
-    """The fork server has imported what it was told to.
+    """The answer of a fork server that has imported the requested libraries.
 
     ``problem`` says why no run can start there, ``unsafe`` why it must not fork now: sentences, or empty.
     """
@@ -62,10 +62,10 @@ class Ready:
 
 
 class ForkServer:
-    """A fork server that runs. Whoever starts one closes it."""
+    """A running fork server. The code that starts one closes it."""
 
     ended: asyncio.Future[int]
-    """Its exit code, once it has ended."""
+    """The exit code, once the fork server has ended."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class ForkServer:
         assert protocol.stdout is not None
         reading = self._output.read(protocol.stdout, lambda text: _log.info("%s", text.rstrip()))
         self._reader = asyncio.create_task(reading)
-        self.ended.add_done_callback(lambda _: self._bury())
+        self.ended.add_done_callback(lambda _: self._end_forks())
         self._loop.add_reader(control, self._receive)
 
     @classmethod
@@ -112,7 +112,7 @@ class ForkServer:
             )
             return cls(transport, protocol, control, mark)
         except BaseException:
-            control.close()  # by which it ends, if it runs
+            control.close()  # this ends the fork server if it runs
             raise
         finally:
             theirs.close()
@@ -126,13 +126,13 @@ class ForkServer:
         await asyncio.wait(answers, return_when=asyncio.FIRST_COMPLETED)
         if not ready.done():
             await asyncio.wait({self._reader}, timeout=DRAIN_SECONDS)
-            raise self._gone()
+            raise self._ended_error()
         return ready.result()
 
     async def fork(self, folder: Path, memory: int | None) -> ForkedProcess:
-        """A new process that serves a worker in this folder, with so many bytes of memory.
+        """Fork a process that runs a worker in ``folder``, limited to ``memory`` bytes.
 
-        Raises :class:`EndedError` if the fork server has ended, or ends over it.
+        Raises :class:`EndedError` if the fork server has ended, or ends meanwhile.
         """
         channel, their_channel = socket.socketpair()
         output, their_output = socket.socketpair()
@@ -144,7 +144,7 @@ class ForkServer:
             answers: tuple[asyncio.Future[Any], ...] = (forked.started, self.ended)
             await asyncio.wait(answers, return_when=asyncio.FIRST_COMPLETED)
             if not forked.started.done():
-                raise self._gone()
+                raise self._ended_error()
             forked.reader, forked.writer = await asyncio.open_connection(sock=channel, limit=BUFFER)
             forked.output, forked.output_writer = await asyncio.open_connection(sock=output, limit=BUFFER)
         except BaseException:
@@ -161,7 +161,7 @@ class ForkServer:
         return forked
 
     async def retire(self) -> None:
-        """Close it once all that it has forked has ended by itself."""
+        """Close the fork server once all its forks have ended by themselves."""
         try:
             while self._forked:
                 await asyncio.wait({forked.exited for forked in self._forked.values()})
@@ -169,8 +169,8 @@ class ForkServer:
             await self.close()
 
     async def close(self) -> None:
-        """End the process; it ends what it has forked."""
-        self._let_go()
+        """End the fork server, which ends its forks."""
+        self._disconnect()
         await asyncio.wait({self.ended}, timeout=_END_SECONDS)
         if not self.ended.done():
             kill_group(self._transport.get_pid())
@@ -179,15 +179,15 @@ class ForkServer:
         self._transport.close()
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Tell it something that needs no answer; it may have ended."""
+        """Send a message that needs no answer; the fork server may have ended."""
         with contextlib.suppress(OSError, EndedError):
             self._send(message)
 
     def _send(self, message: Mapping[str, Any], *descriptors: int) -> None:
         if self.ended.done():
-            raise self._gone()
+            raise self._ended_error()
         if self._control.fileno() == -1:
-            return  # it has gone: its end is about to be noticed
+            return  # disconnected: `ended` is about to be set
         with contextlib.suppress(ConnectionError):
             socket.send_fds(self._control, [json.dumps(message).encode()], descriptors)
 
@@ -199,7 +199,7 @@ class ForkServer:
         except OSError:
             data = b""
         if not data:
-            self._let_go()
+            self._disconnect()
             return
         message = json.loads(data)
         if "ready" in message:
@@ -220,26 +220,26 @@ class ForkServer:
             del self._forked[forked.id]
             forked.exited.set_result(message["code"])
 
-    def _let_go(self) -> None:
-        """Close the control socket: it ends by itself then."""
+    def _disconnect(self) -> None:
+        """Close the control socket, which makes the fork server end."""
         if self._control.fileno() != -1:
             self._loop.remove_reader(self._control)
             self._control.close()
 
-    def _bury(self) -> None:
-        """End what is left: it did so itself, unless somebody killed it."""
-        self._let_go()
+    def _end_forks(self) -> None:
+        """Kill the remaining forks: the fork server did so itself, unless it was killed."""
+        self._disconnect()
         kill_marked(_MARK, self._mark)
         for forked in self._forked.values():
             forked.exited.set_result(_KILLED)
         self._forked.clear()
 
-    def _gone(self) -> EndedError:
+    def _ended_error(self) -> EndedError:
         return EndedError(self.ended.result(), self._output.tail)
 
 
 class ForkedProcess(Process):
-    """A worker's process that a fork server made."""
+    """A worker's process that a fork server has forked."""
 
     def __init__(self, server: ForkServer, number: int) -> None:
         loop = asyncio.get_running_loop()
@@ -252,7 +252,7 @@ class ForkedProcess(Process):
         self._server = server
 
     def abort(self) -> None:
-        """Make the process write to its crash log where it is, and die."""
+        """Make the process write its stack to its crash log, and die."""
         self._server.send({"abort": self.id})
 
     def kill(self) -> None:
@@ -261,7 +261,7 @@ class ForkedProcess(Process):
             self._server.send({"kill": self.id})
 
     def close(self) -> None:
-        """Let go of its pipes."""
+        """Close this end of its pipes."""
         self.writer.close()
         if self.output_writer is not None:
             self.output_writer.close()

@@ -1,4 +1,4 @@
-"""Which Python runs a target: the one that is named, else the one that is most likely meant."""
+"""The choice of the Python that runs a target: the one that is named, else the most likely one."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ class Interpreter:
 
 
 def find_interpreter(root: Path, env: Mapping[str, str] = os.environ) -> Interpreter:
-    """The active environment's, the project's own, this one if it has torch, or ``python3``."""
-    found = next(_environments(root, env), None)
-    if found is None and importlib.util.find_spec("torch") is not None:
-        found = Interpreter(sys.executable, "Fullgraph's own")
+    """Choose the active environment's Python, the project's, Fullgraph's if it has torch, or ``python3``."""
+    interpreter = next(_environments(root, env), None)
+    if interpreter is None and importlib.util.find_spec("torch") is not None:
+        interpreter = Interpreter(sys.executable, "Fullgraph's own")
     path = shutil.which("python3", path=env.get("PATH")) or "python3"
-    return found or Interpreter(path, "python3 on PATH")
+    return interpreter or Interpreter(path, "python3 on PATH")
 
 
 def named_interpreter(name: str, root: Path) -> str:
-    """The interpreter that a setting or an option names.
+    """Return the interpreter that a setting or an option names.
 
-    That is a path (from ``root`` on if it is relative), the folder of an environment, or a program that
-    is looked up when it starts.
+    ``name`` is a path (relative to ``root``), the folder of an environment, or the name of a program, which
+    is looked up on ``PATH`` when it starts.
     """
     expanded = os.path.expanduser(name)
     if not os.path.dirname(expanded) and not (root / expanded).is_dir():

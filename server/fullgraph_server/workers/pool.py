@@ -1,4 +1,4 @@
-"""The workers of all runs: a warm pool for each kind of run, as long as it is of use."""
+"""The workers of all runs: a warm pool for each kind of run, for as long as it is used."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .worker import Worker
 _log = logging.getLogger(__name__)
 
 _IDLE_SECONDS = 600.0
-"""What nobody has used for so long gives its memory back."""
+"""The idle time after which a warm pool is closed, for its memory."""
 _MOST = 4
-"""How many warm pools there are; each takes some hundred megabytes. The least recently used goes first."""
+"""The limit of warm pools, which take some hundred megabytes each. The least recently used goes first."""
 
 _HARMLESS = frozenset({
     "torch", "torchgen", "functorch", "triton", "filelock", "fsspec", "jinja2", "markupsafe", "mpmath",
     "networkx", "numpy", "optree", "psutil", "setuptools", "sympy", "tabulate", "tqdm", "typing_extensions",
     "yaml",
 })  # fmt: skip
-"""Packages whose modules may be there though a program does not import them: torch imports them itself."""
+"""Packages that may be imported before a program that does not need them: torch imports them itself."""
 
 
 class WorkerPool:
-    """Hands out workers."""
+    """The owner of the warm pools: it lends workers to runs."""
 
     def __init__(self, *, fork: bool = sys.platform == "linux") -> None:
         self._fork = fork
@@ -41,10 +41,10 @@ class WorkerPool:
         self._timers: dict[WarmPool, asyncio.TimerHandle] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        """Where each run has its own; what a process wrote that died late is removed with it."""
+        """The parent of the folders of runs. It is removed with the files of processes that died late."""
 
     async def take(self, settings: RunSettings, libraries: Sequence[str]) -> Worker:
-        """A worker for one run, that has these libraries imported. The caller closes it and gives it back.
+        """Return a worker for one run with these libraries imported. The caller closes it and gives it back.
 
         Raises :class:`StartError`.
         """
@@ -53,12 +53,12 @@ class WorkerPool:
             self._hold(warm_pool)
             try:
                 worker = await warm_pool.take(separate=settings.switches.discards_files)
-            except EndedError as gone:
+            except EndedError as end:
                 self._discard(warm_pool)
                 if not again:
-                    raise StartError(early_end(settings.python, gone.code, gone.words)) from None
+                    raise StartError(early_end(settings.python, end.code, end.output)) from None
                 # Packages were installed since it started, or somebody killed it.
-                _log.info("%s: starting another", gone)
+                _log.info("%s: starting another", end)
             except StartError:
                 # Whatever is wrong may have been put right by the next time.
                 self._discard(warm_pool)
@@ -72,11 +72,11 @@ class WorkerPool:
         raise AssertionError
 
     def give_back(self, worker: Worker) -> None:
-        """Take note that a worker's run is over."""
+        """Release a worker whose run is over."""
         self._release(self._taken.pop(worker))
 
     def expect(self, settings: RunSettings, libraries: Sequence[str]) -> None:
-        """Get ready for a run of this kind."""
+        """Prepare a worker for a run of this kind."""
         warm_pool = self._warm_pool(settings, libraries)
         self._hold(warm_pool)
         warm_pool.prepare(libraries, separate=settings.switches.discards_files)
@@ -119,14 +119,14 @@ class WorkerPool:
 
     def _release(self, warm_pool: WarmPool) -> None:
         if warm_pool not in self._users:
-            return  # discarded meanwhile
+            return  # it was discarded meanwhile
         self._users[warm_pool] -= 1
         if not self._users[warm_pool]:
             loop = asyncio.get_running_loop()
             self._timers[warm_pool] = loop.call_later(_IDLE_SECONDS, self._discard, warm_pool)
 
     def _discard(self, warm_pool: WarmPool) -> None:
-        self._warm_pools = {key: known for key, known in self._warm_pools.items() if known is not warm_pool}
+        self._warm_pools = {key: pool for key, pool in self._warm_pools.items() if pool is not warm_pool}
         self._users.pop(warm_pool, None)
         if timer := self._timers.pop(warm_pool, None):
             timer.cancel()

@@ -1,4 +1,4 @@
-"""What an interpreter is: its version and that of its torch, without importing torch."""
+"""The versions of an interpreter and of its torch, without importing torch."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from ..workspace.bundled import worker_folder
 
 _SECONDS = 20.0
-"""What takes longer to say its version is no Python, or lies on a disk that is not there."""
+"""The time limit: a program that takes longer is no Python, or lies on a disk that is gone."""
 
 CHOOSE = (
     "Choose a Python 3.10 or newer that has torch: the setting fullgraph.interpreter in an editor, "
     "--python on the command line."
 )
 
-# torch says its version in a file that imports nothing of it. Old Pythons must be able to read this.
+# torch/version.py imports nothing of torch. Old Pythons must be able to parse this program.
 _PROGRAM = """
 import sys, json, os, runpy
 torch = None
@@ -37,7 +37,7 @@ print(json.dumps({"python": ".".join(map(str, sys.version_info[:3])), "torch": t
 
 @dataclass(frozen=True)
 class Probe:
-    """What is known of an interpreter; ``problem`` says why no target can run with it."""
+    """The versions of an interpreter; ``problem`` says why no target can run with it."""
 
     python: str | None = None
     torch: str | None = None
@@ -45,7 +45,7 @@ class Probe:
 
 
 async def probe(python: str) -> Probe:
-    """Ask an interpreter what it is."""
+    """Run an interpreter to get its version and that of its torch."""
     try:
         process = await asyncio.create_subprocess_exec(
             python,
@@ -66,16 +66,16 @@ async def probe(python: str) -> Probe:
     finally:
         _kill(process)
     try:
-        said = json.loads(output.decode().splitlines()[-1])
-        return _judged(python, said["python"], said["torch"])
+        versions = json.loads(output.decode().splitlines()[-1])
+        return _judged(python, versions["python"], versions["torch"])
     except (ValueError, LookupError, TypeError):
-        words = errors.decode(errors="replace").strip().splitlines()
-        reason = f": {words[-1].strip()}" if words else "."
+        lines = errors.decode(errors="replace").strip().splitlines()
+        reason = f": {lines[-1].strip()}" if lines else "."
         return Probe(problem=f"{python} does not answer as a Python does{reason} {CHOOSE}")
 
 
 def cannot_start(python: str, error: OSError | ValueError) -> str:
-    """Why an interpreter could not be started, as a sentence."""
+    """Say in a sentence why an interpreter could not be started."""
     if isinstance(error, FileNotFoundError):
         return f"There is no interpreter {python}."
     if isinstance(error, PermissionError):

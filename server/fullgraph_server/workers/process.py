@@ -1,4 +1,4 @@
-"""A worker's process as the server sees it: its channel, its output, its end."""
+"""A worker's process from the server's side: its channel, its output, its end."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _log = logging.getLogger(__name__)
 
 BUFFER = 1 << 20
 KILL_SECONDS = 5.0
-"""How long a killed process may take to disappear (the kernel can hold it in a driver)."""
+"""The time that a killed process may take to disappear (the kernel can hold it in a driver)."""
 _DYING_SECONDS = 1.0
-"""How long the event loop waits for processes that were killed: mostly some milliseconds."""
+"""The longest wait of the event loop for killed processes: mostly it is some milliseconds."""
 DRAIN_SECONDS = 0.5
-"""How long to read on after a process has ended: a descendant in another session can hold its pipes."""
+"""The time to read on after a process has ended: a descendant in another session can hold its pipes."""
 _TAIL = 4000
 
 
@@ -36,16 +36,16 @@ class Process(ABC):
     """A process that runs a worker. It leads a process group."""
 
     exited: asyncio.Future[int]
-    """Done when the process itself has ended, whoever still holds its pipes; the return code."""
+    """The return code, once the process itself has ended, even if descendants still hold its pipes."""
     exceeded: asyncio.Future[None]
-    """Done when it has used up its memory, and is about to write where it was."""
+    """Set when the process has used up its memory and is about to write its stack."""
     reader: asyncio.StreamReader
     writer: Any
     output: asyncio.StreamReader
 
     @abstractmethod
     def abort(self) -> None:
-        """Make the process write to its crash log where it is, and die."""
+        """Make the process write its stack to its crash log, and die."""
 
     @abstractmethod
     def kill(self) -> None:
@@ -53,11 +53,11 @@ class Process(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of its pipes."""
+        """Close this end of its pipes."""
 
 
 class ExecutedProcess(Process):
-    """A worker that was started by itself: it imports what it needs once it is asked to."""
+    """A worker's process that was not forked: it imports its libraries when it gets the request."""
 
     def __init__(self, transport: asyncio.SubprocessTransport, protocol: ProcessProtocol) -> None:
         assert protocol.stdin is not None
@@ -87,7 +87,7 @@ class ExecutedProcess(Process):
         return cls(transport, protocol)
 
     def abort(self) -> None:
-        """Make the process write to its crash log where it is, and die."""
+        """Make the process write its stack to its crash log, and die."""
         if sys.platform != "win32" and not self.exited.done():
             with contextlib.suppress(OSError):
                 os.kill(self._transport.get_pid(), signal.SIGABRT)
@@ -97,19 +97,22 @@ class ExecutedProcess(Process):
         kill_group(self._transport.get_pid())
 
     def close(self) -> None:
-        """Let go of its pipes."""
+        """Close this end of its pipes."""
         self._transport.close()
 
 
 class Output:
-    """What a process prints, as text."""
+    """The output of a process, as text."""
 
     def __init__(self) -> None:
         self.tail = ""
-        """The last of it."""
+        """The last characters."""
 
     async def read(self, stream: asyncio.StreamReader, on_text: Callable[[str], None]) -> None:
-        """Hand on what comes, until it ends. Where ``on_text`` fails, the process must not wait for it."""
+        """Pass the stream's text to ``on_text`` until it ends; read on even if ``on_text`` fails.
+
+        Otherwise the process would block on a full pipe.
+        """
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         with contextlib.suppress(ConnectionError):  # a process that is killed can reset it
             while chunk := await stream.read(BUFFER):
@@ -123,18 +126,18 @@ class Output:
 
 
 def _drop(_: str) -> None:
-    """Nobody takes it."""
+    """Ignore output that cannot be passed on."""
 
 
 def own_group() -> dict[str, Any]:
-    """The arguments that make a new process lead a group of its own."""
+    """Return the arguments that make a new process lead a group of its own."""
     if sys.platform == "win32":
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
     return {"start_new_session": True}
 
 
 def kill_group(pid: int) -> None:
-    """Kill a group's leader and its members. The group outlives its leader for as long as it has any."""
+    """Kill all members of a process group, also those that outlive the leader."""
     if sys.platform == "win32":
         subprocess.run(["taskkill", "/F", "/T", "/PID", str(pid)], capture_output=True, check=False)
     else:
@@ -143,14 +146,14 @@ def kill_group(pid: int) -> None:
 
 
 def kill_marked(variable: str, value: str) -> None:
-    """Kill every process that has a variable of this value in its environment (Linux; proc(5)).
+    """Kill every process that has this variable with this value in its environment (Linux; proc(5)).
 
-    Processes inherit it, also those that leave their parents, groups and sessions. Afterwards none writes to
-    the folder of its run any more, which is about to be removed.
+    Processes inherit it, even those that leave their parents, groups and sessions. Afterwards none of them
+    writes to the folder of its run, which is about to be removed.
     """
-    wanted, deadline = f"{variable}={value}".encode(), time.monotonic() + _DYING_SECONDS
-    while found := [pid for pid in _processes() if wanted in _environment(pid)]:
-        for pid in found:
+    mark, deadline = f"{variable}={value}".encode(), time.monotonic() + _DYING_SECONDS
+    while marked := [pid for pid in _processes() if mark in _environment(pid)]:
+        for pid in marked:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
         if time.monotonic() > deadline:
@@ -165,14 +168,17 @@ def _processes() -> list[int]:
 
 
 def _environment(pid: int) -> bytes:
-    """The environment that a process began with: empty for one that is dead or not ours."""
+    """Return the environment that a process started with; empty if it is dead or belongs to another user."""
     with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
         return file.read()
     return b""
 
 
 class ProcessProtocol(asyncio.subprocess.SubprocessStreamProtocol):
-    """Knows when the process itself ended: ``Process.wait`` also waits for its pipes, before Python 3.13."""
+    """A subprocess protocol with the end of the process itself.
+
+    Before Python 3.13 ``Process.wait`` also waits for the pipes.
+    """
 
     def __init__(self) -> None:
         loop = asyncio.get_running_loop()
@@ -181,11 +187,13 @@ class ProcessProtocol(asyncio.subprocess.SubprocessStreamProtocol):
         self._subprocess: asyncio.SubprocessTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport, which has the exit status."""
         super().connection_made(transport)
         assert isinstance(transport, asyncio.SubprocessTransport)
         self._subprocess = transport
 
     def process_exited(self) -> None:
+        """Set ``exited`` to the return code."""
         super().process_exited()
         assert self._subprocess is not None
         code = self._subprocess.get_returncode()

@@ -1,4 +1,4 @@
-"""What a program prints when it runs by itself."""
+"""The output of a program that runs without a worker."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .crash import describe_exit
 from .process import kill_group, own_group
 
 _SECONDS = 120.0
-"""How long a program may run for its output; one that hangs takes that long."""
+"""The time limit of a program, which one that hangs takes in full."""
 
 
 async def output_of(command: Sequence[str], cwd: Path) -> str:
-    """What a program prints, and how it ends. It and its descendants are gone afterwards."""
+    """Run a program; return its output and how it ended. Afterwards its descendants are gone, too."""
     with tempfile.TemporaryFile() as output:
         try:
             process = await asyncio.create_subprocess_exec(
@@ -33,10 +33,10 @@ async def output_of(command: Sequence[str], cwd: Path) -> str:
         ended = asyncio.ensure_future(process.wait())
         try:
             await asyncio.wait({ended}, timeout=_SECONDS)
-            how = describe_exit(ended.result()) if ended.done() else f"no end within {_SECONDS:g} s"
+            ending = describe_exit(ended.result()) if ended.done() else f"no end within {_SECONDS:g} s"
         finally:
             kill_group(process.pid)
             await ended
         output.seek(0)
         text = output.read().decode("utf-8", "replace").rstrip()
-    return "\n".join([*([text] if text else []), f"(it ended with {how})"])
+    return "\n".join([*([text] if text else []), f"(it ended with {ending})"])

@@ -1,4 +1,4 @@
-"""Where a program runs, and what it may use up."""
+"""The interpreter, folder, environment and limits of a run."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 @dataclass(frozen=True)
 class RunSettings:
-    """Interpreter, folder and environment of a run; its seconds and its bytes of memory.
+    """Interpreter, folder and environment of a run; its limits in seconds and bytes.
 
-    ``patience`` is how many seconds one graph may take where each is compiled by itself; ``switches`` are
-    what the run does otherwise than the program says. ``preview_python`` is an interpreter that can write and
-    compile kernels for a GPU where ``python`` cannot.
+    ``patience`` is the limit in seconds for one graph in runs that compile each graph by itself; ``switches``
+    are the deviations of the run from the program. ``preview_python`` is an interpreter that can write and
+    compile kernels for a GPU if ``python`` cannot.
     """
 
     python: str
@@ -34,22 +34,25 @@ class RunSettings:
 
     @property
     def memory_of_a_try(self) -> int | None:
-        """The bytes that one of several tries of a program may use: less than what ends all of them."""
+        """The bytes that one of several tries may use: less than the limit that ends all of them."""
         return self.memory and self.memory * 3 // 4
 
     def within(self, seconds: float | None, usual: float | None = None) -> RunSettings:
-        """The same with the time that somebody has set; where nobody has, the usual one for a run."""
+        """Return the same settings with the limit that the user has set, else with the usual one."""
         if seconds is None:
             return replace(self, timeout=usual)
         return replace(self, timeout=seconds, patience=seconds)
 
 
 def memory_limit(gib: float | None) -> int | None:
-    """The bytes that a run may use: so many GiB, else three quarters of what the machine has."""
+    """Return the bytes that a run may use: ``gib`` GiB, else three quarters of the machine's or container's.
+
+    ``None`` on Windows: nothing watches the memory there.
+    """
     if gib is not None:
         return int(gib * _GIB)
     if not hasattr(os, "sysconf"):
-        return None  # Windows: nobody watches it there
+        return None
     machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     with contextlib.suppress(OSError, ValueError):  # no container, or one without a limit ("max")
         machine = min(machine, int(_CONTAINER_LIMIT.read_text()))

@@ -1,7 +1,7 @@
-"""One kind of workers (interpreter, folder, environment, libraries), started warm.
+"""Workers of one kind (interpreter, folder, environment, libraries), started warm.
 
-Where a process that has imported everything can fork, workers come from it. Elsewhere, and where libraries
-have made that unsafe, each imports everything itself. Either way one is kept ready for the next run.
+Where a process that has imported everything can fork, workers are its forks. Elsewhere, and where libraries
+have made forks unsafe, each worker imports everything itself. Either way one is kept ready for the next run.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from .worker import Worker
 _log = logging.getLogger(__name__)
 
 START_SECONDS = 120.0
-"""Importing torch from a cold network disk takes long; what never answers is no Python."""
+"""The time limit for a first answer: importing torch from a cold network disk takes long."""
 
 
 class StartError(Exception):
-    """No program can run; the exception's text is a sentence that says why."""
+    """No program can run; the exception's text says why in a sentence."""
 
 
 class WarmPool:
-    """Starts the workers of one kind, whose folders are in ``folder``. Whoever makes one closes it."""
+    """The workers of one kind, whose folders are in ``folder``. The code that makes a pool closes it."""
 
     def __init__(self, settings: RunSettings, libraries: Sequence[str], folder: Path, *, fork: bool) -> None:
         self._settings = settings
@@ -44,26 +44,26 @@ class WarmPool:
 
     @property
     def dead(self) -> bool:
-        """Whether nothing can come of it any more."""
+        """Whether it can start no more workers, since its fork server failed or has ended."""
         if self._server is None or not self._server.done():
             return False
         failed = self._server.cancelled() or self._server.exception() is not None
         return failed or self._server.result().ended.done()
 
     async def take(self, *, separate: bool = False) -> Worker:
-        """A worker, which the caller closes; a ``separate`` one keeps its files to itself.
+        """Return a worker, which the caller closes; a ``separate`` one can discard the files of its run.
 
         Raises :class:`StartError`, or :class:`EndedError`.
         """
         if self._server is not None:
-            # Others wait for it as well.
+            # Shielded: other runs wait for it as well.
             await asyncio.shield(self._server)
         spare = self._spare
         if spare is not None and self._forks and not _is_ready(spare):
-            # A fork of one's own comes sooner than the end of what another one does ahead, if that stops.
+            # A new fork is ready sooner than the spare one would finish or stop its work ahead.
             self._end(_close(spare))
             spare = self._spare = None
-        # A fork has one thread when its run begins. Others get theirs with the libraries, before it.
+        # A fork has one thread when its run begins. Other workers have those of their libraries by then.
         if spare is not None and not self._forks and separate != self._spare_is_separate:
             self._end(_close(spare))
             spare = self._spare = None
@@ -81,7 +81,7 @@ class WarmPool:
         return await self._start_worker(ahead=False, separate=separate)
 
     def prepare(self, libraries: Sequence[str], *, separate: bool = False) -> None:
-        """Get ready for the next worker, which will need these libraries as well."""
+        """Start a spare worker ahead of the next run, which will need these libraries as well."""
         new = [name for name in libraries if name not in self._libraries]
         self._libraries.update(dict.fromkeys(new))
         if self.dead:
@@ -127,7 +127,7 @@ class WarmPool:
         return await self._warm(server, libraries) if self._forks else server
 
     async def _warm(self, server: ForkServer, libraries: Sequence[str]) -> ForkServer:
-        """Have a fork server import these. Where it must not fork after that, one without them takes over."""
+        """Import libraries in a fork server. If that makes forks unsafe, replace it by one without them."""
         try:
             ready = await asyncio.wait_for(server.warm(libraries), START_SECONDS)
             if ready.problem:
@@ -162,7 +162,7 @@ class WarmPool:
             raise StartError(cannot_start(settings.python, error)) from None
 
     def _end(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Close something beside everything else."""
+        """Run the closing of a worker or server in the background."""
         task = asyncio.ensure_future(work)
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
@@ -181,5 +181,5 @@ async def _close(starting: asyncio.Task[Worker]) -> None:
 
 
 def silent(python: str) -> str:
-    """The sentence for an interpreter that does not answer."""
+    """Say in a sentence that an interpreter does not answer."""
     return f"{python} did not answer within {START_SECONDS:g} s."

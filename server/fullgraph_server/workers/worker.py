@@ -1,4 +1,4 @@
-"""One worker: a process that serves one run, spoken to in JSON-RPC."""
+"""One worker: a process that serves one run and speaks JSON-RPC."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Refusal:
 
 
 class Worker:
-    """A running worker. Whoever takes one closes it, however its run ends."""
+    """A running worker. The code that takes one closes it, however its run ends."""
 
     hello: asyncio.Future[Any]
-    """What the worker says of itself once it has imported what it needs, or a :class:`Refusal`."""
+    """The answer to ``initialize``, once the worker has imported its libraries, or a :class:`Refusal`."""
 
     def __init__(
         self, process: Process, folder: Path, libraries: Sequence[str], ahead: bool, separate: bool
@@ -70,11 +70,13 @@ class Worker:
         ahead: bool = False,
         separate: bool = False,
     ) -> Worker:
-        """A worker in the process that ``process`` starts for its folder, whose errors this raises.
+        """Start a worker in the process that ``process`` starts for the worker's own folder.
 
-        Its own folder is made in ``folder``, by default that for temporary files. It imports the libraries;
-        one that is started ahead of its run does more that a run would have to. One that is to be
-        ``separate`` can keep its files to itself even if libraries start threads.
+        Raises the errors of ``process``.
+
+        That folder is made in ``folder``, by default that for temporary files. The worker imports the
+        libraries; one that is started ahead of its run also does some of the run's work. A ``separate`` one
+        can discard the files of its run even if libraries start threads.
         """
         # The run's own folder: the worker keeps its caches beside the crash log, and may die at any time.
         own_folder = Path(tempfile.mkdtemp(prefix="fullgraph-", dir=folder))
@@ -89,7 +91,7 @@ class Worker:
             raise
 
     def listen(self, on_facts: Callable[[Any], None], on_output: Callable[[str], None]) -> None:
-        """Give the parameters of each ``facts`` notification, and the program's output, to these."""
+        """Pass the parameters of each ``facts`` notification, and the program's output, to these."""
         self._on_facts, self._on_output = on_facts, on_output
 
     def request(self, method: str, params: object) -> asyncio.Future[Any]:
@@ -105,11 +107,11 @@ class Worker:
         return answer
 
     async def drain(self) -> None:
-        """Read what a worker that has ended left in its pipes."""
+        """Read the rest of the pipes of a worker that has ended."""
         await asyncio.wait(self._readers, timeout=DRAIN_SECONDS)
 
     async def close(self) -> str:
-        """Kill the process and its descendants, read what it left, and return its crash log."""
+        """Kill the process and its descendants, read the rest of its pipes, and return its crash log."""
         try:
             self.process.kill()
             await asyncio.wait({self.process.exited}, timeout=KILL_SECONDS)
@@ -140,14 +142,14 @@ class Worker:
 
 
 def _ignore(_: object) -> None:
-    """Nobody listens yet."""
+    """Ignore messages before :meth:`listen` is called."""
 
 
 @cache
 def _plain_converter() -> Converter:
-    """A converter that leaves parameters and results as JSON values (pygls makes named tuples of them).
+    """Return a converter that leaves parameters and results as JSON values, not pygls's named tuples.
 
-    One for all workers: it takes some milliseconds to make.
+    All workers share it, since it takes some milliseconds to make.
     """
     converter: Converter = default_converter()  # type: ignore[no-untyped-call]
     for message in (JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage):

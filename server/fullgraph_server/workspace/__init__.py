@@ -1,4 +1,4 @@
-"""What lies on disk: sources, projects, their configuration, and the targets in them.
+"""Files on disk: sources, projects, their configuration, and the targets in them.
 
 - ``source``: a file's text, lines and syntax tree
 - ``workspace``: which files are the user's own

@@ -9,7 +9,7 @@ from functools import cache
 
 @cache
 def worker_folder() -> str:
-    """The folder of ``fullgraph_compiler``, found without importing it."""
+    """Return the folder of ``fullgraph_compiler``, without importing it."""
     spec = importlib.util.find_spec("fullgraph_compiler")
     assert spec is not None
     assert spec.submodule_search_locations
@@ -17,5 +17,8 @@ def worker_folder() -> str:
 
 
 def worker_script() -> str:
-    """The file that a worker runs. By path: a workspace's own modules must not stand in for it."""
+    """Return the path of the worker's program.
+
+    It starts by path, not as a module, which a module of the workspace could shadow.
+    """
     return os.path.join(worker_folder(), "worker", "main.py")

@@ -1,4 +1,4 @@
-"""How a source constructs the objects of its classes, as far as an example call could do the same."""
+"""Calls by which a source constructs objects of its classes, for use in example calls."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .names import stored
 from .source import SourceFile
 
 _RECORDS = ("dataclass", "NamedTuple", "namedtuple")
-"""What makes a class take its attributes by name."""
+"""Decorators, bases and functions that make a class whose constructor takes its fields."""
 _WITHOUT_ARGUMENTS = ("Module", "object", "ABC")
-"""Bases whose own constructors need nothing."""
+"""Bases whose constructors need no arguments."""
 _PLAIN_CALLS = ("dict", "list", "tuple", "range", "device")
 
 
 def construction(source: SourceFile, qualname: str, programs: Iterable[SourceFile]) -> ast.expr:
-    """A call that constructs a class of ``source``, to be evaluated in that module.
+    """Return a call that constructs a class of ``source``, to be evaluated in that module.
 
-    As one of the programs does it, or the source itself; else without arguments, where none are needed.
-    Otherwise the argument is ``...``, for a person to complete.
+    It has the arguments of a call in one of the programs or in the source itself, or none if none are
+    needed. Otherwise its argument is ``...``, for the user to complete.
     """
     cls = _expression(qualname)
     for program in dict.fromkeys((*programs, source)):
@@ -33,16 +33,16 @@ def construction(source: SourceFile, qualname: str, programs: Iterable[SourceFil
             values = _Values(program, call.lineno, source)
             arguments = [values.copy(argument) for argument in call.args]
             keywords = [ast.keyword(item.arg, values.copy(item.value)) for item in call.keywords]
-            if values.known:
+            if values.usable:
                 return ast.Call(cls, arguments, keywords)
-    nothing = _needs_nothing(source, qualname.rpartition(".")[2])
-    return ast.Call(cls, [] if nothing else [ast.Constant(...)], [])
+    complete = _needs_no_arguments(source, qualname.rpartition(".")[2])
+    return ast.Call(cls, [] if complete else [ast.Constant(...)], [])
 
 
 def record_fields(source: SourceFile, name: str) -> list[tuple[str, bool]] | None:
-    """The fields of a dataclass or named tuple of ``source``, and whether they have defaults.
+    """Return the fields of a dataclass or named tuple of ``source``, and whether they have defaults.
 
-    ``None`` for another class; empty where the fields are not to be read.
+    ``None`` for another class; empty for one that a call makes (``namedtuple(...)``).
     """
     cls = definitions(source).classes.get(name)
     if cls is None:
@@ -55,16 +55,16 @@ def record_fields(source: SourceFile, name: str) -> list[tuple[str, bool]] | Non
     return [(node.target.id, node.value is not None) for node in fields if isinstance(node.target, ast.Name)]
 
 
-def _needs_nothing(source: SourceFile, name: str) -> bool:
-    """Whether a class can be constructed without arguments, as its source tells."""
+def _needs_no_arguments(source: SourceFile, name: str) -> bool:
+    """Tell whether the source shows that a class can be constructed without arguments."""
     classes, seen = definitions(source).classes, set[str]()
     while name not in seen and (cls := classes.get(name)) is not None:
         seen.add(name)
         own = (node for node in cls.body if isinstance(node, ast.FunctionDef) and node.name == "__init__")
         if (constructor := next(own, None)) is not None:
-            given = constructor.args
-            needed = len(given.posonlyargs) + len(given.args) - len(given.defaults)
-            return needed <= 1 and None not in given.kw_defaults
+            parameters = constructor.args
+            needed = len(parameters.posonlyargs) + len(parameters.args) - len(parameters.defaults)
+            return needed <= 1 and None not in parameters.kw_defaults
         if not cls.bases:
             return True
         name = _last_name(cls.bases[0])
@@ -72,7 +72,10 @@ def _needs_nothing(source: SourceFile, name: str) -> bool:
 
 
 def _calls_of(program: SourceFile, source: SourceFile, qualname: str) -> Iterator[ast.Call]:
-    """The calls of a class, by its name or as an attribute of its module: ``nn.Linear`` may be another."""
+    """Yield the calls of a class by its name or as an attribute of its module.
+
+    Other attributes may be other classes: ``nn.Linear`` need not be the ``Linear`` of this source.
+    """
     whole = f".{Path(source.filename).stem}.{qualname}"
     for call in _calls(program).get(qualname.rpartition(".")[2], ()):
         written = ast.unparse(call.func)
@@ -90,14 +93,14 @@ def _calls(source: SourceFile) -> Mapping[str, list[ast.Call]]:
 
 
 def _variables(nodes: Iterable[ast.AST]) -> dict[str, ast.expr | None]:
-    """The variables that statements give values, with the value of those that get one only."""
-    found: dict[str, ast.expr | None] = {}
+    """Return the variables that statements assign, with the value of those that get only one."""
+    values: dict[str, ast.expr | None] = {}
     for statement in nodes:
         if isinstance(statement, ast.stmt):
             for target, name, _ in stored(statement):
                 if isinstance(target, ast.Name):
-                    found[name] = None if name in found else _value(statement, target)
-    return found
+                    values[name] = None if name in values else _value(statement, target)
+    return values
 
 
 def _value(statement: ast.stmt, target: ast.expr) -> ast.expr | None:
@@ -107,7 +110,7 @@ def _value(statement: ast.stmt, target: ast.expr) -> ast.expr | None:
 
 
 def _local_variables(program: SourceFile, row: int) -> dict[str, ast.expr | None]:
-    """Those of the function around a row; nobody knows what its parameters are."""
+    """Return the variables of the function around a row; its parameters have no value."""
     function = definitions(program).function_at(row)
     if function is None:
         return {}
@@ -117,7 +120,7 @@ def _local_variables(program: SourceFile, row: int) -> dict[str, ast.expr | None
 
 @lru_cache(maxsize=256)
 def _module_variables(program: SourceFile) -> Mapping[str, ast.expr | None]:
-    """Those outside of functions and classes, the ones that only a program has included."""
+    """Return the variables outside of functions and classes, also those within the main guard."""
     return _variables(_outside(program.tree) if program.tree else ())
 
 
@@ -130,7 +133,7 @@ def _outside(node: ast.AST) -> Iterator[ast.AST]:
 
 @lru_cache(maxsize=256)
 def _imported_names(source: SourceFile) -> frozenset[str]:
-    """The names that a module has once it is imported."""
+    """Return the names that a module has once it is imported."""
     names = {name for name, _ in named_definitions(source)}
     for statement in statements(source.tree.body if source.tree else []):
         names.update(name for target, name, _ in stored(statement) if isinstance(target, ast.Name))
@@ -140,7 +143,7 @@ def _imported_names(source: SourceFile) -> frozenset[str]:
 
 
 class _Values(ast.NodeTransformer):
-    """Arguments that a program gives, for use in another module; ``known`` says whether that can be done."""
+    """Copies of a program's arguments for another module; ``usable`` if they mean the same there."""
 
     def __init__(self, program: SourceFile, row: int, module: SourceFile) -> None:
         self._local = _local_variables(program, row)
@@ -148,19 +151,19 @@ class _Values(ast.NodeTransformer):
         self._global = dict(_module_variables(program))
         if program is module:
             for name in self._names:
-                self._global.pop(name, None)  # is there anyway
+                self._global.pop(name, None)  # the module has it by that name
         self._within: list[str] = []
-        self.known = True
+        self.usable = True
 
     def copy(self, argument: ast.expr) -> ast.expr:
-        """The same argument in terms of the other module."""
+        """Copy an argument, its variables replaced by their values."""
         copied: ast.expr = self.visit(deepcopy(argument))
         return copied
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        # What else is called may do anything: read arguments, load data.
+        # Other functions may do anything: parse arguments, load data.
         name = _last_name(node.func)
-        self.known = self.known and (name[:1].isupper() or name in _PLAIN_CALLS)
+        self.usable = self.usable and (name[:1].isupper() or name in _PLAIN_CALLS)
         return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
@@ -169,7 +172,7 @@ class _Values(ast.NodeTransformer):
             return node
         value = variables.get(node.id)
         if value is None or node.id in self._within:
-            self.known = False
+            self.usable = False
             return node
         self._within.append(node.id)
         copied = self.copy(value)
@@ -178,7 +181,7 @@ class _Values(ast.NodeTransformer):
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         if isinstance(node, (ast.Lambda, ast.comprehension, ast.NamedExpr, ast.Await)):
-            self.known = False  # has variables of its own
+            self.usable = False  # it has variables of its own
         return super().generic_visit(node)
 
 

@@ -1,4 +1,4 @@
-"""Where a source defines what its functions use: parameters, variables around them, attributes of classes."""
+"""Definitions of names that functions use: parameters, variables around them, attributes of classes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _Scope: TypeAlias = _Function | ast.ClassDef | ast.Module
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _REGISTER = ("register_buffer", "register_parameter", "register_module", "add_module")
-"""Methods of ``torch.nn.Module`` that make an attribute of the name that they get."""
+"""Methods of ``torch.nn.Module`` that set an attribute by name."""
 
 
 @dataclass(frozen=True, eq=False)
 class Definition:
-    """Where a name gets its value, and the names of what is called for it: perhaps its class."""
+    """The place where a name gets its value, and the names of the functions called there."""
 
     span: Span
     called: frozenset[str] = frozenset()
@@ -30,7 +30,7 @@ class Definition:
 
 @lru_cache(maxsize=4096)
 def definitions(source: SourceFile) -> Definitions:
-    """The scopes of a source."""
+    """Return the scopes of a source."""
     around: dict[_Scope, _Scope] = {}
     if source.tree is not None:
         _nest(source.tree, source.tree, around)
@@ -46,51 +46,51 @@ class Definitions:
         self._functions = {
             (scope.lineno, _name(scope)): scope for scope in around if isinstance(scope, _FUNCTIONS)
         }
-        self._known: dict[tuple[_Scope, str], Definition | None] = {}
-        """What was asked for already: thousands of guards are on the same values."""
+        self._cache: dict[tuple[_Scope, str], Definition | None] = {}
+        """Definitions by scope and name: thousands of guards are on the same values."""
         self.classes = {scope.name: scope for scope in around if isinstance(scope, ast.ClassDef)}
 
     def function(self, row: int, name: str) -> _Function | None:
-        """The function of this name whose ``def`` is at ``row``."""
+        """Return the function of this name whose ``def`` is at ``row``."""
         return self._functions.get((row, name))
 
     def function_at(self, row: int) -> _Function | None:
-        """The innermost function around a row."""
-        found = [
+        """Return the innermost function around a row."""
+        functions = [
             scope for scope in self._functions.values() if scope.lineno <= row <= (scope.end_lineno or row)
         ]
-        return max(found, key=lambda scope: scope.lineno, default=None)
+        return max(functions, key=lambda scope: scope.lineno, default=None)
 
     def class_of(self, function: _Function) -> ast.ClassDef | None:
-        """The class whose method a function is."""
+        """Return the class whose method a function is."""
         outer = self._around.get(function)
         return outer if isinstance(outer, ast.ClassDef) else None
 
     def parameter(self, function: _Function, name: str) -> Definition | None:
-        """A parameter of a function."""
-        found = next((node for node in _parameters(function.args) if node.arg == name), None)
-        return Definition(node_span(self._source, found)) if found else None
+        """Return the definition of a parameter."""
+        parameter = next((node for node in _parameters(function.args) if node.arg == name), None)
+        return Definition(node_span(self._source, parameter)) if parameter else None
 
     def outer_variable(self, function: _Function, name: str) -> Definition | None:
-        """A variable of a function around this one."""
+        """Return the definition of a variable of an enclosing function."""
         scope = self._around.get(function)
         while scope is not None and not isinstance(scope, ast.Module):
             if isinstance(scope, _FUNCTIONS):
-                found = self.parameter(scope, name) or self._variable(scope, name)
-                if found is not None:
-                    return found
+                definition = self.parameter(scope, name) or self._variable(scope, name)
+                if definition is not None:
+                    return definition
             scope = self._around.get(scope)
         return None
 
     def global_variable(self, name: str) -> Definition | None:
-        """A name of the module."""
+        """Return the definition of a name of the module."""
         return self._variable(self._source.tree, name) if self._source.tree else None
 
     def attribute(self, cls: ast.ClassDef, name: str) -> Definition | None:
-        """An attribute of objects of a class: set in a method, registered, or of the class itself."""
-        if (cls, name) not in self._known:
-            self._known[cls, name] = self._attribute(cls, name)
-        return self._known[cls, name]
+        """Return the definition of an attribute: set in a method, registered, or of the class itself."""
+        if (cls, name) not in self._cache:
+            self._cache[cls, name] = self._attribute(cls, name)
+        return self._cache[cls, name]
 
     def _attribute(self, cls: ast.ClassDef, name: str) -> Definition | None:
         for method in cls.body:
@@ -104,9 +104,9 @@ class Definitions:
         return self._stored(cls, name)
 
     def _variable(self, scope: _Function | ast.Module, name: str) -> Definition | None:
-        if (scope, name) not in self._known:
-            self._known[scope, name] = self._stored(scope, name)
-        return self._known[scope, name]
+        if (scope, name) not in self._cache:
+            self._cache[scope, name] = self._stored(scope, name)
+        return self._cache[scope, name]
 
     def _stored(self, scope: _Scope, name: str) -> Definition | None:
         for node in _of_scope(scope):
@@ -139,14 +139,14 @@ def _parameters(arguments: ast.arguments) -> Iterator[ast.arg]:
 
 
 def self_name(method: ast.AST) -> str:
-    """What a method calls the object that it is of; empty for what is no method."""
+    """Return the name of a method's first parameter (``self``); empty for a node that has none."""
     arguments = method.args if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
     first = [*arguments.posonlyargs, *arguments.args][:1] if arguments else []
     return first[0].arg if first else ""
 
 
 def _of_scope(node: ast.AST, *, functions: bool = False) -> Iterator[ast.AST]:
-    """The nodes of a scope in the order of the text; those of functions within it only if they are wanted."""
+    """Yield the nodes of a scope in the order of the text, with ``functions`` those of inner ones, too."""
     for child in ast.iter_child_nodes(node):
         yield child
         inner = isinstance(child, (*_FUNCTIONS, ast.ClassDef))
@@ -155,12 +155,12 @@ def _of_scope(node: ast.AST, *, functions: bool = False) -> Iterator[ast.AST]:
 
 
 def _bound(alias: ast.alias) -> str:
-    """The name that an import gives a value."""
+    """Return the name that an import binds."""
     return alias.asname or alias.name.partition(".")[0]
 
 
 def _value(statement: ast.AST, target: ast.expr) -> ast.expr | None:
-    """What a statement gives to a target as a whole."""
+    """Return the value that a statement assigns to a target as a whole."""
     if isinstance(statement, ast.Assign):
         return statement.value if target in statement.targets else None
     return statement.value if isinstance(statement, (ast.AnnAssign, ast.AugAssign)) else None

@@ -1,7 +1,7 @@
-"""Where the lines of a text that ran are in the text as it is now, and back.
+"""The map between the lines of a text that ran and those of the text as it is now.
 
-A report speaks of the rows that ran, a client of those that it shows: everything that is shown between
-two runs goes through here.
+A report has the rows of the text that ran, a client those of the text that it shows: every place that is
+shown between two runs is translated here.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ Change: TypeAlias = Literal["same", "edited", "deleted"]
 _Pair: TypeAlias = tuple[int, int]
 """The index of a line in one text and in the other."""
 _Block: TypeAlias = tuple[int, int, int]
-"""Where lines that both texts have begin in one and in the other, and how many they are."""
+"""The index of the first common line in one text and in the other, and the number of lines."""
 _Gap: TypeAlias = tuple[range, range]
-"""The lines of one text that others took the place of."""
+"""Lines of one text, and those of the other that replaced them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Where a span is now: as it was, on the text of an edited line, or where a deleted line had been."""
+    """A span now: as it was, the text of an edited line, or the place of a deleted line."""
 
     span: Span
     change: Change
 
 
 class Drift:
-    """How one text became another. What a line ends with in blanks does not matter."""
+    """The differences between two texts. Trailing blanks of lines do not count."""
 
     def __init__(self, before: SourceFile | None, after: SourceFile | None) -> None:
         self.after = after
-        # Of a text that nobody knows, all lines are taken to be where they were.
+        # If one of the texts is missing, all lines count as unmoved.
         self._same: list[_Block] = [(1, 1, sys.maxsize)]
         self._changed: Mapping[int, tuple[int, Change]] = {}
         if before is not None and after is not None and before.text != after.text:
@@ -51,14 +51,14 @@ class Drift:
         self._rows_now = [other for _, other, _ in self._same]
 
     def line(self, row: int) -> tuple[int, Change]:
-        """Where a line is now, or the nearest to where it had been; and how it changed."""
+        """Return the row of a line now, or of the place where it was deleted; and how it changed."""
         one, other, length = self._same[max(bisect_right(self._rows, row) - 1, 0)]
         if 0 <= row - one < length:
             return row - one + other, "same"
         return self._changed.get(row, (row, "same"))
 
     def span(self, span: Span) -> Moved:
-        """Where a span is now. One of several lines is the same only if they still follow each other."""
+        """Return a span now. One of several lines is the same only if they still follow each other."""
         if _is_whole_file(span):
             return Moved(span, "same")
         lines = [self.line(row) for row in range(span.row, span.end_row + 1)]
@@ -71,25 +71,25 @@ class Drift:
         return Moved(line_span(self.after, left), "edited")
 
     def shift(self, first: int, last: int) -> int | None:
-        """How far lines have moved together, none of which changed; ``None`` where that is not certain."""
+        """Return by how many rows lines have moved together; ``None`` if one changed or they moved apart."""
         one, other, length = self._same[max(bisect_right(self._rows, first) - 1, 0)]
         return other - one if one <= first and last < one + length else None
 
     def earlier(self, row: int) -> int | None:
-        """Where a line that is the same was before; ``None`` for one that is new or edited."""
+        """Return the former row of an unchanged line; ``None`` for a new or edited one."""
         one, other, length = self._same[max(bisect_right(self._rows_now, row) - 1, 0)]
         return row - other + one if 0 <= row - other < length else None
 
 
 def _is_whole_file(span: Span) -> bool:
-    """Whether a span names no text: what is wrong with a target as a whole stands at the file's start."""
+    """Tell whether a span is that of problems of a target as a whole: the start of the file."""
     return (span.row, span.column, span.end_row, span.end_column) == (1, 1, 1, 1)
 
 
 def _compared(
     before: Sequence[str], after: Sequence[str]
 ) -> tuple[list[_Block], dict[int, tuple[int, Change]]]:
-    """By their rows, the lines that are the same, and what became of the others."""
+    """Return the blocks of unchanged lines, and by its row each other line's row now and change."""
     head = _common(before, after)
     tail = _common(before[head:][::-1], after[head:][::-1])
     old, new = before[head : len(before) - tail], after[head : len(after) - tail]
@@ -116,9 +116,9 @@ def _compared(
 def _rewritten(
     old: Sequence[str], new: Sequence[str], blocks: Iterable[_Block]
 ) -> Iterator[tuple[int, int, Change]]:
-    """What became of each line between the blocks."""
+    """Yield the old and new index of each line between the blocks, and how it changed."""
     for olds, news in _gaps(blocks, range(len(old)), range(len(new))):
-        # A line that is blank now is nothing that another could have become.
+        # A blank line is no edited form of another line.
         lines = (index for index in olds if old[index].strip())
         edited = dict(zip(lines, (index for index in news if new[index].strip()), strict=False))
         nearest = news.start
@@ -131,9 +131,10 @@ def _rewritten(
 
 
 def _blocks(old: Sequence[str], new: Sequence[str]) -> list[_Block]:
-    """The lines that both texts have in the same order: at their ends, and from each that occurs only once.
+    """Return the lines that both texts have in the same order: a patience diff.
 
-    Not difflib, which takes long where edits are far apart, or a name was replaced throughout a file.
+    Common lines at the beginnings and ends, then around each line that occurs only once. Not difflib, which
+    is slow if edits are far apart or a name was replaced throughout a file.
     """
     blocks: list[_Block] = []
     stretches: list[_Gap] = [(range(len(old)), range(len(new)))]
@@ -152,7 +153,7 @@ def _blocks(old: Sequence[str], new: Sequence[str]) -> list[_Block]:
 
 
 def _runs(old: Sequence[str], new: Sequence[str], anchors: Sequence[_Pair]) -> list[_Block]:
-    """The blocks from one paired line to another between which all lines are alike."""
+    """Join paired lines to blocks, if all lines between them are the same."""
     runs: list[_Block] = []
     for one, other in anchors:
         if runs:
@@ -165,19 +166,19 @@ def _runs(old: Sequence[str], new: Sequence[str], anchors: Sequence[_Pair]) -> l
 
 
 def _once(lines: Sequence[str], indices: range) -> Mapping[str, int]:
-    """The lines that occur once, in their order."""
+    """Return the index of each line that occurs once, in the order of the text."""
     part = _part(lines, indices)
     times = Counter(part)
     return {line: index for line, index in zip(part, indices, strict=True) if times[line] == 1}
 
 
 def in_order(olds: Mapping[str, int], news: Mapping[str, int]) -> list[_Pair]:
-    """The lines that both have, as many as there are in the same order: the longest increasing run."""
+    """Return the indices of common lines in the same order: the longest increasing subsequence."""
     pairs = [(index, news[line]) for line, index in olds.items() if line in news]
     others = [other for _, other in pairs]
     if others == sorted(others):
         return pairs
-    lowest: list[int] = []  # by length, the lowest end of a run
+    lowest: list[int] = []  # by length, the lowest last index of a run
     runs: list[_Run] = []
     for pair in pairs:
         length = bisect_left(lowest, pair[1])
@@ -201,7 +202,7 @@ def _members(run: _Run | None) -> Iterator[_Pair]:
 
 
 def _gaps(blocks: Iterable[_Block], olds: range, news: range) -> Iterator[_Gap]:
-    """What lies between blocks, and before and after them."""
+    """Yield the lines between blocks, and before and after them."""
     one, other = olds.start, news.start
     for next_one, next_other, length in (*blocks, (olds.stop, news.stop, 0)):
         yield range(one, next_one), range(other, next_other)
@@ -213,6 +214,6 @@ def _part(lines: Sequence[str], indices: range) -> Sequence[str]:
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many lines two texts begin with alike."""
+    """Count the lines that two texts have in common at their beginnings."""
     differ = compress(count(), map(operator.ne, one, other))
     return next(differ, min(len(one), len(other)))

@@ -1,12 +1,12 @@
-"""Example calls, found by reading the source: how a function or class is to be called.
+"""Example calls of functions and classes, read from the source.
 
-Either comments directly above it, or the examples of its docstring if one of them mentions it::
+Either comments directly above a definition, or the examples of its docstring if one of them names it::
 
     # fullgraph: toy(f32[10], f32[10])
     def toy(a, b):
         ...
 
-A comment can give values for a run that has no data: ``toy(f32[10], f32[10]) where item@12 = 3``.
+A comment can give values for a dry run, which has no data: ``toy(f32[10], f32[10]) where item@12 = 3``.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ _PROMPT = ">>> "
 _WHERE = "where"
 _GIVEN = re.compile(r"(\w{1,40})@(\d{1,9})\s*=\s*(\S{1,40})")
 _MOST_DOCSTRING = 20_000
-"""Characters of a docstring with examples: the patterns of ``doctest`` take too long for more."""
+"""The limit in characters of a docstring with examples: ``doctest`` is slow on longer ones."""
 
 
 _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}")
 _OPERANDS = (tokenize.NUMBER, tokenize.STRING, getattr(tokenize, "FSTRING_END", None))
 _KEYWORDS = frozenset(keyword.kwlist) - {"None", "True", "False"}
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
-"""What Python's parser raises."""
+"""The exceptions of Python's parser."""
 
 
 @dataclass(frozen=True)
 class FileExamples:
-    """The examples of one file in the order of their functions, and the comments that are none."""
+    """The examples of one file in the order of their functions, and the comments that cannot be used."""
 
     examples: tuple[Example, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -62,7 +62,7 @@ class _Comment:
 
 
 def find_examples(source: SourceFile) -> FileExamples:
-    """The example calls in a file; none in one that does not parse."""
+    """Read the example calls in a file; none in a file that does not parse."""
     if source.tree is None:
         return FileExamples()
     comments = _comments(source) if "fullgraph:" in source.text else {}
@@ -97,7 +97,7 @@ def find_examples(source: SourceFile) -> FileExamples:
 
 
 def named_definitions(source: SourceFile) -> Iterator[tuple[str, NamedDefinition]]:
-    """Everything that can be reached from the module by name, also where it is defined in an ``if``."""
+    """Yield the functions, methods and classes that a module has by name, also those in an ``if``."""
     if source.tree is not None:
         yield from _definitions(source.tree, "")
 
@@ -111,19 +111,19 @@ def _definitions(node: ast.Module | ast.ClassDef, prefix: str) -> Iterator[tuple
 
 
 def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements that run when they are imported, those in an ``if`` or ``try`` included."""
-    left = body[::-1]
-    while left:
-        statement = left.pop()
+    """Yield the statements that run on import, also those in an ``if`` or ``try``."""
+    pending = body[::-1]
+    while pending:
+        statement = pending.pop()
         yield statement
         # Not recursive: each elif is an if within the one before.
         if isinstance(statement, (ast.If, ast.Try)) and not _is_main(statement):
             handlers = [inner for handler in getattr(statement, "handlers", ()) for inner in handler.body]
-            left += [*statement.body, *handlers, *statement.orelse][::-1]
+            pending += [*statement.body, *handlers, *statement.orelse][::-1]
 
 
 def _is_main(statement: ast.stmt) -> bool:
-    """Whether it is the ``if __name__ == "__main__"`` of a program."""
+    """Tell whether a statement is ``if __name__ == "__main__"``."""
     names = ast.walk(statement.test) if isinstance(statement, ast.If) else ()
     return any(isinstance(node, ast.Name) and node.id == "__name__" for node in names)
 
@@ -144,12 +144,12 @@ def _comments(source: SourceFile) -> dict[int, _Comment]:
 
 
 def first_row(node: NamedDefinition) -> int:
-    """The row of a definition's first decorator, else its own."""
+    """Return the row of a definition's first decorator, else its own."""
     return min((decorator.lineno for decorator in node.decorator_list), default=node.lineno)
 
 
 def _above(node: NamedDefinition, comments: dict[int, _Comment]) -> Iterator[_Comment]:
-    """The comments directly above a definition and between its decorators, from top to bottom."""
+    """Yield the comments directly above a definition and between its decorators, from top to bottom."""
     top = first_row(node)
     while top - 1 in comments:
         top -= 1
@@ -163,7 +163,7 @@ def _call(source: SourceFile, comment: _Comment) -> ExampleCall | Problem:
     text = comment.text[prefix.end() :] if prefix else ""
     column = comment.column + len(comment.text) - len(text) + 1
     call, where = _split(text)
-    if reason := _not_an_expression(call):
+    if reason := _expression_error(call):
         message = f"example call is not an expression: {reason}" if text else "example call is empty"
         return _problem(source, comment, message)
     values = [_given(part) for part in where.split(",")] if where is not None else []
@@ -176,7 +176,10 @@ def _call(source: SourceFile, comment: _Comment) -> ExampleCall | Problem:
 
 
 def _split(text: str) -> tuple[str, str | None]:
-    """A call, and what follows its ``where``: no expression has a name directly behind another operand."""
+    """Split the text into a call and the values behind ``where``.
+
+    ``where`` cannot be part of the call: no expression has a name directly behind another operand.
+    """
     depth, after_operand = 0, False
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -190,8 +193,8 @@ def _split(text: str) -> tuple[str, str | None]:
     return text, None
 
 
-def _not_an_expression(text: str) -> str:
-    """Why it is none, else empty."""
+def _expression_error(text: str) -> str:
+    """Say why a text is no expression; empty if it is one."""
     try:
         ast.parse(text, mode="eval")
     except _UNREADABLE as error:
@@ -200,7 +203,7 @@ def _not_an_expression(text: str) -> str:
 
 
 def _given(text: str) -> GivenValue | None:
-    """``item@12 = 3``, or none if it reads otherwise."""
+    """Parse ``item@12 = 3``; ``None`` for a text of another form."""
     match = _GIVEN.fullmatch(text.strip())
     if match is None or match[1] not in GIVEN_OPERATIONS:
         return None
@@ -230,7 +233,7 @@ def _docstring_calls(source: SourceFile, node: NamedDefinition) -> list[ExampleC
             raise ValueError(f"it is longer than {_MOST_DOCSTRING:,} characters")
         examples = doctest.DocTestParser().get_examples(docstring)
     except ValueError as error:
-        # The parser counts the rows of the docstring.
+        # The parser's message has rows of the docstring, not of the file.
         span = Span(source.filename, row, 1, row, len(source.line(row)) + 1)
         return Problem(f"docstring example cannot be read: {error}", span)
     examples = [example for example in examples if not example.options.get(doctest.SKIP)]

@@ -1,4 +1,4 @@
-"""Where a source gives names their values: the targets of assignments and the like, and parameters."""
+"""Assignments in a source: the targets of assignments, loops and the like, and parameters."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A name that gets a value: its range, with its annotation if it has one, and that of its statement.
+    """A name that gets a value: its range, with its annotation if it has one, and its statement's range.
 
-    Of a compound statement, the range is that of its header.
+    The range of a compound statement is that of its header.
     """
 
     span: Span
@@ -34,14 +34,14 @@ class Targets:
     _parameters: Mapping[tuple[int, str, str], Target]
 
     def stored(self, row: int, column: int | None, name: str) -> Target | None:
-        """The target of an instruction; without a column, the only one of its name in the row."""
-        found = self._stored.get((row, name), {})
+        """Return the target of an instruction; without a column, the only one of its name in the row."""
+        targets = self._stored.get((row, name), {})
         if column is not None:
-            return found.get(column)
-        return next(iter(found.values())) if len(found) == 1 else None
+            return targets.get(column)
+        return next(iter(targets.values())) if len(targets) == 1 else None
 
     def parameter(self, row: int, function: str, name: str) -> Target | None:
-        """The parameter of a function whose code begins at ``row``: its first decorator, or ``def``."""
+        """Return a parameter of the function whose code (first decorator, or ``def``) begins at ``row``."""
         return self._parameters.get((row, function, name))
 
 
@@ -52,11 +52,10 @@ def name_targets(source: SourceFile) -> Targets:
     parameters: dict[tuple[int, str, str], Target] = {}
     for node in ast.walk(source.tree) if source.tree else ():
         if isinstance(node, ast.stmt):
-            for target, name, annotation in stored(node):
-                found = Target(
-                    node_span(source, target, annotation), annotation is not None, _extent(source, node)
-                )
-                targets.setdefault((target.lineno, name), {})[target.col_offset] = found
+            for expression, name, annotation in stored(node):
+                span = node_span(source, expression, annotation)
+                target = Target(span, annotation is not None, _extent(source, node))
+                targets.setdefault((expression.lineno, name), {})[expression.col_offset] = target
         if isinstance(node, _Function):
             row = min((item.lineno for item in node.decorator_list), default=node.lineno)
             for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
@@ -67,7 +66,10 @@ def name_targets(source: SourceFile) -> Targets:
 
 
 def stored(statement: ast.stmt) -> Iterator[tuple[ast.expr, str, ast.expr | None]]:
-    """What a statement stores to, its blocks left out; with the annotation."""
+    """Yield the variables and attributes that a statement assigns, with name and annotation.
+
+    Those in its blocks are left out.
+    """
     annotated = statement if isinstance(statement, ast.AnnAssign) else None
     for node in _own(statement):
         annotation = annotated.annotation if annotated and node is annotated.target else None
@@ -85,7 +87,7 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _extent(source: SourceFile, statement: ast.stmt) -> Span:
-    """The lines that say what a statement stores."""
+    """Return the range of a statement, of a compound one that of its header."""
     if hasattr(statement, "body"):
         return header_span(source, statement)
     return node_span(source, statement)

@@ -1,4 +1,4 @@
-"""The folder that Fullgraph keeps in a workspace: repros, code of TorchInductor, answers of the minifier."""
+"""The folder ``.fullgraph`` in a workspace: repros, code of TorchInductor, results of the minifier."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ _log = logging.getLogger(__name__)
 
 NAME = ".fullgraph"
 REPRO_RAISES = "--raise"
-"""The argument that makes a repro raise what it fails with, rather than check it."""
+"""The argument that makes a repro raise its error rather than check for it."""
 
 
 def own_folder(root: Path, part: Literal["cache", "inductor", "repros"]) -> Path:
-    """A part of the folder in a workspace, made if it is not there; version control ignores it.
+    """Return a part of the folder in a workspace; make it if it is missing. Version control ignores it.
 
     Raises ``OSError``: also for a symbolic link, which could lead out of the workspace.
     """
-    folder = _made(root.resolve() / NAME)
-    # A link in its place is not followed either.
+    folder = _make(root.resolve() / NAME)
+    # "x" does not follow a symbolic link of this name either.
     with contextlib.suppress(FileExistsError), (folder / ".gitignore").open("x", encoding="utf-8") as file:
         file.write("*\n")
-    _made(folder / part)
+    _make(folder / part)
     return root / NAME / part
 
 
 def kernel_cache(root: Path) -> str:
-    """The folder for compiled kernels and for what the minifier was answered.
+    """Return the folder for compiled kernels and for the minifier's results.
 
-    Empty where nothing can be written: everything is compiled anew then.
+    Empty if it cannot be written: everything is compiled anew then.
     """
     try:
         return str(own_folder(root, "cache"))
@@ -40,11 +40,11 @@ def kernel_cache(root: Path) -> str:
 
 
 def is_repro(filename: str) -> bool:
-    """Whether a file is a repro that was made here."""
+    """Tell whether a file is a repro in such a folder."""
     return Path(filename).parent.parts[-2:] == (NAME, "repros")
 
 
-def _made(folder: Path) -> Path:
+def _make(folder: Path) -> Path:
     if not folder.is_symlink():
         folder.mkdir(exist_ok=True)
     if folder.resolve() != folder:

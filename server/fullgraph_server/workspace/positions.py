@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 TRACE: Final = "trace:"
-"""How the ids of traces begin."""
+"""The prefix of the ids of traces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One frame of a stack, as shown to a person."""
+    """One frame of a stack, as shown to the user."""
 
     filename: str
     row: int

@@ -1,4 +1,4 @@
-"""What is wrong with something that a person wrote for Fullgraph: a value, never an exception."""
+"""Mistakes in text that the user wrote for Fullgraph: values, never exceptions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .positions import Span
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One clear sentence, and where it belongs."""
+    """One clear sentence, and its place."""
 
     message: str
     span: Span

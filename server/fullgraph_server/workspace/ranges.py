@@ -1,7 +1,7 @@
-"""From the places that torch names to the ranges that a person sees.
+"""Ranges to show, from the places that torch reports.
 
-Torch gives a row, and byte columns where CPython has them (3.11 and later); it can leave out the
-end row. What is missing comes from the syntax tree: the statement, of a compound one only the
+Torch gives a row, and byte columns if CPython has them (3.11 and later); it can leave out the
+end row. The missing parts come from the syntax tree: the statement, of a compound one only the
 expression in its header, and never a whole function.
 """
 
@@ -25,7 +25,7 @@ _DEFINITION = re.compile(r"(?:async\s+)?(?:def|class)\s+")
 
 
 def frame_span(source: SourceFile | None, frame: StackFrame) -> Span:
-    """The range of a stack frame: its columns where known, else its statement.
+    """Return the range of a stack frame: its columns if torch has them, else its statement.
 
     Without a source the range is empty, at the row's first column.
     """
@@ -39,7 +39,7 @@ def frame_span(source: SourceFile | None, frame: StackFrame) -> Span:
 
 
 def row_span(source: SourceFile, row: int) -> Span:
-    """The range of the statement at ``row``, or of the part of it that begins there."""
+    """Return the range of the statement at ``row``, or of the part of it that begins there."""
     statement = _statement_at(source.tree.body, row) if source.tree else None
     if statement is None:
         return line_span(source, row)
@@ -58,14 +58,14 @@ def row_span(source: SourceFile, row: int) -> Span:
 
 
 def statement_span(source: SourceFile, row: int) -> Span:
-    """The whole statement at ``row``; of a compound one the header, or a row outside of that alone."""
+    """Return the whole statement at ``row``; of a compound one its header, or only a row outside of that."""
     return _statement_spans(source).get(row) or line_span(source, row)
 
 
 def body_spans(source: SourceFile, row: int, name: str) -> Iterator[Span]:
-    """The statements of the function ``name`` whose code begins at ``row``, each as :func:`statement_span`.
+    """Yield the statements of the function ``name`` whose code begins at ``row``, as :func:`statement_span`.
 
-    Those of what is defined in it are left out, as is its docstring.
+    Its docstring and the bodies of inner functions and classes are left out.
     """
     for node in _definitions(source):
         if node.name == name and _first_row(node) <= row <= node.lineno:
@@ -74,14 +74,14 @@ def body_spans(source: SourceFile, row: int, name: str) -> Iterator[Span]:
 
 
 def line_span(source: SourceFile, row: int) -> Span:
-    """The range of a line's text, without its indentation and trailing blanks."""
+    """Return the range of a line's text, without its indentation and trailing blanks."""
     line = source.line(row)
     start = len(line) - len(line.lstrip()) + 1
     return Span(source.filename, row, start, row, max(len(line.rstrip()) + 1, start))
 
 
 def definition_span(source: SourceFile | None, filename: str, row: int, name: str) -> Span:
-    """The name of the function ``name`` whose code begins at ``row`` (its first decorator, or ``def``)."""
+    """Return the range of a function's name; its code (first decorator, or ``def``) begins at ``row``."""
     if source is None:
         return Span(filename, row, 1, row, 1)
     for node in _definitions(source):
@@ -91,11 +91,11 @@ def definition_span(source: SourceFile | None, filename: str, row: int, name: st
 
 
 def name_span(source: SourceFile | None, row: int, name: str) -> Span | None:
-    """Where a variable or attribute path (``a``, ``self.scale``) stands in the statement at ``row``.
+    """Find a variable or attribute path (``a``, ``self.scale``) in the statement at ``row``.
 
-    A path that does not stand there is looked for by its end, since an inlined method has another name for
-    ``self``, and by ever shorter prefixes, since a guard on ``self.linear.weight`` comes from a call of
-    ``self.linear``. ``None`` where nothing matches.
+    If the path is not in it, look for its last part, since an inlined method has another name for ``self``,
+    and for ever shorter prefixes, since a guard on ``self.linear.weight`` comes from a call of
+    ``self.linear``. ``None`` if nothing matches.
     """
     if source is None:
         return None
@@ -141,7 +141,7 @@ def _column_span(
 
 
 def node_span(source: SourceFile, node: _Node, last: _Node | None = None) -> Span:
-    """The range of a syntax node, or from it to a later one."""
+    """Return the range of a syntax node, or from it to a later one."""
     last = last or node
     end_row = _end(last)
     end = source.column(end_row, last.end_col_offset or 0)
@@ -163,14 +163,14 @@ def _statement_at(body: Sequence[ast.stmt], row: int) -> ast.stmt | None:
 
 
 def _suites(node: ast.AST) -> list[list[ast.stmt]]:
-    """The blocks of a compound statement; none for a simple one."""
+    """Return the blocks of a compound statement; none for a simple one."""
     blocks = [getattr(node, name, None) for name in ("body", "orelse", "finalbody")]
     parts = (*getattr(node, "handlers", ()), *getattr(node, "cases", ()))
     return [block for block in (*blocks, *(part.body for part in parts)) if block]
 
 
 def header_span(source: SourceFile, node: ast.stmt) -> Span:
-    """Of a compound statement its condition or the like; the name of a function or class."""
+    """Return the range of a compound statement's condition or the like, or of a definition's name."""
     if isinstance(node, (ast.If, ast.While)):
         return node_span(source, node.test)
     if isinstance(node, (ast.For, ast.AsyncFor)):
@@ -191,7 +191,7 @@ def header_span(source: SourceFile, node: ast.stmt) -> Span:
 
 @lru_cache(maxsize=256)
 def _statement_spans(source: SourceFile) -> Mapping[int, Span]:
-    """By row, the first statement in it."""
+    """Map each row to the first statement in it."""
     rows: dict[int, Span] = {}
     for span in _spans(source, source.tree.body if source.tree else ()):
         for row in range(span.row, span.end_row + 1):
@@ -200,10 +200,10 @@ def _statement_spans(source: SourceFile) -> Mapping[int, Span]:
 
 
 def _spans(source: SourceFile, body: Sequence[ast.stmt], *, inside: bool = True) -> Iterator[Span]:
-    """The ranges of statements, with those ``inside`` of what they define."""
+    """Yield the ranges of statements; with ``inside`` also of those in functions and classes."""
     for statement in body:
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
-            continue  # a docstring, or what is written like one, does nothing
+            continue  # a docstring or another constant does nothing
         yield _own_span(source, statement)
         if inside or not isinstance(statement, _Definition):
             for suite in _suites(statement):
@@ -211,7 +211,7 @@ def _spans(source: SourceFile, body: Sequence[ast.stmt], *, inside: bool = True)
 
 
 def _own_span(source: SourceFile, statement: ast.stmt) -> Span:
-    """The range of a statement, of a compound one from its keyword to the end of its header."""
+    """Return the range of a statement, of a compound one from its keyword to the end of its header."""
     if not _suites(statement):
         return node_span(source, statement)
     header = header_span(source, statement)
@@ -242,7 +242,7 @@ def _definitions(source: SourceFile) -> Sequence[_Definition]:
 
 @lru_cache(maxsize=1024)
 def _names_at(source: SourceFile, row: int) -> Mapping[str, Span]:
-    """Every name and path in the statement at ``row``; what stands in the row itself comes first."""
+    """Map every name and path in the statement at ``row`` to its range; those in the row itself win."""
     names: dict[str, Span] = {}
     for candidate in (row, *_statement_rows(source, row)):
         for node in source.nodes_at(candidate):
@@ -253,7 +253,7 @@ def _names_at(source: SourceFile, row: int) -> Mapping[str, Span]:
 
 
 def _statement_rows(source: SourceFile, row: int) -> range:
-    """The rows of the statement at ``row``, of a compound one only its header's."""
+    """Return the rows of the statement at ``row``, of a compound one only its header's."""
     statement = _statement_at(source.tree.body, row) if source.tree else None
     if statement is None:
         return range(0)

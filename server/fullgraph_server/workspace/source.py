@@ -1,4 +1,4 @@
-"""One source file: its text and lines, its syntax tree, and the columns that people count."""
+"""One source file: its text and lines, its syntax tree, and columns in characters."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from functools import cached_property
 from typing import Final
 
 _MOST_BYTES: Final = 16 << 20
-"""Of a file: no person has written more."""
+"""The limit of a file's size: nobody writes larger ones by hand."""
 
 
 @dataclass(frozen=True, eq=False)
 class SourceFile:
-    """A file as it was when it was read. Rows are 1-based."""
+    """The content of a file when it was read. Rows are 1-based."""
 
     filename: str
     text: str
 
     def __reduce__(self) -> tuple[type[SourceFile], tuple[str, str]]:
-        """What another process needs of it: the rest can be made anew."""
+        """Pickle only the name and the text: another process can compute the rest."""
         return SourceFile, (self.filename, self.text)
 
     @cached_property
@@ -48,27 +48,27 @@ class SourceFile:
             return None
 
     def line(self, row: int) -> str:
-        """The line ``row``, empty outside the file."""
+        """Return the line ``row``, empty outside the file."""
         return self.lines[row - 1] if 1 <= row <= len(self.lines) else ""
 
     def column(self, row: int, offset: int) -> int:
-        """The 1-based character column of a 0-based UTF-8 byte offset, never behind the line's end."""
+        """Return the 1-based character column of a 0-based UTF-8 byte offset, never behind the line's end."""
         line = self.line(row)
         if line.isascii():
             return min(max(offset, 0), len(line)) + 1
         return len(line.encode("utf-8", "surrogatepass")[: max(offset, 0)].decode("utf-8", "ignore")) + 1
 
     def offset(self, row: int, column: int) -> int:
-        """The 0-based UTF-8 byte offset of a 1-based character column: the inverse of :meth:`column`."""
+        """Return the 0-based UTF-8 byte offset of a 1-based character column: inverse to :meth:`column`."""
         return len(self.line(row)[: column - 1].encode("utf-8", "surrogatepass"))
 
     def nodes_at(self, row: int) -> Sequence[ast.expr | ast.stmt | ast.arg]:
-        """The syntax nodes that begin in ``row``, outer ones before those inside them."""
+        """Return the syntax nodes that begin in ``row``, outer ones before those inside them."""
         return self._nodes.get(row, ())
 
     @cached_property
     def functions(self) -> Mapping[tuple[int, str], tuple[int, int]]:
-        """By the ``def`` row and name of each function: its first row, decorators included, and its last."""
+        """The first row (decorators included) and last row of each function, by its ``def`` row and name."""
         rows: dict[tuple[int, str], tuple[int, int]] = {}
         for node in ast.walk(self.tree) if self.tree else ():
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -89,26 +89,26 @@ class SourceFile:
 
 
 class SourceReader:
-    """Reads source files from disk, each again only when its time or size has changed."""
+    """A reader of source files that reads a file again only if its time or size has changed."""
 
     def __init__(self) -> None:
         self._files: dict[str, tuple[tuple[int, int], SourceFile | None]] = {}
 
     def __call__(self, filename: str) -> SourceFile | None:
-        """The file, or ``None`` for one that is missing or no Python text."""
+        """Return the file, or ``None`` if it is missing or no Python text."""
         try:
             status = os.stat(filename)
         except (OSError, ValueError):
             return None
         stamp = (status.st_mtime_ns, status.st_size)
-        known = self._files.get(filename)
-        if known is None or known[0] != stamp:
-            known = self._files[filename] = (stamp, read_source(filename))
-        return known[1]
+        cached = self._files.get(filename)
+        if cached is None or cached[0] != stamp:
+            cached = self._files[filename] = (stamp, read_source(filename))
+        return cached[1]
 
 
 def read_source(filename: str) -> SourceFile | None:
-    """Read a file in the encoding that it declares; ``None`` where that is not possible."""
+    """Read a file in the encoding that it declares; ``None`` if that is not possible."""
     try:
         data = io.BytesIO(read_bytes(filename))
         encoding, _ = tokenize.detect_encoding(data.readline)
@@ -119,9 +119,9 @@ def read_source(filename: str) -> SourceFile | None:
 
 
 def read_bytes(filename: str) -> bytes:
-    """The bytes of a file that somebody may have written. Raises ``OSError``.
+    """Read a regular file of limited size. Raises ``OSError`` for anything else.
 
-    A pipe could keep the reader waiting for ever, and a device has no end.
+    Reading a pipe could block for ever, and a device has no end.
     """
     try:
         filename.encode()
@@ -137,7 +137,7 @@ def read_bytes(filename: str) -> bytes:
 
 
 def unreadable(filename: str) -> str:
-    """Why a file cannot be read, as a part of a sentence; empty if it can be."""
+    """Say why a file cannot be read, as a part of a sentence; empty if it can be."""
     try:
         read_bytes(filename)
     except OSError as error:

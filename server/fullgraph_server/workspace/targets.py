@@ -1,4 +1,4 @@
-"""What can be run: the targets of a file, of a folder, and of the configuration."""
+"""The targets of a file, of a folder, and of the configuration: programs that can run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SKIPPED_FOLDERS = frozenset({"__pycache__", "build", "dist"})
 
 @dataclass(frozen=True)
 class Torchrun:
-    """A script that runs as so many processes of one distributed program on this machine."""
+    """A script that runs as ``ranks`` processes of one distributed program on this machine."""
 
     script: Script
     ranks: int
@@ -46,9 +46,9 @@ class Torchrun:
 
 @dataclass(frozen=True)
 class Trace:
-    """The logs of a program that ran elsewhere: a file, or a folder with one of each rank; or one rank.
+    """The logs of a program that ran elsewhere: a file, or a folder with a file for each rank; or one rank.
 
-    ``folders`` are folders of the other machine, and what they are here.
+    ``folders`` maps folders of the other machine to those of this one.
     """
 
     path: Path
@@ -58,7 +58,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Target:
-    """Something that can be run, and the folder and environment that it runs in."""
+    """A program that can run, and the folder and environment that it runs in."""
 
     id: str
     """A script's path, ``path::qualname`` of an example, ``pytest:node``, ``trace:path``, or a name."""
@@ -68,17 +68,17 @@ class Target:
     program: Program | Torchrun | Trace
     cwd: Path
     env: Mapping[str, str] = field(default_factory=dict)
-    """What is added to the environment of the run."""
+    """Variables to add to the environment of the run."""
     timeout: float | None = None
-    """Seconds that a run may take; ``None`` for the general setting."""
+    """The time limit in seconds; ``None`` for the general setting."""
     problems: tuple[Problem, ...] = ()
     """Example calls that cannot be run as they are written."""
     switches: Switches | None = None
-    """What its run does otherwise than the program says; ``None`` for the general setting."""
+    """The deviations of its run from the program; ``None`` for the general setting."""
 
 
 def problem_facts(target: Target) -> tuple[TargetProblem, ...]:
-    """The target's own problems, to be folded into the report of its run."""
+    """Return the target's own problems, for the report of its run."""
     return tuple(
         TargetProblem(
             "error",
@@ -90,25 +90,25 @@ def problem_facts(target: Target) -> tuple[TargetProblem, ...]:
 
 
 def script_target(filename: str, cwd: Path, args: tuple[str, ...] = ()) -> Target:
-    """A file that runs as ``__main__``."""
+    """Return the target for a file that runs as ``__main__``."""
     return Target(filename, _relative(filename, cwd), "script", filename, Script(filename, args), cwd)
 
 
 def trace_target(path: Path, root: Path, rank: int | None = None) -> Target:
-    """A trace that speaks of the files below a folder."""
+    """Return the target for a trace of files below a folder."""
     name = f"{path}{_RANK}{rank}" if rank is not None else str(path)
     label = path.name if rank is None else f"{path.name}, rank {rank}"
     return Target(f"{TRACE}{name}", label, "trace", str(path), Trace(path, rank), root)
 
 
 def trace_of(target: str) -> Trace:
-    """The trace, or rank of one, that a target's id names."""
+    """Return the trace, or rank of one, that a target's id names."""
     path, _, rank = target.removeprefix(TRACE).partition(_RANK)
     return Trace(Path(path), int(rank) if rank.isdecimal() and len(rank) < 10 else None)
 
 
 def pytest_target(node: str, cwd: Path) -> Target:
-    """A pytest node, its file relative to ``cwd`` or absolute."""
+    """Return the target for a pytest node, whose file is relative to ``cwd`` or absolute."""
     path, separator, test = node.partition("::")
     filename = os.path.normpath(cwd / path)
     node = f"{filename}{separator}{test}"
@@ -116,9 +116,9 @@ def pytest_target(node: str, cwd: Path) -> Target:
 
 
 def example_targets(source: SourceFile, cwd: Path) -> tuple[Target, ...]:
-    """One target for each thing in a file that has example calls."""
+    """Return one target for each function or class in a file that has example calls."""
     label = _relative(source.filename, cwd)
-    found = find_examples(source)
+    file_examples = find_examples(source)
     return tuple(
         Target(
             id=f"{source.filename}::{example.qualname}",
@@ -127,48 +127,48 @@ def example_targets(source: SourceFile, cwd: Path) -> tuple[Target, ...]:
             filename=source.filename,
             program=Examples(source.filename, (example,)),
             cwd=cwd,
-            problems=found.problems,
+            problems=file_examples.problems,
         )
-        for example in found.examples
+        for example in file_examples.examples
     )
 
 
 def file_target(source: SourceFile, cwd: Path) -> Target:
-    """What running a file as a whole means: the script if it has a main guard or no example calls."""
-    found = FileExamples() if main_guard(source) else find_examples(source)
-    if found == FileExamples():
+    """Return the target of a file as a whole: a script if it has a main guard or no example calls."""
+    file_examples = FileExamples() if main_guard(source) else find_examples(source)
+    if file_examples == FileExamples():
         return script_target(source.filename, cwd)
     return Target(
         id=source.filename,
         label=_relative(source.filename, cwd),
         kind="example",
         filename=source.filename,
-        program=Examples(source.filename, found.examples),
+        program=Examples(source.filename, file_examples.examples),
         cwd=cwd,
-        problems=found.problems,
+        problems=file_examples.problems,
     )
 
 
 def configured_targets(config: Config) -> tuple[Target, ...]:
-    """The targets of pyproject.toml."""
+    """Return the targets of pyproject.toml."""
     return tuple(_configured(target, config.root) for target in config.targets)
 
 
 def find_targets(root: Path) -> tuple[Target, ...]:
-    """The targets of all files below a folder that mention torch.compile or an example call."""
+    """Find the targets of all files below a folder that mention torch.compile or an example call."""
     targets: list[Target] = []
     for filename in python_files(str(root)):
         if _mentions(filename):
             try:
                 source = read_source(filename)
                 targets += file_targets(source, root) if source is not None else ()
-            except Exception:  # one odd file does not take the targets of all others away
+            except Exception:  # one odd file must not hide the targets of all others
                 _log.exception("the targets of %s cannot be found", filename)
     return tuple(targets)
 
 
 def file_targets(source: SourceFile, cwd: Path) -> tuple[Target, ...]:
-    """Everything in one file that can be run by itself."""
+    """Return the targets in one file: the script, tests, and example calls."""
     targets = [script_target(source.filename, cwd)] if main_guard(source) else []
     if _TEST_FILE.match(os.path.basename(source.filename)):
         targets += [pytest_target(f"{source.filename}::{test}", cwd) for test in _tests(source)]
@@ -176,12 +176,12 @@ def file_targets(source: SourceFile, cwd: Path) -> tuple[Target, ...]:
 
 
 def mentions_compile(text: str) -> bool:
-    """Whether a file may have something to do with torch.compile."""
+    """Tell whether a text mentions torch.compile or an example call."""
     return _MENTIONS.search(text) is not None
 
 
 def main_guard(source: SourceFile) -> ast.If | None:
-    """A file's ``if __name__ == "__main__":``, if it has one."""
+    """Return a file's ``if __name__ == "__main__":``, if it has one."""
     body = source.tree.body if source.tree else ()
     return next((node for node in body if isinstance(node, ast.If) and _is_main_test(node.test)), None)
 
@@ -219,10 +219,10 @@ def _configured(target: TargetConfig, root: Path) -> Target:
         program = PytestNode(os.path.join(root, target.program))
     else:
         source = read_source(filename)
-        found = find_examples(source) if source else FileExamples()
-        wanted = tuple(example for example in found.examples if qualname in ("", example.qualname))
-        program, problems = Examples(filename, wanted), found.problems
-        if not wanted:
+        file_examples = find_examples(source) if source else FileExamples()
+        examples = tuple(item for item in file_examples.examples if qualname in ("", item.qualname))
+        program, problems = Examples(filename, examples), file_examples.problems
+        if not examples:
             message = f"no example calls of {qualname or 'anything'} in {path}"
             problems = (*problems, Problem(message, Span(filename, 1, 1, 1, 1)))
     name, env = target.name, dict(target.env)
@@ -244,7 +244,7 @@ def _configured(target: TargetConfig, root: Path) -> Target:
 
 
 def python_files(folder: str) -> Iterator[str]:
-    """The Python files below a folder in the order of their names, without environments."""
+    """Yield the Python files below a folder in the order of their names, without those of environments."""
     for path, folders, names in os.walk(folder):
         folders[:] = sorted(
             name

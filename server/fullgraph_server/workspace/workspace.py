@@ -1,4 +1,4 @@
-"""Which files are the user's own, and what they hold."""
+"""The user's own files, as opposed to those of libraries."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ _PROJECT_MARKERS = ("pyproject.toml", "setup.py", ".git")
 
 @dataclass(frozen=True)
 class Workspace:
-    """The folder whose files a person works on, without the environments and libraries in it."""
+    """The folder whose files the user works on, without the environments and libraries in it."""
 
     root: Path
     read: Callable[[str], SourceFile | None] = field(default_factory=SourceReader, compare=False, repr=False)
-    """Gives a file's text: from disk, unless a caller knows a newer one."""
+    """The function that reads a file: from disk, or from an editor that has a newer text."""
 
     def contains(self, filename: str) -> bool:
-        """Whether a file is the user's own: below the root and in no environment or library."""
+        """Tell whether a file is the user's own: below the root and in no environment or library."""
         return _contains(str(self.root), filename)
 
     def source(self, filename: str) -> SourceFile | None:
-        """The file, or ``None`` for one that is missing or no Python text."""
+        """Return the file, or ``None`` if it is missing or no Python text."""
         return self.read(filename)
 
 
 def project_root(path: Path) -> Path:
-    """The nearest folder at or above ``path`` that marks a project, else the file's own folder."""
+    """Return the nearest folder at or above ``path`` that marks a project, else the file's own folder."""
     path = Path(os.path.abspath(path))
     folder = path if path.is_dir() else path.parent
     return next(filter(is_project, (folder, *folder.parents)), folder)
 
 
 def is_project(folder: Path) -> bool:
-    """Whether a folder is marked as a project's."""
+    """Tell whether a folder has a file that marks a project."""
     return any(os.path.exists(folder / marker) for marker in _PROJECT_MARKERS)
 
 
 @lru_cache(maxsize=4096)
 def is_library_folder(folder: str) -> bool:
-    """Whether a folder holds an environment or installed libraries rather than the user's code."""
+    """Tell whether a folder holds an environment or installed libraries rather than the user's code."""
     if os.path.basename(folder) in _LIBRARY_FOLDERS:
         return True
     if os.path.basename(folder) == "torch" and os.path.isdir(os.path.join(folder, "_dynamo")):
@@ -65,7 +65,7 @@ def _contains(root: str, filename: str) -> bool:
             os.path.realpath(root), os.path.realpath(filename)
         )
     except ValueError:
-        return False  # no name that a file can have
+        return False  # a file cannot have this name
 
 
 def _below(root: str, filename: str) -> bool:

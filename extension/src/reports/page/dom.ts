@@ -1,4 +1,4 @@
-/** Making elements. Texts become text nodes, so that no data is ever read as HTML. */
+/** Creation of elements. Texts become text nodes, so that no data is ever parsed as HTML. */
 
 type Child = Node | string;
 
@@ -15,7 +15,7 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** A sentence of the server, in which code stands between backticks. */
+/** A sentence of the server, with code between backticks. */
 export function sentence(text: string): HTMLElement {
   const parts = text.split("`");
   return element(
@@ -25,7 +25,7 @@ export function sentence(text: string): HTMLElement {
   );
 }
 
-/** A table that says the same as a chart, folded. */
+/** A collapsed table with the data of a chart. */
 export function asTable(
   id: string,
   head: readonly string[],
@@ -53,7 +53,7 @@ export function table(
   );
 }
 
-/** Have a click, Enter and Space do the same on an element that is no button. */
+/** Handle a click, Enter and Space on an element that is not a button. */
 export function onActivate(target: Element, act: () => void): void {
   target.addEventListener("click", act);
   target.addEventListener("keydown", (event) => {

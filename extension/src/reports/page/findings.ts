@@ -1,4 +1,4 @@
-/** What a person should look at, of what costs speed. */
+/** The findings about speed. */
 
 import type { FindingItem, PerformanceItem } from "../../protocol";
 import { element, sentence } from "./dom";

@@ -44,7 +44,7 @@ function draw(chart: HTMLElement, details: HTMLElement, all: Step): void {
     const of = `${share(seconds, whole)} of compile time`;
     return [step.name, duration(seconds), of].join(" · ");
   };
-  /** Keys reach the bars: the tab key one of them, arrows the others. A zoom makes new ones. */
+  /** Make the bars usable with the keyboard: Tab reaches one, arrows the others. A zoom makes new bars. */
   const makeUsable = (current: Node) => {
     const bars = select(chart).selectAll<SVGGElement, Node>("g.frame:not([name=''])");
     const focus = (node: Node) => {
@@ -99,7 +99,7 @@ function draw(chart: HTMLElement, details: HTMLElement, all: Step): void {
   }).observe(chart);
 }
 
-/** The bar that an arrow key leads to: up to what a step is within, down into it, or along its row. */
+/** The bar that an arrow key leads to: the step around this one, the first in it, or the next in its row. */
 function neighbour(node: Node, key: string): Node | undefined {
   const isBar = ({ data, x0, x1 }: Node) => data.step !== undefined && x1 > x0;
   const siblings = node.parent?.children?.filter(isBar) ?? [node];
@@ -130,12 +130,12 @@ function legend(all: Step): HTMLElement {
 }
 
 function rows(all: Step): string[][] {
-  const found: string[][] = [];
+  const result: string[][] = [];
   const whole = compileSeconds(all);
   const add = (step: Step, depth: number) => {
     const name = "\u2003".repeat(depth) + step.name;
     const time = [duration(step.start), duration(step.seconds), share(step.seconds, whole)];
-    found.push([name, step.compileId, ...time]);
+    result.push([name, step.compileId, ...time]);
     step.children.forEach((child) => {
       add(child, depth + 1);
     });
@@ -143,10 +143,10 @@ function rows(all: Step): string[][] {
   all.children.forEach((step) => {
     add(step, 0);
   });
-  return found;
+  return result;
 }
 
-/** Whether the user wants nothing to move. VS Code has a setting of its own, which it tells by a class. */
+/** Whether the user wants reduced motion. VS Code shows its own setting as a class of the body. */
 function isCalm(): boolean {
   return (
     matchMedia("(prefers-reduced-motion: reduce)").matches ||

@@ -1,4 +1,4 @@
-/** Numbers and places as people read them. */
+/** Readable forms of numbers and places. */
 
 import type { Location } from "vscode-languageclient";
 
@@ -14,7 +14,7 @@ export function compact(number: number): string {
   return scaled(number, 1000, DECIMAL).trim();
 }
 
-/** Seconds, with as many digits as anybody needs: `12.3 s`, `45 ms`, `1.2 µs`. */
+/** Seconds, with two or three digits: `12.3 s`, `45 ms`, `1.2 µs`. */
 export function duration(seconds: number): string {
   if (seconds === 0 || seconds >= 0.9995) {
     return `${seconds.toFixed(seconds === 0 || seconds >= 99.95 ? 0 : 1)} s`;

@@ -1,16 +1,16 @@
-/** The extension around the page. A page that was exported is alone: there, links lead to `vscode:` or nowhere. */
+/** The extension around the page. An exported page has none: its links lead to `vscode:` or nowhere. */
 
 import type { Location } from "vscode-languageclient";
 import { element } from "./dom";
 import { place } from "./format";
 import type { FromPage } from "./messages";
 
-/** What the page looks like, which it forgets when its tab is hidden. */
+/** The state of the page, which is lost when its tab is hidden. */
 export interface Look {
   scroll: number;
-  /** The picture that was chosen: compile id and phase. */
+  /** The selected picture: compile id and phase. */
   picture: string;
-  /** The ids of the tables that are unfolded. */
+  /** The ids of expanded tables. */
   unfolded: string[];
 }
 
@@ -21,7 +21,7 @@ interface VSCode {
 }
 
 declare global {
-  /** There is one only in VS Code. */
+  /** Only defined in VS Code. */
   var acquireVsCodeApi: (() => VSCode) | undefined;
 }
 
@@ -31,12 +31,12 @@ export function tell(message: FromPage): void {
   vscode?.postMessage(message);
 }
 
-/** A link to a line of the user's. */
+/** A link to a line of the user's code. */
 export function sourceLink(location: Location, text = place(location)): HTMLElement {
   return vscode ? button(text, { kind: "source", location }) : link(addressOf(location), text);
 }
 
-/** Where a page that is alone finds a line of a file: VS Code opens such addresses. */
+/** The address of a line for an exported page, which VS Code opens. */
 export function addressOf({ uri, range }: Location): string | undefined {
   const { line, character } = range.start;
   return uri.startsWith("file:///")

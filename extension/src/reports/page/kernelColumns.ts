@@ -3,7 +3,7 @@
 import type { KernelRow } from "../../protocol";
 import { bytes, compact, duration } from "./format";
 
-/** What a cell says, and what it is sorted by if that is something else; or the lines that it links to. */
+/** The text of a cell and its sort key, if different; or the lines that it links to. */
 export interface Cell {
   text: string;
   order?: number;
@@ -15,7 +15,7 @@ export interface Column {
   cell: (kernel: KernelRow) => Cell | undefined;
 }
 
-/** By these the table is sorted at first: what moves the most memory comes first. */
+/** The column that the table is sorted by at first, in descending order. */
 export const MOVED = "Bytes";
 
 const COLUMNS: readonly Column[] = [
@@ -27,7 +27,7 @@ const COLUMNS: readonly Column[] = [
   { title: MOVED, cell: (kernel) => number(moved(kernel), bytes) },
   { title: "FLOP", cell: ({ flops }) => number(flops, compact) },
   { title: "FLOP/byte", cell: (kernel) => number(intensity(kernel), (value) => value.toFixed(2)) },
-  { title: "At least", cell: ({ seconds }) => number(seconds, duration) },
+  { title: "Minimum time", cell: ({ seconds }) => number(seconds, duration) },
   { title: "Grid", cell: ({ grid }) => words(grid) },
   { title: "Config", cell: ({ config }) => words(config ?? "") },
   { title: "Registers", cell: ({ registers }) => number(registers, String(registers)) },
@@ -36,7 +36,7 @@ const COLUMNS: readonly Column[] = [
   { title: "Not compiled", cell: ({ problem }) => words(problem ?? "") },
 ];
 
-/** The columns in which any of the kernels has something to tell. */
+/** The columns that have a value for any of the kernels. */
 export function columnsOf(kernels: readonly KernelRow[]): Column[] {
   return COLUMNS.filter(({ cell }) => kernels.some((kernel) => cell(kernel) !== undefined));
 }

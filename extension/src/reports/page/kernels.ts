@@ -1,4 +1,4 @@
-/** The table of kernels, with what each of them costs. */
+/** The table of kernels, with their costs. */
 
 import "sortable-tablesort/dist/sortable.auto.min.js";
 import type { KernelRow, PerformanceItem } from "../../protocol";
@@ -23,7 +23,7 @@ export function kernelTable(section: HTMLElement, { kernels, dry }: PerformanceI
     element("thead", {}, element("tr", {}, ...head)),
     element("tbody", {}, ...kernels.map((kernel) => row(kernel, columns))),
   );
-  // The library sorts a table in the moment in which the table itself gets into the page.
+  // The library sorts a table when the table itself is added to the page.
   const scroll = element("div", { class: "scroll" });
   section.append(scroll);
   scroll.append(made);

@@ -1,15 +1,15 @@
-/** What the page of a report and the extension tell each other. */
+/** The messages between the page of a report and the extension. */
 
 import type { Location } from "vscode-languageclient";
 import type { PerformanceItem } from "../../protocol";
 
-/** A picture of a graph as SVG, or why there is none. */
+/** A picture of a graph as SVG, or the problem that prevented it. */
 export interface Drawing {
   svg?: string;
   problem?: string;
 }
 
-/** What an exported page has in itself: a report, with the drawings of its pictures. */
+/** The data of an exported page: a report, with the drawings of its pictures. */
 export interface Exported {
   report: PerformanceItem;
   drawings: Drawing[];
@@ -17,7 +17,7 @@ export interface Exported {
 
 export type ToPage =
   | { kind: "report"; report: PerformanceItem; running: boolean }
-  /** Whether the target is being run: what is shown is of the run before. */
+  /** Whether the target is running: the report is from the run before. */
   | { kind: "running"; running: boolean }
   | { kind: "drawing"; generation: number; picture: number; drawing: Drawing };
 
@@ -29,5 +29,5 @@ export type FromPage =
   /** A document of the server: generated code, or an explanation. */
   | { kind: "document"; uri: string };
 
-/** The id of the element that holds what was exported. */
+/** The id of the element with the exported data. */
 export const EXPORTED = "exported";

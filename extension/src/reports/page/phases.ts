@@ -21,7 +21,7 @@ export interface Step {
   children: Step[];
 }
 
-/** What the chart draws. A gap, in which nothing was compiled, has no name. */
+/** A bar of the chart. A gap, in which nothing was compiled, has no name. */
 export interface Bar {
   name: string;
   value: number;
@@ -57,7 +57,7 @@ export function stepsOf(
   return all;
 }
 
-/** The root of a step that is within no other: the last one, if that is of the same compilation. */
+/** The root for an outermost step: the last root, if that is of the same compilation. */
 function stretch(all: Step, step: Step, compiled: string | undefined): Step {
   const { compileId, start, seconds, part } = step;
   const end = start + seconds;
@@ -73,7 +73,7 @@ function stretch(all: Step, step: Step, compiled: string | undefined): Step {
   return made;
 }
 
-/** A step as bars, with gaps where none of its children is on, and nothing that sticks out of it. */
+/** A step as bars, with gaps between its children, which are cut to its own time. */
 export function barOf(step: Step, start = step.start, end = start + step.seconds): Bar {
   const children: Bar[] = [];
   let now = start;
@@ -89,12 +89,12 @@ export function barOf(step: Step, start = step.start, end = start + step.seconds
   return { name: step.name, value: end - start, step, children };
 }
 
-/** How long anything was compiled, without the time between. */
+/** The seconds of all compilations, without the time between. */
 export function compileSeconds(all: Step): number {
   return all.children.reduce((sum, { seconds }) => sum + seconds, 0);
 }
 
-/** How long each part of the compiler was on, without the parts within it. */
+/** The seconds of each part of the compiler, without those of inner steps. */
 export function secondsOfParts(all: Step): Map<Part, number> {
   const seconds = new Map<Part, number>();
   const add = (step: Step) => {
@@ -107,7 +107,7 @@ export function secondsOfParts(all: Step): Map<Part, number> {
   return seconds;
 }
 
-/** How many rows the chart needs. */
+/** The number of rows of the chart. */
 export function heightOf(step: Step): number {
   return 1 + Math.max(0, ...step.children.map(heightOf));
 }

@@ -1,11 +1,11 @@
-/** A graph as it is computed: operations, in groups by the kernel that computes them. */
+/** A lowered graph: operations, grouped by the kernel that computes them. */
 
 import type { OperationItem, PerformanceItem, PictureItem } from "../../protocol";
 import { asTable, element, onActivate } from "./dom";
 import { addressOf, documentLink, sourceLink, tell, vscode } from "./host";
 import type { Drawing } from "./messages";
 
-/** Shows one picture of a report at a time. Its drawing comes later, when it was asked for. */
+/** The pictures of a report, shown one at a time. A drawing arrives later, on request. */
 export class Pictures {
   private readonly drawing = element("div", { class: "picture scroll", tabindex: "0" });
   private readonly table = element("div", {});
@@ -31,12 +31,12 @@ export class Pictures {
     this.show();
   }
 
-  /** The name of the picture that is shown. */
+  /** The name of the shown picture. */
   get chosen(): string {
     return this.choice.value;
   }
 
-  /** Take the drawing of a picture, if that is still the one to be shown. */
+  /** Show the drawing of a picture, if that is still selected. */
   drawn(index: number, { svg, problem = "" }: Drawing): void {
     const picture = this.report.pictures[index];
     if (picture === undefined || index !== this.choice.selectedIndex) {
@@ -49,7 +49,7 @@ export class Pictures {
     const drawn = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
     drawn.setAttribute("role", "group");
     drawn.setAttribute("aria-label", `Graph ${picture.name}`);
-    // Graphviz calls everything by its id, which browsers show where the mouse rests.
+    // Graphviz titles everything with its id, which browsers show as a tooltip.
     drawn.querySelectorAll("title").forEach((title) => {
       title.textContent = "";
     });

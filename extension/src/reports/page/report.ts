@@ -1,4 +1,4 @@
-/** The page of a report: the last run of a target as a whole, by sections. */
+/** The page of a report: the last run of a target, in sections. */
 
 import type { PerformanceItem } from "../../protocol";
 import { element } from "./dom";
@@ -22,17 +22,17 @@ let pictures: Pictures | undefined;
 
 const exported = document.getElementById(EXPORTED)?.textContent;
 if (exported === undefined) {
-  showWhatComes();
+  showSentReports();
 } else {
   const { report, drawings } = JSON.parse(exported) as Exported;
   show(report, undefined, (picture) => {
-    // The pictures are still being made when they ask for the first drawing.
+    // The constructor of the pictures already requests the first drawing.
     queueMicrotask(() => pictures?.drawn(picture, drawings[picture] ?? {}));
   });
 }
 
 /** In VS Code, the extension sends a report, and again after each run. */
-function showWhatComes(): void {
+function showSentReports(): void {
   let generation = 0;
   window.addEventListener("message", ({ data }: MessageEvent<ToPage>) => {
     switch (data.kind) {
@@ -62,7 +62,7 @@ function showWhatComes(): void {
 }
 
 function tellRunning(on: boolean): void {
-  running.textContent = on ? "The target is being run. This is of the run before." : "";
+  running.textContent = on ? "The target is running. This report is from the run before." : "";
 }
 
 function show(report: PerformanceItem, look: Look | undefined, draw: Draw): void {
@@ -74,7 +74,7 @@ function show(report: PerformanceItem, look: Look | undefined, draw: Draw): void
   }
   page.replaceChildren(header);
   summary(page, report);
-  section("Compile time", phases, "No step of the compiler was timed.", flameChart);
+  section("Compile time", phases, "The steps of the compiler were not timed.", flameChart);
   section("Compilations", compilations, "Nothing was compiled.", timeline);
   const without =
     report.times.length > 0
@@ -84,7 +84,7 @@ function show(report: PerformanceItem, look: Look | undefined, draw: Draw): void
     pictures = new Pictures(part, report, look?.picture ?? "", draw);
   });
   section("Kernels", kernels, without, kernelTable);
-  section("Findings about speed", findings, "There are none.", findingList);
+  section("Findings about speed", findings, "None.", findingList);
 
   for (const id of look?.unfolded ?? []) {
     document.getElementById(id)?.setAttribute("open", "");

@@ -1,4 +1,4 @@
-/** A report in a few words, and what caches save. */
+/** The summary of a report, and the times with cold and warm caches. */
 
 import type { PerformanceItem, TimesItem } from "../../protocol";
 import { element, table } from "./dom";
@@ -10,7 +10,7 @@ export function summary(section: HTMLElement, report: PerformanceItem): void {
   const facts = [
     ...(dry === undefined ? [] : [dry.sentence]),
     `torch ${torch}`,
-    `${duration(seconds)} in all`,
+    `${duration(seconds)} in total`,
     count(compilations.length, "compilation"),
     ...(again > 0 ? [count(again, "recompilation")] : []),
     ...(kernels.length > 0 ? [count(kernels.length, "kernel")] : []),

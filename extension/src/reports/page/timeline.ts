@@ -1,4 +1,4 @@
-/** When each function was compiled, and why again. */
+/** The compilations of each function over time, with the reasons for recompilations. */
 
 import type { CompilationItem, PerformanceItem } from "../../protocol";
 import { element, sentence, table } from "./dom";

@@ -1,4 +1,4 @@
-"""The formats of a report. Each writes reports as they come.
+"""The output formats of reports. Each format writes a report as soon as it is complete.
 
 - ``text``: findings with their code, for people
 - ``json``: one object a target
@@ -25,7 +25,7 @@ from . import comparison, devices, github, json, ladder, recipes, recompiles, sa
 from .checked import Checked
 
 Format: TypeAlias = Callable[[Iterable[Checked], int, TextIO], None]
-"""Writes the reports of so many targets to a stream."""
+"""A function that writes the reports of a number of targets to a stream."""
 
 FORMATS: Mapping[str, Format] = {
     "text": text.write,
@@ -35,29 +35,29 @@ FORMATS: Mapping[str, Format] = {
 }
 
 STAGES_FORMATS: Mapping[str, Format] = {"text": ladder.write, "json": json.write}
-"""Those in which the stages can be told."""
+"""The formats of ``fullgraph stages``."""
 
 RECIPES_FORMATS: Mapping[str, Format] = {"text": recipes.write, "json": json.write}
-"""Those in which it can be told what helps."""
+"""The formats of ``fullgraph recipes``."""
 
 RECOMPILES_FORMATS: Mapping[str, Format] = {"text": recompiles.write, "json": json.write}
-"""Those in which recompilations can be told one by one."""
+"""The formats of ``fullgraph recompiles``."""
 
 ComparisonFormat: TypeAlias = Callable[[Comparison, Checked, TextIO], None]
-"""Writes a comparison to a stream; the newer of the two reports is at hand for its code."""
+"""A function that writes a comparison to a stream; it also gets the newer report, for its code."""
 
 COMPARISON_FORMATS: Mapping[str, ComparisonFormat] = {
     "text": comparison.write,
     "json": comparison.write_json,
     "markdown": comparison.write_markdown,
 }
-"""Those in which two reports can be compared."""
+"""The formats of comparisons."""
 
 DEVICES_FORMATS: Mapping[str, Callable[[TextIO], None]] = {
     "text": devices.write,
     "json": devices.write_json,
 }
-"""Those in which the table of GPUs can be told."""
+"""The formats of the table of GPUs."""
 
 __all__ = [
     "COMPARISON_FORMATS",

@@ -1,4 +1,4 @@
-"""What an interpreter's torch can be previewed in: a line for each function of the self-test."""
+"""The kernels that an interpreter's torch can preview: a line for each function of the self-test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import Checked
 
 
 def write(checked: Iterable[Checked], _: int, out: TextIO) -> None:
-    """Write what there is of each, and why there is not."""
+    """Write for each function whether it can be previewed, or why it cannot."""
     for item in checked:
         report = item.report
         rows = [(frame.function.replace("_", " "), _capability(report, frame)) for frame in report.frames]

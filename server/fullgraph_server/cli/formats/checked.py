@@ -1,4 +1,4 @@
-"""What a format is given, and what several of them say alike."""
+"""The input of the formats, and texts that several of them share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...workspace.workspace import Workspace
 
 @dataclass(frozen=True)
 class BaselineMatch:
-    """The findings of a report that are in the baseline, and that file as it was typed."""
+    """The findings of a report that are in the baseline, and that file's name as it was typed."""
 
     baseline: str
     findings: frozenset[Finding]
@@ -26,10 +26,10 @@ class Checked:
     report: Report
     workspace: Workspace
     known: BaselineMatch | None = None
-    """What of it is in the baseline, if there is one."""
+    """The findings that are in the baseline, if there is one."""
 
     def is_known(self, finding: Finding) -> bool:
-        """Whether a finding is in the baseline."""
+        """Tell whether a finding is in the baseline."""
         return self.known is not None and finding in self.known.findings
 
     @property
@@ -39,11 +39,11 @@ class Checked:
 
 
 def shown_path(filename: str) -> str:
-    """A path as a person would type it: relative to the current folder if it is below it."""
+    """Return a path relative to the current folder if it is below it, else unchanged."""
     folder = os.path.join(os.getcwd(), "")
     return filename[len(folder) :] if filename.startswith(folder) else filename
 
 
 def notes(finding: Finding) -> list[str]:
-    """The explanation and the hints."""
+    """Return the explanation and the hints."""
     return [note for note in (finding.explanation, *finding.hints) if note]

@@ -1,4 +1,4 @@
-"""What differs between two reports: text for people, JSON, and Markdown."""
+"""Comparisons of two reports as text, JSON, and Markdown."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def compared(before: Checked, after: Checked) -> Comparison:
 
 
 def write(comparison: Comparison, after: Checked, out: TextIO) -> None:
-    """Write text: what is new, with its code; what is gone; then numbers."""
+    """Write text: new findings with their code; findings that are gone; then numbers."""
     console = clean_console(out)
     if comparison.new:
         console.print(Text("New", "bold"))
@@ -56,15 +56,15 @@ def write_json(comparison: Comparison, after: Checked, out: TextIO) -> None:  # 
 
 
 def comparison_object(comparison: Comparison) -> dict[str, Any]:
-    """The comparison as JSON values; ``both`` are the findings of the newer report, with both counts."""
+    """Return the comparison as JSON; ``both`` has the findings of the newer report, with both counts."""
     return {
         "version": VERSION,
         "torch": dict(zip(("before", "after"), comparison.torch, strict=True)),
         "worse": comparison.worse,
-        "new": [_found(item) for item in comparison.new],
-        "gone": [_found(item) for item in comparison.gone],
+        "new": [_finding(item) for item in comparison.new],
+        "gone": [_finding(item) for item in comparison.gone],
         "both": [
-            {**_found(now), "count": {"before": old.finding.count, "after": now.finding.count}}
+            {**_finding(now), "count": {"before": old.finding.count, "after": now.finding.count}}
             for old, now in comparison.both
         ],
         "counts": _object(comparison.counts),
@@ -80,7 +80,7 @@ def comparison_object(comparison: Comparison) -> dict[str, Any]:
 # -- parts of JSON -----------------------------------------------------------------------------
 
 
-def _found(item: Fingerprinted) -> dict[str, Any]:
+def _finding(item: Fingerprinted) -> dict[str, Any]:
     return {**finding_object(item.finding), "path": item.fingerprint.path, "line": item.fingerprint.line}
 
 

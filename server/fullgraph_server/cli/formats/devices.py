@@ -1,4 +1,4 @@
-"""The GPUs that kernels can be previewed for: a table for people, or JSON."""
+"""The GPUs that kernels can be previewed for, as a text table or JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TITLES = ("name", "GPU", "compute capability", "SMs", "memory", "bandwidth")
 
 
 def write(out: TextIO) -> None:
-    """Write a line for each, the first of what ``--device`` takes."""
+    """Write a line for each GPU; its first column is the value for ``--device``."""
     rows = [
         (
             name,
@@ -31,8 +31,8 @@ def write(out: TextIO) -> None:
 
 
 def write_json(out: TextIO) -> None:
-    """Write an object for each; memory in bytes, bandwidth in bytes a second."""
-    found = [
+    """Write an object for each GPU; memory in bytes, bandwidth in bytes a second."""
+    objects = [
         {
             "name": name,
             "gpu": device.name,
@@ -44,4 +44,4 @@ def write_json(out: TextIO) -> None:
         }
         for name, device in DEVICES.items()
     ]
-    write_object(out, found, indent=2)
+    write_object(out, objects, indent=2)

@@ -18,7 +18,7 @@ _COMMANDS = {"error": "error", "warning": "warning", "information": "notice"}
 
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
-    """Write one command a finding that is in no baseline, and a notice for a run without data."""
+    """Write a command for each finding that is not in the baseline, and a notice for a dry run."""
     for checked in reports:
         if checked.report.dry is not None:
             words = f"{checked.target.label}: {devices.sentence(checked.report.dry)}"
@@ -38,7 +38,7 @@ def _command(finding: Finding) -> str:
 
 def _place(span: Span) -> dict[str, str | int]:
     place: dict[str, str | int] = {"file": shown_path(span.filename), "line": span.row}
-    if span.end_row == span.row:  # GitHub takes columns within one line only
+    if span.end_row == span.row:  # GitHub accepts columns only within one line
         place["col"] = span.column
     place["endLine"] = span.end_row
     if span.end_row == span.row:
@@ -47,7 +47,7 @@ def _place(span: Span) -> dict[str, str | int]:
 
 
 def _data(text: str) -> str:
-    """A text as GitHub reads it: only ends of lines are still such, written in its way."""
+    """Escape a text for a workflow command: line ends as ``%0A``, other control characters made visible."""
     return "%0A".join(visible(line).replace("%", "%25") for line in text.splitlines())
 
 

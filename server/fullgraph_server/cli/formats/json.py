@@ -1,4 +1,4 @@
-"""JSON: one object a target, each on a line of its own if there are several."""
+"""JSON: one object for each target, each on its own line if there are several."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ VERSION = 1
 
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
-    """Write each report as it comes."""
+    """Write each report as soon as it is complete."""
     for checked in reports:
         write_object(out, report_object(checked), indent=2 if targets == 1 else None)
         out.flush()
 
 
 def report_object(checked: Checked) -> dict[str, Any]:
-    """A report as JSON values. Rows and columns are 1-based, columns in characters."""
+    """Return a report as JSON values. Rows and columns are 1-based, columns in characters."""
     report = checked.report
     return {
         "version": VERSION,
@@ -46,7 +46,7 @@ def report_object(checked: Checked) -> dict[str, Any]:
 
 
 def finding_object(finding: Finding) -> dict[str, Any]:
-    """A finding as JSON values."""
+    """Return a finding as JSON values."""
     span = finding.span
     return {
         "kind": finding.kind,

@@ -1,4 +1,4 @@
-"""Text for people: what each graph became, launch by launch; the code itself goes into a folder."""
+"""Text: the kernel launches of each graph; the code itself goes into a folder."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from .text import print_finding
 
 _INDEX = "index.md"
 _MOST_SETTINGS = 4
-"""Of those that autotuning would try beside the one that is shown; the files name all of them."""
+"""The limit of autotuning's other candidates that are shown; the files have all of them."""
 
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO, folder: Path | None = None) -> None:  # noqa: ARG001
-    """Write each report as it comes, and its code into ``folder``, if there is one."""
+    """Write each report as soon as it is complete, and its code into ``folder``, if there is one."""
     console = clean_console(out)
     for checked in reports:
         report = checked.report
@@ -50,7 +50,7 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO, folder: Path | 
 
 
 def write_files(report: Report, folder: Path) -> None:
-    """Write all that the compiler made of each graph into a folder, with an index."""
+    """Write all artifacts of each graph into a folder, with an index."""
     lines = [f"# What torch.compile made of {escaped(report.target)}"]
     if report.dry is not None:
         lines += [
@@ -76,7 +76,7 @@ def write_files(report: Report, folder: Path) -> None:
 
 
 def dry_lines(report: Report) -> Iterator[str]:
-    """For a run without data: that it was one, and what it cannot tell."""
+    """Yield for a dry run a sentence that says so, and what it cannot determine."""
     if report.dry is not None:
         yield devices.sentence(report.dry)
         yield from (f"- {item}" for item in report.dry.unknown)
@@ -89,21 +89,21 @@ def _title(report: Report, compile_id: str, phase: str) -> str:
 
 
 def _lines(code: Code, report: Report) -> Iterator[str]:
-    """A line for each launch; below the first one of a kernel what became of it, if it was built.
+    """Yield a line for each launch, and below a kernel's first launch the result of its build, if any.
 
-    In a preview, what each call of a library function costs is told, too.
+    In a preview, each call of a library function has its cost, too.
     """
     rows = aligned([_row(launch) for launch in code.launches], "<<<")
     indent = " " * (max((len(_place(launch.spans)) for launch in code.launches), default=0) + 2)
-    told: set[str] = set()
+    described: set[str] = set()
     for launch, row in zip(code.launches, rows, strict=True):
         yield row
         if launch.built is None:
             previewed = report.dry is not None and report.dry.device
             words = [cost_words(launch.cost)] if previewed and launch.cost else []
         else:
-            words = [] if launch.name in told else list(launch_words(launch, _MOST_SETTINGS))
-            told.add(launch.name)
+            words = [] if launch.name in described else list(launch_words(launch, _MOST_SETTINGS))
+            described.add(launch.name)
         yield from (f"{indent}{line}" for line in words)
 
 
@@ -112,10 +112,10 @@ def _row(launch: Launch) -> tuple[str, str, str]:
 
 
 def _place(spans: Iterable[Span]) -> str:
-    """``model.py:7,8``; files with a comma and a blank between them."""
-    rows: dict[str, set[int]] = {}
+    """Write ``model.py:7,8``; several files are separated by a comma and a blank."""
+    rows_of: dict[str, set[int]] = {}
     for span in spans:
-        rows.setdefault(span.filename, set()).add(span.row)
+        rows_of.setdefault(span.filename, set()).add(span.row)
     return ", ".join(
-        f"{shown_path(name)}:{','.join(map(str, sorted(found)))}" for name, found in rows.items()
+        f"{shown_path(name)}:{','.join(map(str, sorted(rows)))}" for name, rows in rows_of.items()
     )

@@ -1,4 +1,4 @@
-"""Text for people: the ladder of stages of the program and of each graph, then what is at fault."""
+"""Text: the ladder of stages of the program and of each graph, then the stage at fault."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .text import print_finding
 
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
-    """Write each report as it comes."""
+    """Write each report as soon as it is complete."""
     console = clean_console(out)
     for checked in reports:
         report = checked.report
@@ -34,13 +34,13 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noq
             console.print(Text(verdict(report), "bold"))
         for finding in failures:
             if finding.fault and finding.minifiable:
-                words = as_typed(checked.target)
-                what = "Shrink it to a repro" if finding.has_graph else "Write a repro of it"
-                console.print(f"{what}: fullgraph minify {words} --failure {finding.fault}")
+                target = as_typed(checked.target)
+                purpose = "Shrink it to a repro" if finding.has_graph else "Write a repro of it"
+                console.print(f"{purpose}: fullgraph minify {target} --failure {finding.fault}")
 
 
 def _by_graph(report: Report) -> Iterator[tuple[str, list[StageChecked]]]:
-    """The stages of the whole program (its compile id is empty), then those of each graph."""
+    """Yield the stages of the whole program (its compile id is empty), then those of each graph."""
     stages = sorted(report.stages, key=lambda stage: stage.compile_id != "")
     order = {stage.compile_id: index for index, stage in reversed(list(enumerate(stages)))}
     stages.sort(key=lambda stage: order[stage.compile_id])

@@ -1,4 +1,4 @@
-"""Text for people: a table of what was tried, then what helps."""
+"""Text: a table of the recipes that were tried, then those that help."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .text import print_finding
 
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
-    """Write each report as it comes."""
+    """Write each report as soon as it is complete."""
     console = clean_console(out)
     for checked in reports:
         report = checked.report

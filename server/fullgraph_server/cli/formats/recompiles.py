@@ -1,4 +1,4 @@
-"""Text for people: each function that was compiled again, why, and from where; then what that comes to."""
+"""Text: each recompiled function with causes and callers, then a summary."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HELP = "help: "
 
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
-    """Write each report as it comes."""
+    """Write each report as soon as it is complete."""
     console = clean_console(out)
     for checked in reports:
         report = checked.report
@@ -43,13 +43,13 @@ def _lines(checked: Checked, profile: FunctionProfile, width: int | None) -> Ite
     yield Text.assemble((f"{shown_path(frame.filename)}:{frame.row} {frame.function}", "bold"))
     yield Text(f"  {cost(profile)}")
     yield Text("  causes", "bold")
-    told: set[str] = set()
+    printed: set[str] = set()
     for cause in profile.causes:
         words = what_changed(cause.finding.message)
         yield Text.assemble(_times(cause.count, digits), (words, "bold blue"))
         yield Text(indent + _code(checked, cause.finding.span))
-        for hint in dict.fromkeys(hint for hint in cause.finding.hints if hint not in told):
-            told.add(hint)
+        for hint in dict.fromkeys(hint for hint in cause.finding.hints if hint not in printed):
+            printed.add(hint)
             first, *others = wrapped(hint, len(indent + _HELP), width)
             yield Text(indent + _HELP + first)
             yield from (Text(" " * len(indent + _HELP) + line) for line in others)
@@ -61,10 +61,10 @@ def _lines(checked: Checked, profile: FunctionProfile, width: int | None) -> Ite
         yield Text(f"{indent}and {more} more")
     if profile.breaks:
         yield Text("  graph breaks", "bold")
-    for found in profile.breaks:
-        words = f"{found.finding.code} {found.finding.message}"
-        yield Text.assemble(_times(found.count, digits), (words, "bold yellow"))
-        yield Text(indent + _code(checked, found.finding.span))
+    for cause in profile.breaks:
+        words = f"{cause.finding.code} {cause.finding.message}"
+        yield Text.assemble(_times(cause.count, digits), (words, "bold yellow"))
+        yield Text(indent + _code(checked, cause.finding.span))
 
 
 def _times(count: int, digits: int) -> str:
@@ -72,7 +72,7 @@ def _times(count: int, digits: int) -> str:
 
 
 def _code(checked: Checked, span: Span) -> str:
-    """A place, with the line of code that is there."""
+    """Return a place with its line of code."""
     source = checked.workspace.source(span.filename)
     code = source.line(span.row).strip() if source else ""
     return f"{shown_path(span.filename)}:{span.row}  {code}".rstrip()

@@ -1,4 +1,4 @@
-"""SARIF 2.1.0, for code scanning: one run, with the findings of all targets.
+"""SARIF 2.1.0, for code scanning: one run with the findings of all targets.
 
 https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 """
@@ -25,12 +25,11 @@ _ROOT = "SRCROOT"
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
     """Write one log once all targets have run."""
-    done = list(reports)
-    write_object(out, log(done), indent=2)
+    write_object(out, log(list(reports)), indent=2)
 
 
 def log(reports: list[Checked]) -> dict[str, Any]:
-    """The log as JSON values."""
+    """Return the log as JSON values."""
     findings = [
         (checked, finding) for checked in reports for finding in checked.report.findings if not finding.of_run
     ]
@@ -60,9 +59,9 @@ def log(reports: list[Checked]) -> dict[str, Any]:
 
 
 def _invocation(reports: list[Checked]) -> dict[str, Any]:
-    """How the targets ran: what is of a run and of no line, and which of them ran without data.
+    """Describe how the targets ran: findings of a run without a line, and dry runs, as notifications.
 
-    A result would need a location: GitHub takes no file in which one has none.
+    They cannot be results: GitHub rejects files with a result that has no location.
     """
     notifications = [
         _notification(checked, _LEVELS[finding.severity], "\n".join([finding.message, *notes(finding)]))

@@ -1,4 +1,4 @@
-"""Text for people: each finding with the code that it is about, then one line that sums up."""
+"""Text: each finding with its source code, then a summary in one line."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ENDINGS = {
 
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
-    """Write the findings of each report as it comes, but for those in a baseline, and its summary."""
+    """Write the new findings of each report and its summary, as soon as it is complete."""
     console = clean_console(out)
     for checked in reports:
         for finding in checked.new_findings:
@@ -58,7 +58,7 @@ def print_finding(console: Console, checked: Checked, finding: Finding) -> None:
 
 
 def finding_lines(checked: Checked, finding: Finding, width: int | None) -> Iterator[Text]:
-    """The lines of one finding; its notes are wrapped to ``width`` columns, if given."""
+    """Yield the lines of one finding; its notes are wrapped to ``width`` columns, if given."""
     span, colour = finding.span, _COLOURS[finding.severity]
     if finding.of_run:
         yield Text.assemble((finding.severity, colour), ": ", (finding.message, "bold"))
@@ -82,7 +82,7 @@ def finding_lines(checked: Checked, finding: Finding, width: int | None) -> Iter
 
 
 def summary(report: Report) -> str:
-    """``2 graph breaks, 1 recompilation in 1 function (3 graphs, 0.6 s) - torch 2.13.0``."""
+    """Write ``2 graph breaks, 1 recompilation in 1 function (3 graphs, 0.6 s) - torch 2.13.0``."""
     counts: Counter[str] = Counter()
     for finding in report.findings:
         if finding.kind == "target-error" and finding.severity == "information":
@@ -91,22 +91,22 @@ def summary(report: Report) -> str:
     parts = [counted(counts[kind], *names) for kind, names in KIND_NAMES.items() if counts[kind]]
     graphs = sum(frame.graphs for frame in report.frames)
     if report.frames:
-        found = ", ".join(parts) or "no graph breaks, no recompilations"
-        found += f" in {counted(len(report.frames), 'function')}"
-        found += f" on {len(report.ranks)} ranks" if report.ranks else ""
-        found += f" ({counted(graphs, 'graph')}, {report.seconds:.1f} s)"
+        outcome = ", ".join(parts) or "no graph breaks, no recompilations"
+        outcome += f" in {counted(len(report.frames), 'function')}"
+        outcome += f" on {len(report.ranks)} ranks" if report.ranks else ""
+        outcome += f" ({counted(graphs, 'graph')}, {report.seconds:.1f} s)"
     else:
-        found = f"{', '.join([*parts, 'nothing was compiled'])} ({report.seconds:.1f} s)"
+        outcome = f"{', '.join([*parts, 'nothing was compiled'])} ({report.seconds:.1f} s)"
     ending = _ENDINGS.get(report.status or "")
-    return (f"{ending}: {found}" if ending else found) + run_words(report)
+    return (f"{ending}: {outcome}" if ending else outcome) + run_words(report)
 
 
 def run_words(report: Report) -> str:
-    """What is behind a summary: `` - torch 2.13.0``, then that it had no data, and changed no file, if so."""
-    told = [f"torch {report.torch}"] if report.torch else []
-    told += [devices.sentence(report.dry)] if report.dry else []
-    told += [devices.files_words(report.discarded)] if report.discarded else []
-    return "".join(f" - {words}" for words in told)
+    """Write the end of a summary: `` - torch 2.13.0``, and notes on a dry run and on discarded files."""
+    notes = [f"torch {report.torch}"] if report.torch else []
+    notes += [devices.sentence(report.dry)] if report.dry else []
+    notes += [devices.files_words(report.discarded)] if report.discarded else []
+    return "".join(f" - {note}" for note in notes)
 
 
 # -- the source --------------------------------------------------------------------------------
@@ -140,8 +140,8 @@ def _underline(source: SourceFile, span: Span, row: int) -> str:
 
 def _label(finding: Finding) -> str:
     kind = finding.kind.replace("-", " ") if finding.code != finding.kind else ""
-    what = "calls" if finding.kind == "late-compile" else "compilations"
-    times = f"in {finding.count} {what}" if finding.count > 1 and finding.kind != "recompile" else ""
+    noun = "calls" if finding.kind == "late-compile" else "compilations"
+    times = f"in {finding.count} {noun}" if finding.count > 1 and finding.kind != "recompile" else ""
     return " ".join(part for part in (kind, times) if part)
 
 
@@ -172,7 +172,7 @@ def _first_paragraph(text: str) -> str:
 
 
 def wrapped(line: str, indent: int, width: int | None) -> Sequence[str]:
-    """The lines of a note that stands so many columns from the left; one, where there is no width."""
+    """Wrap a line of a note that is indented by ``indent`` columns; without a width, keep it whole."""
     if width is None or width - indent < 30:
         return [line]
     lines = textwrap.wrap(line, width - indent, break_long_words=False, break_on_hyphens=False)
@@ -180,9 +180,9 @@ def wrapped(line: str, indent: int, width: int | None) -> Sequence[str]:
 
 
 def _other_calls(finding: Finding) -> str:
-    """The calls that led to the finding, where they say more than the module that holds it.
+    """Return the calls that led to the finding, one on each line, the innermost first.
 
-    One a line, the innermost first.
+    Empty if they are only the module that contains the finding.
     """
     own = next(
         (

@@ -1,4 +1,4 @@
-"""Text for people: how long a program takes with cold and warm caches, and where the time goes."""
+"""Text: the times of a program with cold and warm caches, and findings about compile time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KINDS = ("target-error", "compile-error", "capture-error", "cudagraph-skip", "p
 
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
-    """Write each report as it comes."""
+    """Write each report as soon as it is complete."""
     console = clean_console(out)
     for checked in reports:
         report = checked.report
@@ -31,7 +31,7 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noq
             for item in report.times
         ]
         if rows:
-            for line in aligned([("", "compiling", "in all", ""), *rows], "<>><"):
+            for line in aligned([("", "compiling", "total", ""), *rows], "<>><"):
                 console.print(Text(line))
             console.print()
         for finding in report.findings:
