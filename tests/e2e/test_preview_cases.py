@@ -69,9 +69,9 @@ def problems(facts: tuple[Fact, ...]) -> list[Fact]:
     return wrong if finished.status in ("finished", "exited") else [*wrong, finished]
 
 
-def test_the_corpus_is_large_enough() -> None:
+def test_the_corpus_is_large_enough(record_property: Callable[[str, object], None]) -> None:
     backward = sum(case.backward for case in CASES)
-    print(f"{len(CASES)} programs, {backward} with a backward graph")
+    record_property("ratio: previewed programs with a backward graph", (backward, len(CASES)))
     assert len(CASES) >= 60
     assert backward >= 40
     assert sum(bool(case.otherwise) for case in CASES) < 10
