@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 from forked import observe
 from fullgraph_compiler.compat.inductor_compat import import_inductor
 from fullgraph_compiler.facts import (
@@ -30,8 +31,12 @@ pytestmark = pytest.mark.preview
 
 @pytest.fixture(scope="module", autouse=True)
 def _warm() -> None:
-    """What each child would import, once."""
+    """Read all of torch and Triton once, as each child would do to name its kernels by their versions."""
+    from triton.runtime.cache import triton_key
+
     import_inductor()
+    torch._inductor.codecache.torch_key()
+    triton_key()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
