@@ -6,14 +6,23 @@ TORCH ?= torch==2.13.0+cpu
 TORCH_LATEST ?= torch==2.15.0
 SOURCES = compiler server scripts tests benchmarks
 # Tests wait for processes most of the time: two at a time.
-PYTEST = -m pytest -n 2 --dist worksteal
+PYTEST = -m pytest -n 2 --dist loadgroup
+SLOW = and not slow
 CODE_SERVER = .cache/code-server/node_modules/.bin/code-server
 
 export PATH := $(CURDIR)/.cache/node/node_modules/.bin:$(PATH)
 
-.PHONY: test test-latest lint unit pytest preview e2e vsix demo bench setup clean
+.PHONY: test test-all test-latest quick lint unit pytest preview e2e vsix demo bench setup clean
 
 test: lint vsix unit pytest preview e2e
+
+# More of the same, too, for half an hour.
+test-all: SLOW =
+test-all: test
+
+# Lint, and what needs neither torch nor an editor: for every change.
+quick: lint unit build/fullgraph.vsix
+	.venv/bin/python $(PYTEST) tests/server
 
 lint: .venv/ready node_modules/ready
 	.venv/bin/ruff check $(SOURCES)
@@ -25,11 +34,11 @@ unit: node_modules/ready
 	npm test --silent
 
 pytest: .venv/ready build/fullgraph.vsix
-	.venv/bin/python $(PYTEST) $(PYTEST_ARGS)
+	.venv/bin/python $(PYTEST) -m "not gpu and not preview $(SLOW)" $(PYTEST_ARGS)
 
 # Kernels for a GPU that is not there need a torch that is built for CUDA, as the newest one is.
 preview: .venv/ready .venv-latest/ready
-	.venv-latest/bin/python $(PYTEST) -m preview tests/compiler tests/e2e
+	.venv-latest/bin/python $(PYTEST) -m "preview $(SLOW)" tests/compiler tests/e2e
 
 e2e: .venv/ready .venv-latest/ready build/fullgraph.vsix .cache/code-server/ready .cache/chromium
 	npm run --silent e2e

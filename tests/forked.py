@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-import torch._dynamo  # one copy serves all children
+import torch
 from fullgraph_compiler.capture.run import run
 from fullgraph_compiler.facts import (
     Depth,
@@ -25,6 +25,7 @@ from fullgraph_compiler.facts import (
     from_json,
 )
 from fullgraph_compiler.files.protection import discard_files, is_wanted
+from in_child import in_child
 
 
 def observe(
@@ -37,25 +38,16 @@ def observe(
 ) -> tuple[Fact, ...]:
     """The facts of one run; ``TORCH_LOGS=recompiles`` goes into ``log``, if there is one.
 
-    Raises ``RuntimeError`` when the child dies before its end.
+    Raises ``AssertionError`` when the child dies before its end, or takes too long.
     """
-    reader, writer = os.pipe()
     with tempfile.TemporaryDirectory() as folder:
-        child = os.fork()
-        if child == 0:
-            os.close(reader)
-            request = RunRequest(1, program, depth, texts, switches=switches or Switches())
-            _run(request, cwd, writer, log, Path(folder))
-        os.close(writer)
-        with open(reader, encoding="utf-8") as stream:
-            facts = [fact for line in stream for fact in from_json(json.loads(line))]
-        _, status = os.waitpid(child, 0)
-    if status != 0:
-        raise RuntimeError(f"the child of {program} died with status {status}")
-    return tuple(facts)
+        request = RunRequest(1, program, depth, texts, switches=switches or Switches())
+        lines = in_child(lambda: _run(request, cwd, log, Path(folder)))
+    return tuple(fact for line in lines for fact in from_json(json.loads(line)))
 
 
-def _run(request: RunRequest, cwd: Path, writer: int, log: Path | None, folder: Path) -> None:
+def _run(request: RunRequest, cwd: Path, log: Path | None, folder: Path) -> list[str]:
+    """What a worker would send, line by line."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
@@ -64,15 +56,8 @@ def _run(request: RunRequest, cwd: Path, writer: int, log: Path | None, folder: 
     if log is not None:
         os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT), 2)
         torch._logging.set_logs(recompiles=True)
-    code = 1
-    try:
-        if is_wanted(request):
-            discard_files(request, folder)
-        with open(writer, "w", encoding="utf-8") as stream:
-            run(
-                request,
-                lambda facts: print(json.dumps(facts, default=as_object), file=stream, flush=True),
-            )
-        code = 0
-    finally:
-        os._exit(code)
+    if is_wanted(request):
+        discard_files(request, folder)
+    lines: list[str] = []
+    run(request, lambda facts: lines.append(json.dumps(facts, default=as_object)))
+    return lines

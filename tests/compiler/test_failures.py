@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -18,6 +21,7 @@ from fullgraph_compiler.compat import inductor_compat
 from fullgraph_compiler.facts import Fact, FaultLocated, MinifyRequest, ReproWritten, Script, StageChecked
 from fullgraph_compiler.minify.minifier import minify
 from fullgraph_compiler.processes.children import run_child
+from fullgraph_compiler.processes.gpu import has_gpu
 
 _FOLDER = Path(__file__).parents[1] / "cases"
 _PATIENCE, _PATIENCE_WITH_HANGS = 120.0, 15.0
@@ -30,7 +34,17 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.getbasetemp().parent / "kernels"
 
 
-@pytest.mark.parametrize("path", sorted(_FOLDER.glob("failures/*.py")), ids=lambda path: path.stem)
+def _programs() -> Iterator[Any]:
+    """All programs. One that fails at the same stage in the same way as one before it is slow."""
+    known = set()
+    for path in sorted(_FOLDER.glob("failures/*.py")):
+        expected = parse_failure(path, torch.__version__)
+        way = (expected.stage, expected.kind, expected.phase)
+        yield pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if way in known else [])
+        known.add(way)
+
+
+@pytest.mark.parametrize("path", list(_programs()))
 def test_failure(path: Path, cache: Path, tmp_path: Path) -> None:
     _check(path, cache, tmp_path)
 
@@ -76,10 +90,19 @@ def _minified(request: MinifyRequest, folder: Path) -> list[Fact]:
         return facts
 
     inductor_compat.prepare(request.cache)
+    _warm_up()
     ended = run_child(work, _SECONDS)
     assert ended.answered, ended
     found: list[Fact] = ended.answer
     return found
+
+
+@functools.cache
+def _warm_up() -> None:
+    """Do once what each minification would do for itself."""
+    if not has_gpu():
+        inductor_compat.warm_up_patterns()
+        inductor_compat.warm_up_cpp()
 
 
 def _run(repro: Path) -> str:

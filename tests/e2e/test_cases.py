@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -39,40 +40,14 @@ def found_in(report: Report, path: Path, severities: tuple[Severity, ...]) -> li
     return found
 
 
-class Score:
-    """How many expected findings were found, over the whole corpus."""
-
-    def __init__(self) -> None:
-        self.expected = self.on_line = self.with_id = self.programs = 0
-
-    def add(self, expected: list[Expectation], found: list[Expectation]) -> None:
-        lines = Counter(item.row for item in expected) & Counter(item.row for item in found)
-        ids = Counter((x.row, x.code) for x in expected) & Counter((x.row, x.code) for x in found)
-        self.programs += 1
-        self.expected += len(expected)
-        self.on_line += lines.total()
-        self.with_id += ids.total()
-
-
-@pytest.fixture(scope="module")
-def score(pytestconfig: pytest.Config) -> Score:
-    score = Score()
-    yield score
-    if score.programs:
-        line = (
-            f"graph-break corpus, torch {torch.__version__}, {score.programs} programs: "
-            f"{score.on_line}/{score.expected} on the right line, "
-            f"{score.with_id}/{score.expected} on it with the right id"
-        )
-        with pytestconfig.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
-            print(f"\n{line}")
-
-
 @pytest.mark.parametrize("path", GRAPH_BREAKS, ids=lambda path: path.stem)
-def test_graph_break(path: Path, score: Score, tmp_path: Path) -> None:
+def test_graph_break(path: Path, tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     expected = parse_expectations(path, torch.__version__)
     found = found_in(check(path, tmp_path), path, ("error", "warning"))
-    score.add(expected, found)
+    lines = Counter(item.row for item in expected) & Counter(item.row for item in found)
+    ids = Counter((x.row, x.code) for x in expected) & Counter((x.row, x.code) for x in found)
+    record_property("ratio: expected graph breaks on the right line", (lines.total(), len(expected)))
+    record_property("ratio: expected graph breaks there with the right id", (ids.total(), len(expected)))
     assert_same(found, expected)
 
 

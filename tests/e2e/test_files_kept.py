@@ -25,19 +25,30 @@ from fullgraph_compiler.facts import Script
 
 PROGRAMS = sorted((Path(__file__).parents[1] / "cases" / "files").glob("*.py"))
 _TOGETHER = 10
-BATCHES = [PROGRAMS[start : start + _TOGETHER] for start in range(0, len(PROGRAMS), _TOGETHER)]
 COMMAND = (sys.executable, "-c", "from fullgraph_server.cli import main; main()", "check", "--dry-run")
 _SECONDS = 120
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform != "linux", reason="the programs call what Linux alone has"),
-    pytest.mark.parametrize("programs", BATCHES, ids=lambda batch: f"{batch[0].stem}-{batch[-1].stem}"),
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the programs call what Linux alone has")
+
+
+def batches(programs: Sequence[Path], *marks: pytest.MarkDecorator) -> list[Any]:
+    """Programs that run in one command, as values of a parameter."""
+    parts = [programs[start : start + _TOGETHER] for start in range(0, len(programs), _TOGETHER)]
+    return [pytest.param(part, id=f"{part[0].stem}-{part[-1].stem}", marks=marks) for part in parts]
+
+
+every_program = pytest.mark.parametrize("programs", batches(PROGRAMS))
+_OTHERS = [program for number, program in enumerate(PROGRAMS) if number % 4]
+every_fourth_program = pytest.mark.parametrize(
+    "programs", [*batches(PROGRAMS[::4]), *batches(_OTHERS, pytest.mark.slow)]
+)
+"""The others are slow."""
 
 Judge = Callable[[Mapping[str, Any], bool], list[str]]
 """What is wrong with a report; the second argument is whether the program said that it came to its end."""
 
 
+@every_program
 def test_a_dry_run_keeps_every_file(
     programs: Sequence[Path], tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
@@ -46,6 +57,7 @@ def test_a_dry_run_keeps_every_file(
     assert failed == {}
 
 
+@every_fourth_program
 def test_guards_by_path_keep_every_file(
     programs: Sequence[Path], tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
@@ -54,6 +66,7 @@ def test_guards_by_path_keep_every_file(
     assert failed == {}
 
 
+@every_fourth_program
 def test_a_plain_run_loses_files_and_comes_to_its_end(programs: Sequence[Path], tmp_path: Path) -> None:
     torch.compile(torch.nn.Identity())  # imports TorchInductor, once for all children
     failed = {}

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import attrs
@@ -448,7 +448,11 @@ async def editor(lsp_client: Editor, tmp_path: Path, monkeypatch: pytest.MonkeyP
     ids=["model", "forms", "corners"],
 )
 async def test_every_hint_is_what_the_name_holds(
-    editor: Editor, tmp_path: Path, text: str, at_least: float
+    editor: Editor,
+    tmp_path: Path,
+    text: str,
+    at_least: float,
+    record_property: Callable[[str, object], None],
 ) -> None:
     file = tmp_path / "program.py"
     await asyncio.to_thread(file.write_text, text, "utf-8")
@@ -468,7 +472,8 @@ async def test_every_hint_is_what_the_name_holds(
         if all(item != "no tensor" for items in seen.values() for item in items) and "None" not in seen
     ]
     missing = [(place, text.splitlines()[place[0] - 1].strip()) for place in body if place not in hints]
-    print(f"{len(hints)} hints of {len(body)} places that hold tensors, {len(wrong)} wrong")
+    found = len(body) - len(missing)
+    record_property("ratio: places that hold tensors and have an inlay hint", (found, len(body)))
     print(textwrap.indent("\n".join(map(str, missing)), "  without: "))
     assert not wrong
     assert len(hints) >= at_least * len(body)

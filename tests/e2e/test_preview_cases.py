@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 from forked import observe
 from fullgraph_compiler.compat.inductor_compat import import_inductor
 from fullgraph_compiler.facts import (
@@ -30,8 +31,12 @@ pytestmark = pytest.mark.preview
 
 @pytest.fixture(scope="module", autouse=True)
 def _warm() -> None:
-    """What each child would import, once."""
+    """Read all of torch and Triton once, as each child would do to name its kernels by their versions."""
+    from triton.runtime.cache import triton_key
+
     import_inductor()
+    torch._inductor.codecache.torch_key()
+    triton_key()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -69,9 +74,9 @@ def problems(facts: tuple[Fact, ...]) -> list[Fact]:
     return wrong if finished.status in ("finished", "exited") else [*wrong, finished]
 
 
-def test_the_corpus_is_large_enough() -> None:
+def test_the_corpus_is_large_enough(record_property: Callable[[str, object], None]) -> None:
     backward = sum(case.backward for case in CASES)
-    print(f"{len(CASES)} programs, {backward} with a backward graph")
+    record_property("ratio: previewed programs with a backward graph", (backward, len(CASES)))
     assert len(CASES) >= 60
     assert backward >= 40
     assert sum(bool(case.otherwise) for case in CASES) < 10

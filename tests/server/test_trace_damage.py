@@ -20,8 +20,9 @@ BEGINS = re.compile(rb'V\d{4} [^\n]*?\] \{"(\w+)": ')
 LOG = b"".join(item for item in records(recorded()) if b'{"str": ' in item or FRAMES.search(item))
 """The records of the first frames: small, since it is read many thousand times."""
 RECORDS = records(LOG)
-MUTATIONS = 2_000
-"""Of each kind."""
+MUTATIONS = 200
+"""Of each kind, in each of the rounds: one by default, and the others are slow."""
+ROUNDS = [pytest.param(0), *(pytest.param(number, marks=pytest.mark.slow) for number in range(1, 10))]
 
 Mutation = Callable[[random.Random], bytes]
 
@@ -127,10 +128,13 @@ def untouched(opened: _Opened, project: Path) -> Iterator[None]:
     assert str(project.parent / "outside.py") not in opened.names
 
 
+@pytest.mark.parametrize("round_", ROUNDS)
 @pytest.mark.parametrize("mutate", KINDS, ids=lambda mutate: mutate.__name__)
 @pytest.mark.usefixtures("untouched")
-def test_every_readable_record_is_read_and_nothing_fails(mutate: Mutation, project: Path) -> None:
-    rng = random.Random(mutate.__name__)
+def test_every_readable_record_is_read_and_nothing_fails(
+    mutate: Mutation, round_: int, project: Path
+) -> None:
+    rng = random.Random(f"{mutate.__name__} {round_}")
     path = project.parent / "trace.log"
     for number in range(MUTATIONS):
         log = mutate(rng)

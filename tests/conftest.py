@@ -1,0 +1,14 @@
+"""How the tests are spread over processes."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist looks at the groups next
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a module together whose server is the same, so that it is started once."""
+    for item in items:
+        mark = item.get_closest_marker("asyncio")
+        if mark is not None and mark.kwargs.get("loop_scope") == "module":
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))

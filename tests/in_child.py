@@ -1,0 +1,52 @@
+"""Call a function in a forked child of this process, which has torch: what it does leaves nothing behind.
+
+Whatever compiles in the child does not import the compiler first: that takes longer than most tests do.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import traceback
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch._dynamo  # noqa: F401 - one copy serves all children
+from fullgraph_compiler.compat.inductor_compat import import_inductor
+from fullgraph_compiler.processes.children import run_child
+from fullgraph_compiler.worker.imports import warm_up
+
+SECONDS = 240
+"""How long a child may take: less than a test may, so that its end is told."""
+
+
+def in_child(function: Callable[[], Any]) -> Any:
+    """What the function returns, by way of JSON.
+
+    Raises ``AssertionError`` with the child's traceback, or with how it ended if it did not answer.
+    """
+    _warm()
+
+    def work() -> str:
+        try:
+            return json.dumps({"value": function()})
+        except BaseException:
+            return json.dumps({"error": traceback.format_exc()})
+
+    ended = run_child(work, SECONDS)
+    if not ended.answered:
+        raise AssertionError(f"no answer in {SECONDS} s" if ended.out_of_time else f"the child died: {ended}")
+    answer = json.loads(ended.answer)
+    if "error" in answer:
+        raise AssertionError(answer["error"])
+    return answer["value"]
+
+
+@functools.cache
+def _warm() -> None:
+    """Do once what each child would do for itself, as workers do before they are given a program."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of torch about itself
+        import_inductor()
+        warm_up()
