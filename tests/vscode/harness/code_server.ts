@@ -13,13 +13,17 @@ const SETTINGS = {
   "editor.hover.delay": 100,
   "editor.minimap.enabled": false,
   "extensions.ignoreRecommendations": true,
+  "files.autoSave": "off",
   "git.enabled": false,
+  // Not through the link to the virtual environment, which holds all of torch.
+  "search.followSymlinks": false,
   "security.workspace.trust.banner": "never",
   "security.workspace.trust.startupPrompt": "never",
   "telemetry.telemetryLevel": "off",
   "update.mode": "none",
   "window.commandCenter": false,
   "workbench.editor.empty.hint": "hidden",
+  "workbench.editor.restoreViewState": false,
   "workbench.reduceMotion": "on",
   "workbench.secondarySideBar.defaultVisibility": "hidden",
   "workbench.startupEditor": "none",
@@ -44,14 +48,10 @@ export interface CodeServer {
 }
 
 export async function startCodeServer(options: CodeServerOptions): Promise<CodeServer> {
-  const user = join(options.home, "User");
-  mkdirSync(user, { recursive: true });
-  const settings = {
-    ...SETTINGS,
+  writeSettings(options.home, {
     "security.workspace.trust.enabled": options.restricted === true,
     ...options.settings,
-  };
-  writeFileSync(join(user, "settings.json"), JSON.stringify(settings, undefined, 2));
+  });
   const child = spawn(
     CODE_SERVER,
     [
@@ -79,6 +79,14 @@ export async function startCodeServer(options: CodeServerOptions): Promise<CodeS
       await exited;
     },
   };
+}
+
+/** Writes the user's settings, which open windows take over within a moment. */
+export function writeSettings(home: string, settings: Readonly<Record<string, unknown>>): void {
+  const user = join(home, "User");
+  mkdirSync(user, { recursive: true });
+  const all = { ...SETTINGS, ...settings };
+  writeFileSync(join(user, "settings.json"), JSON.stringify(all, undefined, 2));
 }
 
 /** The environment without what a VS Code around the tests, or an active environment, would bring. */
