@@ -18,7 +18,7 @@ scenario(
   "a file outside of the folder is analyzed, an untitled one has to be saved",
   async (scene) => {
     scene.write({ "outside.py": TOY });
-    const window = await scene.enter({}, { "files.defaultLanguage": "python" });
+    const window = await scene.enter();
     await window.palette("File: Open File...");
     await window.enterPath(join(scene.folder, "outside.py"), "OK");
     await window.shows("outside.py");
@@ -35,9 +35,10 @@ scenario(
 
 scenario("settings of the wrong type are told, and as good as none", async (scene) => {
   const settings = { "fullgraph.interpreter": 7, "fullgraph.timeout": "soon" };
-  const window = await scene.enter({ ".vscode/settings.json": JSON.stringify(settings) });
+  const folder = scene.workspace({ ".vscode/settings.json": JSON.stringify(settings) });
+  const window = await scene.open({ open: folder });
   await window.openFile("toy.py");
-  await expect.poll(() => window.status()).toContain(join(scene.sharedFolder, ".venv"));
+  await expect.poll(() => window.status()).toContain(join(folder, ".venv"));
   await scene.picture("wrong-settings");
   await expect
     .poll(async () => (await window.messages()).toSorted())

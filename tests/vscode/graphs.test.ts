@@ -84,10 +84,7 @@ async function besideItsMark({ editor }: Window): Promise<boolean> {
 }
 
 scenario("the gutter tells which graph a line is in, and what ran eagerly", async (scene) => {
-  const window = await scene.enter(
-    { "model.py": PROGRAM },
-    { "debug.allowBreakpointsEverywhere": true },
-  );
+  const window = await scene.enter({ "model.py": PROGRAM });
   await window.openFile("model.py");
   await window.palette("Fullgraph: Analyze This File");
   await expect.poll(() => gutter(window), { timeout: LONG }).toEqual(MARKS);

@@ -1,13 +1,9 @@
 import { expect } from "vitest";
 import { LONG, PRODUCT } from "./harness/examples.ts";
-import { VENV_LATEST } from "./harness/paths.ts";
 import { scenario } from "./harness/scene.ts";
 
 scenario("a line, its Triton kernel and its PTX, for a GPU that is not there", async (scene) => {
-  const window = await scene.enter(
-    { "model.py": PRODUCT },
-    { "fullgraph.previewPython": VENV_LATEST },
-  );
+  const window = await scene.enter({ "model.py": PRODUCT });
   await window.openFile("model.py");
   // Three columns need room.
   await window.palette("View: Toggle Primary Side Bar Visibility");

@@ -7,7 +7,9 @@ import { scenario } from "./harness/scene.ts";
 const [PRINT, BRANCH] = BREAKS;
 
 scenario("typing runs the target on the unsaved text", async (scene) => {
-  const window = await scene.enter({}, { "fullgraph.runOn": "type" });
+  const folder = scene.workspace();
+  const settings = { "fullgraph.runOn": "type" };
+  const window = await scene.open({ open: folder, settings });
   await window.openFile("toy.py");
   await window.palette("Fullgraph: Analyze This File");
   await expect.poll(() => window.squiggles()).toEqual(BREAKS);
@@ -17,7 +19,7 @@ scenario("typing runs the target on the unsaved text", async (scene) => {
     .poll(() => window.lenses())
     .toContainEqual(expect.stringMatching(/^2 graphs · 1 break · \d+ guards · [\d.]+ s$/));
   await expect.poll(() => window.squiggles()).toEqual([BRANCH]);
-  expect(readFileSync(join(scene.sharedFolder, "toy.py"), "utf8")).toContain("print(");
+  expect(readFileSync(join(folder, "toy.py"), "utf8")).toContain("print(");
   await scene.picture("unsaved");
 });
 

@@ -48,10 +48,14 @@ export interface CodeServer {
 }
 
 export async function startCodeServer(options: CodeServerOptions): Promise<CodeServer> {
-  writeSettings(options.home, {
+  const user = join(options.home, "User");
+  mkdirSync(user, { recursive: true });
+  const settings = {
+    ...SETTINGS,
     "security.workspace.trust.enabled": options.restricted === true,
     ...options.settings,
-  });
+  };
+  writeFileSync(join(user, "settings.json"), JSON.stringify(settings, undefined, 2));
   const child = spawn(
     CODE_SERVER,
     [
@@ -79,14 +83,6 @@ export async function startCodeServer(options: CodeServerOptions): Promise<CodeS
       await exited;
     },
   };
-}
-
-/** Writes the user's settings, which open windows take over within a moment. */
-export function writeSettings(home: string, settings: Readonly<Record<string, unknown>>): void {
-  const user = join(home, "User");
-  mkdirSync(user, { recursive: true });
-  const all = { ...SETTINGS, ...settings };
-  writeFileSync(join(user, "settings.json"), JSON.stringify(all, undefined, 2));
 }
 
 /** The environment without what a VS Code around the tests, or an active environment, would bring. */

@@ -7,7 +7,7 @@ import { inject, test } from "vitest";
 import { openWindow, type Shown } from "./browser.ts";
 import { startCodeServer, type CodeServer } from "./code_server.ts";
 import { ARTEFACTS } from "./paths.ts";
-import { discard, enter } from "./shared_window.ts";
+import { discard, takeWindow } from "./shared_window.ts";
 import type { Window } from "./window.ts";
 import { fillWorkspace, writeFiles, type Files } from "./workspace.ts";
 
@@ -44,14 +44,16 @@ export class Scene {
   /** Starts an editor of its own, for what needs a start: at most one in a scene. */
   async open(options: OpenOptions = {}): Promise<Window> {
     const { open, file, extensions = inject("extensions"), ...rest } = options;
-    this.#server = await startCodeServer({ home: this.home, extensions, ...rest });
+    const home = join(this.folder, "user data");
+    this.#server = await startCodeServer({ home, extensions, ...rest });
     this.#window = await openWindow(this.#server.url, { open, file });
     return this.#window;
   }
 
   /** Takes the window that is shared, with these files beside the examples in its workspace. */
-  async enter(files: Files = {}, settings: OpenOptions["settings"] = {}): Promise<Window> {
-    this.#window = await enter(inject("shared"), files, settings);
+  async enter(files: Files = {}): Promise<Window> {
+    this.#window = await takeWindow(inject("shared"), files);
+    await this.#window.putBack();
     return this.#window;
   }
 
@@ -60,10 +62,9 @@ export class Scene {
     return inject("shared").folder;
   }
 
+  /** The user data of the editor. */
   get home(): string {
-    return this.#server === undefined && this.#window !== undefined
-      ? inject("shared").home
-      : join(this.folder, "user data");
+    return this.#server === undefined ? inject("shared").home : join(this.folder, "user data");
   }
 
   /** The process of the code-server. */

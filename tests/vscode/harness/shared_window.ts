@@ -3,9 +3,17 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openWindow } from "./browser.ts";
-import { startCodeServer, writeSettings, type CodeServer } from "./code_server.ts";
+import { startCodeServer, type CodeServer } from "./code_server.ts";
+import { VENV_LATEST } from "./paths.ts";
 import { PUT_BACK, type Window } from "./window.ts";
 import { fillWorkspace, type Files } from "./workspace.ts";
+
+/** What single scenarios need, and the others do not notice. */
+const SETTINGS = {
+  "debug.allowBreakpointsEverywhere": true,
+  "files.defaultLanguage": "python",
+  "fullgraph.previewPython": VENV_LATEST,
+};
 
 /** The code-server of the shared window, as the setup provides it to the tests. */
 export interface SharedServer {
@@ -24,38 +32,19 @@ export async function startSharedServer(
   const home = join(root, "user data");
   mkdirSync(join(home, "User"), { recursive: true });
   writeFileSync(join(home, "User/keybindings.json"), JSON.stringify([PUT_BACK]));
-  const server = await startCodeServer({ home, extensions });
-  const { url, pid } = server;
-  return {
-    server,
-    shared: { url, pid, home, folder: join(root, "Übungen λ mit torch", "examples") },
-  };
+  const server = await startCodeServer({ home, extensions, settings: SETTINGS });
+  const folder = join(root, "Übungen λ mit torch", "examples");
+  return { server, shared: { url: server.url, pid: server.pid, home, folder } };
 }
 
 let window: Window | undefined;
-let entered = 0;
 
-/** The shared window with a workspace of these files and the examples, and these user settings. */
-export async function enter(
-  shared: SharedServer,
-  files: Files,
-  settings: Readonly<Record<string, unknown>>,
-): Promise<Window> {
-  if (window?.page.isClosed() === false) {
-    await window.putBack();
-  }
-  fillWorkspace(shared.folder, files);
-  // The settings have taken effect once the title, which is one of them, has.
-  const title = `scenario ${++entered}`;
-  writeSettings(shared.home, {
-    "security.workspace.trust.enabled": false,
-    ...settings,
-    "window.title": title,
-  });
+/** The window as the last scenario has left it, or a new one; its workspace has the examples and these files. */
+export async function takeWindow({ url, folder }: SharedServer, files: Files): Promise<Window> {
+  fillWorkspace(folder, files);
   if (window?.page.isClosed() !== false) {
-    window = await openWindow(shared.url, { open: shared.folder });
+    window = await openWindow(url, { open: folder });
   }
-  await window.page.waitForFunction((wanted) => document.title.includes(wanted), title);
   return window;
 }
 

@@ -19,6 +19,7 @@ export const PUT_BACK = {
       "workbench.debug.viewlet.action.removeAllBreakpoints",
       "fullgraph.stopAll",
       "fullgraph.clearAll",
+      "fullgraph.refreshTargets",
       "notifications.clearAll",
     ],
   },
