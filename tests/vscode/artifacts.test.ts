@@ -3,7 +3,7 @@ import { LONG, PRODUCT } from "./harness/examples.ts";
 import { scenario } from "./harness/scene.ts";
 
 scenario("each form that a graph took opens from the tree, and is followed", async (scene) => {
-  const window = await scene.open({ open: scene.workspace({ "model.py": PRODUCT }, "examples") });
+  const window = await scene.enter({ "model.py": PRODUCT });
   await window.openFile("model.py");
   await window.palette("Fullgraph: Open Generated Kernels");
   await window.quickRows.first().waitFor({ timeout: LONG });
