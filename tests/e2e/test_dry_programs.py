@@ -155,7 +155,10 @@ ENDS = {
     "a tensor times a number": ("torch.randn(3) * torch.randn(3).sum().item()", "the value of a tensor"),
     "a number of Python": ("float(torch.randn(3).sum().item())", "the value of a tensor"),
     "NumPy": ("torch.randn(3).numpy().sum()", "the elements of a tensor (`numpy()`)"),
-    "an array of NumPy": ("import numpy; numpy.asarray(torch.randn(3))", "the elements of a tensor (`numpy()`)"),
+    "an array of NumPy": (
+        "import numpy; numpy.asarray(torch.randn(3))",
+        "the elements of a tensor (`numpy()`)",
+    ),
     "a part of an array": ("torch.randn(3).numpy()[0]", "the elements of a tensor (`numpy()`)"),
     "a number for compiled code": (
         "torch.compile(lambda x, y: x + y)(torch.ones(3), torch.randn(3).sum().item())",
