@@ -82,7 +82,7 @@ async def test_the_next_run_is_an_ordinary_one(editor: Editor) -> None:
     first = await editor.command("fullgraph.recompiles", editor.target)
     await editor.command("fullgraph.run", editor.target)
     assert told(editor) == "recompiled: `flag` was True, is now False"
-    assert (await page(editor, first["document"])).startswith("The last run of this target was no profile")
+    assert (await page(editor, first["document"])).startswith("The last run of this target did not profile")
     second = await editor.command("fullgraph.recompiles", editor.target)
     assert second["document"] != first["document"], "an editor would show the text that it has kept"
     assert await page(editor, first["document"]) == await page(editor, second["document"])

@@ -9,7 +9,7 @@ scenario("in Restricted Mode nothing runs until trust is granted", async (scene)
   await window.openView("Fullgraph");
   await expect
     .poll(() => window.welcome())
-    .toContain("In Restricted Mode nothing of this workspace is run");
+    .toContain("In Restricted Mode Fullgraph runs nothing of this workspace");
   await expect.poll(() => window.status()).toContain("Restricted Mode");
   await window.palette("Fullgraph: Analyze This File");
   await expect

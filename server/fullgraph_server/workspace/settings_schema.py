@@ -56,17 +56,17 @@ EDITOR = (
     Setting(
         "runOn",
         choice(
-            Option("manual", "Never: only the command runs it."),
+            Option("manual", "Never: only on command."),
             Option("save", "When a file that it imported is saved."),
             Option(
                 "type",
-                "When a file that it imported is saved, and also while you type in one: on the unsaved "
-                "text, as soon as it parses.",
+                "When a file that it imported is saved, and while you type in one: it runs the unsaved text "
+                "as soon as that parses.",
             ),
             quoted=False,
         ),
-        "When a target that has run once runs again by itself. **Turn Off Run on Save** in the targets view "
-        "keeps a single target from it.",
+        "When a target that has run once runs again automatically. **Turn Off Run on Save** in the targets "
+        "view excludes a single target.",
         default="save",
         scope="resource",
     ),
@@ -80,14 +80,14 @@ EDITOR = (
     Setting(
         "timeout",
         number("seconds"),
-        "Seconds that a run may take.",
+        "The time limit of a run, in seconds.",
         "`timeout` of the target or of `[tool.fullgraph]` in pyproject.toml, else 60",
         scope="resource",
     ),
     Setting(
         "memory",
         number("GiB"),
-        "GiB of memory that a run may use, with the processes that it starts. On Linux only.",
+        "The memory limit of a run with the processes that it starts, in GiB. On Linux only.",
         "`memory` of `[tool.fullgraph]` in pyproject.toml, else three quarters of the machine's",
         scope="resource",
     ),
@@ -95,7 +95,7 @@ EDITOR = (
         "graphMarks",
         FLAG,
         "Whether the gutter shows which graph each line belongs to: a bar in the colour of its graph, and a "
-        "dotted grey one for what ran eagerly. A line without a bar adds nothing to a graph.",
+        "dotted grey one for lines that ran eagerly. A line without a bar adds nothing to a graph.",
         default=True,
         scope="window",
         client_only=True,
@@ -143,13 +143,13 @@ PROJECT = (
     Setting(
         "timeout",
         number("seconds"),
-        "Seconds that a run may take.",
+        "The time limit of a run, in seconds.",
         "60 in an editor, no limit on the command line",
     ),
     Setting(
         "memory",
         number("GiB"),
-        "GiB of memory that a run may use, with the processes that it starts. On Linux only.",
+        "The memory limit of a run with the processes that it starts, in GiB. On Linux only.",
         "three quarters of the machine's",
     ),
     Setting(
@@ -176,7 +176,12 @@ TARGET = (
     Setting("ranks", WHOLE, "How many processes a `torchrun` target has.", default=2),
     Setting("cwd", TEXT, "The folder in which the program runs.", "the project's"),
     Setting("env", STRING_TABLE, "Variables that are added to the program's environment.", "none"),
-    Setting("timeout", number("seconds"), "Seconds that a run may take.", "`timeout` of `[tool.fullgraph]`"),
+    Setting(
+        "timeout",
+        number("seconds"),
+        "The time limit of a run, in seconds.",
+        "`timeout` of `[tool.fullgraph]`",
+    ),
 )
 """One of ``[[tool.fullgraph.targets]]``, which also has its own :data:`SWITCHES`."""
 
