@@ -1,4 +1,4 @@
-"""The private names of TorchInductor that make it compile, and say how.
+"""The private names of TorchInductor that this package touches: :mod:`.torch_compat` has all others.
 
 Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
 """
