@@ -1,6 +1,7 @@
 """The private names of torch behind tensors without data, which have a size, a dtype and a device only.
 
-Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
+As :mod:`.torch_compat`: each entry says where torch keeps it and in which of the supported versions (2.11 to
+2.15) it was read.
 """
 
 from __future__ import annotations

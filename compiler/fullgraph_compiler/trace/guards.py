@@ -93,12 +93,12 @@ def split_place(text: str) -> tuple[str, Place | None]:
     if not marker:
         return text.strip(), None
     # The comment is the source line, which can hold "#" itself, then the place.
-    found = None
-    for found in _PLACE.finditer(f" # {comment}"):  # noqa: B007 - the last one is the place
+    place = None
+    for place in _PLACE.finditer(f" # {comment}"):  # noqa: B007 - the last one is the place
         pass
-    if found is None:
+    if place is None:
         return text.strip(), None
-    return code.strip(), Place(found["file"], int(found["row"]), found["function"])
+    return code.strip(), Place(place["file"], int(place["row"]), place["function"])
 
 
 def state_change(flags: str, before: str, after: str) -> tuple[str, str]:

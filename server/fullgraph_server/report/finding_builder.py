@@ -10,7 +10,7 @@ from .model import Finding
 
 @dataclass(slots=True)
 class FindingBuilder:
-    """Gathers what facts tell about one finding."""
+    """A finding, and what several facts add to it."""
 
     finding: Finding
     compile_ids: set[str] = field(default_factory=set)
@@ -33,6 +33,6 @@ def finished(builder: FindingBuilder) -> Finding:
 
 
 def by_place(finding: Finding) -> tuple[str, int, int, str, str]:
-    """The order in which findings are told."""
+    """Return the sort key of a finding: by file and place."""
     span = finding.span
     return (span.filename, span.row, span.column, finding.code, finding.message)

@@ -290,7 +290,7 @@ _BUILD: Final[dict[type, Callable[[_FindingFacts, Any], FindingBuilder | None]]]
     ProgramRaised: _FindingFacts._program_raised,
     TargetProblem: _FindingFacts._target_problem,
 }
-"""What builds the finding of a fact that is one by itself."""
+"""The builders of findings, by the type of the fact."""
 
 
 def _of_type(facts: Sequence[Fact], kind: type[_T]) -> Iterator[_T]:

@@ -46,10 +46,10 @@ class _Group:
 
 
 def late_compilation_verdict(report: Report) -> str:
-    """What a run that was frozen after its warm-up came to."""
-    missed = [finding for finding in report.findings if finding.kind == "late-compile"]
-    calls, places = sum(finding.count for finding in missed), len({finding.span for finding in missed})
-    if not missed:
+    """Write in one sentence what a run found that may not compile after its warm-up."""
+    late = [finding for finding in report.findings if finding.kind == "late-compile"]
+    calls, places = sum(finding.count for finding in late), len({finding.span for finding in late})
+    if not late:
         problem = next((finding for finding in report.findings if finding.severity == "error"), None)
         if problem is not None and report.status not in ("finished", "exited"):
             return problem.message
@@ -79,7 +79,7 @@ class Recompilations:
                 self._constants[fact.compile_id].append(fact)
 
     def builders(self) -> Iterator[FindingBuilder]:
-        """A finding for each property of a value that changed."""
+        """Build a finding for each property of a value that changed."""
         groups: dict[tuple[object, ...], _Group] = {}
         for fact in self._facts:
             if isinstance(fact, Recompile):
@@ -104,7 +104,7 @@ class Recompilations:
             yield FindingBuilder(finding, set(group.failures))
 
     def late_compilations(self) -> Iterator[FindingBuilder]:
-        """A finding for each call that would have been compiled after the warm-up, at the call."""
+        """Build a finding for each call that would have been compiled after the warm-up, at the call."""
         groups: dict[tuple[Span | None, str, object], list[tuple[LateCompilation, GuardFailure | None]]] = {}
         for fact in self._facts:
             if isinstance(fact, LateCompilation):
@@ -134,19 +134,19 @@ class Recompilations:
             )
 
     def causes(self, limit: RecompileLimit) -> list[GuardFailure]:
-        """Why a frame was compiled so often: what each of its recompilations tells that is new."""
+        """List why a frame was compiled so often: the new cause of each of its recompilations."""
         frame = frame_of(limit.compile_id)
         again = [
             fact for fact in self._facts if isinstance(fact, Recompile) and frame_of(fact.compile_id) == frame
         ]
-        told = [(fact.failures, fact.compile_id) for fact in again]
-        told.append((limit.failures, limit.compile_id))
-        return [self.completed(*item)[-1] for item in told if item[0]]
+        reasons = [(fact.failures, fact.compile_id) for fact in again]
+        reasons.append((limit.failures, limit.compile_id))
+        return [self.completed(*item)[-1] for item in reasons if item[0]]
 
     def completed(self, failures: tuple[GuardFailure, ...], compile_id: str) -> Sequence[GuardFailure]:
-        """Why a frame was compiled as this one, with all that the guards around tell.
+        """Complete the failed guards that led to a compilation by what the installed guards say.
 
-        Every earlier compilation has a failure: the last one tells what is new.
+        Every earlier compilation has a failure: the last one says what is new.
         """
         key = (compile_id, failures)
         if key not in self._completed:
@@ -156,19 +156,19 @@ class Recompilations:
     def _complete(self, failures: Iterable[GuardFailure], compile_id: str) -> Iterator[GuardFailure]:
         for failure in sorted(failures, key=lambda failure: compile_number(failure.compile_id)):
             before, after = self.guards[failure.compile_id], self.guards[compile_id]
-            found = completed(failure, before, after)
-            condition = condition_behind(found, self._conditions[failure.compile_id])
+            failure = completed(failure, before, after)
+            condition = condition_behind(failure, self._conditions[failure.compile_id])
             if condition is not None:
-                kind = found.kind if found.source else advice.RELATION
-                found = replace(found, stack=condition.stack, kind=kind)
+                kind = failure.kind if failure.source else advice.RELATION
+                failure = replace(failure, stack=condition.stack, kind=kind)
             # Torch tries a dynamic size the second time, which the code may turn into a number again.
             constants = (*self._constants[failure.compile_id], *self._constants[compile_id])
-            if specialization_behind(found, constants) is not None:
-                found = replace(found, kind=advice.SPECIALIZED)
-            yield found
+            if specialization_behind(failure, constants) is not None:
+                failure = replace(failure, kind=advice.SPECIALIZED)
+            yield failure
 
     def _place(self, compile_id: str, failure: GuardFailure) -> Place:
-        """The guarded name where it was first needed; in the function's parameters if that is not known."""
+        """Find where the guarded name was first needed; its place in the parameters if that is not known."""
         stack = failure.stack or self._guard_stack(failure)
         own = self._places.own_frame(compile_id)
         contains = self._workspace.contains

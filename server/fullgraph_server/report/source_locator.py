@@ -56,17 +56,17 @@ class Places:
         self.functions: dict[str, Function] = {}
 
     def index(self, fact: Fact) -> None:
-        """Learn of a frame that a fact tells of."""
+        """Note the frame that a fact is about."""
         if isinstance(fact, FrameStarted):
-            known = self._started.get(fact.compile_id)
-            if known is None or not known.stack:
+            started = self._started.get(fact.compile_id)
+            if started is None or not started.stack:
                 self._started[fact.compile_id] = fact
         if isinstance(fact, (FrameStarted, FrameCompiled, FrameSkipped, RecompileLimit)):
             function = Function(fact.filename, fact.function, fact.row)
             self.functions.setdefault(fact.compile_id, function)
 
     def place(self, stack: Stack, compile_id: str) -> Place:
-        """The innermost frame of the user's own; of library calls, only those below it are kept."""
+        """Return the innermost frame of the user's own; of library calls, only those below it are kept."""
         full = self.full_stack(stack, compile_id)
         if not full:
             return Place(Span(self._filename, 1, 1, 1, 1), (), None)
@@ -78,7 +78,7 @@ class Places:
         return Place(self.span(full[index]), calls, library)
 
     def full_stack(self, stack: Stack, compile_id: str) -> Stack:
-        """The calls that led to the frame, then the fact's own, or the frame itself if it has none."""
+        """Return the calls that led to the frame, then the fact's own, or the frame itself if it has none."""
         stack = stack or self.own_frame(compile_id)
         started = self._started.get(compile_id)
         if started and started.stack and stack and not _same_call(started.stack[0], stack[0]):
@@ -86,13 +86,13 @@ class Places:
         return stack
 
     def traced_stack(self, stack: Stack, compile_id: str) -> Stack:
-        """Those calls of a fact's stack that were made in the frame, from the frame itself on."""
+        """Return those calls of a fact's stack that were made in the frame, from the frame itself on."""
         started = self._started.get(compile_id)
         around = len(started.stack) if started and stack else 0
         return self.full_stack(stack, compile_id)[around:] if stack else ()
 
     def own_frame(self, compile_id: str) -> Stack:
-        """The compiled function as a frame that stands on its name."""
+        """Return the compiled function as a frame that stands on its name."""
         function = self.functions.get(compile_id)
         if function is None:
             return ()
@@ -112,7 +112,7 @@ class Places:
         )
 
     def span(self, frame: StackFrame, name: str = "") -> Span:
-        """The range of a frame, or of ``name`` in it if it stands there."""
+        """Return the range of a frame, or of ``name`` in it if it stands there."""
         key = (frame, name)
         span = self._spans.get(key)
         if span is None:
@@ -122,23 +122,23 @@ class Places:
         return span
 
     def name_span(self, stack: Stack, source: str) -> Span | None:
-        """Where a guarded expression stands in the innermost own frame of a stack."""
+        """Find a guarded expression in the innermost own frame of a stack."""
         frame = self._innermost_own(stack)
         return None if frame is None else self.span(frame, written_name(source))
 
     def own_span(self, stack: Stack) -> Span | None:
-        """The innermost code of a stack that is the user's own."""
+        """Return the innermost code of a stack that is the user's own."""
         frame = self._innermost_own(stack)
         return self.span(frame) if frame else None
 
     def callers(self, stack: Stack) -> tuple[Span, ...]:
-        """The calls of a stack that are in the user's own code, but for the innermost one, from there on."""
-        known = self._callers.get(stack)
-        if known is None:
+        """Return the calls of a stack in the user's own code, from the last but one outwards."""
+        callers = self._callers.get(stack)
+        if callers is None:
             own = [frame for frame in stack if self._workspace.contains(frame.filename)]
             rows = ((frame.filename, frame.row) for frame in reversed(own[:-1]))
-            known = self._callers[stack] = tuple(Span(name, row, 1, row, 1) for name, row in rows)
-        return known
+            callers = self._callers[stack] = tuple(Span(name, row, 1, row, 1) for name, row in rows)
+        return callers
 
     def _innermost_own(self, stack: Stack) -> StackFrame | None:
         return next((frame for frame in reversed(stack) if self._workspace.contains(frame.filename)), None)

@@ -1,4 +1,4 @@
-"""What a run tells of speed: findings about what costs it, and the compilations of a run one by one.
+"""Speed: findings about what costs it, and the compilations of a run one by one.
 
 Only runs that went as deep as generated code say something of it: the fast loop stays as it is.
 """
@@ -82,16 +82,16 @@ class MakeFinding(Protocol):
 
 
 def speed_builders(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
-    """A finding for each thing that costs speed, and for the time that compiling takes."""
+    """Build a finding for each thing that costs speed, and for the time that compiling takes."""
     for fact in facts:
         if isinstance(fact, PerformanceHint):
-            found = finding("perf-hint", "information", fact.message, fact.stack, fact.compile_id)
-            yield FindingBuilder(found, {fact.compile_id})
+            hint = finding("perf-hint", "information", fact.message, fact.stack, fact.compile_id)
+            yield FindingBuilder(hint, {fact.compile_id})
         elif isinstance(fact, CudagraphSkip):
             reason = fact.reason.removeprefix("skipping cudagraphs due to ")
             message = f"does not run as a CUDA graph: {messages.first_line(reason)}"
             hints = cudagraph_hints(reason)
-            found = finding(
+            skip = finding(
                 "cudagraph-skip",
                 "warning",
                 message,
@@ -100,7 +100,7 @@ def speed_builders(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Find
                 hints=hints,
                 text=fact.reason,
             )
-            yield FindingBuilder(found, {fact.compile_id})
+            yield FindingBuilder(skip, {fact.compile_id})
     if any(isinstance(fact, CodeGenerated) for fact in facts):
         yield from _small_graphs(facts, finding)
     yield from _compile_times(facts, finding)
@@ -109,7 +109,7 @@ def speed_builders(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Find
 def compilations(
     facts: Sequence[Fact], places: Places, recompilations: Recompilations
 ) -> tuple[Compilation, ...]:
-    """All compilations of frames, in their order."""
+    """List all compilations of frames, in their order."""
     reasons = {
         fact.compile_id: messages.change(recompilations.completed(fact.failures, fact.compile_id)[-1:])
         for fact in facts
@@ -126,7 +126,7 @@ def compilations(
             function=fact.function,
             span=places.place((), compile_id).span,
             start=steps[compile_id].start if compile_id in steps else 0.0,
-            # One that failed is never told as compiled.
+            # One that failed has no such fact.
             seconds=seconds.get(compile_id) or (steps[compile_id].seconds if compile_id in steps else 0.0),
             reason=reasons.get(compile_id, ""),
             caller=places.own_span(fact.stack),
@@ -136,7 +136,7 @@ def compilations(
 
 
 def _small_graphs(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
-    """Graphs that are so small since graph breaks are around them."""
+    """Find the graphs that are small because of the graph breaks around them."""
     broken = {fact.compile_id.partition("/")[0] for fact in facts if isinstance(fact, GraphBreak)}
     if not broken:
         return
@@ -153,7 +153,7 @@ def _small_graphs(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Findi
 
 
 def _compile_times(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
-    """How long compiling takes with cold and with warm caches, and which part of the compiler takes most."""
+    """Report how long compiling takes with cold and with warm caches, and which part takes most."""
     times = {fact.cache: fact for fact in facts if isinstance(fact, TimesMeasured) and fact.failure is None}
     cold, warm = times.get("cold"), times.get("warm")
     if cold is None or not cold.compiling:
@@ -182,7 +182,7 @@ def _compile_times(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Find
 
 
 def _slowest(facts: Sequence[Fact]) -> str:
-    """The compilation that took longest; empty if there was none."""
+    """Return the id of the compilation that took longest; empty if there was none."""
     done = [fact for fact in facts if isinstance(fact, FrameCompiled)]
     return max(done, key=lambda fact: fact.seconds).compile_id if done else ""
 

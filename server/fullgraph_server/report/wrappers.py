@@ -28,7 +28,7 @@ class Wrapper:
 
     @property
     def hints(self) -> tuple[str, ...]:
-        """What to do."""
+        """The advice that goes with a finding."""
         return (self.hint,) if self.hint else ()
 
 
@@ -57,7 +57,7 @@ _BUCKETS: Final = (
 
 
 def wrapper_of(stack: Stack, is_own: Callable[[str], bool]) -> Wrapper | None:
-    """The wrapper in whose code a stack ends, below the user's own code."""
+    """Find the wrapper in whose code a stack ends, below the user's own code."""
     below: list[str] = []
     for frame in reversed(stack):
         if is_own(frame.filename):
@@ -67,7 +67,7 @@ def wrapper_of(stack: Stack, is_own: Callable[[str], bool]) -> Wrapper | None:
 
 
 def bucket_builders(facts: Iterable[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
-    """For each graph that was cut at the bounds of buckets, that it was."""
+    """Build a finding for each graph that was cut at the bounds of buckets."""
     parts: dict[str, set[str]] = {}
     for fact in facts:
         if isinstance(fact, GraphPart):

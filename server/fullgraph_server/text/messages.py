@@ -1,4 +1,4 @@
-"""The sentences in which findings are told."""
+"""The sentences of findings."""
 
 from __future__ import annotations
 
@@ -46,23 +46,23 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 
 def first_line(text: str) -> str:
-    """The first line of a message that says something."""
+    """Return the first line of a message that is not blank."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
 def recompile_message(failures: Sequence[GuardFailure]) -> str:
-    """One sentence for the compilations that the same guard caused, in their order."""
+    """Write one sentence for the compilations that the same guard caused, in their order."""
     again = "recompiled" if len(failures) == 1 else f"recompiled {len(failures)} times"
     return f"{again}: {change(failures)}"
 
 
 def what_changed(message: str) -> str:
-    """The part of such a sentence that holds however often it was."""
+    """Return the part of such a sentence that does not depend on how often it was."""
     return message.partition(": ")[2]
 
 
 def change(failures: Sequence[GuardFailure]) -> str:
-    """What changed between compilations, as the end of a sentence."""
+    """Write what changed between compilations, as the end of a sentence."""
     first = failures[0]
     if first.kind in _WHOLE:
         other = written_name(first.actual or first.expected)
@@ -84,20 +84,20 @@ def change(failures: Sequence[GuardFailure]) -> str:
 
 
 def late_compilation_message(function: str, failures: Sequence[GuardFailure]) -> str:
-    """A call would have been compiled after the warm-up."""
+    """Write that a call would have been compiled after the warm-up."""
     why = change(failures) if failures else "there is no compilation of it"
     return f"{code_span(function)} needs a compilation after the warm-up: {why}"
 
 
 def limit_message(setting: str, limit: int, function: str, fatal: bool) -> str:
-    """A function was compiled too often; ``fatal`` where that stops the program."""
+    """Write that a function was compiled too often; ``fatal`` where that stops the program."""
     name = code_span(function)
     outcome = f"{name} may not run eagerly" if fatal else f"new calls of {name} run eagerly from now on"
     return f"{setting.replace('_', ' ')} of {limit} reached: {outcome}"
 
 
 def limit_explanation(failures: Sequence[GuardFailure]) -> str:
-    """Which guards kept a function from settling on one compilation, the most frequent first."""
+    """List the guards that kept a function from settling on one compilation, the most frequent first."""
     causes = by_cause(failures)
     if len(causes) == 1:
         return f"It was compiled again{_times(len(failures))} because {change(causes[0])}."
@@ -106,7 +106,7 @@ def limit_explanation(failures: Sequence[GuardFailure]) -> str:
 
 
 def limit_hints(failures: Sequence[GuardFailure], setting: str, function: str) -> tuple[str, ...]:
-    """What to do about a function that is compiled too often, what helps most first."""
+    """Advise on a function that is compiled too often, what helps most first."""
     causes = by_cause(failures)
     hints = _distinct([hint for cause in causes for hint in recompile_hints(cause[0])])
     if len(hints) > 1 and len(causes[0]) > 1:
@@ -115,7 +115,7 @@ def limit_hints(failures: Sequence[GuardFailure], setting: str, function: str) -
 
 
 def by_cause(failures: Sequence[GuardFailure]) -> list[list[GuardFailure]]:
-    """The failures of each property of a guarded value, the most frequent first."""
+    """Group failures by the property of a guarded value, the most frequent first."""
     causes: dict[tuple[object, ...], list[GuardFailure]] = {}
     for failure in failures:
         key = (cause_of(failure), failure.kind, failure.changed, failure.dimension)
@@ -124,7 +124,7 @@ def by_cause(failures: Sequence[GuardFailure]) -> list[list[GuardFailure]]:
 
 
 def cause_of(failure: GuardFailure) -> str:
-    """What a failure is about: torch names other objects each time that a backend is another one."""
+    """Return what a failure is about: torch names other objects each time that a backend is another one."""
     if failure.kind in _WHOLE and not failure.source:
         return failure.kind
     return failure.source or failure.reason.removesuffix(failure.expected)
