@@ -27,6 +27,8 @@ _FOLDER = Path(__file__).parents[1] / "cases"
 _PATIENCE, _PATIENCE_WITH_HANGS = 120.0, 15.0
 _SECONDS = 600
 
+pytestmark = pytest.mark.timeout(_SECONDS + 60)
+
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -28,7 +28,10 @@ _TOGETHER = 10
 COMMAND = (sys.executable, "-c", "from fullgraph_server.cli import main; main()", "check", "--dry-run")
 _SECONDS = 120
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the programs call what Linux alone has")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="the programs call what Linux alone has"),
+    pytest.mark.timeout(1_200),  # if anything is wrong, each program runs again, alone
+]
 
 
 def batches(programs: Sequence[Path], *marks: pytest.MarkDecorator) -> list[Any]:
