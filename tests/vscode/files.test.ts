@@ -17,10 +17,10 @@ scenario("a single file is analyzed without a folder", async (scene) => {
 scenario(
   "a file outside of the folder is analyzed, an untitled one has to be saved",
   async (scene) => {
-    scene.write({ "outside.py": TOY });
+    const elsewhere = scene.workspace({ "outside.py": TOY }, "elsewhere");
     const window = await scene.enter();
     await window.palette("File: Open File...");
-    await window.enterPath(join(scene.folder, "outside.py"), "OK");
+    await window.enterPath(join(elsewhere, "outside.py"), "OK");
     await window.shows("outside.py");
     await window.palette("Fullgraph: Analyze This File");
     await expect.poll(() => window.squiggles()).toEqual(BREAKS);
