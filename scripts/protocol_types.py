@@ -1,6 +1,6 @@
-"""Writes ``extension/src/protocol.ts``: the messages of ``fullgraph_server.protocol`` for TypeScript.
+"""Writer of ``extension/src/protocol.ts``: the messages of ``fullgraph_server.protocol`` for TypeScript.
 
-``python scripts/protocol_types.py``, after a change of the messages; a test compares the two.
+Run ``python scripts/protocol_types.py`` after a change of the messages. A test compares the two.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(N
 
 
 def typescript() -> str:
-    """The module's text."""
+    """Return the text of the TypeScript module."""
     messages = [
         cls for _, cls in inspect.getmembers(protocol, attrs.has) if cls.__module__ == protocol.__name__
     ]
@@ -59,7 +59,7 @@ def _fields(cls: type[Any]) -> tuple[Any, ...]:
 
 
 def _members(annotation: Any) -> list[Any]:
-    """The members of a union, or of a literal type; else the type itself."""
+    """Return the members of a union, nested ones too; of another type, the type itself."""
     origin = typing.get_origin(annotation)
     if origin in (typing.Union, types.UnionType):
         return [member for item in typing.get_args(annotation) for member in _members(item)]

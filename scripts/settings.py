@@ -1,4 +1,4 @@
-"""Writes the settings of ``fullgraph_server.workspace.settings_schema`` where their users read of them.
+"""Writer of the settings of ``fullgraph_server.workspace.settings_schema`` for VS Code and the docs.
 
 Run ``python scripts/settings.py`` after a change of the schema. It writes ``contributes.configuration`` in
 package.json, its texts in package.nls.json, and the tables of docs/configuration.md. A test compares them.
@@ -25,7 +25,7 @@ _VSCODE = tuple(setting for setting in EDITOR if setting.scope is not None)
 
 
 def written() -> dict[Path, str]:
-    """The text that each file should have, made from the one that it has."""
+    """Return the text that each file should have, made from its text now."""
     manifest = json.loads(MANIFEST.read_text(encoding="utf-8"))
     manifest["contributes"]["configuration"]["properties"] = {
         f"fullgraph.{setting.key}": _property(setting, order) for order, setting in enumerate(_VSCODE, 1)
@@ -38,7 +38,7 @@ def written() -> dict[Path, str]:
 
 
 def _property(setting: Setting, order: int) -> dict[str, Any]:
-    """A property of ``contributes.configuration``, as VS Code's contribution points describe it."""
+    """Make a property of ``contributes.configuration``, as VS Code's contribution points describe it."""
     json_type = dict(setting.type.json)
     text = f"{_PREFIX}{setting.key}"
     enum = json_type.get("enum", [])
@@ -59,7 +59,7 @@ def _property(setting: Setting, order: int) -> dict[str, Any]:
 
 
 def _with_texts(texts: dict[str, str]) -> dict[str, str]:
-    """The texts, with those of the settings where the first of these stands now."""
+    """Replace the texts of the settings, at the place where the first of these is now."""
     first = next(index for index, key in enumerate(texts) if key.startswith(_PREFIX))
     others = [(key, text) for key, text in texts.items() if not key.startswith(_PREFIX)]
     return dict([*others[:first], *_texts(), *others[first:]])
@@ -105,7 +105,7 @@ def _table(settings: Iterable[Setting], prefix: str = "") -> str:
 
 
 def _value(value: object) -> str:
-    """A value as TOML and JSON write it."""
+    """Write a value as TOML and JSON do."""
     return json.dumps(value)
 
 
@@ -115,7 +115,10 @@ def _listed(values: Iterable[str]) -> str:
 
 
 def _between_markers(page: str, name: str, text: str) -> str:
-    """The page with another text behind ``<!-- settings: name -->``, up to ``<!-- /settings -->``."""
+    """Replace the text of a page between ``<!-- settings: name -->`` and ``<!-- /settings -->``.
+
+    Raises ``ValueError`` unless the page has exactly one such pair.
+    """
     pattern = re.compile(rf"(<!-- settings: {name} -->\n).*?(<!-- /settings -->)", re.DOTALL)
     changed, count = pattern.subn(lambda match: f"{match[1]}\n{text}\n{match[2]}", page)
     if count != 1:

@@ -1,4 +1,4 @@
-"""The language server: puts the features together and speaks LSP over standard input and output."""
+"""The language server: all features together, over LSP on standard input and output."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _log = logging.getLogger(__name__)
 
 
 class FullgraphServer(LanguageServer):
-    """A pygls server whose own failures go to the log, not into the user's face."""
+    """A pygls server whose own failures go to the log and are not shown to the user."""
 
     def report_server_error(self, error: Exception, source: type[Exception]) -> None:
         """Log an error; pygls has answered the request already."""
@@ -72,7 +72,7 @@ class FullgraphServer(LanguageServer):
 
 
 def create_server() -> FullgraphServer:
-    """A server with all its features, not yet connected."""
+    """Create a server with all its features, not yet connected."""
     server = FullgraphServer(
         "fullgraph", __version__, protocol_cls=FullgraphProtocol, converter_factory=create_converter
     )
@@ -147,7 +147,7 @@ def main() -> None:
 
 
 def _without_traceback_of_refusals(record: logging.LogRecord) -> bool:
-    """Let every record pass; a refused request is an answer like others, and its sentence says all."""
+    """Drop the traceback of a refused request, whose sentence is enough; let every record pass."""
     if record.exc_info and isinstance(record.exc_info[1], JsonRpcException):
         record.exc_info = None
     return True

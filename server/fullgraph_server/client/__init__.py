@@ -1,4 +1,4 @@
-"""What the LSP client is to the server: its documents, settings and capabilities, and its view of reports.
+"""The server's view of the LSP client: its documents, settings and capabilities, and reports for it.
 
 - ``documents``: folders, URIs, versions, and columns in the client's units
 - ``configuration``: the client's settings

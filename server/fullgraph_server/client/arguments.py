@@ -1,4 +1,4 @@
-"""What commands are given, checked: a wrong argument is refused with a sentence for the user."""
+"""Checks of the arguments of commands: a wrong one is refused with a sentence for the user."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .targets import NoTarget, Targets
 
 
 def target_argument(targets: Targets, command: str, args: tuple[Any, ...]) -> Target:
-    """The target that the only argument of a command names."""
+    """Return the target that the only argument of a command names, or raise a refusal."""
     if len(args) == 1 and isinstance(args[0], str) and args[0]:
         return named_target(targets, args[0])
     raise refusal(f"{command} takes one argument: the URI of a file, or the id of a target.")
 
 
 def run_arguments(targets: Targets, command: str, args: tuple[Any, ...]) -> tuple[Target, Mapping[str, Any]]:
-    """The target that a command names, and the switches that its ``DryRunOptions`` set for this run."""
+    """Return the target that a command names, and the switches of its ``DryRunOptions``, or refuse."""
     target = target_argument(targets, command, args[:1])
     options = args[1] if len(args) == 2 else None
     dry, device = member(options, "dryRun"), member(options, "device")
@@ -35,7 +35,7 @@ def run_arguments(targets: Targets, command: str, args: tuple[Any, ...]) -> tupl
 
 
 def named_target(targets: Targets, name: str) -> Target:
-    """The target of an id or a URI."""
+    """Return the target of an id or a URI, or raise a refusal."""
     target = targets.find(name)
     if isinstance(target, NoTarget):
         raise refusal(target.message)
@@ -43,5 +43,5 @@ def named_target(targets: Targets, name: str) -> Target:
 
 
 def refusal(message: str) -> JsonRpcException:
-    """The answer to a request that cannot be done."""
+    """Make the error that refuses a request with a sentence for the user."""
     return JsonRpcException(message, types.LSPErrorCodes.RequestFailed.value)

@@ -1,4 +1,4 @@
-"""What the client says that it can do beyond LSP: its ``experimental`` capabilities."""
+"""The client's capabilities beyond LSP: those that it declares as ``experimental``."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from pygls.lsp.server import LanguageServer
 
 
 def experimental_capability(server: LanguageServer, name: str) -> Any:
-    """A member of the client's ``experimental`` capabilities, or ``None``."""
+    """Return a member of the client's ``experimental`` capabilities, or ``None``."""
     return member(server.client_capabilities.experimental, name)
 
 
 def client_command(server: LanguageServer, name: str, title: str, *arguments: Any) -> types.Command | None:
-    """A command that the client itself executes, or ``None`` if it has none of that name.
+    """Make a command that the client itself executes; ``None`` if it has none of that name.
 
-    It names those that it has in ``experimental.commands.commands``, as it does for rust-analyzer.
+    A client lists its commands in ``experimental.commands.commands``, as it does for rust-analyzer.
     """
     names = member(experimental_capability(server, "commands"), "commands")
     return types.Command(title, name, arguments=list(arguments)) if name in (names or ()) else None
 
 
 def member(value: Any, name: str) -> Any:
-    """A member of an object that LSP does not describe: pygls makes named tuples of them."""
+    """Return a member of an object that LSP does not describe: pygls makes named tuples of these."""
     return value.get(name) if isinstance(value, dict) else getattr(value, name, None)

@@ -1,4 +1,4 @@
-"""The client's settings: asked for where it can answer, else as it gave them at the start."""
+"""The client's settings: requested if it can answer, else those that it sent at the start."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RunOn: TypeAlias = Literal["manual", "save", "type"]
 
 @dataclass(frozen=True)
 class Settings:
-    """The section ``fullgraph``, checked; ``None`` is what nobody has set."""
+    """The section ``fullgraph``, checked; ``None`` stands for a setting that is not set."""
 
     interpreter: str | None = None
     active_interpreter: str | None = None
@@ -41,14 +41,14 @@ class Settings:
     run_on: RunOn = "save"
     """When targets that have run do so again by themselves."""
     trace_paths: Mapping[str, str] = field(default_factory=dict)
-    """Folders of other machines that traces speak of, and the folders here that they are."""
+    """Folders of other machines that traces name, and the folders here that they are."""
     preview_python: str | None = None
     """The interpreter that previews kernels where that of the programs cannot."""
     files: Files | None = None
     """What becomes of the files that programs write."""
 
     def overrides(self, folder: Path) -> Overrides:
-        """Return what these settings set for runs in ``folder``, which they are the settings of."""
+        """Return the overrides for runs in ``folder``, whose settings these are."""
         return Overrides(
             folder,
             self.interpreter,
@@ -62,7 +62,7 @@ class Settings:
 
 
 class Configuration:
-    """Reader of the settings, which tells the user once about each value that is wrong."""
+    """Reader of the settings, which warns the user once about each wrong value."""
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
@@ -80,7 +80,7 @@ class Configuration:
         return self._checked(section if section is not None else self._initial)
 
     async def overrides(self, uri: str, folder: Path) -> Overrides:
-        """Ask for what is set for runs of a file in an open folder."""
+        """Return the overrides for runs of a file in an open folder."""
         return (await self.settings(uri)).overrides(folder)
 
     def tell(self, message: str) -> None:
@@ -119,7 +119,7 @@ class Configuration:
 
 
 def _plain(value: Any) -> Any:
-    """JSON values again, where pygls has made objects of them."""
+    """Turn objects that pygls has made of JSON values back into these."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if hasattr(value, "_asdict"):

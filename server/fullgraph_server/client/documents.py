@@ -36,21 +36,21 @@ class Documents:
     # -- folders -------------------------------------------------------------------------------
 
     def workspaces(self) -> list[Workspace]:
-        """The folders that are open in the client."""
+        """Return the folders that are open in the client."""
         workspace = self._server.workspace
         paths = [uris.to_fs_path(folder.uri) for folder in workspace.folders.values()]
         paths = paths or [workspace.root_path]
         return [self._workspace(Path(path)) for path in paths if path]
 
     def workspace_of(self, filename: str) -> Workspace:
-        """The innermost folder around a file; its project, if it lies outside all of them."""
+        """Return the innermost open folder around a file; its project, if it lies outside all of them."""
         around = [item for item in self.workspaces() if Path(filename).is_relative_to(item.root)]
         if around:
             return max(around, key=lambda item: len(item.root.parts))
         return self._workspace(project_root(Path(filename)))
 
     def keeping_root(self, filename: str) -> Path | None:
-        """The open folder in which what is made for a file is kept: the one around it, else the first one."""
+        """Return the open folder that keeps what is made for a file: the one around it, else the first."""
         opened = [workspace.root for workspace in self.workspaces()]
         own = self.workspace_of(filename).root
         return own if own in opened else next(iter(opened), None)
@@ -62,32 +62,32 @@ class Documents:
     # -- files ---------------------------------------------------------------------------------
 
     def filename(self, uri: str) -> str | None:
-        """The path of a file on disk; ``None`` for an unsaved text and other things."""
+        """Return the path of a file on disk; ``None`` for an unsaved text and other things."""
         return _path(uri)
 
     def uri(self, filename: str) -> str:
-        """The URI of a file, in the client's spelling if it has the file open."""
+        """Return the URI of a file, in the client's spelling if it has the file open."""
         document = self._open(filename)
         return document.uri if document else _uri(filename)
 
     def version(self, filename: str) -> int | None:
-        """The version of the text that the client shows, if it shows the file."""
+        """Return the version of the text that the client shows, if it shows the file."""
         document = self._open(filename)
         return document.version if document else None
 
     def source(self, filename: str) -> SourceFile | None:
-        """The text that the client shows; that on disk, if it does not show the file."""
+        """Return the text that the client shows; that on disk, if it does not show the file."""
         document = self._open(filename)
         if document is None:
             return self.workspace_of(filename).source(filename)
-        known = self._sources.get(document)
-        if known is None or known[0] != document.version:
-            known = (document.version, SourceFile(filename, document.source))
-            self._sources[document] = known
-        return known[1]
+        cached = self._sources.get(document)
+        if cached is None or cached[0] != document.version:
+            cached = (document.version, SourceFile(filename, document.source))
+            self._sources[document] = cached
+        return cached[1]
 
     def drift(self, report: Report, filename: str) -> Drift:
-        """What became of a file since a report's run; nothing, of one that the report does not speak of."""
+        """Return the edits of a file since a report's run; none for a file that the report does not name."""
         ran = report.files.get(filename)
         now = self.source(filename) if ran else None
         if ran is None or ran is now:
@@ -98,7 +98,7 @@ class Documents:
         return drift
 
     def as_shown(self, workspace: Workspace) -> tuple[Workspace, tuple[SourceText, ...]]:
-        """A workspace that stays as the client shows it now, and the texts in it that are not on disk."""
+        """Return a frozen workspace as the client shows it now, and the texts in it that are not on disk."""
         shown: dict[str, SourceFile] = {}
         for document in self._server.workspace.text_documents.values():
             filename = self.filename(document.uri)
@@ -123,42 +123,42 @@ class Documents:
     # -- positions -----------------------------------------------------------------------------
 
     def range(self, span: Span) -> types.Range:
-        """A span in the client's units."""
+        """Convert a span to the client's units."""
         lines = self._text(span.filename)
         start, end = (span.row, span.column), (span.end_row, span.end_column)
         return types.Range(self._to_client(lines, *start), self._to_client(lines, *max(start, end)))
 
     def line_range(self, filename: str, row: int) -> types.Range:
-        """A line's text, without its indentation and trailing blanks."""
+        """Return the range of a line's text, without its indentation and trailing blanks."""
         line = self.line(filename, row)
         start = len(line) - len(line.lstrip()) + 1
         return self.range(Span(filename, row, start, row, max(len(line.rstrip()) + 1, start)))
 
     def location(self, report: Report, span: Span) -> types.Location:
-        """Where a span of a report is now: its line if that was edited, the nearest place if it is gone."""
+        """Locate a span of a report now: its line if that was edited, the nearest place if it is gone."""
         moved = self.drift(report, span.filename).span(span)
         return types.Location(self.uri(span.filename), self.range_of(report, moved.span))
 
     def range_of(self, report: Report, span: Span) -> types.Range:
-        """A span that a report names, in the client's units; of a file that is not to be read, its row."""
+        """Convert a span of a report to the client's units; to its row, if the file may not be read."""
         return self.range(span) if report.may_read(span.filename) else _row_range(span.row)
 
     def line_location(self, report: Report, filename: str, row: int) -> types.Location:
-        """Where a line of a report is now, or the nearest place to it."""
+        """Locate a line of a report in the text as it is now, or the nearest place to it."""
         now, _ = self.drift(report, filename).line(row)
-        known = report.may_read(filename)
-        place = self.line_range(filename, now) if known else _row_range(now)
+        readable = report.may_read(filename)
+        place = self.line_range(filename, now) if readable else _row_range(now)
         return types.Location(self.uri(filename), place)
 
     def place(self, filename: str, position: types.Position) -> tuple[int, int]:
-        """The 1-based row and character column of a position."""
+        """Return the 1-based row and character column of a position."""
         line = self.line(filename, position.line + 1)
         codec = self._server.workspace.position_codec
-        found = codec.position_from_client_units([line], types.Position(0, position.character))
-        return position.line + 1, found.character + 1
+        counted = codec.position_from_client_units([line], types.Position(0, position.character))
+        return position.line + 1, counted.character + 1
 
     def line(self, filename: str, row: int) -> str:
-        """A line of the text that the client shows, empty outside of it."""
+        """Return a line of the text that the client shows; an empty one outside of the text."""
         lines = self._text(filename)
         return lines[row - 1] if 1 <= row <= len(lines) else ""
 
@@ -168,7 +168,7 @@ class Documents:
         return types.Position(row - 1, units)
 
     def _text(self, filename: str) -> Sequence[str]:
-        """The lines as Python counts them: pygls also splits at form feeds and the like."""
+        """Return the lines as Python counts them: pygls also splits at form feeds and the like."""
         source = self.source(filename)
         return source.lines if source else ()
 

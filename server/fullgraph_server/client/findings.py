@@ -1,4 +1,4 @@
-"""Findings as a client sees them: at their place in the text as it is now, each told once."""
+"""Findings as a client sees them: at their place in the text as it is now, each shown once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..workspace.drift import Drift
 from ..workspace.positions import Span
 
 Drifts: TypeAlias = Callable[[Report, str], Drift]
-"""Gives what became of a file's text since a report's run."""
+"""Returns the edits of a file's text since a report's run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,26 +26,26 @@ class ShownFinding:
 
     @property
     def message(self) -> str:
-        """The finding's sentence, which says so if it may hold no more."""
+        """The finding's sentence, which says if the line was edited since the run."""
         message = self.finding.message
         return f"{message} (edited since the run)" if self.edited else message
 
 
 def minify_options(report: Report, finding: Finding) -> MinifyOptions | None:
-    """How a finding is named to the minifier, if it is a failure of the compiler that can be had here."""
+    """Return the minifier's options for a finding; ``None`` if it cannot be minified here."""
     if not (report.repeatable and finding.minifiable):
         return None
     return MinifyOptions(finding.fault, finding.compile_id)
 
 
 def newest_first(reports: Iterable[Report]) -> list[Report]:
-    """Reports in the order in which they count."""
+    """Sort reports, the newest first."""
     return sorted(reports, key=lambda report: -report.generation)
 
 
 def shown_findings(filename: str, reports: Iterable[Report], drifts: Drifts) -> list[ShownFinding]:
-    """What reports found in a file, but for deleted lines; what several found is shown once, as the first."""
-    found: dict[tuple[object, ...], ShownFinding] = {}
+    """Return the findings in a file, except on deleted lines. Of equal ones, the first report counts."""
+    by_place: dict[tuple[object, ...], ShownFinding] = {}
     fresh: set[tuple[str, int]] = set()
     for report in reports:
         drift = drifts(report, filename)
@@ -55,16 +55,16 @@ def shown_findings(filename: str, reports: Iterable[Report], drifts: Drifts) -> 
             moved = drift.span(finding.span)
             edited, line = moved.change == "edited", (finding.code, moved.span.row)
             if moved.change == "deleted" or (edited and line in fresh):
-                continue  # a newer run has found it on the line as it is now
+                continue  # a newer run reports it on the line as it is now
             if not edited:
                 fresh.add(line)
             shown = ShownFinding(report, finding, moved.span, edited)
-            found.setdefault((finding.code, shown.span, shown.message), shown)
-    return list(found.values())
+            by_place.setdefault((finding.code, shown.span, shown.message), shown)
+    return list(by_place.values())
 
 
 def findings_at(shown: Iterable[ShownFinding], row: int, column: int) -> Iterator[ShownFinding]:
-    """Those whose range holds a place, or ends there."""
+    """Yield the findings whose range holds a place, or ends there."""
     place = (row, column)
     for item in shown:
         span = item.span

@@ -23,30 +23,30 @@ def show_message(server: LanguageServer, kind: types.MessageType, message: str) 
 
 
 class RunMessages(RunObserver):
-    """Tells what is wrong with a run and in no line, which no diagnostic can: once, until it is over."""
+    """Messages about problems of a whole run, which no diagnostic shows: each once, until it is gone."""
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
-        self._told: dict[str, frozenset[Finding]] = {}
+        self._shown: dict[str, frozenset[Finding]] = {}
 
     def reported(self, report: Report) -> None:
-        """Tell what is new in the report of a run that is over."""
-        if report.status is None or self._is_told_by_client(report):
+        """Show the new problems in the report of a run that is over."""
+        if report.status is None or self._is_shown_by_client(report):
             return
         found = frozenset(finding for finding in report.findings if finding.of_run)
         label = report.target.rpartition("/")[2]
         for finding in report.findings:
-            if finding in found - self._told.get(report.target, frozenset()) and finding.severity in _KINDS:
+            if finding in found - self._shown.get(report.target, frozenset()) and finding.severity in _KINDS:
                 message = " ".join([f"{label}: {finding.message.rstrip('.')}.", *finding.hints[:1]])
                 show_message(self._server, _KINDS[finding.severity], message)
-        self._told[report.target] = found
+        self._shown[report.target] = found
 
     def cleared(self, target: str) -> None:
-        """Tell it again, if it is run again."""
-        self._told.pop(target, None)
+        """Show the problems of a target again if it is run again."""
+        self._shown.pop(target, None)
 
-    def _is_told_by_client(self, report: Report) -> bool:
-        """Whether the client says by itself, with buttons, why there is nothing to show."""
+    def _is_shown_by_client(self, report: Report) -> bool:
+        """Tell whether the client says by itself, with buttons, why there is nothing to show."""
         nothing = report.status == "not-started" or (
             report.depth in ("kernels", "build") and not report.codes
         )

@@ -1,4 +1,4 @@
-"""The client's progress display, where the user can cancel what is on, and status notifications."""
+"""The client's progress display, where the user can cancel the work, and status notifications."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 class WorkDone:
-    """One work-done progress, in a client that shows them, from now until its end."""
+    """A work-done progress, in a client that shows them, from its creation until its end."""
 
     def __init__(self, server: LanguageServer, token: str, message: str, cancel: Callable[[], None]) -> None:
         self._server = server
@@ -38,13 +38,13 @@ class WorkDone:
             self._beginning = asyncio.create_task(self._begin())
 
     def report(self, message: str) -> None:
-        """Say how far the work is."""
+        """Show how far the work is."""
         self._message = message
         if self._begun:
             self._progress.report(self._token, types.WorkDoneProgressReport(message=message))
 
     def end(self, message: str) -> None:
-        """Take the display away."""
+        """Remove the display."""
         self._over = True
         if self._begun:
             self._progress.tokens.pop(self._token, None)
@@ -76,31 +76,31 @@ class WorkDone:
 
 
 class Progress(RunObserver):
-    """A display for each run."""
+    """A progress display for each run."""
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
         self._shown: dict[int, WorkDone] = {}
 
     def started(self, target: Target, generation: int, cancel: Callable[[], None]) -> None:
-        """Show that a run is on."""
+        """Show that a run has started."""
         token, message = f"fullgraph-{generation}", f"running {target.label}"
         self._shown[generation] = WorkDone(self._server, token, message, cancel)
 
     def finished(self, target: Target, generation: int, status: Status) -> None:
-        """Take the display of a run away."""
+        """Remove the display of a run."""
         if shown := self._shown.pop(generation, None):
             shown.end(f"{target.label}: {status}")
 
 
 class StatusNotifications(RunObserver):
-    """``fullgraph/status``, for a client that asked for it."""
+    """Notifications ``fullgraph/status``, for a client that asked for them."""
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
 
     def changed(self, target: str, state: TargetState) -> None:
-        """Tell the client."""
+        """Notify the client of a target's state."""
         if experimental_capability(self._server, "fullgraphStatus"):
             params = StatusParams(target, state.generation, state.stale, state.run_on_save, state.run)
             self._server.protocol.notify(STATUS, params)

@@ -1,6 +1,6 @@
 """Finished reports, seen from one file: an index by row and by name that a hover reads at once.
 
-It is of the text that ran. What is asked of the text as it is now is led back to there.
+The index has the rows of the text that ran; questions about the text as it is now are mapped to these.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _LAST = re.compile(r"(?<!\w)\w+$")
 
 @dataclass(frozen=True)
 class NamedGuards:
-    """The guards on a value and on parts of it, those of a kind that say the same together.
+    """The guards on a value and on parts of it, in groups that have the same kind and expectation.
 
-    Those that failed come first.
+    Guards that failed come first.
     """
 
     own: Sequence[Sequence[Guard]]
@@ -36,7 +36,7 @@ class NamedGuards:
 
     @cached_property
     def count(self) -> int:
-        """How many they are."""
+        """The number of guards."""
         return sum(len(group) for group in (*self.own, *self.parts))
 
 
@@ -52,10 +52,10 @@ class Function:
     """Whether the text has a ``def`` or lambda for it, rather than a comprehension or the like."""
     outer: Function | None = None
     _found: dict[str, NamedGuards] = field(default_factory=dict)
-    """What was asked for already: there can be thousands on one name."""
+    """Answers so far: there can be thousands of guards on one name."""
 
     def guards_on(self, path: str) -> NamedGuards:
-        """The guards on a name or attribute path."""
+        """Return the guards on a name or attribute path."""
         if path not in self._found:
             names = (name for separator in ".[" for name in self._names_below(path + separator))
             parts = [guard for name in names for guard in self._guards[name]]
@@ -82,7 +82,7 @@ class Function:
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """The compiled functions and the names of tensors that a report knows in a file, at the rows that ran."""
+    """The compiled functions and the names of tensors of a report in a file, at the rows that ran."""
 
     report: Report
     functions: Sequence[Function]
@@ -93,7 +93,7 @@ class Projection:
     """By the row where the value is first needed, and its last name; in a function that is inlined, those of
     the one that was compiled."""
     sizes: Mapping[int, Sequence[SizeCondition]]
-    """By the row that brought them about."""
+    """By the row that caused them."""
     _first_rows: Sequence[int]
 
     @cached_property
@@ -103,7 +103,7 @@ class Projection:
         return len({tensor.device for name in names for tensor in name.shown}) > 1
 
     def function_at(self, row: int) -> Function | None:
-        """The innermost compiled function around a row."""
+        """Return the innermost compiled function around a row."""
         index = bisect_right(self._first_rows, row) - 1
         function = self.functions[index] if index >= 0 else None
         while function is not None and function.last_row < row:
@@ -121,9 +121,9 @@ class ShownTensors:
 
 
 class View:
-    """What finished reports say about a file, at the rows of its text as it is now.
+    """Finished reports about a file, at the rows of its text as it is now.
 
-    The projections come newest first: of a function that several know, the newest counts.
+    The projections come newest first: for a function that is in several, the newest counts.
     """
 
     def __init__(self, filename: str, projections: Sequence[Projection], drifts: Drifts) -> None:
@@ -132,7 +132,7 @@ class View:
         self._seen = [(item, drifts(item.report, filename)) for item in projections]
 
     def functions(self) -> Iterator[tuple[Function, int]]:
-        """Each compiled function whose ``def`` is still there, and the row where that is now."""
+        """Yield each compiled function whose ``def`` is still there, and the row where that is now."""
         shown: set[tuple[int, str]] = set()
         for projection, drift in self._seen:
             for function in projection.functions:
@@ -142,7 +142,7 @@ class View:
                     yield function, row
 
     def functions_at(self, row: int) -> list[tuple[Function, int]]:
-        """The compiled functions around a line that is as it ran, and its row then; the innermost first."""
+        """List the compiled functions around an unedited line, with its row in the run, innermost first."""
         around: dict[tuple[int, str], tuple[Function, int]] = {}
         for projection, drift in self._seen:
             earlier = drift.earlier(row)
@@ -154,33 +154,33 @@ class View:
         return [around[key] for key in sorted(around, reverse=True)]
 
     def findings_at(self, row: int, column: int) -> list[ShownFinding]:
-        """The findings at a place."""
+        """Return the findings at a place."""
         reports = (projection.report for projection, _ in self._seen)
         return list(findings_at(shown_findings(self.filename, reports, self._drifts), row, column))
 
     def guards_used_at(
         self, row: int, column: int, path: str
     ) -> tuple[Report, Sequence[tuple[FrameReport, Guard]]] | None:
-        """The guards on what is needed first in a line that is as it ran, by the newest run that has any.
+        """Return the guards on values first needed in an unedited line, by the newest run that has any.
 
         In a function that is inlined, ``self.scale`` is ``self.blocks[0].scale`` of the compiled one.
         """
         for projection, drift in self._seen:
-            found = projection.guards.get((drift.earlier(row) or 0, path.rpartition(".")[2]), ())
-            there = [item for item in found if item[1].span and _holds(item[1].span, column)]
-            if found:
-                return projection.report, there or found
+            in_line = projection.guards.get((drift.earlier(row) or 0, path.rpartition(".")[2]), ())
+            at_column = [item for item in in_line if item[1].span and _holds(item[1].span, column)]
+            if in_line:
+                return projection.report, at_column or in_line
         return None
 
     def sizes_at(self, row: int) -> tuple[Report, Sequence[SizeCondition]] | None:
-        """What a line that is as it ran brought about for sizes, by the newest run that knows of it."""
+        """Return the conditions on sizes that an unedited line caused, by the newest run that has any."""
         for projection, drift in self._seen:
-            if found := projection.sizes.get(drift.earlier(row) or 0):
-                return projection.report, found
+            if conditions := projection.sizes.get(drift.earlier(row) or 0):
+                return projection.report, conditions
         return None
 
     def launches_at(self, row: int) -> list[tuple[Code, Launch]]:
-        """What computes a line that is as it ran, by the newest run whose code was written."""
+        """Return the launches that compute an unedited line, by the newest run that has generated code."""
         for projection, drift in self._seen:
             earlier = drift.earlier(row)
             if projection.report.codes and earlier is not None:
@@ -193,7 +193,7 @@ class View:
         return []
 
     def tensors(self, first_row: int, last_row: int) -> Iterator[ShownTensors]:
-        """The names that hold tensors and end in some rows, each by the newest run that knows it."""
+        """Yield the names that hold tensors and end in these rows, each by the newest run that has it."""
         for row in range(first_row, last_row + 1):
             for projection, drift in self._seen:
                 if names := projection.tensors.get(drift.earlier(row) or 0):
@@ -202,13 +202,13 @@ class View:
                     break
 
     def row(self, report: Report, span: Span) -> int | None:
-        """Where a line of any file that a report names is now; ``None`` if it was edited or deleted."""
+        """Return the row of a line of any file of a report now; ``None`` if it was edited or deleted."""
         moved = self._drifts(report, span.filename).span(span)
         return moved.span.row if moved.change == "same" else None
 
 
 class Projections:
-    """The projections of each file: made anew only when there is a new report of it, never on an edit."""
+    """Cache of the projections of each file: an edit makes no new ones, only a new report does."""
 
     def __init__(self, runs: Runs, documents: Documents) -> None:
         self._runs = runs
@@ -216,7 +216,7 @@ class Projections:
         self._made: dict[str, list[Projection]] = {}
 
     def of(self, filename: str) -> View:
-        """What the finished reports say about a file."""
+        """Return the view of a file that the finished reports give."""
         made = self._made.get(filename, ())
         reports = newest_first(report for report in self._runs.reports() if filename in report.files)
         self._made[filename] = [
@@ -227,7 +227,7 @@ class Projections:
 
 
 def project(report: Report, filename: str) -> Projection:
-    """Gather what a report knows about the functions of a file."""
+    """Index a report by the rows and names of a file."""
     source = report.files.get(filename)
     rows = source.functions if source else {}
     functions: list[Function] = []
@@ -260,7 +260,7 @@ def project(report: Report, filename: str) -> Projection:
 
 
 def _defined_at(function: Function, drift: Drift) -> int | None:
-    """The row of a function's ``def`` as it is now, if it is still there."""
+    """Return the row of a function's ``def`` in the text as it is now, if it is still there."""
     row, change = drift.line(function.frame.row)
     return None if change == "deleted" else row
 
@@ -270,13 +270,13 @@ def _holds(span: Span, column: int) -> bool:
 
 
 def _is_as_it_ran(name: TensorName, drift: Drift) -> bool:
-    """Whether the whole statement is the same, where the line on which the name ends is."""
+    """Tell whether the whole statement is unedited, given that the line on which the name ends is."""
     rows = {name.span.end_row, name.statement.row, name.statement.end_row}
     return len(rows) == 1 or drift.span(name.statement).change == "same"
 
 
 def grouped(guards: Iterable[Guard]) -> list[list[Guard]]:
-    """Guards of a kind that say the same of one value together; those that failed come first."""
+    """Group the guards on one value that have the same kind and expectation; failed ones come first."""
     groups: dict[tuple[str, str, str], list[Guard]] = {}
     for guard in sorted(guards, key=_importance):
         groups.setdefault((guard.source, guard.kind, guard.expected), []).append(guard)

@@ -1,4 +1,4 @@
-"""Makes the client ask again for what it shows in the text, when a target's state has changed."""
+"""Refresh of what the client shows in the text, when a target's state has changed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONG_SECONDS = 0.5
 
 
 class Refresh(RunObserver):
-    """Makes a client that can do so ask again for one kind of thing."""
+    """Requests to a client that supports them to fetch one kind of thing again."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Refresh(RunObserver):
         self._timer: asyncio.TimerHandle | None = None
 
     def changed(self, target: str, state: TargetState) -> None:  # noqa: ARG002
-        """Ask; what changes before the client has answered is one more request."""
+        """Send a request; changes before the client has answered it lead to one more."""
         workspace = self._server.client_capabilities.workspace
         if workspace is None or not self._is_supported(workspace):
             return
@@ -61,7 +61,7 @@ class Refresh(RunObserver):
 
 
 def code_lenses(server: LanguageServer) -> Refresh:
-    """For code lenses."""
+    """Make the refresh of code lenses."""
     return Refresh(
         server,
         lambda workspace: workspace.code_lens and workspace.code_lens.refresh_support,
@@ -70,7 +70,7 @@ def code_lenses(server: LanguageServer) -> Refresh:
 
 
 def inlay_hints(server: LanguageServer) -> Refresh:
-    """For inlay hints."""
+    """Make the refresh of inlay hints."""
     return Refresh(
         server,
         lambda workspace: workspace.inlay_hint and workspace.inlay_hint.refresh_support,

@@ -1,4 +1,4 @@
-"""The registry of targets: finds them by id or URI, in a file, or in the open folders."""
+"""Registry of targets, by id or URI, in a file, or in the open folders."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _PYTEST = "pytest:"
 
 @dataclass(frozen=True)
 class NoTarget:
-    """Why a name means no target; ``message`` is a sentence for the user."""
+    """The reason why a name means no target; ``message`` is a sentence for the user."""
 
     message: str
 
@@ -152,7 +152,7 @@ class ListedTarget:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a target stands in its file: the whole of it, and its name, or the first line of a main guard."""
+    """The place of a target in its file: the whole of it, and its name, or the first line of a main guard."""
 
     whole: Span
     name: Span

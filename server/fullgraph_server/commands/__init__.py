@@ -2,7 +2,7 @@
 
 - ``run``: run, stop and clear targets
 - ``rerun_on_edit``: run again what depends on a file that was saved or edited
-- ``list_targets``: ``fullgraph/targets``: what can be run
+- ``list_targets``: ``fullgraph/targets``: the targets in a file or in the open folders
 - ``minify``: shrink a failure to a repro
 - ``traces``: open, re-read and compare traces
 - ``report``: ``fullgraph/report`` and ``fullgraph/guards``, for views

@@ -34,7 +34,7 @@ _OF_REPRO = "code of your program and what it was called with, weights perhaps a
 class _Failure:
     """A failure to report: in one sentence, as a program, and what the compiler said.
 
-    ``holds`` says what of the user's is in the program.
+    ``holds`` says which of the user's code and data are in the program.
     """
 
     description: str

@@ -1,4 +1,4 @@
-"""The request ``fullgraph/targets``: what can be run, in a file or in the open folders."""
+"""The request ``fullgraph/targets``: the targets in a file or in the open folders."""
 
 from __future__ import annotations
 

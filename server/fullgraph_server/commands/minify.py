@@ -82,7 +82,7 @@ def _summary(target: str, minified: Minified, repro: str | None) -> MinifySummar
 
 
 def _arguments(args: tuple[Any, ...]) -> tuple[str, Failing]:
-    """Check the arguments: the target, and which of its failures is meant."""
+    """Check the arguments, and return the target and the failure that is meant."""
     target, options = (*args, None, None)[:2]
     fault, compile_id = member(options, "fault") or 0, member(options, "compileId") or ""
     if (

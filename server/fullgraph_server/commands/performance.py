@@ -1,4 +1,4 @@
-"""The request ``fullgraph/performance``: where compile time went, and what the compiled code consists of."""
+"""The request ``fullgraph/performance``: compile time by step, and the kernels of the compiled code."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _Uris: TypeAlias = Mapping[tuple[int, str], str]
 
 
 class _Views:
-    """Parts of a report as items of the protocol."""
+    """Converter of parts of a report to items of the protocol."""
 
     def __init__(self, documents: Documents, artifacts: ArtifactDocuments, items: ReportItems) -> None:
         self._documents = documents

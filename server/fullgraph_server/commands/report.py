@@ -61,7 +61,7 @@ def _is_code(shown: ShownDocument) -> bool:
 
 
 def dry_item(report: Report) -> DryItem | None:
-    """Say that a run had no data, if so."""
+    """Describe a run without data; ``None`` for a run with data."""
     dry = report.dry
     return DryItem(devices.brief(dry), devices.sentence(dry), list(dry.unknown)) if dry else None
 
@@ -79,13 +79,14 @@ def _rank(rank: RankSummary) -> RankItem:
 
 
 class ReportItems:
-    """Parts of a report as items of the protocol."""
+    """Converter of parts of a report to items of the protocol."""
 
     def __init__(self, documents: Documents, artifacts: ArtifactDocuments) -> None:
         self._documents = documents
         self._artifacts = artifacts
 
     def report(self, report: Report) -> ReportItem:
+        """Convert a whole report, without its guards."""
         return ReportItem(
             target=report.target,
             generation=report.generation,
@@ -127,6 +128,7 @@ class ReportItems:
         return [self._documents.location(shown.report, span) for span in spans]
 
     def guard(self, report: Report, frame: FrameReport, guard: Guard) -> GuardItem:
+        """Convert a guard of a function, with the origin of its value."""
         origin = origin_of(guard, frame, report.files)
         return GuardItem(
             name=written_name(guard.source),
@@ -162,6 +164,7 @@ class ReportItems:
         )
 
     def finding(self, report: Report, finding: Finding) -> FindingItem:
+        """Convert a finding, at its place in the text as it is now."""
         return FindingItem(
             kind=finding.kind,
             code=finding.code,

@@ -1,4 +1,4 @@
-"""Targets run again when a file that they depend on is saved, or edited and left alone for a moment."""
+"""Reruns of targets when a file that they depend on is saved, or edited and left alone for a moment."""
 
 from __future__ import annotations
 

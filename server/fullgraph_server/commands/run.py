@@ -46,11 +46,11 @@ _COMMANDS: Final[Sequence[tuple[str, Depth, Callable[[Report], str] | None]]] = 
     (FROZEN, "late-compile", late_compilation_verdict),
     (RECIPES, "recipes", what_helps),
 )
-"""Commands that take a target alone: how deep it runs, and the message that is shown in the end."""
+"""Commands that take a target alone: the depth of the run, and the function that makes its message."""
 
 
 def summary(target: str, report: Report | None) -> RunSummary:
-    """Make the answer of a command that has run a target."""
+    """Make the answer of a command that has run a target; without a report it was cancelled."""
     if report is None or report.status is None:
         return RunSummary(target, "cancelled", 0)
     return RunSummary(target, report.status, len(report.findings))

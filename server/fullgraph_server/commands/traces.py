@@ -47,7 +47,7 @@ def register(server: LanguageServer, targets: Targets, documents: Documents, run
         if len(args) != 2 or not all(isinstance(arg, str) for arg in args):
             raise refusal(f"{TRACE_DIFF} takes two arguments: the ids of two traces.")
         names = [named_target(targets, name).id for name in args]
-        # Kernels and times are compared, too: a large log tells of them when it is asked.
+        # Kernels and times are compared, too: from a large log they are read only on request.
         reports = await asyncio.gather(*(runs.start(name, "build") for name in names))
         if None in reports:
             raise refusal("The traces were not read: the comparison was stopped.")
@@ -78,7 +78,7 @@ def read_comparison(uri: str, documents: Documents, runs: Runs) -> str | None:
 
 
 class _Growing:
-    """Reader of traces, which reads them again when more was written."""
+    """Reader of traces that reads them again when they have grown."""
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs

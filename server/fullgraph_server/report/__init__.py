@@ -1,4 +1,6 @@
-"""Facts of a run to an immutable :class:`~.model.Report`. Pure functions: nothing here waits or reads files.
+"""Folding of the facts of a run into an immutable :class:`~.model.Report`.
+
+Nothing here waits, and files are read through the workspace only.
 
 ``fold`` is the entry point, ``model`` the data that everything above this package reads.
 
@@ -10,15 +12,15 @@
 - ``recompiles``: recompilations and recompile limits
 - ``profile``: recompilations by function
 - ``sizes``: conditions on symbolic sizes
-- ``origins``: what a guarded value is, and where it comes from
+- ``origins``: the kind of a guarded value, and where it comes from
 - ``speed``: findings about speed, and compilations one by one
 - ``phases``: the compiler's steps as a tree
-- ``faults``: what the stages say, as findings and a verdict
-- ``recipes``: what the recipes say
+- ``faults``: the results of the stages, as findings and a verdict
+- ``recipes``: the results of the recipes, as a table and a sentence
 - ``wrappers``: breaks that come with DDP and FSDP
 - ``kernels``: generated code and its launches
 - ``kernel_lines``: the operation that a line of a kernel computes
 - ``artifacts``: the documents of a report
-- ``graph_lines``: which graph each statement is in
+- ``graph_lines``: the graphs that each statement is in
 - ``tensors``: the tensors that names hold
 """

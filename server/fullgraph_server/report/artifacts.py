@@ -47,11 +47,11 @@ Rows: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text that the compiler made of a graph. ``name`` is that of its file, with folders.
+    """A text that the compiler made from a graph; ``name`` is its file name, with folders.
 
-    ``code`` is set for the code of a graph and what is part of it, ``launches`` for a kernel and what it was
-    compiled to, ``built`` for the latter alone. In a report without data these begin with so many rows of
-    ``header``, which say so; the compiler has not written them.
+    ``code`` is set for the generated code and for its kernels, ``launches`` for a kernel and its compiled
+    forms, ``built`` for the compiled forms alone. In the report of a dry run, kernels and their forms begin
+    with ``header`` rows that say so, which the compiler did not write.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Mark:
 
 
 def documents_of(report: Report) -> list[Document]:
-    """All documents of a report, graph by graph, in the order in which a graph becomes code."""
+    """Return all documents of a report, graph by graph, in the order in which a graph becomes code."""
     graphs: defaultdict[str, _Forms] = defaultdict(_Forms)
     for graph in report.graphs:
         graphs[graph.compile_id].graphs.append(graph)
@@ -83,12 +83,12 @@ def documents_of(report: Report) -> list[Document]:
         graphs[artifact.compile_id].artifacts.append(artifact)
     for code in report.codes:
         graphs[code.compile_id].codes.append(code)
-    found = (document for name, forms in graphs.items() for document in _of_graph(name, forms))
-    return [_with_header(document, report) for document in _with_own_names(found)]
+    documents = (document for name, forms in graphs.items() for document in _of_graph(name, forms))
+    return [_with_header(document, report) for document in _with_own_names(documents)]
 
 
 def marks_of(document: Document, report: Report) -> list[Mark]:
-    """Which of the user's code the rows of a document are of."""
+    """Return the user's code behind the rows of a document; nothing for a compiled form of a kernel."""
     if document.built:
         return []
     if document.launches:
@@ -107,7 +107,7 @@ def marks_of(document: Document, report: Report) -> list[Mark]:
 
 @dataclass(slots=True)
 class _Forms:
-    """What a report has of one compilation."""
+    """The graphs, artifacts and codes that a report has of one compilation."""
 
     graphs: list[Graph] = field(default_factory=list)
     artifacts: list[Artifact] = field(default_factory=list)
@@ -164,7 +164,7 @@ def _of_code(code: Code, folder: str) -> Iterator[Document]:
 
 
 def _with_own_names(documents: Iterator[Document]) -> Iterator[Document]:
-    """A graph that is split has several of everything."""
+    """Add a number to names that occur again: a graph that is split has several of everything."""
     seen: dict[str, int] = {}
     for document in documents:
         number = seen[document.name] = seen.get(document.name, 0) + 1
@@ -173,7 +173,7 @@ def _with_own_names(documents: Iterator[Document]) -> Iterator[Document]:
 
 
 def _with_header(document: Document, report: Report) -> Document:
-    """A kernel, or a compiled form of it, that says that nothing ran, and what is known all the same."""
+    """Put above a kernel, or a compiled form of it, that nothing ran, and the details of its launch."""
     if report.dry is None or not document.launches:
         return document
     begin = _COMMENTS.get(document.name.rpartition(".")[2], "//")
@@ -183,7 +183,7 @@ def _with_header(document: Document, report: Report) -> Document:
 
 
 def _of_kernel(document: Document) -> list[Mark]:
-    """Rows that compute something; code of which no row is known has all of them."""
+    """Mark the rows that compute something; code that no single row computes gets all rows."""
     marks = []
     for row, operations in lines_of(document.launches):
         for span in dict.fromkeys(operation.span for operation in operations):
@@ -191,9 +191,9 @@ def _of_kernel(document: Document) -> list[Mark]:
             if span is not None:
                 at = document.header + row
                 marks.append(Mark((at, at), span, tuple(names)))
-    found = {mark.span for mark in marks}
+    marked = {mark.span for mark in marks}
     rows = (document.header + 1, document.text.count("\n"))
-    return [*marks, *(Mark(rows, span) for span in spans_of(document.launches) if span not in found)]
+    return [*marks, *(Mark(rows, span) for span in spans_of(document.launches) if span not in marked)]
 
 
 def _line(report: Report, frame: StackFrame) -> Span | None:

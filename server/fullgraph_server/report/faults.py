@@ -1,4 +1,4 @@
-"""What the ladder of stages told: faults as findings, the ladder of a graph as lines, the verdict."""
+"""Results of a run through the stages: faults as findings, the ladder of a graph as lines, the verdict."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def add_faults(
     facts: Sequence[Fact],
     finding: Callable[[FaultLocated, FindingKind], Finding],
 ) -> list[FindingBuilder]:
-    """Add each located fault: to the builder that tells of the same failure, else as one of its own.
+    """Add each located fault: to the builder of the same failure, else as a finding of its own.
 
     ``finding`` makes the bare finding of a fault, at its place.
     """
@@ -45,16 +45,16 @@ def add_faults(
         if not builder.finding.fault:
             builder.finding = _explained(builder.finding, fault, stages)
         builder.compile_ids |= {fault.compile_id} - {""}
-    told = {_line(builder) for builder in own.values() if builder.finding.kind == "target-error"}
+    failing_lines = {_line(builder) for builder in own.values() if builder.finding.kind == "target-error"}
     # Where the program fails by itself, it is no news that it fails in the compiler as well.
     return [
-        *(builder for builder in builders if builder.finding.fault or _line(builder) not in told),
+        *(builder for builder in builders if builder.finding.fault or _line(builder) not in failing_lines),
         *own.values(),
     ]
 
 
 def fault_message(fault: FaultLocated) -> str:
-    """A fault in one sentence: what fails, how, and what still passes."""
+    """Describe a fault in one sentence: what fails, how, and what still passes."""
     message = _failing(fault)
     if fault.passes:
         message += f"; {_named(fault.passes)} passes"
@@ -62,13 +62,13 @@ def fault_message(fault: FaultLocated) -> str:
 
 
 def ladder(stages: Iterable[StageChecked]) -> list[str]:
-    """Lines of a table: each stage, what became of it, how long it took."""
+    """Return the lines of a table: each stage, its outcome and its seconds."""
     rows = [(stage.stage, outcome(stage.failure), f"{stage.seconds:.1f} s") for stage in stages]
     return aligned(rows, "<<>")
 
 
 def verdict(report: Report) -> str:
-    """In one sentence, what a run through the stages has found."""
+    """Summarize a run through the stages in one sentence."""
     located = [finding for finding in report.findings if finding.fault]
     if located:
         first = min(located, key=lambda finding: finding.fault)
@@ -90,7 +90,7 @@ def _line(builder: FindingBuilder) -> tuple[str, int]:
 
 
 def _same_failure(builders: Iterable[FindingBuilder], fault: FaultLocated) -> FindingBuilder | None:
-    """The builder that tells of the same failure, which the run met by itself."""
+    """Return the builder of the same failure, if the run met it by itself."""
     if fault.failure.kind == "accuracy":
         return None
     if fault.stage == "uncompiled":
@@ -111,7 +111,7 @@ def _same_failure(builders: Iterable[FindingBuilder], fault: FaultLocated) -> Fi
 
 
 def _added_to(finding: Finding, fault: FaultLocated) -> str:
-    """The message of a finding that stands already, with what is known of its fault."""
+    """Return the message of an existing finding, completed by its fault."""
     if finding.kind == "compile-error":
         return fault_message(fault)
     if fault.passes:
@@ -120,16 +120,16 @@ def _added_to(finding: Finding, fault: FaultLocated) -> str:
 
 
 def _explained(finding: Finding, fault: FaultLocated, stages: Iterable[StageChecked]) -> Finding:
-    """A finding that says which part is at fault, and shows the ladder."""
+    """Return the finding with the part at fault and the ladder in its explanation."""
     if fault.stage == "uncompiled":
-        told = "It fails without torch.compile too: the compiler is not at fault."
+        cause = "It fails without torch.compile too: the compiler is not at fault."
     else:
-        told = f"The fault is in {_PARTS.get(fault.stage, f'the backend {fault.stage}')}."
+        cause = f"The fault is in {_PARTS.get(fault.stage, f'the backend {fault.stage}')}."
     if fault.detail:
-        told += f" torch's bisector names {fault.detail}."
+        cause += f" torch's bisector names {fault.detail}."
     own = [stage for stage in stages if stage.compile_id in ("", fault.compile_id)]
     table = "\n".join(f"    {line}" for line in ladder(own))
-    explanation = "\n\n".join(part for part in (told, table, finding.explanation) if part)
+    explanation = "\n\n".join(part for part in (cause, table, finding.explanation) if part)
     return replace(finding, fault=fault.number, explanation=explanation)
 
 
@@ -161,7 +161,7 @@ def _named(stage: str) -> str:
 
 
 def outcome(failure: Failure | None) -> str:
-    """What became of it, in a word or two."""
+    """Name an outcome in a word or two; without a failure it is ``passes``."""
     return _OUTCOMES[failure.kind] if failure else "passes"
 
 

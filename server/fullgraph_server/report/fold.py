@@ -1,4 +1,4 @@
-"""Fold the facts of a run into a report: the same thing seen often becomes one finding.
+"""Folding of the facts of a run into a report: the same thing seen often becomes one finding.
 
 Pure and total: any order of facts, and any part of them, gives a report.
 """
@@ -67,7 +67,7 @@ def fold(
     filename: str | None = None,
     depth: Depth = "graph",
 ) -> Report:
-    """Make the report of the facts so far.
+    """Make a report from the facts so far.
 
     ``filename`` is where a problem without a stack is shown; by default the file in ``target``.
     """
@@ -159,7 +159,7 @@ class _FindingFacts:
         )
 
     def _merged(self) -> Iterable[FindingBuilder]:
-        """Build a finding of each fact, and one of those that say the same of the same place."""
+        """Build a finding for each fact; facts that say the same about the same place share one."""
         builders: dict[tuple[str, Span, str], FindingBuilder] = {}
         # torch can report a break twice in one compilation, before and after it has tried again, and point
         # at another part of the line.
@@ -298,7 +298,7 @@ def _of_type(facts: Sequence[Fact], kind: type[_T]) -> Iterator[_T]:
 
 
 def _last(facts: Sequence[Fact], kind: type[_T]) -> _T | None:
-    """Return the last fact of a type: of several, it knows most."""
+    """Return the last fact of a type, which is the most complete one."""
     return next((fact for fact in reversed(facts) if isinstance(fact, kind)), None)
 
 
@@ -310,7 +310,7 @@ def _graph(fact: GraphCaptured, places: Places, workspace: Workspace) -> Graph:
 
 
 def _files(facts: Sequence[Fact], names: Iterable[str], workspace: Workspace) -> dict[str, SourceFile | None]:
-    """Map the workspace's files that were imported to nothing, and those of ``names`` to their text."""
+    """Map the workspace's imported files to ``None``, and those in ``names`` to their text."""
     imported = (name for fact in _of_type(facts, ModulesLoaded) for name in fact.filenames)
     files: dict[str, SourceFile | None] = dict.fromkeys(filter(workspace.contains, imported))
     # Only these are read: a program may import hundreds that it compiles nothing of.

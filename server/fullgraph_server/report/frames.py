@@ -52,7 +52,7 @@ class Frames:
                 self._limited.add(fact.compile_id)
 
     def reports(self, breaks: Sequence[AbstractSet[str]]) -> tuple[FrameReport, ...]:
-        """Report on each function, by place. ``breaks`` has the compile ids of each graph break."""
+        """Report on each function, sorted by place. ``breaks`` has the compile ids of each graph break."""
         compile_ids: dict[Function, list[str]] = defaultdict(list)
         for compile_id, function in self._places.functions.items():
             compile_ids[function].append(compile_id)
@@ -86,7 +86,7 @@ class Frames:
         )
 
     def _guards_of(self, compile_ids: Iterable[str], recompiles: Iterable[Recompile]) -> tuple[Guard, ...]:
-        """Collect the guards of several compilations: one that several have is one, with all its failures."""
+        """Collect the guards of several compilations: equal guards count as one, with all their failures."""
         installed: dict[tuple[str, str, str], list[GuardInstalled]] = defaultdict(list)
         for compile_id in compile_ids:
             for guard in self._guards[compile_id]:

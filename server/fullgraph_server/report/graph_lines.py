@@ -1,4 +1,4 @@
-"""Which graphs each of the user's statements is in, and which ran eagerly: what a gutter shows."""
+"""Graphs that each of the user's statements is in, and statements that ran eagerly, for a gutter."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .source_locator import Function, Places
 
 
 def graph_lines(facts: Sequence[Fact], places: Places, workspace: Workspace) -> tuple[GraphLines, ...]:
-    """The statements of graphs, and those at graph breaks and in functions that were given up, by place."""
+    """Return the statements in graphs, at graph breaks, and in functions that run eagerly, by place."""
     found = _Statements(workspace)
     for graph, captured in _graphs(facts, places):
         for each in captured:
@@ -42,8 +42,8 @@ def graph_lines(facts: Sequence[Fact], places: Places, workspace: Workspace) -> 
 
 
 def _graphs(facts: Iterable[Fact], places: Places) -> Iterator[tuple[NumberedGraph, list[GraphCaptured]]]:
-    """The graphs of each frame, as one, in the order of the program."""
-    # An attempt that torch tried again tells of a compilation twice: the last one counts.
+    """Yield the graphs of each frame as one numbered graph, in the order of the program."""
+    # An attempt that torch repeats reports a compilation twice: the last one counts.
     captured = {fact.compile_id: fact for fact in facts if isinstance(fact, GraphCaptured)}
     limited = {frame_of(fact.compile_id) for fact in facts if isinstance(fact, RecompileLimit)}
     frames: dict[str, list[str]] = {}
@@ -57,7 +57,7 @@ def _graphs(facts: Iterable[Fact], places: Places) -> Iterator[tuple[NumberedGra
 
 
 def _given_up(facts: Iterable[Fact]) -> dict[str, str]:
-    """The compilations of which nothing came, since the whole frame runs eagerly; and why."""
+    """Map the compilations whose whole frame runs eagerly to the reason."""
     reasons: dict[str, str] = {}
     for fact in facts:
         if isinstance(fact, FrameSkipped) or (isinstance(fact, GraphBreak) and fact.skips_frame):
@@ -66,7 +66,7 @@ def _given_up(facts: Iterable[Fact]) -> dict[str, str]:
 
 
 def _joined(statements: Iterable[GraphLines]) -> Iterator[GraphLines]:
-    """One for statements that follow each other and ran in the same way; they are sorted by place."""
+    """Join statements that follow each other and ran in the same way. They come sorted by place."""
     last: list[GraphLines] = []
     for each in statements:
         if last and not _goes_on(last[-1], each):
@@ -91,54 +91,54 @@ def _as_one(lines: Sequence[GraphLines]) -> GraphLines:
 
 
 @dataclass(slots=True)
-class _Found:
-    """What is known of a statement: each graph and each reason once, in their order."""
+class _Statement:
+    """The graphs of a statement, and the reasons why it ran eagerly, each once, in their order."""
 
     graphs: dict[int, NumberedGraph] = field(default_factory=dict)
     reasons: dict[str, None] = field(default_factory=dict)
 
 
 class _Statements:
-    """Gathers what ran where. Of thousands of operations, most are of a few rows: each is looked up once."""
+    """Collection of how each statement ran. Many operations share a row: each row is looked up once."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._rows: dict[tuple[str, int], _Found | None] = {}
-        self._found: dict[Span, _Found] = {}
+        self._rows: dict[tuple[str, int], _Statement | None] = {}
+        self._statements: dict[Span, _Statement] = {}
 
     def in_graph(self, frame: StackFrame, graph: NumberedGraph) -> None:
-        """An operation of a graph comes from a place."""
+        """Note that an operation of a graph comes from a place."""
         if (found := self._at(frame)) is not None:
             found.graphs[graph.number] = graph
 
     def eager(self, frame: StackFrame, reason: str) -> None:
-        """The statement at a place ran eagerly."""
+        """Note that the statement at a place ran eagerly."""
         if (found := self._at(frame)) is not None:
             found.reasons[reason] = None
 
     def eager_body(self, function: Function, reason: str) -> None:
-        """All statements of a function ran eagerly."""
+        """Note that all statements of a function ran eagerly."""
         source = self._source(function.filename)
         for span in body_spans(source, function.row, function.name) if source else ():
             self._of(span).reasons[reason] = None
 
     def all(self) -> Iterator[GraphLines]:
-        """The statements, by place; those that share a line as one."""
-        found: dict[Span, _Found] = {}
+        """Yield the statements, by place; those that share a line as one."""
+        found: dict[Span, _Statement] = {}
         last: Span | None = None
-        for span in sorted(self._found, key=lambda span: (span.filename, span.row, span.column)):
-            own = self._found[span]
+        for span in sorted(self._statements, key=lambda span: (span.filename, span.row, span.column)):
+            own = self._statements[span]
             if last and last.filename == span.filename and last.end_row >= span.row:
                 before = found.pop(last)
                 end = max((last.end_row, last.end_column), (span.end_row, span.end_column))
                 span = Span(span.filename, last.row, last.column, *end)
-                own = _Found({**before.graphs, **own.graphs}, {**before.reasons, **own.reasons})
+                own = _Statement({**before.graphs, **own.graphs}, {**before.reasons, **own.reasons})
             found[span] = own
             last = span
         for span, own in found.items():
             yield GraphLines((span,), tuple(own.graphs.values()), tuple(own.reasons))
 
-    def _at(self, frame: StackFrame) -> _Found | None:
+    def _at(self, frame: StackFrame) -> _Statement | None:
         key = (frame.filename, frame.row)
         if key not in self._rows:
             source = self._source(frame.filename)
@@ -148,5 +148,5 @@ class _Statements:
     def _source(self, filename: str) -> SourceFile | None:
         return self._workspace.source(filename) if self._workspace.contains(filename) else None
 
-    def _of(self, span: Span) -> _Found:
-        return self._found.setdefault(span, _Found())
+    def _of(self, span: Span) -> _Statement:
+        return self._statements.setdefault(span, _Statement())

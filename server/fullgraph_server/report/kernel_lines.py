@@ -1,9 +1,9 @@
-"""Which operation of the user's a line of a kernel computes.
+"""Operations of the user's code that each line of a kernel computes.
 
-TorchInductor does not tell. A line that assigns a temporary value calls a function of Triton or of C++, or
+TorchInductor does not say. A line that assigns a temporary value calls a function of Triton or of C++, or
 applies an operator, that only few operations of torch are lowered to
 (``torch/_inductor/codegen/triton.py`` and ``cpp.py``; decompositions have done the rest ahead of it). The
-operations of the launch that may be lowered to it are what the line may be of; mostly there is one.
+operations of the launch that may be lowered to it are the candidates for the line; mostly there is one.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _SEVERAL: dict[str, frozenset[str]] = {
 
 
 def lines_of(launches: Sequence[Launch]) -> Iterator[tuple[int, tuple[Operation, ...]]]:
-    """The rows of a kernel, from 1, that compute something, and what operations they may be of."""
+    """Yield each row of a kernel that computes something, from 1, with the operations that it may compute."""
     operations = list(dict.fromkeys(operation for launch in launches for operation in launch.operations))
     for row, line in enumerate(launches[0].source.splitlines(), 1):
         names = set(_computed(line))
@@ -73,7 +73,7 @@ def lines_of(launches: Sequence[Launch]) -> Iterator[tuple[int, tuple[Operation,
 
 
 def _computed(line: str) -> Iterator[str]:
-    """The operations of torch that a line may be lowered from."""
+    """Yield the names of torch's operations that a line may be lowered from."""
     assigned = _ASSIGNMENT.match(line)
     if assigned is None:
         return

@@ -1,4 +1,4 @@
-"""Generated code: of the facts of a run what its report keeps, and how a launch is told in words."""
+"""Generated code as a report keeps it, and descriptions of kernels and their launches."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ FORMS: Final = {
     "amdgcn": "AMDGCN",
     "asm": "assembly",
 }
-"""What a kernel is compiled to, in words."""
+"""Names of the forms that a kernel is compiled to."""
 
 OwnSpan = Callable[[Stack], Span | None]
-"""Gives the innermost code of a stack that is the user's own."""
+"""Returns the innermost code of a stack that is the user's own."""
 
 _KILO = 1024
 
@@ -31,34 +31,34 @@ _KILO = 1024
 def codes_of(
     written: Iterable[CodeGenerated], built: Iterable[KernelCompiled], own_span: OwnSpan
 ) -> tuple[Code, ...]:
-    """The code of a report, with what became of its kernels in a run that built them."""
+    """Return the code of a report, with the compiled kernels of a run that built them."""
     by_name = {(fact.filename, fact.name): fact for fact in built}
     return tuple(_code(fact, by_name, own_span) for fact in written)
 
 
 def by_kernel(code: Code) -> dict[str, list[Launch]]:
-    """The launches of each kernel, and of each library function, by its name."""
-    found: dict[str, list[Launch]] = {}
+    """Group launches by the name of their kernel or library function."""
+    launches: dict[str, list[Launch]] = {}
     for launch in code.launches:
-        found.setdefault(launch.name, []).append(launch)
-    return found
+        launches.setdefault(launch.name, []).append(launch)
+    return launches
 
 
 def spans_of(launches: Iterable[Launch]) -> list[Span]:
-    """The user's code that launches compute, each piece once."""
+    """Return the user's code that launches compute, each piece once."""
     return list(dict.fromkeys(span for launch in launches for span in launch.spans))
 
 
 def operators(launches: Sequence[Launch]) -> str:
-    """What kernels compute, each operator once: ``mul, add``."""
+    """List the operators that launches compute, each once: ``mul, add``."""
     names = (item.operator.removeprefix("aten.") for launch in launches for item in launch.operations)
     return ", ".join(dict.fromkeys(names))
 
 
 def launch_words(launch: Launch, most_settings: int | None = None) -> Iterator[str]:
-    """What is known of a launch beside its code, a line for each: how it starts, what it uses and costs.
+    """Yield lines that describe a launch: its grid and arguments, its settings, resources and cost.
 
-    Of the settings that autotuning would choose from, no more than ``most_settings`` are named.
+    At most ``most_settings`` of the settings that autotuning would choose from are named.
     """
     built = launch.built
     if launch.arguments and launch.grid:
@@ -76,14 +76,14 @@ def launch_words(launch: Launch, most_settings: int | None = None) -> Iterator[s
 
 
 def config_words(built: KernelCompiled) -> str:
-    """The settings of a kernel, and whether autotuning might have chosen others."""
+    """Describe the settings of a kernel, and say whether autotuning might have chosen others."""
     if not built.others:
         return built.config
     return f"{built.config}: one of {len(built.others) + 1} settings that autotuning would try"
 
 
 def cost_words(cost: Cost) -> str:
-    """``at least 1.2 us: reads 4 KiB, writes 2 KiB``."""
+    """Describe a cost: ``at least 1.2 us: reads 4 KiB, writes 2 KiB``."""
     parts = [f"reads {_bytes(cost.read)}", f"writes {_bytes(cost.written)}"]
     parts += [f"{cost.flops:,} FLOP"] if cost.flops else []
     least = f"at least {_duration(cost.seconds)}: " if cost.seconds else ""

@@ -47,7 +47,7 @@ FindingKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a person should look at.
+    """A problem or a remark that the user should look at.
 
     ``code`` is torch's graph-break id (``GB0059``) where there is one, else the kind. ``stack`` runs
     from the outermost call to the innermost; ``count`` says how many compilations saw it.
@@ -68,11 +68,11 @@ class Finding:
     compile_ids: frozenset[str] = frozenset()
     """The compilations that saw it."""
     fault: int = 0
-    """The number of the fault that it tells of, if the ladder of stages has located it."""
+    """The number of its fault, if a run through the stages has located it; else 0."""
     ranks: tuple[int, ...] = ()
     """The ranks that saw it, where others did not."""
     of_run: bool = False
-    """Whether it is of the run and of no line: ``span`` then has the file of the target, and says no more."""
+    """Whether it concerns the whole run and no line: only the file of ``span`` counts, that of the target."""
 
     @property
     def compile_id(self) -> str:
@@ -81,12 +81,12 @@ class Finding:
 
     @property
     def has_graph(self) -> bool:
-        """Whether a graph fails, which can shrink; else its repro is the call that fails."""
+        """Whether a graph fails, which can be shrunk; else the repro is the call that fails."""
         return self.kind != "capture-error" and (bool(self.compile_ids) or not self.fault)
 
     @property
     def minifiable(self) -> bool:
-        """Whether it is a failure of the compiler, of which a repro can be made."""
+        """Whether it is a failure of the compiler that a repro can be made of."""
         if self.kind == "compile-error":
             # Of a process that Dynamo itself ends there is no graph, and nothing that could be recorded.
             return self.has_graph
@@ -106,7 +106,7 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation of a lowered graph (``aten.mm``), by its name there, and the user's code that it is of."""
+    """An operation of a lowered graph (``aten.mm``), its name there, and the user's code behind it."""
 
     name: str
     operator: str
@@ -134,17 +134,17 @@ class Launch:
     grid: str = ""
     cost: Cost | None = None
     built: KernelCompiled | None = None
-    """What became of the kernel, in a run that built it."""
+    """The result of compiling the kernel, in a run that built it."""
 
     def spans_at(self, filename: str, row: int) -> list[Span]:
-        """The user's code at a line that it computes."""
+        """Return the user's code on a line that the launch computes."""
         spans = (span for span in self.spans if span.filename == filename)
         return [span for span in spans if span.row <= row <= span.end_row]
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """What TorchInductor wrote for a graph, for one pass."""
+    """The code that TorchInductor wrote for one pass of a graph."""
 
     compile_id: str
     phase: Phase
@@ -168,16 +168,16 @@ class Compilation:
     seconds: float
     reason: str
     caller: Span | None = None
-    """The user's call that made the frame compile, where the process told."""
+    """The user's call that made the frame compile, if the process reported it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SizeCondition:
-    """What a compilation takes for granted of symbolic sizes, from the user's code at ``span`` on.
+    """A condition on symbolic sizes that a compilation assumes from the user's code at ``span`` on.
 
-    ``text`` has the sizes in it as they are written (``x.shape[0] > 4``), ``expression`` as torch has them
-    (``s77 > 4``). ``reason`` is torch's, where a size became a number; ``calls`` are those of torch that
-    added it, the innermost last, ``cpp_stack`` the text of the C++ ones.
+    ``text`` names the sizes as the user writes them (``x.shape[0] > 4``), ``expression`` by torch's symbols
+    (``s77 > 4``). ``reason`` is torch's reason why a size became a number; ``calls`` are the calls in torch
+    that added the condition, the innermost last, ``cpp_stack`` the text of the C++ ones.
     """
 
     compile_id: str
@@ -210,7 +210,7 @@ class Guard:
 class FrameReport:
     """One function of the user's code with all its compilations, resume functions included.
 
-    ``row`` is that of its ``def``, whatever decorators stand above.
+    ``row`` is that of its ``def``, below any decorators.
     """
 
     function: str
@@ -226,7 +226,7 @@ class FrameReport:
     kernels: int = 0
     """Launches of kernels and library functions in its code, if that was written."""
     versions: int = 0
-    """How many compilations a cache would hold that drops none, of the frame that has most."""
+    """How many compilations a cache that drops none would hold, for the frame that has most."""
     compilations: int = 0
     """How many of them were begun: all but those that a limit stopped."""
     outlines: tuple[str, ...] = ()
@@ -260,7 +260,7 @@ class TensorName:
 
 @dataclass(frozen=True, slots=True)
 class NumberedGraph:
-    """What a person takes for one graph: that of one frame, however often it was compiled.
+    """The graph of one frame as a user counts it, however often the frame was compiled.
 
     ``number`` counts from 1, in the order of the program, to ``total``.
     """
@@ -275,7 +275,7 @@ class NumberedGraph:
 
 @dataclass(frozen=True, slots=True)
 class GraphLines:
-    """Statements that follow each other, and ran in the same way: in graphs, or eagerly, or now so, now so.
+    """Consecutive statements that ran in the same way: in graphs, eagerly, or sometimes each.
 
     ``spans`` are the whole statements, of compound ones the headers; ``reasons`` say why they ran eagerly.
     """
@@ -286,13 +286,13 @@ class GraphLines:
 
     @property
     def filename(self) -> str:
-        """Their file."""
+        """The file that they are in."""
         return self.spans[0].filename
 
 
 @dataclass(frozen=True, slots=True)
 class RankSummary:
-    """One of several ranks: how its run ended, what came of it, and whether most others are not like it."""
+    """The run of one of several ranks: how it ended, its counts, and whether it differs from most others."""
 
     rank: int
     status: Status | None
@@ -306,10 +306,10 @@ class RankSummary:
 
 @dataclass(frozen=True, slots=True)
 class SeenCall:
-    """A call that a trace saw compiled, as an example call: ``text`` stands above a definition.
+    """A compiled call in a trace, as an example call: ``text`` is the comment above a definition.
 
     ``function`` is the definition's qualified name, of a compiled ``forward`` that of the class; ``row`` is
-    that of its ``def`` or ``class``. What nobody knows is ``...`` in a text that is not ``complete``.
+    that of its ``def`` or ``class``. Unknown values are ``...`` in a text that is not ``complete``.
     """
 
     function: str
@@ -321,7 +321,7 @@ class SeenCall:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything that one run of one target told."""
+    """The results of one run of one target."""
 
     target: str
     """The target's id: a path, ``path::name``, or a pytest node."""
@@ -343,27 +343,27 @@ class Report:
     compilations: tuple[Compilation, ...] = ()
     """All compilations of frames, in their order."""
     tensors: tuple[TensorName, ...] = ()
-    """What the names in compiled code hold, by place."""
+    """The tensors that names in compiled code hold, by place."""
     times: tuple[TimesMeasured, ...] = ()
-    """What caches save, if that was measured."""
+    """The times with each state of the caches, if they were measured."""
     stages: tuple[StageChecked, ...] = ()
-    """What became of the program and of each graph at each stage, if the run went through them."""
+    """The results of the program and of each graph at each stage, if the run went through the stages."""
     recipes: tuple[RecipeTried, ...] = ()
-    """What became of the program with a part of the compiler off, if that was tried."""
+    """The results of the program with a part of the compiler off, if that was tried."""
     files: Mapping[str, SourceFile | None] = field(default_factory=dict, compare=False)
-    """The workspace's files that the program imported; with the text that ran, if the report speaks of it."""
+    """The workspace's files that the program imported; with the text that ran, if the report names them."""
 
     depth: Depth = "graph"
     """How far the run went."""
     sizes: tuple[SizeCondition, ...] = ()
-    """What was taken for granted of symbolic sizes, in the order of the traces."""
+    """The conditions on symbolic sizes, in the order of the traces."""
     graph_lines: tuple[GraphLines, ...] = ()
     """The statements of graphs, and those that ran eagerly where that could be otherwise, by place."""
     calls: tuple[SeenCall, ...] = ()
-    """The calls of its functions that a trace saw compiled, in their order."""
+    """The compiled calls of its functions in a trace, in their order."""
 
     ranks: tuple[RankSummary, ...] = ()
-    """The ranks that it is of, if there are several."""
+    """The ranks of the run, if there are several."""
     dry: RanDry | None = None
     """Set if the program ran without data."""
     discarded: FilesDiscarded | None = None
@@ -371,16 +371,16 @@ class Report:
 
     @property
     def of_trace(self) -> bool:
-        """Whether the program ran elsewhere."""
+        """Whether it was read from a trace, of a program that ran elsewhere."""
         return self.target.startswith(TRACE)
 
     def may_read(self, filename: str) -> bool:
-        """Whether a file that it names may be looked at: a log can name any, on any machine."""
+        """Tell whether a file that the report names may be read: a log can name any file, on any machine."""
         return not self.of_trace or filename in self.files
 
     @property
     def repeatable(self) -> bool:
-        """Whether it is of one process that can be run here again, and not for a GPU that is not here."""
+        """Whether it is of one process that can run here again, and of no preview for another GPU."""
         return not (self.ranks or self.of_trace or (self.dry and self.dry.device))
 
     @property

@@ -1,7 +1,7 @@
-"""What a guarded value is to the user's code (a parameter, a buffer, a global), and where it gets its value.
+"""Origins of guarded values: the kind of each (parameter, buffer, global) and where it gets its value.
 
 Torch's source of a guard says through which dicts it goes (``L['self']._buffers['mask']``); the syntax tree
-says where those names are defined. Of what is found in a library, the user's attribute that holds it counts.
+says where those names are defined. For a value in a library, the user's attribute that holds it counts.
 """
 
 from __future__ import annotations
@@ -48,25 +48,25 @@ _Owned: TypeAlias = tuple[Definitions, ast.ClassDef]
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a guarded value is, in words, and where it gets its value, if that is in the user's code."""
+    """The kind of a guarded value, in words, and where it gets its value, if that is in the user's code."""
 
     kind: str
     span: Span | None
 
 
 def is_ambient(guard: Guard) -> bool:
-    """Whether a guard is on the state of the process rather than on a value."""
+    """Tell whether a guard is on the state of the process rather than on a value."""
     # The one on hooks for saved tensors has no kind of its own (``init_ambient_guards``, output_graph.py).
     return not guard.source and (guard.kind in _AMBIENT or "saved_tensors_hooks" in guard.code)
 
 
 def is_of_library(guard: Guard, files: Iterable[str]) -> bool:
-    """Whether a guard is on something of a module that is not the user's, which an inlined function uses."""
+    """Tell whether a guard is on something in a library module, which an inlined function uses."""
     return _IMPORT.search(guard.source) is not None and _own_module(guard, files) is None
 
 
 def _own_module(guard: Guard, files: Iterable[str]) -> str | None:
-    """The user's file whose global a guard is on, where that was imported."""
+    """Return the user's file that has the guarded global, if a guard is on that of an imported module."""
     found = _IMPORT.search(guard.source)
     if found is None:
         return None
@@ -76,7 +76,7 @@ def _own_module(guard: Guard, files: Iterable[str]) -> str | None:
 
 
 def origin_of(guard: Guard, frame: FrameReport, files: Mapping[str, SourceFile | None]) -> Origin | None:
-    """Where the value comes from that a guard of a compiled function is on; ``None`` for ambient state."""
+    """Find where the guarded value of a compiled function comes from; ``None`` for ambient state."""
     name = written_name(guard.source)
     root = _ROOT.match(name)
     if root is None or is_ambient(guard):
@@ -104,7 +104,7 @@ def origin_of(guard: Guard, frame: FrameReport, files: Mapping[str, SourceFile |
 
 
 def _of_module(guard: Guard, module: str, files: Mapping[str, SourceFile | None]) -> Origin:
-    """What the global of another one of the user's modules is."""
+    """Find the origin of a global of another one of the user's modules."""
     names = _IMPORT.split(guard.source)[-1]
     first = _STEP.search(names)
     if first is None or not first[1]:
@@ -118,7 +118,7 @@ def _of_module(guard: Guard, module: str, files: Mapping[str, SourceFile | None]
 def _root(
     source: str, name: str, frame: FrameReport, known: Definitions | None
 ) -> tuple[str, Definition | None]:
-    """What the name is with which an expression begins."""
+    """Return the kind and the definition of the name that an expression begins with."""
     if "G['__builtins_dict__" in source:
         return "built-in", None
     if "G[" in source and "L[" not in source:
@@ -136,7 +136,7 @@ def _root(
 def _attribute_used(
     guard: Guard, steps: list[str], files: Mapping[str, SourceFile | None]
 ) -> Definition | None:
-    """The definition of ``self.scale`` in the class whose method first needs it."""
+    """Find the definition of ``self.scale`` in the class whose method first needs it."""
     source = files.get(guard.span.filename) if guard.span else None
     if guard.span is None or source is None or guard.span.row != guard.span.end_row:
         return None
@@ -160,7 +160,7 @@ def _attribute(
     known: Definitions | None,
     files: Mapping[str, SourceFile | None],
 ) -> Definition | None:
-    """The definition that a path from ``self`` leads to, as far as its classes are the user's own."""
+    """Find the definition that a path from ``self`` leads to, as far as its classes are the user's own."""
     function = known.function(frame.row, frame.function) if known else None
     cls = known.class_of(function) if known and function else None
     if known is None or function is None or cls is None or root != self_name(function):
@@ -180,7 +180,7 @@ def _attribute(
 
 
 def _inherited(owned: _Owned | None, name: str, every: Sequence[Definitions]) -> Definition | None:
-    """An attribute of a class, or of those that it is derived from."""
+    """Find an attribute of a class or of its bases."""
     seen: list[ast.ClassDef] = []
     while owned is not None and owned[1] not in seen:
         known, cls = owned
@@ -192,6 +192,6 @@ def _inherited(owned: _Owned | None, name: str, every: Sequence[Definitions]) ->
 
 
 def _class_of(names: frozenset[str], every: Iterable[Definitions]) -> _Owned | None:
-    """The user's class that has one of these names, if it is one only, and where it is defined."""
+    """Return the user's class with one of these names and its module; ``None`` unless there is just one."""
     classes = [(known, known.classes[name]) for known in every for name in names if name in known.classes]
     return classes[0] if len(classes) == 1 else None

@@ -1,4 +1,4 @@
-"""The steps of the compiler as a tree, and which part of the compiler each is of."""
+"""The steps of the compiler as a tree, and the part of the compiler that each belongs to."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Step:
 
 
 def steps_of(phases: Iterable[CompilePhase]) -> list[Step]:
-    """The steps in the order of their start. One that begins no part is of that which it is within."""
+    """List the steps by their start. A step that begins no part belongs to that of the step around it."""
     steps: list[Step] = []
     around: list[Step] = []
     for phase in phases:
@@ -52,7 +52,7 @@ def steps_of(phases: Iterable[CompilePhase]) -> list[Step]:
 
 
 def seconds_of_parts(steps: Sequence[Step]) -> dict[Part, float]:
-    """How long each part of the compiler was on, the longest first."""
+    """Return the seconds that each part of the compiler took, the longest first."""
     seconds: dict[Part, float] = defaultdict(float)
     for step in steps:
         seconds[step.part] += max(step.own, 0.0)

@@ -35,36 +35,36 @@ class FunctionProfile:
 
     @property
     def seconds(self) -> float:
-        """How long its recompilations took."""
+        """The seconds that its recompilations took."""
         return sum(compilation.seconds for compilation in self.recompilations)
 
 
 def profiles(report: Report) -> tuple[FunctionProfile, ...]:
-    """The functions that were compiled again, the most frequent first."""
-    found = [_profile(report, frame) for frame in report.frames if frame.recompiles]
-    return tuple(sorted(found, key=lambda profile: -len(profile.recompilations)))
+    """List the functions that were compiled again, the most frequent first."""
+    unsorted = [_profile(report, frame) for frame in report.frames if frame.recompiles]
+    return tuple(sorted(unsorted, key=lambda profile: -len(profile.recompilations)))
 
 
 def sentence(report: Report) -> str:
-    """What a profile comes to, in one sentence."""
-    found = profiles(report)
+    """Summarize the profile of a report in one sentence."""
+    recompiled = profiles(report)
     if not report.frames:
         return "Nothing was compiled, so nothing was compiled again."
-    if not found and report.status != "finished":
+    if not recompiled and report.status != "finished":
         return "Nothing was compiled again before the program stopped."
-    if not found:
+    if not recompiled:
         return "Nothing was compiled again."
-    count = sum(len(profile.recompilations) for profile in found)
-    seconds = sum(profile.seconds for profile in found)
-    times, functions = counted(count, "recompilation"), counted(len(found), "function")
+    count = sum(len(profile.recompilations) for profile in recompiled)
+    seconds = sum(profile.seconds for profile in recompiled)
+    times, functions = counted(count, "recompilation"), counted(len(recompiled), "function")
     return f"{times} of {functions} took {seconds:.1f} s, with one compilation kept of each."
 
 
 def cost(profile: FunctionProfile) -> str:
-    """How often a function was compiled again, how long that took, and how many compilations it needs."""
+    """Say how often a function was compiled again, how long that took, and how many compilations it needs."""
     count, needed = len(profile.recompilations), profile.frame.versions
-    told = f"{counted(count, 'recompilation')}, {profile.seconds:.1f} s"
-    return f"{told}; a recompile_limit of {needed} holds all different ones" if needed > 1 else told
+    taken = f"{counted(count, 'recompilation')}, {profile.seconds:.1f} s"
+    return f"{taken}; a recompile_limit of {needed} holds all different ones" if needed > 1 else taken
 
 
 def _profile(report: Report, frame: FrameReport) -> FunctionProfile:

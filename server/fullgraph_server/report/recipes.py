@@ -1,4 +1,4 @@
-"""What became of a program with one part of the compiler off after the other: a table and a sentence."""
+"""Results of a program with one part of the compiler off after the other: a table and a sentence."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _LONGEST = 80
 
 
 def recipe_table(recipes: Sequence[RecipeTried]) -> list[str]:
-    """Lines of a table: each way to run the program, its seconds, its memory, what became of it."""
+    """Return the lines of a table: each recipe, its seconds, its memory in GiB and its outcome."""
     rows = [
         (
             recipe.recipe,
             f"{recipe.seconds:.1f} s",
             f"{recipe.memory / _GIB:.2f} GiB" if recipe.memory else "-",
-            _told(recipe.failure),
+            _outcome_words(recipe.failure),
         )
         for recipe in recipes
     ]
@@ -32,7 +32,7 @@ def recipe_table(recipes: Sequence[RecipeTried]) -> list[str]:
 
 
 def compiler_fails(report: Report) -> bool:
-    """Whether the program fails as it is, and not uncompiled."""
+    """Tell whether the program fails as it is, but not uncompiled."""
     if report.status != "finished" or not report.recipes:
         return False
     as_it_is, *_, uncompiled = report.recipes
@@ -40,7 +40,7 @@ def compiler_fails(report: Report) -> bool:
 
 
 def what_helps(report: Report) -> str:
-    """In one sentence, with what the program gets through."""
+    """Say in one sentence which recipes let the program finish."""
     recipes = report.recipes
     if report.status != "finished" or not recipes:
         problem = next((finding for finding in report.findings if finding.severity == "error"), None)
@@ -56,10 +56,10 @@ def what_helps(report: Report) -> str:
     return "No recipe helps: the program gets through only uncompiled."
 
 
-def _told(failure: Failure | None) -> str:
+def _outcome_words(failure: Failure | None) -> str:
     if failure is None or failure.kind == "hang":
         return outcome(failure)
     if failure.kind == "crash":
         return f"{outcome(failure)} ({failure.error})"
-    what = ": ".join(part for part in (failure.error, first_line(failure.message)) if part)
-    return f"{outcome(failure)}: {textwrap.shorten(what, _LONGEST, placeholder=' ...')}"
+    error = ": ".join(part for part in (failure.error, first_line(failure.message)) if part)
+    return f"{outcome(failure)}: {textwrap.shorten(error, _LONGEST, placeholder=' ...')}"

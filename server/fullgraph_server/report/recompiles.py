@@ -1,4 +1,4 @@
-"""Findings about compiling again: a guarded value that changed, and the limit on how often that may happen.
+"""Findings about recompilations: guarded values that changed, and the limit on recompilations.
 
 One finding is made for each property of a value that changed, however often it did.
 """
@@ -46,7 +46,7 @@ class _Group:
 
 
 def late_compilation_verdict(report: Report) -> str:
-    """Write in one sentence what a run found that may not compile after its warm-up."""
+    """Summarize in one sentence a run that may not compile after its warm-up."""
     late = [finding for finding in report.findings if finding.kind == "late-compile"]
     calls, places = sum(finding.count for finding in late), len({finding.span for finding in late})
     if not late:
@@ -60,7 +60,7 @@ def late_compilation_verdict(report: Report) -> str:
 
 
 class Recompilations:
-    """The guards of a run, and what came of those that failed."""
+    """The guards of a run, and the recompilations that failed guards caused."""
 
     def __init__(self, facts: Sequence[Fact], places: Places, workspace: Workspace) -> None:
         self._facts = facts
@@ -104,7 +104,7 @@ class Recompilations:
             yield FindingBuilder(finding, set(group.failures))
 
     def late_compilations(self) -> Iterator[FindingBuilder]:
-        """Build a finding for each call that would have been compiled after the warm-up, at the call."""
+        """Build a finding for each cause of late compilation (after the warm-up), at the call."""
         groups: dict[tuple[Span | None, str, object], list[tuple[LateCompilation, GuardFailure | None]]] = {}
         for fact in self._facts:
             if isinstance(fact, LateCompilation):
@@ -144,9 +144,9 @@ class Recompilations:
         return [self.completed(*item)[-1] for item in reasons if item[0]]
 
     def completed(self, failures: tuple[GuardFailure, ...], compile_id: str) -> Sequence[GuardFailure]:
-        """Complete the failed guards that led to a compilation by what the installed guards say.
+        """Complete the failed guards that led to a compilation from the installed guards.
 
-        Every earlier compilation has a failure: the last one says what is new.
+        Every earlier compilation has a failure: the last one has the new cause.
         """
         key = (compile_id, failures)
         if key not in self._completed:

@@ -1,4 +1,4 @@
-"""What traces take for granted of symbolic sizes, and which of it a guard that failed comes from."""
+"""Conditions that traces assume of symbolic sizes, and the condition behind a failed guard."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .source_locator import Places
 
 
 def size_conditions(facts: Iterable[Fact], places: Places) -> tuple[SizeCondition, ...]:
-    """What every compilation takes for granted, in the order in which it came to that."""
+    """List the conditions that every compilation assumes, in the order in which they arose."""
     return tuple(_conditions(facts, places))
 
 
 def condition_behind(failure: GuardFailure, guards: Sequence[ShapeGuard]) -> ShapeGuard | None:
-    """The condition of a trace that a failed relation of sizes comes from, if that can be told.
+    """Find the condition of a trace behind a failed relation of sizes; ``None`` if none fits.
 
     Torch simplifies conditions before it checks them: a bound can be one more than what the code says.
     """
@@ -43,16 +43,16 @@ def condition_behind(failure: GuardFailure, guards: Sequence[ShapeGuard]) -> Sha
 def specialization_behind(
     failure: GuardFailure, constants: Iterable[Specialization]
 ) -> Specialization | None:
-    """What made a number of a size that changed."""
+    """Find the specialization that made a number of a size that changed."""
     if failure.changed != "size":
         return None
     source = f"{failure.source}.size()[{failure.dimension}]"
-    found = (constant for constant in constants if source in constant.sources)
-    return next((constant for constant in found if not _is_compared(constant)), None)
+    sources = (constant for constant in constants if source in constant.sources)
+    return next((constant for constant in sources if not _is_compared(constant)), None)
 
 
 def _is_compared(constant: Specialization) -> bool:
-    """Whether the code only asked if a size is this number: a jump does so (``symbolic_convert.py``)."""
+    """Tell whether the code only compared a size with a number, as a jump does (``symbolic_convert.py``)."""
     return [frame.function for frame in constant.torch_stack[-2:]] == ["inner", "evaluate_expr"]
 
 

@@ -1,4 +1,4 @@
-"""Where in the user's code a fact belongs: the innermost frame of its stack that is the user's own."""
+"""Places of facts in the user's code: the innermost frame of a stack that is the user's own."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LIBRARY_FOLDER = re.compile(r"^.*[/\\](?:site-packages|dist-packages|python\d\.
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a finding goes, the calls that lead there, and the library call below it, if any."""
+    """The place of a finding, the calls that lead there, and the library call below it, if any."""
 
     span: Span
     calls: tuple[Call, ...]
@@ -37,7 +37,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of the user's, with all its compilations."""
+    """A function of the user's code, the same for all its compilations."""
 
     filename: str
     name: str
@@ -45,7 +45,7 @@ class Function:
 
 
 class Places:
-    """Knows the frames that were compiled. ``filename`` is where something without a stack goes."""
+    """Locator of facts by the frames that were compiled; ``filename`` is for those without a stack."""
 
     def __init__(self, workspace: Workspace, filename: str) -> None:
         self._workspace = workspace
@@ -56,7 +56,7 @@ class Places:
         self.functions: dict[str, Function] = {}
 
     def index(self, fact: Fact) -> None:
-        """Note the frame that a fact is about."""
+        """Record the frame that a fact is about."""
         if isinstance(fact, FrameStarted):
             started = self._started.get(fact.compile_id)
             if started is None or not started.stack:
@@ -155,7 +155,7 @@ def library_place(call: Call) -> str:
 
 
 def _is_dynamo(filename: str) -> bool:
-    """Whether a file is Dynamo's own, such as its Python stand-ins for functions written in C."""
+    """Tell whether a file is Dynamo's own, such as its Python stand-ins for functions written in C."""
     return "/torch/_dynamo/" in filename.replace("\\", "/")
 
 

@@ -1,6 +1,6 @@
-"""Speed: findings about what costs it, and the compilations of a run one by one.
+"""Findings about what costs speed, and the compilations of a run one by one.
 
-Only runs that went as deep as generated code say something of it: the fast loop stays as it is.
+Only runs that went as deep as generated code report on speed: the fast loop stays as it is.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ _PARTS: Final[dict[Part, tuple[str, str]]] = {
     ),
     "build": ("building kernels", _KEEP_CACHES),
 }
-"""What each part of the compiler is, and what to do if it takes long."""
+"""A description of each part of the compiler, and advice if it takes long."""
 
 
 class MakeFinding(Protocol):
-    """Makes a finding at the place of a stack, or of the frame of a compilation."""
+    """A function that makes a finding at the place of a stack, or of the frame of a compilation."""
 
     def __call__(
         self,
@@ -78,7 +78,9 @@ class MakeFinding(Protocol):
         explanation: str = "",
         hints: tuple[str, ...] = (),
         text: str = "",
-    ) -> Finding: ...
+    ) -> Finding:
+        """Make a finding; ``compile_id`` is empty where no compilation saw it."""
+        ...
 
 
 def speed_builders(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:

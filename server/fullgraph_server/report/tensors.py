@@ -1,4 +1,4 @@
-"""What names hold: of each place that gives a name its value, the tensors that it had in each compilation."""
+"""Tensors that names hold: for each place that gives a name its value, those of each compilation."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .model import HeldTensors, TensorName
 
 @dataclass(slots=True)
 class _Place:
-    """A target, and what it got by compilation."""
+    """An assignment target, and the tensors that it got, by compilation."""
 
     target: Target
     held: dict[str, list[NamedTensor]] = field(default_factory=dict)
 
 
 def tensor_names(facts: Iterable[Fact], workspace: Workspace) -> tuple[TensorName, ...]:
-    """The names of the workspace that hold tensors, by file and place."""
-    # An attempt that torch tried again tells of a compilation twice: the last one counts.
+    """Return the names in the workspace that hold tensors, by file and place."""
+    # An attempt that torch repeats reports a compilation twice: the last one counts.
     named = {fact.compile_id: fact for fact in facts if isinstance(fact, TensorsNamed)}
     places: dict[tuple[StackFrame, str, bool], _Place | None] = {}
     for compile_id in sorted(named, key=compile_number):
@@ -35,8 +35,8 @@ def tensor_names(facts: Iterable[Fact], workspace: Workspace) -> tuple[TensorNam
                 places[key] = _Place(target) if target else None
             if (place := places[key]) is not None:
                 place.held.setdefault(compile_id, []).append(tensor)
-    found = (_name(place, named) for place in places.values() if place is not None)
-    return tuple(sorted(filter(None, found), key=_order))
+    names = (_name(place, named) for place in places.values() if place is not None)
+    return tuple(sorted(filter(None, names), key=_order))
 
 
 def _target(tensor: NamedTensor, workspace: Workspace) -> Target | None:
@@ -51,7 +51,7 @@ def _target(tensor: NamedTensor, workspace: Workspace) -> Target | None:
 
 
 def _name(place: _Place, named: Mapping[str, TensorsNamed]) -> TensorName | None:
-    """What to show of a place: nothing, where it also got something that is no tensor."""
+    """Return the tensors to show at a place; ``None`` if it also got something that is no tensor."""
     # A recompilation takes the place of those before it; other frames run the same code beside each other.
     newest = {frame_of(compile_id): compile_id for compile_id in place.held}
     held = {

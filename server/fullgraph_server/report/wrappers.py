@@ -19,7 +19,7 @@ from .speed import MakeFinding
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """Something of torch's that wraps a module. ``files`` are those of its code."""
+    """A wrapper of torch's around a module; ``files`` matches the files of its code."""
 
     name: str
     files: re.Pattern[str]
