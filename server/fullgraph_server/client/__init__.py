@@ -2,7 +2,7 @@
 
 - ``documents``: folders, URIs, versions, and columns in the client's units
 - ``configuration``: the client's settings
-- ``capabilities``: what the client can do beyond LSP
+- ``capabilities``: the client's capabilities beyond LSP
 - ``arguments``: check the arguments of commands
 - ``targets``: find targets by id or URI
 - ``findings``: findings at their place in the text as it is now

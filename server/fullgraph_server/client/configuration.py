@@ -45,7 +45,7 @@ class Settings:
     preview_python: str | None = None
     """The interpreter that previews kernels where that of the programs cannot."""
     files: Files | None = None
-    """What becomes of the files that programs write."""
+    """Whether the files that programs write are kept."""
 
     def overrides(self, folder: Path) -> Overrides:
         """Return the overrides for runs in ``folder``, whose settings these are."""

@@ -154,8 +154,8 @@ class Documents:
         """Return the 1-based row and character column of a position."""
         line = self.line(filename, position.line + 1)
         codec = self._server.workspace.position_codec
-        counted = codec.position_from_client_units([line], types.Position(0, position.character))
-        return position.line + 1, counted.character + 1
+        converted = codec.position_from_client_units([line], types.Position(0, position.character))
+        return position.line + 1, converted.character + 1
 
     def line(self, filename: str, row: int) -> str:
         """Return a line of the text that the client shows; an empty one outside of the text."""

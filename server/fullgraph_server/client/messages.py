@@ -33,13 +33,13 @@ class RunMessages(RunObserver):
         """Show the new problems in the report of a run that is over."""
         if report.status is None or self._is_shown_by_client(report):
             return
-        found = frozenset(finding for finding in report.findings if finding.of_run)
+        issues = frozenset(finding for finding in report.findings if finding.of_run)
         label = report.target.rpartition("/")[2]
         for finding in report.findings:
-            if finding in found - self._shown.get(report.target, frozenset()) and finding.severity in _KINDS:
+            if finding in issues - self._shown.get(report.target, frozenset()) and finding.severity in _KINDS:
                 message = " ".join([f"{label}: {finding.message.rstrip('.')}.", *finding.hints[:1]])
                 show_message(self._server, _KINDS[finding.severity], message)
-        self._shown[report.target] = found
+        self._shown[report.target] = issues
 
     def cleared(self, target: str) -> None:
         """Show the problems of a target again if it is run again."""

@@ -16,7 +16,7 @@ from ..runs.slot import TargetState
 _log = logging.getLogger(__name__)
 
 _LONG_SECONDS = 0.5
-"""How long a run is on before its lens changes."""
+"""Time that a run takes before its lens changes."""
 
 
 class Refresh(RunObserver):

@@ -1,7 +1,7 @@
 """Commands (``fullgraph.*``) and requests (``fullgraph/*``) of Fullgraph's own, a module each.
 
 - ``run``: run, stop and clear targets
-- ``rerun_on_edit``: run again what depends on a file that was saved or edited
+- ``rerun_on_edit``: run targets again that depend on a file that was saved or edited
 - ``list_targets``: ``fullgraph/targets``: the targets in a file or in the open folders
 - ``minify``: shrink a failure to a repro
 - ``traces``: open, re-read and compare traces

@@ -62,7 +62,7 @@ def _rows(spans: Sequence[Span], drift: Drift, covered: AbstractSet[int]) -> Ite
     if shift is not None and covered.isdisjoint(range(first + shift, last + shift + 1)):
         yield first + shift, last + shift
     elif len(spans) > 1:
-        # Edits are few: most of the statements are found together.
+        # Edits are few: most of the statements have moved together.
         middle = len(spans) // 2
         yield from _rows(spans[:middle], drift, covered)
         yield from _rows(spans[middle:], drift, covered)

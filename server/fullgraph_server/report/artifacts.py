@@ -23,7 +23,7 @@ _SUFFIXES: Final = {"triton": "py", "cpp": "cpp", "metal": "metal", "cuda": "cu"
 _OTHERS: Final = {"ir_": "txt", "inductor_": "json"}
 """Suffixes of forms that are not Python, by how their names begin."""
 _COMMENTS: Final = {"py": "#", "llir": ";"}
-"""What a comment begins with in a file, by its suffix; ``//`` in all others."""
+"""The beginning of a comment in a file, by its suffix; ``//`` in all others."""
 _TITLES: Final[dict[ArtifactKind, str]] = {
     "before_pre_grad_graph": "Graph before pre-grad passes",
     "after_pre_grad_graph": "Graph after pre-grad passes",

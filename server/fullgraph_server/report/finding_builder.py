@@ -17,7 +17,7 @@ class FindingBuilder:
     eager: str = ""
     """The function that runs eagerly because of it."""
     calls: int = 0
-    """How many calls it was seen in, where those count rather than compilations."""
+    """The number of calls it was seen in, where those count rather than compilations."""
 
 
 def finished(builder: FindingBuilder) -> Finding:

@@ -22,23 +22,23 @@ from .source_locator import Function, Places
 
 def graph_lines(facts: Sequence[Fact], places: Places, workspace: Workspace) -> tuple[GraphLines, ...]:
     """Return the statements in graphs, at graph breaks, and in functions that run eagerly, by place."""
-    found = _Statements(workspace)
+    statements = _Statements(workspace)
     for graph, captured in _graphs(facts, places):
         for each in captured:
             for frame in itertools.chain((node.frame for node in each.nodes), each.calls):
-                found.in_graph(frame, graph)
+                statements.in_graph(frame, graph)
     for fact in facts:
         if isinstance(fact, GraphBreak):
             stack, why = places.traced_stack(fact.stack, fact.compile_id), first_line(fact.reason)
             for frame in stack:
                 place = "here" if frame is stack[-1] else f"in {code_span(stack[-1].function)}"
-                found.eager(frame, f"runs eagerly, since the graph breaks {place}: {why}")
+                statements.eager(frame, f"runs eagerly, since the graph breaks {place}: {why}")
     for compile_id, reason in _given_up(facts).items():
         if (function := places.functions.get(compile_id)) is not None:
-            found.eager_body(
+            statements.eager_body(
                 function, f"the whole of {code_span(function.name)} runs eagerly: {first_line(reason)}"
             )
-    return tuple(_joined(found.all()))
+    return tuple(_joined(statements.all()))
 
 
 def _graphs(facts: Iterable[Fact], places: Places) -> Iterator[tuple[NumberedGraph, list[GraphCaptured]]]:
@@ -108,13 +108,13 @@ class _Statements:
 
     def in_graph(self, frame: StackFrame, graph: NumberedGraph) -> None:
         """Note that an operation of a graph comes from a place."""
-        if (found := self._at(frame)) is not None:
-            found.graphs[graph.number] = graph
+        if (statement := self._at(frame)) is not None:
+            statement.graphs[graph.number] = graph
 
     def eager(self, frame: StackFrame, reason: str) -> None:
         """Note that the statement at a place ran eagerly."""
-        if (found := self._at(frame)) is not None:
-            found.reasons[reason] = None
+        if (statement := self._at(frame)) is not None:
+            statement.reasons[reason] = None
 
     def eager_body(self, function: Function, reason: str) -> None:
         """Note that all statements of a function ran eagerly."""
@@ -124,18 +124,18 @@ class _Statements:
 
     def all(self) -> Iterator[GraphLines]:
         """Yield the statements, by place; those that share a line as one."""
-        found: dict[Span, _Statement] = {}
+        by_place: dict[Span, _Statement] = {}
         last: Span | None = None
         for span in sorted(self._statements, key=lambda span: (span.filename, span.row, span.column)):
             own = self._statements[span]
             if last and last.filename == span.filename and last.end_row >= span.row:
-                before = found.pop(last)
+                before = by_place.pop(last)
                 end = max((last.end_row, last.end_column), (span.end_row, span.end_column))
                 span = Span(span.filename, last.row, last.column, *end)
                 own = _Statement({**before.graphs, **own.graphs}, {**before.reasons, **own.reasons})
-            found[span] = own
+            by_place[span] = own
             last = span
-        for span, own in found.items():
+        for span, own in by_place.items():
             yield GraphLines((span,), tuple(own.graphs.values()), tuple(own.reasons))
 
     def _at(self, frame: StackFrame) -> _Statement | None:

@@ -59,7 +59,7 @@ _SEVERAL: dict[str, frozenset[str]] = {
         "cast": "convert_element_type _to_copy",
     }.items()
 }
-"""What a function or an operator may come from, where it is not the operation of its own name."""
+"""The operations behind a function or an operator, where that is not the one of its own name."""
 
 
 def lines_of(launches: Sequence[Launch]) -> Iterator[tuple[int, tuple[Operation, ...]]]:
@@ -67,9 +67,9 @@ def lines_of(launches: Sequence[Launch]) -> Iterator[tuple[int, tuple[Operation,
     operations = list(dict.fromkeys(operation for launch in launches for operation in launch.operations))
     for row, line in enumerate(launches[0].source.splitlines(), 1):
         names = set(_computed(line))
-        found = tuple(item for item in operations if item.operator.rpartition(".")[2] in names)
-        if found:
-            yield row, found
+        candidates = tuple(item for item in operations if item.operator.rpartition(".")[2] in names)
+        if candidates:
+            yield row, candidates
 
 
 def _computed(line: str) -> Iterator[str]:
@@ -79,7 +79,7 @@ def _computed(line: str) -> Iterator[str]:
         return
     value = assigned["value"]
     words = [name for groups in _FUNCTION.findall(value) for name in groups if name]
-    words += [found["operator"] for found in _OPERATOR.finditer(value)]
+    words += [match["operator"] for match in _OPERATOR.finditer(value)]
     if _SIGMOID.search(value):
         words, value = ["sigmoid"], ""
     words += filter(

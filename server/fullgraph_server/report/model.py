@@ -201,7 +201,7 @@ class Guard:
     compile_id: str
     span: Span | None
     failures: int = 0
-    """How often this guard's failure caused a recompilation."""
+    """The number of recompilations that this guard's failure caused."""
     callers: tuple[Span, ...] = ()
     """The user's calls that led there within the frame, the innermost first: of functions that it inlines."""
 
@@ -226,11 +226,11 @@ class FrameReport:
     kernels: int = 0
     """Launches of kernels and library functions in its code, if that was written."""
     versions: int = 0
-    """How many compilations a cache that drops none would hold, for the frame that has most."""
+    """The number of compilations that a cache without a limit would hold, for the frame with the most."""
     compilations: int = 0
-    """How many of them were begun: all but those that a limit stopped."""
+    """The number of compilations that were begun: all but those that a limit stopped."""
     outlines: tuple[str, ...] = ()
-    """What tells its graphs apart, in the order of their compilations."""
+    """The outlines that tell its graphs apart, in the order of their compilations."""
     collectives: tuple[str, ...] = ()
     """The collective operations of its graphs, in their order."""
 
@@ -354,7 +354,7 @@ class Report:
     """The workspace's files that the program imported; with the text that ran, if the report names them."""
 
     depth: Depth = "graph"
-    """How far the run went."""
+    """The depth of the run."""
     sizes: tuple[SizeCondition, ...] = ()
     """The conditions on symbolic sizes, in the order of the traces."""
     graph_lines: tuple[GraphLines, ...] = ()

@@ -67,10 +67,10 @@ def is_of_library(guard: Guard, files: Iterable[str]) -> bool:
 
 def _own_module(guard: Guard, files: Iterable[str]) -> str | None:
     """Return the user's file that has the guarded global, if a guard is on that of an imported module."""
-    found = _IMPORT.search(guard.source)
-    if found is None:
+    imported = _IMPORT.search(guard.source)
+    if imported is None:
         return None
-    path = "/" + found[1].replace("_dot_", "/")
+    path = "/" + imported[1].replace("_dot_", "/")
     ends = (f"{path}.py", f"{path}/__init__.py")
     return next((name for name in files if name.replace("\\", "/").endswith(ends)), None)
 
@@ -87,19 +87,19 @@ def origin_of(guard: Guard, frame: FrameReport, files: Mapping[str, SourceFile |
     if module := _own_module(guard, files):
         return _of_module(guard, module, files)
     source = files.get(frame.filename)
-    known = definitions(source) if source else None
-    kind, found = _root(guard.source, root[0], frame, known)
+    scope = definitions(source) if source else None
+    kind, definition = _root(guard.source, root[0], frame, scope)
     if not steps:
-        return Origin(kind, found.span if found else None)
+        return Origin(kind, definition.span if definition else None)
     if member := _MEMBER.search(guard.source):
         kind = _KINDS[member[1]]
     elif name.endswith("]"):
         kind = f"item of a {kind}" if len(steps) == 1 else "item"
     elif kind != "built-in":
         kind = "attribute"
-    place = _attribute_used(guard, steps, files) or _attribute(root[0], steps, frame, known, files)
+    place = _attribute_used(guard, steps, files) or _attribute(root[0], steps, frame, scope, files)
     if place is None and not any(steps):
-        place = found  # an item stands where what holds it is made
+        place = definition  # an item stands where what holds it is made
     return Origin(kind, place.span if place else None)
 
 
@@ -110,26 +110,26 @@ def _of_module(guard: Guard, module: str, files: Mapping[str, SourceFile | None]
     if first is None or not first[1]:
         return Origin("module", None)
     source = files.get(module)
-    found = definitions(source).global_variable(first[1]) if source else None
+    definition = definitions(source).global_variable(first[1]) if source else None
     kind = "global" if first.end() == len(names) else "attribute"
-    return Origin(kind, found.span if found and kind == "global" else None)
+    return Origin(kind, definition.span if definition and kind == "global" else None)
 
 
 def _root(
-    source: str, name: str, frame: FrameReport, known: Definitions | None
+    source: str, name: str, frame: FrameReport, scope: Definitions | None
 ) -> tuple[str, Definition | None]:
     """Return the kind and the definition of the name that an expression begins with."""
     if "G['__builtins_dict__" in source:
         return "built-in", None
     if "G[" in source and "L[" not in source:
-        return "global", known.global_variable(name) if known else None
-    function = known.function(frame.row, frame.function) if known else None
-    if known is None or function is None:
+        return "global", scope.global_variable(name) if scope else None
+    function = scope.function(frame.row, frame.function) if scope else None
+    if scope is None or function is None:
         return "closure variable" if _CELL.search(source) else "local variable", None
-    if found := known.parameter(function, name):
-        return f"parameter of {code_span(frame.function)}", found
-    if found := known.outer_variable(function, name):
-        return "closure variable", found
+    if definition := scope.parameter(function, name):
+        return f"parameter of {code_span(frame.function)}", definition
+    if definition := scope.outer_variable(function, name):
+        return "closure variable", definition
     return "local variable", None
 
 
@@ -141,51 +141,51 @@ def _attribute_used(
     if guard.span is None or source is None or guard.span.row != guard.span.end_row:
         return None
     text = source.line(guard.span.row)[guard.span.column - 1 : guard.span.end_column - 1]
-    known = definitions(source)
-    function = known.function_at(guard.span.row)
-    cls = known.class_of(function) if function else None
+    scope = definitions(source)
+    function = scope.function_at(guard.span.row)
+    cls = scope.class_of(function) if function else None
     own = self_name(function) if function else ""
     if cls is None or not own or not text.startswith(f"{own}."):
         return None
     first = _STEP.match(text, len(own))
     # It is the same value only where the path ends the same way.
     same = text.count(".") == 1 and first is not None and steps[-1] == first[1]
-    return known.attribute(cls, steps[-1]) if same else None
+    return scope.attribute(cls, steps[-1]) if same else None
 
 
 def _attribute(
     root: str,
     steps: list[str],
     frame: FrameReport,
-    known: Definitions | None,
+    scope: Definitions | None,
     files: Mapping[str, SourceFile | None],
 ) -> Definition | None:
     """Find the definition that a path from ``self`` leads to, as far as its classes are the user's own."""
-    function = known.function(frame.row, frame.function) if known else None
-    cls = known.class_of(function) if known and function else None
-    if known is None or function is None or cls is None or root != self_name(function):
+    function = scope.function(frame.row, frame.function) if scope else None
+    cls = scope.class_of(function) if scope and function else None
+    if scope is None or function is None or cls is None or root != self_name(function):
         return None
     every = [definitions(source) for source in files.values() if source is not None]
-    owned: _Owned | None = (known, cls)
-    found = None
+    owned: _Owned | None = (scope, cls)
+    definition = None
     for step in steps:
         if not step:
             continue  # an item is of the class that the list is made with
         attribute = _inherited(owned, step, every)
         if attribute is None:
-            # What a library adds to a module is where the module is; nothing is known of other values.
-            return found if owned is None else None
-        found, owned = attribute, _class_of(attribute.called, every)
-    return found
+            # What a library adds to a module is where the module is; the place of other values is unknown.
+            return definition if owned is None else None
+        definition, owned = attribute, _class_of(attribute.called, every)
+    return definition
 
 
 def _inherited(owned: _Owned | None, name: str, every: Sequence[Definitions]) -> Definition | None:
     """Find an attribute of a class or of its bases."""
     seen: list[ast.ClassDef] = []
     while owned is not None and owned[1] not in seen:
-        known, cls = owned
-        if found := known.attribute(cls, name):
-            return found
+        scope, cls = owned
+        if definition := scope.attribute(cls, name):
+            return definition
         seen.append(cls)
         owned = _class_of(frozenset(ast.unparse(base).rpartition(".")[2] for base in cls.bases), every)
     return None
@@ -193,5 +193,5 @@ def _inherited(owned: _Owned | None, name: str, every: Sequence[Definitions]) ->
 
 def _class_of(names: frozenset[str], every: Iterable[Definitions]) -> _Owned | None:
     """Return the user's class with one of these names and its module; ``None`` unless there is just one."""
-    classes = [(known, known.classes[name]) for known in every for name in names if name in known.classes]
+    classes = [(scope, scope.classes[name]) for scope in every for name in names if name in scope.classes]
     return classes[0] if len(classes) == 1 else None

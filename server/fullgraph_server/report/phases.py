@@ -22,7 +22,7 @@ _BEGINS: Final[tuple[tuple[re.Pattern[str], Part], ...]] = (
     (re.compile(r"^(aot_|AOTAutograd|create_aot|min_cut|entire_backward_compile)"), "aot"),
     (re.compile(r"(compile_fx|inductor|_passes$|^GraphLowering|^Scheduler)"), "inductor"),
 )
-"""Where a part begins, by torch's names (``dynamo_timed`` throughout torch, 2.11 to 2.15)."""
+"""The first steps of each part, by torch's names (``dynamo_timed`` throughout torch, 2.11 to 2.15)."""
 
 
 @dataclass(slots=True)

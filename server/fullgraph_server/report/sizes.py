@@ -21,7 +21,7 @@ def size_conditions(facts: Iterable[Fact], places: Places) -> tuple[SizeConditio
 def condition_behind(failure: GuardFailure, guards: Sequence[ShapeGuard]) -> ShapeGuard | None:
     """Find the condition of a trace behind a failed relation of sizes; ``None`` if none fits.
 
-    Torch simplifies conditions before it checks them: a bound can be one more than what the code says.
+    Torch simplifies conditions before it checks them: a bound can be one more than the code says.
     """
     relation = relation_of(failure.reason)
     if relation is None:
@@ -47,8 +47,8 @@ def specialization_behind(
     if failure.changed != "size":
         return None
     source = f"{failure.source}.size()[{failure.dimension}]"
-    sources = (constant for constant in constants if source in constant.sources)
-    return next((constant for constant in sources if not _is_compared(constant)), None)
+    of_size = (constant for constant in constants if source in constant.sources)
+    return next((constant for constant in of_size if not _is_compared(constant)), None)
 
 
 def _is_compared(constant: Specialization) -> bool:
