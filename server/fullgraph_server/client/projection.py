@@ -26,7 +26,7 @@ _LAST = re.compile(r"(?<!\w)\w+$")
 
 @dataclass(frozen=True)
 class NamedGuards:
-    """The guards on a value and on parts of it, in groups that have the same kind and expectation.
+    """The guards on a value and on parts of it, grouped by value, kind and expectation.
 
     Guards that failed come first.
     """

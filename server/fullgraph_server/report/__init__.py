@@ -1,6 +1,6 @@
 """Folding of the facts of a run into an immutable :class:`~.model.Report`.
 
-Nothing here waits, and files are read through the workspace only.
+Nothing here waits, and the user's files are read through the workspace only.
 
 ``fold`` is the entry point, ``model`` the data that everything above this package reads.
 

@@ -306,7 +306,7 @@ class RankSummary:
 
 @dataclass(frozen=True, slots=True)
 class SeenCall:
-    """A compiled call in a trace, as an example call: ``text`` is the comment above a definition.
+    """A compiled call in a trace, as an example call: ``text`` stands above a definition.
 
     ``function`` is the definition's qualified name, of a compiled ``forward`` that of the class; ``row`` is
     that of its ``def`` or ``class``. Unknown values are ``...`` in a text that is not ``complete``.

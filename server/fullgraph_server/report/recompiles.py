@@ -104,7 +104,7 @@ class Recompilations:
             yield FindingBuilder(finding, set(group.failures))
 
     def late_compilations(self) -> Iterator[FindingBuilder]:
-        """Build a finding for each cause of late compilation (after the warm-up), at the call."""
+        """Build a finding, at the call, for each call and cause of a compilation after the warm-up."""
         groups: dict[tuple[Span | None, str, object], list[tuple[LateCompilation, GuardFailure | None]]] = {}
         for fact in self._facts:
             if isinstance(fact, LateCompilation):
