@@ -414,7 +414,7 @@ class Interpreter:
     # -- stacks ----------------------------------------------------------------------------------
 
     def _first_row(self, frame: StackFrame, *, resumes: bool) -> int:
-        """Return the row where a frame's function begins; of a resume function, torch gives only a later row."""
+        """Return the row where a frame's function begins; a resume function has only a later row."""
         rows = self._first_rows.setdefault((frame.filename, frame.function), set())
         if not resumes:
             rows.add(frame.row)
