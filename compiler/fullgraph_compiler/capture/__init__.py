@@ -1,8 +1,8 @@
-"""Run a program under observation and tell what torch.compile did.
+"""Runs of a program under observation, which report what torch.compile did.
 
 - ``run``: one run from start to end
 - ``scripts``: run a file as ``__main__``
 - ``pytest_node``: run one test
 - ``examples``: run example calls
-- ``switches``: settings of a run that win over the program's own
+- ``switches``: settings of a run that override the program's own
 """

@@ -1,4 +1,4 @@
-"""Run example calls: import the module, compile what they call, and evaluate them in turn."""
+"""Runs of example calls: import the module, compile the functions they call, and evaluate them in turn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..observe.tensors import factories
 
 
 def run_examples(program: Examples) -> Outcome:
-    """Run each example's calls in order. One that raises does not keep the others from running."""
+    """Run each example's calls in order. If one raises, the others still run."""
     filename = os.path.abspath(program.filename)
     if not Path(filename).is_file():
         return not_started(f"cannot read {program.filename}: no such file")
@@ -70,7 +70,7 @@ def import_file(filename: str) -> ModuleType:
 
 
 def compile_thing(module: ModuleType, qualname: str) -> None:
-    """Put a compiled function, or a class with a compiled ``forward``, in the place of a plain one.
+    """Replace a function by a compiled one, or the ``forward`` of a class.
 
     Raises ``AttributeError`` when the module has no such name.
     """
@@ -106,7 +106,7 @@ def _run_calls(module: ModuleType, filename: str, example: Example) -> list[Base
 
 
 def _code(call: ExampleCall, filename: str) -> CodeType:
-    """The call's code, at the place in the file where it stands."""
+    """Compile a call with the row and column of its comment in the file."""
     tree = ast.parse(call.source, filename)
     for node in ast.walk(tree):
         if isinstance(node, (ast.stmt, ast.expr, ast.arg, ast.keyword, ast.alias, ast.excepthandler)):

@@ -1,4 +1,4 @@
-"""Run one pytest node."""
+"""Runs of one pytest node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class _Collector:
         self.raised: list[BaseException] = []
 
     def pytest_exception_interact(self, call: Any) -> None:
-        """Called by pytest for every exception but a skip (hook of that name)."""
+        """Keep an exception. This is the pytest hook of that name: it is called for all but skips."""
         self.raised.append(call.excinfo.value)
 
 

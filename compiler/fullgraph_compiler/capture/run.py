@@ -1,4 +1,4 @@
-"""One run: observe a program from its start to its end, and report the facts."""
+"""One run: a program is observed from start to end, and facts are reported."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _run_exitfuncs = atexit._run_exitfuncs  # a program may put its own function in 
 
 @dataclass(frozen=True)
 class _Observers:
-    """What watches the program. ``reported`` has the names of errors that the trace has reported already."""
+    """The observers of the program. ``reported`` has the names of errors that the trace has reported."""
 
     modules: ModuleTracker
     listener: TraceListener
@@ -71,20 +71,20 @@ class _Observers:
 
 
 def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = None) -> None:
-    """Run ``request.program`` in this process; ``sink`` gets the facts as they become known.
+    """Run ``request.program`` in this process; ``sink`` gets the facts during the run.
 
-    ``prepare`` is called ahead of the program. The process is spent afterwards: torch stays patched, and
-    the program has done to it what it likes.
+    ``prepare`` is called before the program. The process cannot be used for another run: torch stays
+    patched, and the program may have changed any state.
     """
     started = monotonic()
     preview = preview_of(request)
     if not torch_compat.is_supported():
         sink([_unsupported_torch()])
-    # The compiler comes first: what its parts import, and the variables that are set for the run, are none of
-    # the program's, and the observers take all that comes after them for that.
+    # The compiler comes first: the observers attribute every import and every variable that is set after
+    # their installation to the program.
     loaded = _prepare_compiler(request, preview)
     observers = _install_observers(request, sink, preview)
-    # A caller's own patches lie outside of those above, and see each call ahead of them.
+    # A caller's own patches wrap those above, and so see each call before them.
     if prepare is not None:
         prepare()
     outcome = _execute(request, sink, preview)
@@ -92,7 +92,7 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
 
 
 def _prepare_compiler(request: RunRequest, preview: _Preview) -> list[ModuleType]:
-    """Have the compiler do what is asked, and nothing that is of no use; return the code that it loads."""
+    """Configure the compiler for the request; return the list in which the modules that it loads are kept."""
     registry.register()
     # Ahead of all that is imported below: a module may read a variable as it is imported.
     os.environ.update(request.variables)
@@ -108,7 +108,7 @@ def _prepare_compiler(request: RunRequest, preview: _Preview) -> list[ModuleType
 
 
 def _install_observers(request: RunRequest, sink: Sink, preview: _Preview) -> _Observers:
-    """Watch imports and the structured trace from now on."""
+    """Install the observers of imports and of the structured trace."""
     overlay.install(request.texts)
     modules = ModuleTracker(request.program)
     reported: set[str] = set()
@@ -153,14 +153,14 @@ def _collect(
     sink: Sink,
     started: float,
 ) -> None:
-    """Send what is known only at the end; ``RunFinished`` comes last, since it ends the run."""
+    """Send the facts that are complete only at the end; ``RunFinished`` is last, since it ends the run."""
     for fact in preview.rest() if preview else ():
         sink([fact])  # one by one, since their texts are long
-    # What the program left to its end is part of it; the interpreter's own teardown is not.
+    # The program's exit functions are part of it; the interpreter's own teardown is not.
     _run_exitfuncs()
     observers.listener.finish()
     last: list[Fact] = [*observers.modules.rest(), *outcome.problems]
-    # What the compiler raised is reported already, with more than the exception knows.
+    # Errors of the compiler are reported already, with more details than the exception has.
     last += [
         _described(error) for error in outcome.raised if type(error).__qualname__ not in observers.reported
     ]
@@ -171,7 +171,7 @@ def _collect(
 
 
 def _go_as_deep(request: RunRequest) -> list[ModuleType]:
-    """Have the compiler go as far as is asked, and report what it does; return the code that it loads."""
+    """Make the compiler stop at the requested depth and report; return the list of modules that it loads."""
     if request.depth in ("graph", "recompiles", "late-compile"):
         backend_compat.stop_after_dynamo()
         if request.depth == "recompiles":
@@ -208,7 +208,7 @@ def _run_program(request: RunRequest) -> Outcome:
 
 
 def _end_before_writes(outcome: Outcome) -> Outcome:
-    """Make a run that was ended before it could change a file one that ends there, with a warning."""
+    """Turn the error that stops a run before it changes a file into a warning."""
     writes = [error for error in outcome.raised if isinstance(error, UnsafeWriteError)]
     if not writes:
         return outcome
@@ -223,7 +223,7 @@ def _end_before_writes(outcome: Outcome) -> Outcome:
 
 
 def _described(error: BaseException) -> ProgramRaised:
-    """Describe an exception, without the functions that stand in for others."""
+    """Describe an exception, without the frames of our own functions."""
     raised = describe(error)
     return replace(raised, stack=tuple(item for item in raised.stack if not item.filename.startswith(_OURS)))
 

@@ -1,4 +1,4 @@
-"""Run a file as ``__main__``, as ``python FILE ARGS`` would."""
+"""Runs of a file as ``__main__``, as ``python FILE ARGS`` would."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..observe.outcome import Outcome, describe, not_started, outcome_of
 
 
 def run_script(script: Script) -> Outcome:
-    """Run ``script`` in this process, and wait for the threads that it left behind."""
+    """Run ``script`` in this process, and wait for the threads that it started."""
     filename = os.path.abspath(script.filename)
     try:
         source = overlay.read(filename)
@@ -44,10 +44,10 @@ def run_script(script: Script) -> Outcome:
 
 
 def shadowed_modules(folder: Path) -> list[TargetProblem]:
-    """Files beside a script that Python would import in place of torch or of the standard library.
+    """List files beside a script that Python would import in place of torch or of the standard library.
 
-    Only modules that are loaded by now count: torch needs them, so that ``python SCRIPT`` would not get
-    past ``import torch``. Fullgraph loaded the real ones first, and goes on.
+    Only modules that are already loaded count: torch needs them, so that ``python SCRIPT`` would fail at
+    ``import torch``. Fullgraph has loaded the real ones first, and goes on.
     """
     problems = []
     for path in sorted((*folder.glob("*.py"), *folder.glob("*/__init__.py"))):
@@ -58,11 +58,11 @@ def shadowed_modules(folder: Path) -> list[TargetProblem]:
         origin = getattr(loaded, "__file__", None)
         if loaded is None or (origin and os.path.realpath(origin) == os.path.realpath(path)):
             continue
-        what = "torch" if name == "torch" else f"the standard library's module {name}"
+        hidden = "torch" if name == "torch" else f"the standard library's module {name}"
         problems.append(
             TargetProblem(
                 "warning",
-                f"{path.name} hides {what} when the script runs on its own",
+                f"{path.name} hides {hidden} when the script runs on its own",
                 (f"Rename {path.name}: `python` puts the script's folder first on the import path.",),
                 (StackFrame(str(path), 1, "<module>"),),
             )
@@ -71,10 +71,10 @@ def shadowed_modules(folder: Path) -> list[TargetProblem]:
 
 
 def _end_threads() -> None:
-    # A script is not over while threads of its own run: the interpreter waits for them as well, after it has
-    # told those of pools that no more work comes.
-    for tell in reversed(getattr(threading, "_threading_atexits", ())):
-        tell()
+    # A script is not over while its threads run: the interpreter waits for them as well, after it has
+    # notified thread pools that no more work comes.
+    for notify in reversed(getattr(threading, "_threading_atexits", ())):
+        notify()
     for thread in threading.enumerate():
         if thread is not threading.current_thread() and not thread.daemon:
             thread.join()

@@ -1,4 +1,4 @@
-"""What a run does otherwise than the program says."""
+"""Settings of a run that override those of the program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _DYNAMIC: Final[dict[Dynamic, dict[str, Any]]] = {
     "off": {"automatic_dynamic_shapes": False, "assume_static_by_default": True},
     "automatic": {"automatic_dynamic_shapes": True, "assume_static_by_default": True},
 }
-"""What ``torch.compile(dynamic=...)`` sets (``OptimizeContext`` in ``torch/_dynamo/eval_frame.py``)."""
+"""The settings that ``torch.compile(dynamic=...)`` makes (``OptimizeContext`` in
+``torch/_dynamo/eval_frame.py``)."""
 
 
 _ACCUMULATED: Final = 256
@@ -23,7 +24,7 @@ _ACCUMULATED: Final = 256
 
 
 def apply(switches: Switches) -> None:
-    """Set torch up for a run; what the program itself sets does not count then."""
+    """Set torch up for a run; the program's own settings have no effect then."""
     settings: dict[str, Any] = dict(_DYNAMIC[switches.dynamic]) if switches.dynamic else {}
     if switches.recompile_limit is not None:
         settings["recompile_limit"] = switches.recompile_limit
@@ -35,7 +36,10 @@ def apply(switches: Switches) -> None:
 
 
 def _is_meant(code: CodeType, pattern: re.Pattern[str]) -> bool:
-    """Whether a function's name is wanted, alone or with its class; resume functions have that of theirs."""
+    """Tell whether a function's name matches, alone or with its class.
+
+    A resume function has the name of the function that it continues.
+    """
     qualname = getattr(code, "co_qualname", code.co_name)  # since Python 3.11
     names = (original_function(code.co_name), qualname)
     return any(pattern.fullmatch(name) for name in names)

@@ -1,10 +1,10 @@
-"""torch's structured trace: decode its records, read its logs, and turn them into facts.
+"""Readers of torch's structured trace: they decode records, read logs, and make facts of them.
 
 Standard library only. :class:`Interpreter` is the one place that knows what a record means, for a
 live run and for a log, for every supported torch.
 
 - ``interpreter``: records to facts: the only code that knows what they mean
-- ``compilation``: what is known of one compilation while its records come
+- ``compilation``: the state of one compilation while its records are read
 - ``record``: one record, from a log or from the process
 - ``log``: find records in a log, and decode them when they are wanted
 - ``decoding``: JSON and Python of a log, with limits on length and depth

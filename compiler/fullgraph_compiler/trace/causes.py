@@ -1,4 +1,4 @@
-"""Which of the guards that were installed is the one that a reason for a recompilation speaks of."""
+"""The search for the installed guard that a reason for a recompilation is about."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def guard_on(name: str, guards: Sequence[GuardInstalled], kind: str = "") -> Gua
 
 
 def stack_around(name: str, guards: Sequence[GuardInstalled]) -> Stack:
-    """Find where a value without a guard was first needed: what holds it, or one of its parts."""
+    """Find where a value without a guard was first used, by the guards on its owner or its parts."""
     if not name:
         return ()
     stacks = {strip_locals(guard.source): guard.stack for guard in guards if guard.stack}

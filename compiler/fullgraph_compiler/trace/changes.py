@@ -1,7 +1,7 @@
-"""What differs between the compilations of a function: their guards, side by side.
+"""Differences between the compilations of a function, by a comparison of their guards.
 
-A reason for a recompilation says what a guard expected, and not always what it found: that shows in the
-guards of the compilation that follows.
+A reason for a recompilation says what a guard expected, but not always the actual value. The guards of the
+next compilation show that.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .record import frame_of
 VALUES = ("EQUALS_MATCH", "CONSTANT_MATCH")
 """Guards on a value itself."""
 TYPE = "type "
-"""How guards on a type begin what they expect."""
+"""The prefix of the expected value of a guard on a type."""
 _LENGTH = "length "
 _SAYS_VALUE = (*VALUES, "NONE_MATCH", "TRUE_MATCH", "FALSE_MATCH", "BOOL_MATCH", "RANGE_ITERATOR_MATCH")
 
@@ -25,7 +25,7 @@ _SAYS_VALUE = (*VALUES, "NONE_MATCH", "TRUE_MATCH", "FALSE_MATCH", "BOOL_MATCH",
 def completed(
     failure: GuardFailure, before: Sequence[GuardInstalled], after: Sequence[GuardInstalled]
 ) -> GuardFailure:
-    """The failure with the actual value, where the guards of the next compilation tell it."""
+    """Add the actual value to a failure, if the guards of the next compilation show it."""
     if failure.kind == "GLOBAL_STATE":
         codes = [next((g.code for g in part if g.kind == failure.kind), "") for part in (before, after)]
         expected, actual = state_change(failure.changed, *codes)
@@ -37,10 +37,10 @@ def completed(
 
 
 def versions(guards: Mapping[str, Sequence[GuardInstalled]]) -> int:
-    """How many compilations a cache would hold that drops none, of the frame that has most.
+    """Count the different compilations of the frame that has most: the entries of a cache without a limit.
 
-    ``guards`` are those of each compilation, by its id. Two with the same guards are one, compiled again
-    since the first was dropped.
+    ``guards`` are those of each compilation, by its id. Compilations with the same guards count once: the
+    later one was needed only because the cache had dropped the earlier one.
     """
     frames: dict[str, set[frozenset[tuple[str, str]]]] = defaultdict(set)
     for compile_id, installed in guards.items():
@@ -49,12 +49,13 @@ def versions(guards: Mapping[str, Sequence[GuardInstalled]]) -> int:
 
 
 def _actual(failure: GuardFailure, guards: Sequence[GuardInstalled]) -> str:
-    told = {guard.kind: guard.expected for guard in guards}
-    if "TENSOR_MATCH" in told:
+    expected = {guard.kind: guard.expected for guard in guards}
+    if "TENSOR_MATCH" in expected:
         return "" if failure.changed else "a tensor"
     if failure.changed == "length":
-        return told.get("LENGTH_CHECK", "").removeprefix(_LENGTH)
-    value = next((told[kind] for kind in told if kind in _SAYS_VALUE and told[kind] != failure.expected), "")
-    if not value and failure.kind in VALUES and told.get("TYPE_MATCH") in ("type int", "type float"):
-        return f"any {told['TYPE_MATCH'].removeprefix(TYPE)}"
-    return value.removeprefix("is ") or ("" if failure.kind in VALUES else told.get("TYPE_MATCH", ""))
+        return expected.get("LENGTH_CHECK", "").removeprefix(_LENGTH)
+    values = (value for kind, value in expected.items() if kind in _SAYS_VALUE and value != failure.expected)
+    value = next(values, "")
+    if not value and failure.kind in VALUES and expected.get("TYPE_MATCH") in ("type int", "type float"):
+        return f"any {expected['TYPE_MATCH'].removeprefix(TYPE)}"
+    return value.removeprefix("is ") or ("" if failure.kind in VALUES else expected.get("TYPE_MATCH", ""))

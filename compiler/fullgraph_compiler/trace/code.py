@@ -1,9 +1,9 @@
-"""What TorchInductor tells of one compilation: the forms that its graphs take, and the code in the end.
+"""TorchInductor's records of one compilation: the forms of its graphs, and the generated code.
 
-Of each graph, in this order: its forms before AOTAutograd and behind it, then for each pass the graph that is
-lowered, the intermediate representation, the code, and what is behind the kernels of that. Emitted from
+For each graph, in this order: its forms before and after AOTAutograd, then for each pass the graph that is
+lowered, the intermediate representation, the code, and the operations behind its kernels. Emitted from
 ``torch/_inductor/compile_fx.py`` and ``torch/_functorch/_aot_autograd/graph_compile.py`` (2.11 to 2.15);
-the ``ir_...`` records are ours (:mod:`..kernel_compat`), since torch writes those to a folder only.
+the ``ir_...`` records are ours (:mod:`..compat.kernel_compat`), since torch writes those to a folder only.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .messages import Source
 from .record import TraceRecord
 
 KERNEL_STACKS: Final = "inductor_provenance_tracking_kernel_stack_traces"
-"""The last record about code that was written."""
+"""The last record about a piece of generated code."""
 
 NODE_MAPPINGS: Final = "inductor_provenance_tracking_node_mappings"
 _LOWERED: Final[dict[str, ArtifactKind]] = {
@@ -60,7 +60,10 @@ CODE_RECORDS = frozenset((*_LOWERED, *_PASSES, *_WHOLE, *_OF_CODE))
 
 
 class CodeReader:
-    """Reads the records of one compilation. Code is told once it is known what is behind its kernels."""
+    """Reader of the records of one compilation.
+
+    It holds code back until the records about the operations behind its kernels have come.
+    """
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -74,7 +77,7 @@ class CodeReader:
         self._stacks: Mapping[str, Stack] = {}
 
     def feed(self, record: TraceRecord, graph: GraphCaptured | None) -> Iterator[Fact]:
-        """The facts that ``record`` makes known; ``graph`` is what Dynamo has captured."""
+        """Yield the facts that ``record`` completes; ``graph`` is the one that Dynamo captured."""
         name, text = record.name, record.payload
         if name == KERNEL_STACKS:
             self._computed = record.seen.get("nodes") or self._computed
@@ -102,7 +105,7 @@ class CodeReader:
                 self._lower(record)
 
     def finish(self, graph: GraphCaptured | None) -> Iterator[Fact]:
-        """What still waits: forms of a graph, for the code that tells their pass, and that code."""
+        """Yield the facts held back: forms of a graph whose pass the code would have shown, and code."""
         yield from self._forms()
         yield from self._code(graph)
 
@@ -113,7 +116,10 @@ class CodeReader:
     def _code(
         self, graph: GraphCaptured | None, stacks: Mapping[str, tuple[Stack, ...]] | None = None
     ) -> Iterator[CodeGenerated]:
-        """The code that was written last. Where nothing else does, nodes of Dynamo's graph tell the lines."""
+        """Yield the code that was written last.
+
+        ``stacks`` are those of its launches; without them, lines come from the nodes of Dynamo's graph.
+        """
         record, self._written = self._written, None
         if record is None:
             return

@@ -1,4 +1,4 @@
-"""What is known of one compilation of a frame, while its records come."""
+"""The state of one compilation of a frame, while its records are read."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .shapes import ShapeReader
 
 @dataclass
 class Compilation:
-    """What is known of one compile id so far.
+    """The state of one compile id so far.
 
-    Where findings alone are wanted, its graph and guards stay in their records until somebody asks.
+    If only findings are wanted, its graph and guards stay undecoded in their records until they are needed.
     """
 
     started: FrameStarted
@@ -24,10 +24,10 @@ class Compilation:
     graph: GraphCaptured | TraceRecord | None = None
     outline: str = ""
     filenames: tuple[str, ...] | None = None
-    """Those that its graph names, once somebody has asked."""
+    """The files that its graph names; ``None`` until they are needed."""
     guards: list[GuardInstalled] | TraceRecord = field(default_factory=list)
     asked: set[str] = field(default_factory=set)
-    """The sources whose guards are wanted, since they failed."""
+    """The sources whose guards are wanted because they failed."""
     told: set[str] = field(default_factory=set)
     pending_break: GraphBreak | None = None
     broke: bool = False
@@ -36,12 +36,12 @@ class Compilation:
 
 
 def graph_of(compilation: Compilation | None) -> GraphCaptured | None:
-    """What was captured, read from its record if it is still there."""
+    """Return the captured graph, read from its record if that is not decoded yet."""
     graph = compilation.graph if compilation else None
     return read_graph(graph) if isinstance(graph, TraceRecord) else graph
 
 
 def read_graph(record: TraceRecord) -> GraphCaptured:
-    """The graph that a record prints."""
+    """Decode the graph of a record."""
     text = record.payload
     return GraphCaptured(record.compile_id, tuple(parse_nodes(text)), text, record.seen.get("calls", ()))

@@ -1,4 +1,4 @@
-"""JSON and Python out of texts of a log: what is too long, or nests too deep to be torch's, is not read."""
+"""Parsers of the JSON and Python in a log, with limits on length and nesting depth."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _LONGEST_EXPRESSION: Final = 10_000
 _LONGEST_CODE: Final = 16 << 20
 _DEEPEST_EXPRESSION: Final = 50
 _DEEPEST_CODE: Final = 100
-"""Levels of a syntax tree: within them, whatever walks it later has room on the stack."""
+"""Levels of a syntax tree. Code that walks a tree within this limit does not overflow the stack."""
 
 
 def read_json(text: str) -> Any:
-    """What a text says. Raises ``ValueError`` alone, also for what nests too deep."""
+    """Decode JSON. Raises only ``ValueError``, also for text that is nested too deep."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -24,27 +24,27 @@ def read_json(text: str) -> Any:
 
 
 def read_object(text: str) -> Mapping[str, Any]:
-    """The JSON object that a text is. Raises ``ValueError`` for anything else."""
-    found = read_json(text)
-    if not isinstance(found, Mapping):
+    """Decode a JSON object. Raises ``ValueError`` for anything else."""
+    value = read_json(text)
+    if not isinstance(value, Mapping):
         raise ValueError("no object")
-    return found
+    return value
 
 
 def parse_expression(text: str) -> ast.expr | None:
-    """The syntax tree of an expression; ``None`` for a text that is none."""
+    """Parse an expression; return ``None`` for text that is not one."""
     tree = _parsed(text, "eval", _LONGEST_EXPRESSION, _DEEPEST_EXPRESSION)
     return tree.body if isinstance(tree, ast.Expression) else None
 
 
 def parse_code(text: str) -> ast.Module | None:
-    """The syntax tree of generated code; ``None`` for a text that is no Python."""
+    """Parse generated code; return ``None`` for text that is not Python."""
     tree = _parsed(text, "exec", _LONGEST_CODE, _DEEPEST_CODE)
     return tree if isinstance(tree, ast.Module) else None
 
 
 def read_literal(text: str) -> object:
-    """The value of a literal; ``None`` for a text that is none."""
+    """Evaluate a literal; return ``None`` for text that is not one."""
     tree = parse_expression(text)
     try:
         return None if tree is None else ast.literal_eval(tree)
@@ -56,7 +56,7 @@ def _parsed(text: str, mode: str, longest: int, deepest: int) -> ast.AST | None:
     if len(text) > longest:
         return None
     try:
-        with warnings.catch_warnings():  # of escapes in strings, which say nothing to anybody
+        with warnings.catch_warnings():  # about escapes in strings, which are of no use here
             warnings.simplefilter("ignore")
             tree: ast.AST = ast.parse(text, mode=mode)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -65,7 +65,7 @@ def _parsed(text: str, mode: str, longest: int, deepest: int) -> ast.AST | None:
 
 
 def _is_within(tree: ast.AST, deepest: int) -> bool:
-    """Whether a tree has no more levels than this."""
+    """Tell whether a tree has at most ``deepest`` levels."""
     level = [tree]
     for _ in range(deepest):
         level = [child for node in level for child in ast.iter_child_nodes(node)]

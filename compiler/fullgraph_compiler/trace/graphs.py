@@ -1,7 +1,7 @@
-"""A captured graph as torch prints it (``GraphModule.print_readable``), with its user lines.
+"""Parsers of a captured graph as torch prints it (``GraphModule.print_readable``), with its user lines.
 
 Each group of operations stands under ``# File: /path/model.py:12 in forward, code: x = a + b`` (since
-torch 2.15 with other words before it in a backward graph), or under a comment that no line is known;
+torch 2.15 with other words before it in a backward graph), or under a comment that there is no line;
 each operation reads ``name: "f32[8, 16][16, 1]cpu" = ...``.
 """
 
@@ -32,31 +32,31 @@ _STRIDE_AND_DEVICE = re.compile(r"^(\w+\[[^\]]*\])(?:\[[^\]]*\])?(\w*(?::\d+)?)$
 
 
 def parse_collectives(text: str) -> tuple[str, ...]:
-    """The collective operations that a printed graph calls, in order."""
+    """List the collective operations that a printed graph calls, in order."""
     return collectives(_COLLECTIVE.findall(text))
 
 
 def collectives(operators: Iterable[str]) -> tuple[str, ...]:
-    """``torch.ops._c10d_functional.all_reduce_.default`` as ``all_reduce``; what only waits is none."""
+    """Shorten ``torch.ops._c10d_functional.all_reduce_.default`` to ``all_reduce``; leave out waits."""
     names = (operator.partition("c10d_functional.")[2].partition(".")[0] for operator in operators)
     return tuple(name.removesuffix("_") for name in names if name and name != "wait_tensor")
 
 
 def outline(sizes: Mapping[str, Any]) -> str:
-    """What tells graphs apart: the names of their operations and the sizes of what these make."""
+    """Return a checksum of a graph: of the names of its operations and the sizes of their results."""
     text = json.dumps(sizes, sort_keys=False, default=str)
     return f"{zlib.crc32(text.encode()):08x}"
 
 
 def parse_nodes(text: str) -> Iterator[GraphNode]:
-    """The operations of a printed graph that carry a user line, in order."""
+    """Yield the operations of a printed graph that have a user line, in order."""
     for _, node, frame in _nodes(text):
         if frame is not None:
             yield GraphNode(node["name"], _tensor(node["tensor"] or ""), frame)
 
 
 def parse_operators(text: str) -> Iterator[KernelNode]:
-    """The operators of torch that a printed graph calls, in order.
+    """Yield the operators of torch that a printed graph calls, in order.
 
     One of several results of an operator stands for the operator itself.
     """
@@ -73,20 +73,20 @@ def parse_operators(text: str) -> Iterator[KernelNode]:
 
 
 def parse_inputs(text: str) -> tuple[str, ...]:
-    """The names of what a printed graph takes."""
-    found = _SIGNATURE.search(text)
-    return tuple(_PARAMETER.findall(found[1])) if found else ()
+    """List the names of a printed graph's inputs."""
+    signature = _SIGNATURE.search(text)
+    return tuple(_PARAMETER.findall(signature[1])) if signature else ()
 
 
 def parse_places(text: str) -> Iterator[tuple[int, StackFrame]]:
-    """The rows of a printed graph that hold an operation, from 1, and the user line that it came from."""
+    """Yield the 1-based rows of a printed graph that hold an operation, with the user line it came from."""
     for row, _, frame in _nodes(text):
         if frame is not None:
             yield row, frame
 
 
 def _nodes(text: str) -> Iterator[tuple[int, re.Match[str], StackFrame | None]]:
-    """Each operation with its row and the user line above it, if torch knows one."""
+    """Yield each operation with its row and the user line above it, if there is one."""
     frame: StackFrame | None = None
     for row, line in enumerate(text.splitlines(), 1):
         place = _PLACE.match(line)
@@ -99,6 +99,6 @@ def _nodes(text: str) -> Iterator[tuple[int, re.Match[str], StackFrame | None]]:
 
 
 def _tensor(annotation: str) -> str:
-    """``f32[8, 16][16, 1]cpu`` without its strides: ``f32[8, 16] cpu``."""
-    found = _STRIDE_AND_DEVICE.match(annotation)
-    return f"{found[1]} {found[2]}".strip() if found else annotation
+    """Remove the strides: ``f32[8, 16] cpu`` for ``f32[8, 16][16, 1]cpu``."""
+    parts = _STRIDE_AND_DEVICE.match(annotation)
+    return f"{parts[1]} {parts[2]}".strip() if parts else annotation

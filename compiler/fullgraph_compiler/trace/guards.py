@@ -1,4 +1,4 @@
-"""Guards as torch writes them: the guard tree of a frame.
+"""Parsers of guards as torch prints them: the guard tree of a frame.
 
 It is ``RootGuardManager`` printed by ``torch/_dynamo/guards.py``
 (``GuardManagerWrapper.__str__``), one line a node, depth shown by ``| ``. A manager names the
@@ -34,14 +34,14 @@ _TYPE = re.compile(r"type=<class '([^']+)'>")
 _PLACE = re.compile(r"\s# (?P<file>[^#\s]+):(?P<row>\d+) in (?P<function>[^\s)]+)")
 EQUALS = re.compile(r"^(?P<source>.+?) (?P<operator>==|is not|is) (?P<value>.*)$", re.DOTALL)
 _WITHOUT_DATA = "torch._subclasses.fake_tensor.FakeTensor"
-"""The class of what has another one in a run with data."""
+"""The class of tensors in a run without data."""
 _LENGTH = re.compile(r"^len\((?P<source>.+)\) == (?P<value>\d{1,18})$")
 _DTYPE_NUMBERS = {5: "torch.float16", 6: "torch.float32", 7: "torch.float64", 15: "torch.bfloat16"}
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where torch says that a guard came from. ``file`` is shortened."""
+    """The source line that torch gives for a guard. ``file`` is shortened."""
 
     file: str
     row: int
@@ -88,7 +88,7 @@ def strip_locals(expression: str) -> str:
 
 
 def split_place(text: str) -> tuple[str, Place | None]:
-    """Cut the trailing comment off a guard: its code, and where it came from."""
+    """Split a guard into its code and the place in its trailing comment."""
     code, marker, comment = text.partition(" # ")
     if not marker:
         return text.strip(), None
@@ -102,7 +102,7 @@ def split_place(text: str) -> tuple[str, Place | None]:
 
 
 def state_change(flags: str, before: str, after: str) -> tuple[str, str]:
-    """Look up what the flags of a ``GLOBAL_STATE`` reason were and are, in the code of the two guards.
+    """Look up the old and new values of a ``GLOBAL_STATE`` reason's flags, in the code of the two guards.
 
     Both end with ``GlobalStateGuard::__getstate__``: JSON, under the names that reasons use.
     """

@@ -1,4 +1,4 @@
-"""What compiled frames were called with: the tensors that a log describes, and the numbers behind symbols.
+"""Inputs of compiled frames: the tensors that a log describes, and the values of symbols.
 
 Dynamo describes an input when it is first used: ``describe_tensor``, then under the same number of the same
 describer ``describe_source`` with the expression that gives it (``L['x'][0]``). A number that is no constant
@@ -30,7 +30,7 @@ _DEVICE: Final = re.compile(r"device\(type='(\w+)'(?:, index=(\d+))?\)")
 
 @dataclass(frozen=True, slots=True)
 class InputTensor:
-    """A tensor that a frame was given.
+    """A tensor among the inputs of a frame.
 
     ``source`` is torch's expression for it (``L['x'][0]``), ``dtype`` the short name (``f32``). ``stride`` is
     empty for a layout that has none.
@@ -47,10 +47,10 @@ class InputTensor:
 
 @dataclass(frozen=True, slots=True)
 class FrameInputs:
-    """What one compilation was told of its frame's inputs, in the order of their first use.
+    """The inputs of one compilation's frame, in the order of their first use.
 
     ``numbers`` has the values of those that became symbols, by their source. ``resumes`` says that the frame
-    goes on after a graph break: its inputs are variables of the function.
+    continues after a graph break: its inputs are variables of the function.
     """
 
     tensors: tuple[InputTensor, ...] = ()
@@ -60,44 +60,44 @@ class FrameInputs:
 
 @dataclass
 class _Attempt:
-    """What one attempt at a compilation has told so far; the last one counts."""
+    """The inputs in the records of one attempt at a compilation so far; the last attempt counts."""
 
     number: int
     resumes: bool = False
     described: dict[tuple[int, int], Mapping[str, Any]] = field(default_factory=dict)
-    """By the describer and its number: tensors whose source is not told yet."""
+    """Tensors whose source has not been logged yet, by the describer's id and their id there."""
     tensors: dict[str, InputTensor] = field(default_factory=dict)
     numbers: dict[str, int | float] = field(default_factory=dict)
 
 
 class InputReader:
-    """Gathers the inputs of frames by compile id. A record that is broken tells nothing."""
+    """Collector of the inputs of frames by compile id. It skips damaged records."""
 
     def __init__(self) -> None:
         self._attempts: dict[str, _Attempt] = {}
 
     @property
     def inputs(self) -> Mapping[str, FrameInputs]:
-        """What is known so far."""
+        """The inputs so far, by compile id."""
         return {
             compile_id: FrameInputs(tuple(last.tensors.values()), dict(last.numbers), last.resumes)
             for compile_id, last in self._attempts.items()
         }
 
     def feed(self, record: TraceRecord) -> None:
-        """Take note of a record."""
+        """Read a record."""
         if record.name not in INPUT_RECORDS or not record.compile_id:
             return
         with suppress(KeyError, TypeError, ValueError, IndexError, AttributeError):
             self._note(record.name, record.body, self._attempt(record))
 
     def _attempt(self, record: TraceRecord) -> _Attempt:
-        known = self._attempts.get(record.compile_id)
-        if known is None or record.name == "dynamo_start":
-            known = self._attempts[record.compile_id] = _Attempt(record.attempt)
-        elif record.attempt != known.number:
-            known = self._attempts[record.compile_id] = _Attempt(record.attempt, known.resumes)
-        return known
+        last = self._attempts.get(record.compile_id)
+        if last is None or record.name == "dynamo_start":
+            last = self._attempts[record.compile_id] = _Attempt(record.attempt)
+        elif record.attempt != last.number:
+            last = self._attempts[record.compile_id] = _Attempt(record.attempt, last.resumes)
+        return last
 
     @staticmethod
     def _note(name: str, body: Any, attempt: _Attempt) -> None:
@@ -142,7 +142,7 @@ def _text(value: Any) -> str:
 
 
 def _number(text: str) -> int | float | None:
-    """The value of a symbol, which torch writes as a text; ``None`` for one without a value that counts."""
+    """Read the value of a symbol; return ``None`` if it is not finite. Raises ``ValueError``."""
     try:
         return int(text)
     except ValueError:

@@ -1,10 +1,10 @@
-"""Turn records of the structured trace into facts: the only code that knows what they mean.
+"""The interpreter of the structured trace: it makes facts of records.
 
 A compilation of a frame shows as ``dynamo_start``, any number of attempts (each can end in a
 ``dynamo_graph_break_reason``), ``dynamo_output_graph``, ``dynamo_cpp_guards_str``, perhaps a
 ``dynamo_error``, and ``compilation_metrics``. Emitted from ``torch/_dynamo/convert_frame.py``,
 ``symbolic_convert.py``, ``output_graph.py`` and ``guards.py``; the record names and keys used here are
-the same from torch 2.11 to 2.15. A record that is not known here is passed over.
+the same from torch 2.11 to 2.15. Other records are skipped.
 """
 
 from __future__ import annotations
@@ -57,22 +57,22 @@ _SOFT = ("Unsupported", "UserError")
 """Errors that Dynamo swallows, running the frame eagerly, unless the whole graph is asked for."""
 PERFORMANCE_HINT: Final = "perf_hint"
 CUDAGRAPH_SKIP: Final = "cudagraph_skip"
-"""Records of ours: torch writes both to logs only (:mod:`..kernel_compat`)."""
+"""Records that we add: torch only logs these messages (:mod:`..compat.kernel_compat`)."""
 _UNKNOWN = "?"
-"""The name of a file that the trace names by a number which it has not explained."""
+"""The name of a file whose number the trace has not defined."""
 _MOST_READ = 16
-"""Compilations whose guards are kept that can be read again."""
+"""The limit on compilations whose decoded guards are kept; others are decoded again when needed."""
 _WAITS = "wait_tensor"
-"""The operation behind each collective one in a graph."""
+"""The operation that follows each collective in a graph."""
 _NOTHING_TO_COMPILE = "SkipFrame"
-"""How Dynamo passes over a frame without operations."""
+"""The error with which Dynamo skips a frame without operations."""
 
 
 class Interpreter:
-    """Feeds on records in their order and gives the facts that each one completes.
+    """Interpreter of records in order; each record yields the facts that it completes.
 
-    ``source`` gives the text of a line of the user's, where it is at hand: some columns need it. With
-    ``findings_only``, graphs are not told, and of guards only those on what made a frame compile again.
+    ``source`` returns a line of the user's code, if available: some columns depend on it. With
+    ``findings_only``, it yields no graphs, and only the guards on values that made a frame compile again.
     """
 
     def __init__(self, source: Source = no_source, *, findings_only: bool = False) -> None:
@@ -83,8 +83,8 @@ class Interpreter:
         self._frames: defaultdict[str, dict[str, Compilation]] = defaultdict(dict)
         self._failures: dict[str, tuple[GuardFailure, ...]] = {}
         self._first_rows: dict[tuple[str, str], set[int]] = {}
-        # A failure of the soft kind is fatal under fullgraph=True only; a graph break that torch
-        # reports after it says that it was swallowed. Where nothing else tells, it is taken for fatal.
+        # A soft failure is fatal under fullgraph=True only. If torch reports a graph break after it, Dynamo
+        # has swallowed it; without such a report, it counts as fatal.
         self._undecided: CompileFailure | None = None
         self._undecided_is_fatal = True
         self._phases = PhaseReader()
@@ -92,12 +92,12 @@ class Interpreter:
         self._long_names: dict[tuple[str, str], str] = {}
 
     def feed(self, record: TraceRecord) -> Iterator[Fact]:
-        """The facts that ``record`` makes known."""
+        """Yield the facts that ``record`` completes."""
         if record.name == "str":
             self._intern(record.body)
             return
         if record.name == PHASE:
-            yield from self._phases.feed(record)  # between all others, of which none waits for it
+            yield from self._phases.feed(record)  # comes between all others, and completes none of them
             return
         if record.name not in KNOWN_RECORDS:
             return
@@ -110,7 +110,7 @@ class Interpreter:
         yield from _HANDLERS[record.name](self, record)
 
     def finish(self) -> Iterator[Fact]:
-        """The facts that waited for a record which did not come."""
+        """Yield the facts that were held back for a record that did not come."""
         for compilation in self._compilations.values():
             if compilation.pending_break:
                 yield compilation.pending_break
@@ -119,13 +119,13 @@ class Interpreter:
         yield from self._decide()
 
     def missed(self, frame: StackFrame, stack: Stack, reasons: Iterable[str]) -> LateCompilation:
-        """A call of a frame that no compilation fits, and that is not compiled.
+        """Describe a call of a frame that fits no compilation, and that is not compiled.
 
-        ``stack`` are the calls that led to it, ``reasons`` what torch says of each compilation.
+        ``stack`` are the calls that led to it; ``reasons`` are torch's, one for each compilation.
         """
         *calls, joined = join_stacks(stack, (frame,))
         row = self._first_row(joined, resumes=joined.function != frame.function)
-        failures = tuple(self._failure(found) for reason in reasons for found in parse_reasons(reason))
+        failures = tuple(self._failure(reason) for text in reasons for reason in parse_reasons(text))
         return LateCompilation(joined.function, joined.filename, row, tuple(calls), failures)
 
     # -- records, in the order of a compilation ------------------------------------------------
@@ -135,7 +135,7 @@ class Interpreter:
             self._strings[body[1]] = str(body[0])
 
     def _recompile_reasons(self, record: TraceRecord) -> Iterator[Fact]:
-        # Whether it is compiled again or stopped by the limit shows in what follows.
+        # The next records show whether it is compiled again or stopped by the limit.
         self._failures[record.compile_id] = tuple(self._failure(r) for r in parse_reasons(record.payload))
         yield from ()
 
@@ -164,13 +164,13 @@ class Interpreter:
         compilation = self._compilations.get(record.compile_id)
         undecided = self._undecided
         if undecided and undecided.compile_id == record.compile_id:
-            # The record names the frame only: the words are those of the error that it follows.
+            # This record has only the frame: the message is that of the error before it.
             self._undecided = None
             yield _as_break(undecided)
             return
         yield from self._decide()
         stack = self._full_stack(record, parse_user_stack(record.payload, self._source))
-        found = GraphBreak(
+        graph_break = GraphBreak(
             compile_id=record.compile_id,
             code=message.code,
             reason=message.reason,
@@ -183,10 +183,10 @@ class Interpreter:
             text=record.payload.split("\nTraceback (most recent call last):")[0].strip(),
         )
         if compilation is None:
-            yield found
+            yield graph_break
         else:
-            # Whether the frame is skipped shows in the next record of this compilation.
-            compilation.pending_break = found
+            # The next record of this compilation shows whether the frame is skipped.
+            compilation.pending_break = graph_break
             compilation.broke = True
 
     def _output_graph(self, record: TraceRecord) -> Iterator[Fact]:
@@ -223,13 +223,13 @@ class Interpreter:
         yield from self._skipped_cudagraph(record, record.payload)
 
     def _skipped_cudagraph(self, record: TraceRecord, text: str) -> Iterator[Fact]:
-        """``skipping cudagraphs due to REASON. Found from :``, and the stack of an operation."""
-        reason, _, found = text.partition(". Found from")
-        stack = parse_frames(found.splitlines()) or self._place_of_graph(record)
+        """Read ``skipping cudagraphs due to REASON. Found from :`` and the stack of an operation."""
+        reason, _, frames = text.partition(". Found from")
+        stack = parse_frames(frames.splitlines()) or self._place_of_graph(record)
         yield CudagraphSkip(record.compile_id, reason, stack)
 
     def _place_of_graph(self, record: TraceRecord) -> Stack:
-        """Where an operation is that the process knows, else the graph's first one."""
+        """Return the stack of the record's operation, else the line of the graph's first one."""
         compilation = self._compilations.get(record.compile_id)
         graph = graph_of(compilation)
         nodes = graph.nodes if graph else ()
@@ -250,7 +250,7 @@ class Interpreter:
             yield from compilation.guards
 
     def _ask(self, failures: Iterable[GuardFailure], compile_id: str) -> Iterator[Fact]:
-        """Where findings alone are wanted, the guards of a frame on what has failed; those to come, too."""
+        """With ``findings_only``, yield the frame's guards on values that failed; request later ones, too."""
         for compilation in self._of_same_frame(compile_id) if self._findings_only else ():
             compilation.asked.update(failure.source for failure in failures)
             yield from self._asked(compilation)
@@ -262,15 +262,15 @@ class Interpreter:
             yield from (guard for guard in self._guards_of(compilation) if guard.source in wanted)
 
     def _guards_of(self, compilation: Compilation | None) -> list[GuardInstalled]:
-        """What was installed. What a log tells is read again if nobody has asked for long."""
+        """Return the installed guards. Those of a log are decoded again if they were not needed for long."""
         guards = compilation.guards if compilation else []
         if not isinstance(guards, TraceRecord):
             return guards
-        found = self._read.pop(guards.compile_id, None) or self._read_guards(guards, compilation)
-        self._read[guards.compile_id] = found
+        decoded = self._read.pop(guards.compile_id, None) or self._read_guards(guards, compilation)
+        self._read[guards.compile_id] = decoded
         if len(self._read) > _MOST_READ:
             del self._read[next(iter(self._read))]
-        return found
+        return decoded
 
     def _read_guards(self, record: TraceRecord, compilation: Compilation | None) -> list[GuardInstalled]:
         stacks: Mapping[str, Stack] = record.seen.get("guard_stacks", {})
@@ -366,7 +366,7 @@ class Interpreter:
         if not stack and filename and row:
             stack = (StackFrame(filename, row, compilation.started.function),)
         if not stack and (graph := graph_of(compilation)) and graph.nodes:
-            # A backend's failure names no line of the user's: the graph's first one is the best known.
+            # A backend's failure has no line of the user's code: the graph's first line is the best guess.
             stack = (graph.nodes[0].frame,)
         return join_stacks(compilation.started.stack, stack) if stack else ()
 
@@ -414,14 +414,14 @@ class Interpreter:
     # -- stacks ----------------------------------------------------------------------------------
 
     def _first_row(self, frame: StackFrame, *, resumes: bool) -> int:
-        """Where the function of a frame begins. A resume function says only where it goes on."""
+        """Return the row where a frame's function begins; a resume function has only a later row."""
         rows = self._first_rows.setdefault((frame.filename, frame.function), set())
         if not resumes:
             rows.add(frame.row)
         return max((row for row in rows if row <= frame.row), default=frame.row)
 
     def _full_stack(self, record: TraceRecord, written: Stack) -> Stack:
-        """The stack seen in process, behind the calls that led to the frame; else the written one."""
+        """Return the stack seen in process, with the calls that led to the frame; else the written one."""
         compilation = self._compilations.get(record.compile_id)
         seen: Stack = record.seen.get("stack", ())
         if seen and compilation:
@@ -429,7 +429,7 @@ class Interpreter:
         return join_stacks((), written)
 
     def _stack_of(self, place: Place | None, compilation: Compilation | None) -> Stack:
-        """Find the file whose shortened name a guard carries."""
+        """Return a guard's place with the full name of the file, whose name is shortened in the guard."""
         if place is None:
             return ()
         key = (compilation.started.filename if compilation else "", place.file)
@@ -439,7 +439,7 @@ class Interpreter:
         return (StackFrame(self._long_names[key], place.row, original_function(place.function)),)
 
     def _filenames(self, compilation: Compilation | None) -> Iterator[str]:
-        """All that are known, those that a compilation speaks of first."""
+        """Yield all known file names, those of the compilation first."""
         if compilation:
             yield compilation.started.filename
             if compilation.filenames is None:
@@ -466,7 +466,7 @@ class Interpreter:
 
 
 def _as_break(failure: CompileFailure) -> GraphBreak:
-    """A failure that Dynamo swallowed: the frame runs eagerly."""
+    """Make a graph break of a failure that Dynamo swallowed: the frame runs eagerly."""
     return GraphBreak(
         compile_id=failure.compile_id,
         code=failure.code,
@@ -498,10 +498,10 @@ _HANDLERS: Final[dict[str, Any]] = {
 }
 
 KNOWN_RECORDS = frozenset((*_HANDLERS, PHASE, "str"))
-"""The records that mean something here; all others can be left out."""
+"""The records that the interpreter reads; all others can be left out."""
 
 GRAPH_RECORDS = KNOWN_RECORDS - CODE_RECORDS - {PHASE}
-"""Those that tell of Dynamo alone: without what AOTAutograd and TorchInductor make of a graph."""
+"""The records of Dynamo, without those of AOTAutograd and TorchInductor."""
 
 FINDING_RECORDS = GRAPH_RECORDS - SHAPE_RECORDS
-"""Those that findings are made of."""
+"""The records that findings are made of."""

@@ -1,10 +1,10 @@
-"""The code that TorchInductor writes for a graph: which kernels it defines and launches.
+"""Parsers of the code that TorchInductor writes for a graph: the kernels that it defines and launches.
 
 The code is Python (``torch/_inductor/codegen/wrapper.py``): each kernel is an assignment
 ``name = async_compile.triton('name', '''...''')``, with the text of the kernel in a string, and the
 function ``call`` launches them, between calls of library functions (``extern_kernels.mm``). Comments
 above a launch say which nodes of the graph it computes; with provenance tracking on, one of them has
-its handle ``name:number``, under which other records speak of it.
+its handle ``name:number``, by which other records refer to it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LANGUAGES = {"cpp_pybinding": "cpp"}
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A launch, as the code tells it: ``sources`` are the nodes of Dynamo's graph that it computes."""
+    """A launch in the code: ``sources`` are the nodes of Dynamo's graph that it computes."""
 
     kernel: Kernel
     handle: str
@@ -38,9 +38,9 @@ class Launch:
 
 
 def called(kernel: Kernel) -> Kernel:
-    """The same kernel; of a library function, only the operations that are calls of it.
+    """Reduce the operations of a library function to those that are calls of it.
 
-    torch also names those that its arguments were computed by, in other kernels.
+    torch also lists the operations, in other kernels, that its arguments were computed by.
     """
     operator = ".".join(kernel.name.removeprefix("torch.ops.").split(".")[:2])
     nodes = tuple(node for node in kernel.nodes if node.operator == operator)
@@ -54,13 +54,13 @@ def called(kernel: Kernel) -> Kernel:
 
 
 def phase_of(code: str) -> Phase:
-    """Which pass a piece of code is of; ``inference`` where there is only one."""
+    """Return the pass that generated code is for; ``inference`` where there is only one."""
     found = _ID.search(code)
     return found[1] if found else "inference"  # type: ignore[return-value]
 
 
 def parse_launches(code: str) -> list[Launch]:
-    """The launches of kernels and of library functions, in their order; none of code that is not Python."""
+    """Read the launches of kernels and library functions, in order; none if the code is not Python."""
     tree = parse_code(code)
     if tree is None:
         return []
@@ -83,13 +83,13 @@ def parse_launches(code: str) -> list[Launch]:
 
 
 def parse_nodes_of(payload: str) -> dict[str, tuple[str, ...]]:
-    """The nodes that each launch computes, by its handle (``..._node_mappings``)."""
-    found = _mapping(payload).get("cppCodeToPost")
-    return {handle: tuple(names) for handle, names in found.items()} if isinstance(found, Mapping) else {}
+    """Read the nodes that each launch computes, by its handle (``..._node_mappings``)."""
+    nodes = _mapping(payload).get("cppCodeToPost")
+    return {handle: tuple(names) for handle, names in nodes.items()} if isinstance(nodes, Mapping) else {}
 
 
 def parse_stacks(payload: str, source: Source) -> dict[str, tuple[Stack, ...]]:
-    """The user's stacks behind each launch, by its handle (``..._kernel_stack_traces``)."""
+    """Read the user's stacks behind each launch, by its handle (``..._kernel_stack_traces``)."""
     return {
         handle: tuple(dict.fromkeys(parse_frames(str(text).splitlines(), source) for text in texts))
         for handle, texts in _mapping(payload).items()
@@ -97,12 +97,12 @@ def parse_stacks(payload: str, source: Source) -> dict[str, tuple[Stack, ...]]:
 
 
 def _mapping(payload: str) -> Mapping[str, Any]:
-    found = read_json(payload) if payload else None  # a cached graph has none
-    return found if isinstance(found, Mapping) else {}
+    value = read_json(payload) if payload else None  # a cached graph has none
+    return value if isinstance(value, Mapping) else {}
 
 
 def _definition(statement: ast.stmt) -> Kernel | None:
-    """``name = async_compile.triton('name', '''...''')``."""
+    """Read a kernel from ``name = async_compile.triton('name', '''...''')``."""
     if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
         return None
     function, target = statement.value.func, statement.targets[0]
@@ -112,7 +112,7 @@ def _definition(statement: ast.stmt) -> Kernel | None:
         and isinstance(target, ast.Name)
     ):
         return None
-    # The text is the longest string: its name comes before it, and the types of its arguments do.
+    # The source is the longest string: the kernel's name and the types of its arguments are strings, too.
     constants = (node.value for node in ast.walk(statement.value) if isinstance(node, ast.Constant))
     source = max((value for value in constants if isinstance(value, str)), key=len, default="")
     heuristic, grid = _HEURISTIC.search(source), _GRID.search(source)
@@ -127,7 +127,7 @@ def _definition(statement: ast.stmt) -> Kernel | None:
 
 
 def _calls(tree: ast.Module, kernels: Mapping[str, Kernel]) -> Iterator[tuple[ast.Call, str]]:
-    """What the functions ``call`` launch, in their order."""
+    """Yield the launches in the functions ``call``, in order, each with the name that it launches."""
     for function in ast.walk(tree):
         # A graph in partitions has one function for each, which `call` calls.
         if isinstance(function, ast.FunctionDef) and (
@@ -145,7 +145,7 @@ def _launched(call: ast.Call, kernels: Mapping[str, Kernel]) -> tuple[ast.Call, 
 
 
 def _comments(lines: list[str]) -> tuple[tuple[str, ...], str]:
-    """Nodes of Dynamo's graph, and the handle, that the comments above a launch tell."""
+    """Read the nodes of Dynamo's graph and the handle from the comments above a launch."""
     sources: tuple[str, ...] = ()
     handle = ""
     for line in lines:

@@ -1,4 +1,4 @@
-"""The lines of source files that a log quotes: what ran there, where the files themselves are not at hand.
+"""The lines of source files that a log quotes, for runs whose files are not available.
 
 Stacks of a record have them under ``loc``; texts behind ``File "...", line 5, in f`` (on the next line),
 ``# File: ...:5 in f, code:`` and, of guards, before ``# ...:5 in f``, where a file's name is shortened.
@@ -20,23 +20,23 @@ _GRAPH: Final = re.compile(
     r"^[ \t]*# (?:Backward of forward node: )?File: ([^\n]+?):(\d+) in \S+, code: ([^\n]*)", re.MULTILINE
 )
 MOST_ROWS: Final = 10_000_000
-"""No file has more: what a log says beyond that is damaged."""
+"""The limit on rows of a file: a log with a larger row is damaged."""
 _TEXTS: Final = frozenset(
     ("dynamo_graph_break_reason", "recompile_reasons", "dynamo_error", "dynamo_output_graph")
 )
 LINE_RECORDS: Final = frozenset((*_TEXTS, "str", "dynamo_start"))
-"""The records that quote the user's code, and those that are needed for it."""
+"""The records that quote the user's code, and those needed to read them."""
 
 
 class LineReader:
-    """Gathers the lines: by file, by row from 1, without indentation. The first one told counts."""
+    """Collector of lines, by file and 1-based row, without indentation. The first quote of a line counts."""
 
     def __init__(self) -> None:
         self.lines: defaultdict[str, dict[int, str]] = defaultdict(dict)
         self._strings: dict[int, str] = {}
 
     def feed(self, record: TraceRecord) -> None:
-        """Take note of a record."""
+        """Read a record."""
         if record.name == "str":
             text, number = record.body
             self._strings[number] = text
@@ -50,8 +50,8 @@ class LineReader:
                     self._note(filename, int(row), line)
 
     def _note(self, filename: Any, row: Any, line: str) -> None:
-        known = isinstance(filename, str) and isinstance(row, int) and 0 < row <= MOST_ROWS
-        if known and (text := line.strip()):
+        is_place = isinstance(filename, str) and isinstance(row, int) and 0 < row <= MOST_ROWS
+        if is_place and (text := line.strip()):
             self.lines[filename].setdefault(row, text)
 
 

@@ -1,7 +1,7 @@
-"""Read TORCH_TRACE logs: one pass finds where each record is, and a record is decoded when it is wanted.
+"""Readers of TORCH_TRACE logs: one pass finds where each record is; a record is decoded on demand.
 
-A log can be larger than memory, cut off anywhere, still being written, or not a log at all: what can be
-read is read, and nothing raises but the file itself.
+A log can be larger than memory, cut off anywhere, still being written, or not a log at all. Every readable
+record is read, and only errors of the file itself are raised.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from .record import TraceRecord, from_metadata, parse_header
 _CHUNK: Final = 1 << 20
 _LONGEST_HEADER: Final = 1 << 24
 _LONGEST_PAYLOAD: Final = 1 << 26
-"""Bytes: what is longer is no record of torch's, but a log that is damaged."""
+"""Limits in bytes: a longer record is not torch's, but a sign of a damaged log."""
 _MOST_NAMES: Final = 10_000
-"""Names of records that are told apart without decoding: torch has some hundreds."""
+"""The limit on names of records that are kept apart without decoding: torch has some hundreds."""
 _OTHER: Final = 0
 _UNREADABLE: Final = 0xFFFFFFFF
-"""Numbers that stand for any other name, and for a record that was found to be damaged."""
+"""The numbers for any other name, and for a damaged record."""
 _HEAD: Final = 2048
-"""Bytes within which a record has named itself."""
+"""The bytes at the start of a record that contain its name."""
 _NAME: Final = re.compile(rb'^V\d{4} [^\n]*?\] \{"(\w+)": (?:\{"name": "([^"\\]*)")?', re.MULTILINE)
 _LINES: Final = re.compile(rb"^V\d{4} [^\n]*", re.MULTILINE)
 _END: Final = re.compile(rb"\n(?!\t)")
@@ -39,21 +39,21 @@ _NUMBER: Final = re.compile(rb"\d{1,9}(?!\d)")
 _PEEK: Final = 1 << 18
 _UNPACKED_SHARE: Final = 100
 _LEAST_UNPACKED: Final = 1 << 26
-"""A packed log is read to so many times its size, and in any case so many bytes. Torch's shrink 10 to 30
-times."""
+"""The limit on unpacking a log: a multiple of its packed size, but at least so many bytes. Logs of torch
+shrink 10 to 30 times."""
 _GZIP: Final = b"\x1f\x8b"
 _WITH_HEADER: Final = zlib.MAX_WBITS | 16
 
 
 class TraceLog:
-    """A log file whose records are known by their places. Close it.
+    """A log file with an index of its records. Close it.
 
     Raises ``OSError`` when the file cannot be read.
     """
 
     def __init__(self, path: Path) -> None:
         self._stream, self.is_cut = _opened(path)
-        """Whether a packed log is larger than what was unpacked of it."""
+        """Whether only the first part of a packed log was unpacked."""
         self._lock = threading.Lock()
         self._starts = array("Q")
         self._names = array("I")
@@ -61,7 +61,7 @@ class TraceLog:
         self.size = self._find()
         """Bytes, unpacked."""
         self.unread = 0
-        """How many of the records that were asked for could not be read."""
+        """The number of requested records that could not be read."""
 
     def __enter__(self) -> TraceLog:
         return self
@@ -70,7 +70,7 @@ class TraceLog:
         self._stream.close()
 
     def records(self, names: Container[str] | None = None) -> Iterator[TraceRecord]:
-        """The records of some names, or all, in their order. A payload is read when it is asked for."""
+        """Yield the records with some names, or all, in order. Payloads are read on demand."""
         wanted = {
             number
             for name, number in self._numbers.items()
@@ -97,7 +97,7 @@ class TraceLog:
         return from_metadata(metadata, partial(self._payload, start + len(header), end))
 
     def _line(self, start: int, end: int) -> bytes:
-        """The first line between two places, with its end."""
+        """Return the first line between two offsets, with its line end."""
         length = _HEAD
         while True:
             part = self._read(start, min(start + length, end))
@@ -107,7 +107,7 @@ class TraceLog:
             length *= 8
 
     def _payload(self, start: int, end: int) -> str:
-        """The lines that begin with a tab, without it."""
+        """Return the lines that begin with a tab, without the tab."""
         part = self._read(start, min(end, start + _LONGEST_PAYLOAD))
         if not part.startswith(b"\t"):
             return ""
@@ -121,7 +121,7 @@ class TraceLog:
             return self._stream.read(end - start)
 
     def _find(self) -> int:
-        """Note where records begin; returns the size of the log."""
+        """Index the records; return the size of the log in bytes."""
         position, data = 0, b"\n"  # as if another line came before
         self._stream.seek(0)
         while chunk := self._stream.read(_CHUNK):
@@ -132,7 +132,7 @@ class TraceLog:
         return position
 
     def _note(self, data: bytes, offset: int, stop: int) -> int:
-        """Note the records that begin before ``stop``; returns from where on to look again."""
+        """Index the records that begin before ``stop``; return the offset to continue from."""
         place = data.find(b"\nV", 0, max(stop, 0))
         while place >= 0:
             if found := _NAME.match(data, place + 1, place + 1 + _HEAD):
@@ -149,7 +149,7 @@ class TraceLog:
 
 
 def read_log(path: Path) -> Iterator[TraceRecord]:
-    """All records of a log file, in order. Lines that are not torch's are passed over.
+    """Yield all records of a log file, in order; skip lines that are not torch's.
 
     Raises ``OSError`` when the file cannot be read.
     """
@@ -159,13 +159,13 @@ def read_log(path: Path) -> Iterator[TraceRecord]:
 
 @dataclass(frozen=True, slots=True)
 class LogHead:
-    """What a log begins with; ``rank`` is that of its process, where there are several."""
+    """The beginning of a log; ``rank`` is that of its process, if there are several."""
 
     rank: int | None
 
 
 def read_head(path: Path) -> LogHead | None:
-    """Look into the first part of a file; ``None`` for one that is no log. Raises ``OSError``."""
+    """Read the beginning of a file; return ``None`` if it is no log. Raises ``OSError``."""
     with path.open("rb") as stream:
         head = stream.read(_PEEK)
     if head.startswith(_GZIP):
@@ -178,18 +178,18 @@ def read_head(path: Path) -> LogHead | None:
 
 
 def _beginning(parts: Iterator[bytes]) -> bytes:
-    found = b""
+    head = b""
     for part in parts:
-        found += part
-        if len(found) >= _PEEK:
+        head += part
+        if len(head) >= _PEEK:
             break
-    return found[:_PEEK]
+    return head[:_PEEK]
 
 
 def _opened(path: Path) -> tuple[IO[bytes], bool]:
-    """The bytes of a log, and whether there are more of it.
+    """Open a log; return its stream, and whether the stream lacks the end of the log.
 
-    A packed one is unpacked to a file without a name, as far as it is whole, and no larger than logs are.
+    A packed log is unpacked to a temporary file, up to the first damage, and up to a limit of size.
     """
     stream = path.open("rb")
     if stream.read(len(_GZIP)) != _GZIP:
@@ -207,7 +207,10 @@ def _opened(path: Path) -> tuple[IO[bytes], bool]:
 
 
 def _unpacked(stream: IO[bytes]) -> Iterator[bytes]:
-    """Parts of a limited size. Not ``gzip.open``, which gives nothing of what it cannot check to the end."""
+    """Yield unpacked parts of a limited size.
+
+    ``gzip.open`` would give nothing of a part that it cannot check to the end.
+    """
     packed = stream.read(_CHUNK)
     while packed:
         engine = zlib.decompressobj(_WITH_HEADER)

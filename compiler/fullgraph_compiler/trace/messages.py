@@ -1,4 +1,4 @@
-"""What torch's texts say: a graph break's message, a traceback.
+"""Parsers of torch's texts: the message of a graph break, a traceback.
 
 The message is made by ``format_graph_break_message`` and ``unimplemented`` in
 ``torch/_dynamo/exc.py``::
@@ -27,9 +27,9 @@ _URL = re.compile(r"^https?://\S*/(gb\d+)\.html$")
 _LABEL = re.compile(r"^\s*(Explanation|Hint|Developer debug context): ?")
 _MORE = re.compile(r"^\s*For more details about this graph break")
 _INTRODUCTION = re.compile(r"^(Graph break in user code at .*|Graph Break Reason: .*:)$")
-"""What comes before the reason: the place, and how far Dynamo gets in spite of it."""
+"""The lines before the reason: the place, and how Dynamo goes on."""
 _SEE = re.compile(r"^For more information about this error, see: (https?://\S+)$", re.MULTILINE)
-"""How a ``UserError`` names its page."""
+"""The line in which a ``UserError`` names its page of the documentation."""
 _ANOTHER = re.compile(r"^\*\*\* While handling this graph break")
 _FRAME = re.compile(r'^\s*File "(?P<file>.+)", line (?P<row>\d+), in (?P<function>.+)')
 _USER_CODE = re.compile(
@@ -41,11 +41,11 @@ _TRACEBACK = "Traceback (most recent call last):"
 
 
 Source: TypeAlias = Callable[[str, int], str]
-"""The text of a line of a file (by name and row); empty where that cannot be told."""
+"""A function from a file name and a row to the text of that line; empty where it is not available."""
 
 
 def no_source(_filename: str, _row: int) -> str:
-    """For a log of a run whose files are not at hand."""
+    """Return no text, for a log of a run whose files are not available."""
     return ""
 
 
@@ -108,7 +108,7 @@ def parse_message(text: str) -> Message:
 
 
 def first_line(text: str) -> str:
-    """The line of an error that says what happened."""
+    """Return the line of an error message that says what happened."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     # "backend='x' raised:" introduces the error itself.
     if len(lines) > 1 and lines[0].endswith("raised:"):
@@ -117,16 +117,16 @@ def first_line(text: str) -> str:
 
 
 def parse_user_stack(text: str, source: Source = no_source) -> Stack:
-    """The stack under "User code traceback:" or "from user code:"; empty where there is none."""
+    """Read the stack under "User code traceback:" or "from user code:"; empty where there is none."""
     lines = text.splitlines()
     start = next((index for index, line in enumerate(lines) if _USER_CODE.match(line)), None)
     return () if start is None else parse_frames(lines[start + 1 :], source)
 
 
 def parse_frames(lines: list[str], source: Source = no_source) -> Stack:
-    """The frames of a traceback, outermost first, up to the next traceback.
+    """Read the frames of a traceback, outermost first, up to the next traceback.
 
-    Carets below a line tell its columns, where ``source`` says how far that line is indented.
+    Carets below a line give its columns, if ``source`` has the line with its indentation.
     """
     frames = []
     for index, line in enumerate(lines):
@@ -140,7 +140,10 @@ def parse_frames(lines: list[str], source: Source = no_source) -> Stack:
 
 
 def _placed(frame: StackFrame, below: list[str], source: Source) -> StackFrame:
-    """``below`` are the frame's source line, without its indentation, and perhaps a line of carets."""
+    """Add columns to a frame.
+
+    ``below`` holds the frame's source line, without its indentation, and perhaps a line of carets.
+    """
     carets = _CARETS.match(below[1]) if len(below) > 1 else None
     if not carets:
         return frame
@@ -156,7 +159,7 @@ def _placed(frame: StackFrame, below: list[str], source: Source) -> StackFrame:
 
 
 def _characters(line: str, width: int) -> int:
-    """How many characters of a line have a width on the screen: carets stand below what they mark."""
+    """Count the characters that fill a width on the screen, by which torch places its carets."""
     for number, character in enumerate(line):
         if width <= 0:
             return number

@@ -1,4 +1,4 @@
-"""How long the compiler's steps take: ``chromium_event`` records, which come in pairs.
+"""Times of the compiler's steps, from ``chromium_event`` records, which come in pairs.
 
 Each has a JSON object as its payload, in the trace event format of Chromium, with times in microseconds
 (``ChromiumEventLogger`` in ``torch/_dynamo/utils.py``, 2.11 to 2.15).
@@ -21,7 +21,7 @@ _SHORTEST = 1e-4
 
 @dataclass
 class _Step:
-    """A step that is on; ``within`` are those that have ended, with their own before them."""
+    """A step that has begun; ``within`` are the steps inside it that have ended."""
 
     name: str
     start: float
@@ -30,13 +30,13 @@ class _Step:
 
 
 class PhaseReader:
-    """Pairs the records of steps that begin and end."""
+    """Reader that pairs the records of a step's begin and end."""
 
     def __init__(self) -> None:
         self._steps: list[_Step] = []
 
     def feed(self, record: TraceRecord) -> Iterator[PhasesTimed]:
-        """All steps within an outermost one, once that has ended."""
+        """Yield all steps within an outermost one, once that has ended."""
         event = read_object(record.payload)
         kind, name, time = event.get("ph"), str(event["name"]), event["ts"] / 1e6
         if kind == "B":
@@ -47,7 +47,7 @@ class PhaseReader:
             step = self._steps.pop(place)
             phases = [CompilePhase(name, step.start, time - step.start, step.compile_id), *step.within]
             if place == 0:
-                self._steps.clear()  # an exception ended what is left, which torch does not tell
+                self._steps.clear()  # an exception ended the others, which torch does not log
                 yield PhasesTimed(tuple(sorted(phases, key=lambda phase: (phase.start, -phase.seconds))))
             elif phases[0].seconds >= _SHORTEST:
                 self._steps[place - 1].within += phases

@@ -1,4 +1,4 @@
-"""Reasons for a recompilation as torch writes them: which guard failed, and what it compared.
+"""Parsers of torch's reasons for a recompilation: the guard that failed, and the values it compared.
 
 One sentence for each earlier compilation of the frame, from ``TensorCheck::check_verbose`` and
 ``GlobalStateGuard::reason`` (``torch/csrc/dynamo/guards.cpp``) and ``get_guard_fail_reason_helper``
@@ -27,15 +27,15 @@ _DTYPES = {
     "ComplexHalf": "torch.complex32", "ComplexFloat": "torch.complex64", "ComplexDouble": "torch.complex128",
     "Bool": "torch.bool", "BFloat16": "torch.bfloat16",
 }  # fmt: skip
-"""``c10/core/ScalarType.h``: the names in C++, and in Python."""
+"""Names of data types in C++ (``c10/core/ScalarType.h``), and in Python."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a sentence says of a guarded value; empty where it does not say.
+    """The change of a guarded value that a sentence describes; fields that it does not mention are empty.
 
     ``name`` is the guarded expression without ``L[...]`` around it, as torch shortens it. ``changed`` is the
-    property that was compared. ``kind`` is set where the words tell what a guard tree does not.
+    property that was compared. ``kind`` is set where the sentence shows it and the guard tree does not.
     """
 
     name: str = ""
@@ -48,7 +48,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why the compilation ``compile_id`` could not be used: ``text`` with its place cut off."""
+    """The reason why the compilation ``compile_id`` could not be used: ``text`` without the place in it."""
 
     compile_id: str
     text: str
@@ -106,7 +106,7 @@ def _compared_tensor(text: str) -> Change | None:
 
 
 def _compared_keys(expected: str, actual: str) -> tuple[str, str, str]:
-    """Tell what differs of two dispatch key sets: the device, whether autograd sees the tensor, or the keys.
+    """Compare two dispatch key sets: return what differs (device, autograd, or keys), and both values.
 
     The keys are those of ``c10/core/DispatchKey.h``.
     """

@@ -27,16 +27,16 @@ _ENVELOPE = frozenset(
 )
 """The keys that torch puts beside the event's own."""
 _IDS = ("frame_id", "frame_compile_id", "compiled_autograd_id")
-"""Those that make a compile id."""
+"""The keys that make a compile id."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceRecord:
-    """An event: ``name`` is its key, or the artifact's name; ``body`` what stands under it.
+    """An event: ``name`` is its key, or the artifact's name; ``body`` is the value of that key.
 
     ``compile_id`` is written as torch prints it (``0/1``; empty outside of any compilation).
-    ``text`` is the payload, or reads it from a log. ``seen`` holds what only a listener inside the process
-    knows (:mod:`..capture.live`); a record from a log has none.
+    ``text`` is the payload, or a function that reads it from a log. ``seen`` holds values that only a
+    listener inside the process has (:mod:`..observe.live`); it is empty for a record from a log.
     """
 
     name: str
@@ -48,14 +48,14 @@ class TraceRecord:
 
     @property
     def payload(self) -> str:
-        """What follows the event's own keys, often at length; empty where nothing does."""
+        """The text that belongs to the event, often long; empty if there is none."""
         return self.text if isinstance(self.text, str) else self.text()
 
 
 def from_metadata(
     metadata: Mapping[str, Any], payload: str | Callable[[], str], seen: Mapping[str, Any] | None = None
 ) -> TraceRecord | None:
-    """Make a record of torch's metadata dict; ``None`` when it names no event, or ids that torch has not."""
+    """Make a record of torch's metadata dict; return ``None`` if it has no event, or ids of a wrong type."""
     name = next((key for key in metadata if key not in _ENVELOPE), None)
     if name is None:
         return None
@@ -76,7 +76,7 @@ def from_metadata(
 
 
 def parse_header(line: str) -> Mapping[str, Any] | None:
-    """The metadata of a log line, or ``None`` for a line that is not a record's first."""
+    """Decode the metadata of a log line; return ``None`` for a line that is not a record's first."""
     start = line.find("] {")
     if start < 0 or line.startswith("\t"):
         return None
@@ -88,7 +88,7 @@ def parse_header(line: str) -> Mapping[str, Any] | None:
 
 
 def frame_of(compile_id: str) -> str:
-    """The frame whose compilation this is: its recompilations differ in the last number only."""
+    """Return the part of a compile id that all compilations of the same frame share."""
     return compile_id.rpartition("/")[0]
 
 

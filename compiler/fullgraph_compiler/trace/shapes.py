@@ -1,4 +1,4 @@
-"""What a trace takes for granted of symbolic sizes: the symbols, the guards on them, and specializations.
+"""Symbolic sizes of a trace: the symbols, the guards on them, and specializations.
 
 Emitted from ``torch/fx/experimental/symbolic_shapes.py`` (``create_symbol``, ``_log_guard``,
 ``_set_replacement``), with the stacks of the user's code and of torch's own: 2.11 to 2.15.
@@ -25,12 +25,12 @@ _MACHINERY = re.compile(
     r"|_subclasses[/\\](?:fake_tensor|fake_impls|_fake_tensor_utils)|_dynamo[/\\]eval_frame"
     r"|_inductor[/\\]sizevars)\.py$|[/\\](?:functools|contextlib)\.py$|^<"
 )
-"""Files through which every guard goes, as ``uninteresting_files`` of torch names them."""
+"""Files that are on the stack of every guard; torch lists them in ``uninteresting_files``."""
 _MOST_CALLS = 4
 
 
 class ShapeReader:
-    """Gathers what one compilation tells. An attempt that torch starts over leaves nothing.
+    """Collector of the symbolic sizes of one compilation; attempts that torch starts over are dropped.
 
     ``structured`` makes a stack of the frames that a record lists.
     """
@@ -39,14 +39,14 @@ class ShapeReader:
         self._structured = structured
         self._attempt = 0
         self._symbols: dict[str, Symbol] = {}
-        self._found: dict[tuple[str, str], ShapeGuard | Specialization] = {}
+        self._facts: dict[tuple[str, str], ShapeGuard | Specialization] = {}
 
     def feed(self, record: TraceRecord) -> None:
-        """Take note of a record."""
+        """Read a record."""
         if record.attempt != self._attempt:
             self._attempt = record.attempt
             self._symbols.clear()
-            self._found.clear()
+            self._facts.clear()
         body = record.body
         if record.name == _SYMBOL:
             self._symbols[body["symbol"]] = Symbol(
@@ -61,16 +61,16 @@ class ShapeReader:
             symbols = tuple(self._symbols[name] for name in names if name in self._symbols)
             cpp = record.seen.get("cpp_stack", "")
             guard = ShapeGuard(record.compile_id, expression, symbols, stack, calls, cpp)
-            self._found.setdefault((record.name, expression), guard)
+            self._facts.setdefault((record.name, expression), guard)
         else:
             symbol, value, sources = body["symbol"], str(body["value"]), tuple(body["sources"])
-            found = Specialization(record.compile_id, symbol, sources, value, body["reason"], stack, calls)
-            self._found.setdefault((record.name, symbol), found)
+            fact = Specialization(record.compile_id, symbol, sources, value, body["reason"], stack, calls)
+            self._facts.setdefault((record.name, symbol), fact)
 
     def take(self) -> Iterator[ShapeGuard | Specialization]:
-        """All that is new."""
-        found, self._found = self._found, {}
-        yield from found.values()
+        """Yield the facts since the last call."""
+        facts, self._facts = self._facts, {}
+        yield from facts.values()
 
 
 def _size(text: str) -> int | None:
@@ -78,6 +78,6 @@ def _size(text: str) -> int | None:
 
 
 def _own_calls(stack: Stack) -> Stack:
-    """The innermost calls of torch's that are about this guard, rather than about guards."""
+    """Return torch's innermost calls that are specific to this guard."""
     calls: list[StackFrame] = [frame for frame in stack if not _MACHINERY.search(frame.filename)]
     return tuple(calls[-_MOST_CALLS:])

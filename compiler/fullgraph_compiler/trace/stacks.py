@@ -1,4 +1,4 @@
-"""Stacks of the user's code, as a person would tell them."""
+"""Stacks of the user's code, without the functions that Dynamo makes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _AT = "_at_"
 
 
 def original_function(name: str) -> str:
-    """The function that a resume function continues; ``name`` itself when it is none."""
+    """Return the function that a resume function continues; ``name`` itself if it is no resume function."""
     start, end = 0, len(name)
     while name.startswith(_RESUMES, start, end):
         place = name.rfind(_AT, start, end)
@@ -22,9 +22,9 @@ def original_function(name: str) -> str:
 
 
 def join_stacks(outer: Stack, inner: Stack) -> Stack:
-    """One stack of the calls that led to a frame and those inside it.
+    """Join the calls that led to a frame and those inside it.
 
-    A resume function is called by the function that it continues: the two are one call to a person.
+    A resume function is called by the function that it continues: to the user, both are one call.
     """
     joined: list[StackFrame] = []
     for frame in (*outer, *inner):

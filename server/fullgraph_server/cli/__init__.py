@@ -2,14 +2,14 @@
 
 - ``app``: the commands and their options
 - ``session``: workers, settings and signals of a command
-- ``resolve``: from words to targets
+- ``resolve``: from names on the command line to targets
 - ``options``: options that commands share
 - ``switches``: options that change what a run does
-- ``check``: run targets, hand reports to a format
+- ``check``: run targets, and write their reports in a format
 - ``trace``: read traces
 - ``minify``: write a repro
 - ``known``: the baseline of a call
-- ``output``: all that is printed
+- ``output``: printing
 """
 
 from .app import main

@@ -81,7 +81,7 @@ def _format(formats: Collection[str]) -> Option:
 
 
 def _judged(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command what says which findings make it fail."""
+    """Give a command the options that decide which findings make it fail."""
 
     @click.option(
         "--fail-on",
@@ -334,7 +334,7 @@ def minify(
 
 
 class _TraceGroup(click.Group):
-    """``trace PATH`` shows a trace; what else can be done with traces has a name."""
+    """Group in which ``trace PATH`` shows a trace; other commands on traces are named."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         named = bool(args) and args[0] in self.commands
@@ -438,7 +438,7 @@ def devices(output: str, checked: bool, python: str | None) -> None:
     if not checked:
         DEVICES_FORMATS[output](sys.stdout)
         return
-    # Not where it lies: what our own functions do is told of no run.
+    # In a copy: a run does not report on functions in our own folders.
     with tempfile.TemporaryDirectory() as folder:
         program = shutil.copy(f"{worker_folder()}preview/self_test.py", folder)
         (target,) = resolve_targets((program,), Path.cwd(), False, None, None)
@@ -462,7 +462,7 @@ def _check(
     depth: Depth = "graph",
     known: KnownFindings | None = None,
 ) -> int:
-    # What speaks to workers takes long to import, and memory: traces are read without it.
+    # Imported late: the modules for workers take time and memory, and traces are read without them.
     from .check import check_targets
 
     return check_targets(targets, options, write, fail_on, depth, known)

@@ -1,4 +1,4 @@
-"""Run targets one after the other, and hand their reports to a format."""
+"""The check of targets: they run one after the other, and a format writes their reports."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def check_targets(
         write(check.reports(targets), len(targets), sys.stdout)
     finally:
         check.session.close()
-    told = baseline.end(complete=check.ran_all) if baseline else ""
-    if told:
-        tell(told)
+    message = baseline.end(complete=check.ran_all) if baseline else ""
+    if message:
+        tell(message)
     return check.exit_code
 
 
@@ -64,7 +64,7 @@ class _Check:
         return self.session.signalled or (NOT_STARTED if self._not_started else _FOUND if self._found else 0)
 
     def reports(self, targets: Sequence[Target]) -> Iterator[Checked]:
-        """Each report as soon as its run is over, until a signal stops everything."""
+        """Yield each report as soon as its run is over, until a signal stops everything."""
         for target in targets:
             checked = self._check(target)
             self._not_started |= checked.report.status == "not-started"

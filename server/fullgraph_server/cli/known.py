@@ -1,4 +1,4 @@
-"""What the findings of a call have to do with its baseline: those that are known, new and gone."""
+"""The comparison of a command's findings with its baseline: known, new and gone ones."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .formats.checked import BaselineMatch
 
 
 class KnownFindings:
-    """The baseline at ``path``, and the reports that are compared with it, or that it is written from.
+    """The baseline at ``path``, and the reports that are compared with it or written to it.
 
-    Raises ``click.UsageError`` where the file cannot be used.
+    Raises ``click.UsageError`` if the file cannot be used.
     """
 
     def __init__(self, path: Path, *, update: bool) -> None:
@@ -25,30 +25,31 @@ class KnownFindings:
         self._files: set[str] = set()
         self._roots: set[Path] = set()
         try:
-            # One that is there is read for an update too: what is no baseline is not written over.
+            # An existing file is read for an update, too: a file that is no baseline is not overwritten.
             self._before = Baseline() if update and not path.exists() else read_baseline(path)
         except BaselineError as error:
             raise click.UsageError(str(error)) from error
 
     def of(self, report: Report, root: Path) -> BaselineMatch:
-        """Those findings of one more report that are known."""
-        found = fingerprinted(report, root)
-        self._reports.append(found)
+        """Add a report, and return its findings that are in the baseline."""
+        findings = fingerprinted(report, root)
+        self._reports.append(findings)
         self._roots.add(root)
         if report.status == "finished":
             self._files.update(relative_path(report, name, root) for name in report.files)
-        return BaselineMatch(str(self._path), self._before.known(found))
+        return BaselineMatch(str(self._path), self._before.known(findings))
 
     def end(self, *, complete: bool) -> str:
-        """After all reports: write the file if it is to be, and what there is to tell; may be nothing.
+        """Write the file for an update, after all reports; return a message for the user, or an empty string.
 
-        Where they are not ``complete``, what was not run would seem to be gone.
+        If the reports are not ``complete``, nothing is written or compared: findings of targets that were
+        not run would seem to be gone.
         """
         if not complete:
             return f"{self._path} was not written: not every target could be run" if self._update else ""
         now, looked_at = baseline_of(self._reports), self._looked_at()
         if self._update:
-            # Of a file that was not run to the end, it is not known what is gone.
+            # Findings in files that were not run to the end may still exist.
             others = {fingerprint.path for fingerprint in self._before.counts} - looked_at
             return self._write(now.joined(self._before.within(others)))
         gone = self._before.within(looked_at).missing(now)
@@ -66,7 +67,7 @@ class KnownFindings:
         return f"{self._path}: {now.total} known findings ({new} new, {gone} gone)"
 
     def _looked_at(self) -> set[str]:
-        """The files of the baseline that were run to their end, or that are no more."""
+        """Return the files of the baseline that were run to their end, or that no longer exist."""
         paths = {fingerprint.path for fingerprint in self._before.counts}
         return {
             path

@@ -1,4 +1,4 @@
-"""Shrink a failure of a target to a repro."""
+"""The command that shrinks a failure of a target to a repro."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NOTHING_FAILS = 1
 def minify_target(
     target: Target, options: RunOptions, output: Path, failure: int, level: Level | None
 ) -> int:
-    """Write a repro to ``output``, say what became of it, and return the exit code."""
+    """Write a repro to ``output``, print the result, and return the exit code."""
     if not output.parent.is_dir():
         raise click.UsageError(f"the folder {output.parent} does not exist: make it, or name another with -o")
     if problem := unsuited(target, "minify"):
@@ -48,7 +48,7 @@ def minify_target(
 
 
 def free_name(path: Path) -> Path:
-    """Return a name like this one that no file has: what is there may have been worked on."""
+    """Return a name like ``path`` that no file has, so that no file is overwritten."""
     names = (path.with_stem(f"{path.stem}-{number}") for number in itertools.count(2))
     return path if not path.exists() else next(name for name in names if not name.exists())
 

@@ -36,7 +36,7 @@ class RunOptions:
 
     @property
     def overrides(self) -> Overrides:
-        """What the options set; paths in them start from the current folder."""
+        """The settings from the options; paths in them are relative to the current folder."""
         return Overrides(
             Path.cwd(),
             interpreter=self.python,

@@ -1,7 +1,7 @@
-"""All that the command line prints, so that a text of a program, a log or a file name is shown and no more.
+"""Output of the command line, in which text of programs, logs and file names has no side effects.
 
-A terminal obeys escape codes; GitHub takes a line that begins with ``::`` for a command, and so do it and
-Azure Pipelines one that has ``##[`` or ``##vso[`` in it.
+A terminal obeys escape codes. GitHub takes a line that begins with ``::`` for a command; GitHub and Azure
+Pipelines do so for a line that has ``##[`` or ``##vso[`` in it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _COMMAND = re.compile(r"(?P<start>^\s*):(?=:)|##(?=\[|vso\[)")
 
 
 def clean(text: str) -> str:
-    """A text as one line that neither a terminal nor a CI system obeys."""
+    """Escape a text, to one line without commands for a terminal or a CI system."""
     return _COMMAND.sub(_harmless, visible(text))
 
 
@@ -41,34 +41,34 @@ def tell(text: str) -> None:
 def write_object(out: TextIO, value: Any, indent: int | None = None) -> None:
     """Write a JSON value on lines of its own, in ASCII; every string in it is valid Unicode."""
     text = json.dumps(_encodable(value), indent=indent)
-    # Both are within strings only.
+    # DEL and ## occur in strings only.
     out.write(text.replace("\x7f", "\\u007f").replace("##", "#\\u0023") + "\n")
 
 
 def clean_console(out: TextIO) -> Console:
-    """A console that prints each text as one line, with our own styles only."""
+    """Make a console that prints each text as one line, with our own styles only."""
     console = Console(file=out, highlight=False, markup=False, emoji=False, soft_wrap=True)
     console.push_render_hook(_Clean(console))
     return console
 
 
 class Commands(click.Group):
-    """Commands whose output can always be written, and whose errors are clean."""
+    """Group of commands whose output can always be encoded, and whose errors are escaped."""
 
     def main(self, *args: Any, **options: Any) -> Any:
-        """Run one."""
+        """Run a command."""
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
         return super().main(*args, **options)
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
-        """Read the options."""
+        """Parse the options."""
         with _clean_errors():
             return super().make_context(*args, **options)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run what the options name."""
+        """Run the command that the options select."""
         with _clean_errors():
             return super().invoke(ctx)
 

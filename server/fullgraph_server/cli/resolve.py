@@ -1,4 +1,4 @@
-"""From the words of the command line to targets."""
+"""The resolution of names on the command line to targets."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def resolve_targets(
     args: tuple[str, ...] | None,
     ranks: int | None,
 ) -> list[Target]:
-    """The target of each name. Raises ``click.UsageError`` for one that does not exist."""
+    """Return the target of each name. Raises ``click.UsageError`` for one that does not exist."""
     resolve = _pytest_node if as_pytest else _target
     targets = [resolve(name, cwd) for name in names]
     if args is not None:
@@ -62,9 +62,9 @@ def _target(name: str, cwd: Path) -> Target:
     for target in examples:
         if target.id == f"{filename}::{qualname}":
             return target
-    what = f"{qualname} has no example calls in {path}"
+    problem = f"{qualname} has no example calls in {path}"
     raise click.UsageError(
-        what + (_suggestions(examples) or f"\n\nWrite one above it: # fullgraph: {qualname}(...)")
+        problem + (_suggestions(examples) or f"\n\nWrite one above it: # fullgraph: {qualname}(...)")
     )
 
 
@@ -114,7 +114,7 @@ def _suggestions(targets: Sequence[Target]) -> str:
 
 
 def as_typed(target: Target) -> str:
-    """A target as it is named on the command line, with the option that it needs."""
+    """Return the name of a target on the command line, quoted, with the option that it needs."""
     prefix = "--pytest " if target.kind == "pytest" and target.id.startswith("pytest:") else ""
     name = target.id.removeprefix("pytest:")
     return prefix + shlex.quote(shown_path(name))

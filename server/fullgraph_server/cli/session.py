@@ -46,7 +46,7 @@ class Session:
         return _SIGNALLED + self._signal if self._signal else 0
 
     def close(self) -> None:
-        """End what the runs have left."""
+        """End the workers that are left."""
         self._loop.run_until_complete(self._workers.close())
         self._loop.close()
 

@@ -1,4 +1,4 @@
-"""Options that make a run do otherwise than its program says."""
+"""Options of a run that override settings of its program."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _SWITCHES: Mapping[str, Option] = {
         "a dry run always discards]",
     ),
 }
-"""What a run does otherwise than the program says: attributes of ``Switches``, and what sets ``files``."""
+"""Options by attribute of ``Switches``; ``discard_files`` sets ``files``."""
 
 
 _DEVICE: Option = click.option(
@@ -75,7 +75,7 @@ def with_switches(command: Command, options: Mapping[str, Option] = _SWITCHES) -
 
 
 def with_device(command: Command) -> Command:
-    """Give a command the switches of its run, and the GPU that it may be for."""
+    """Give a command the switches of its run, and the options of a preview for a GPU."""
     return with_switches(_PREVIEW_PYTHON(command), {**_SWITCHES, "device": _DEVICE})
 
 

@@ -39,7 +39,7 @@ class TraceOptions:
 
     @property
     def overrides(self) -> Overrides:
-        """What the options set; paths in them start from the current folder."""
+        """The settings from the options; paths in them are relative to the current folder."""
         return Overrides(Path.cwd(), interpreter=self.python, trace_paths=dict(self.folders))
 
 
@@ -55,7 +55,7 @@ def show_trace(
 
 
 def compare_traces(before: Path, after: Path, options: TraceOptions, write: ComparisonFormat) -> int:
-    """Write what differs between two traces, and return the exit code."""
+    """Write the differences between two traces, and return the exit code."""
     one, other = (_checked(path, options) for path in (before, after))
     comparison = compared(one, other)
     write(comparison, other, sys.stdout)
@@ -63,7 +63,7 @@ def compare_traces(before: Path, after: Path, options: TraceOptions, write: Comp
 
 
 def show_examples(path: Path, options: TraceOptions) -> int:
-    """Write example calls of what a trace saw compiled; the exit code is 1 if there are none."""
+    """Write example calls of the compiled functions; return the exit code, 1 if there are none."""
     lines = example_lines(_checked(path, options).report)
     for filename, row, examples in lines:
         for line in (f"{shown_path(filename)}:{row}", *examples, ""):
@@ -91,5 +91,5 @@ def _checked(path: Path, options: TraceOptions, baseline: KnownFindings | None =
     except OSError as error:
         raise click.ClickException(f"{path} cannot be read: {error.strerror}") from error
     known_findings = baseline.of(report, root) if baseline else None
-    # A log can name any file: those of the report alone are looked at.
+    # A log can name any file: only those of the report are read.
     return Checked(target, report, Workspace(root, report.files.get), known_findings)

@@ -1,9 +1,9 @@
-"""What to do about a guard that fails between calls: an advice that says what to write.
+"""Hints about guards that fail between calls, each with the code to write.
 
-Each cause is a sentence, or a function of the failure that makes one; the tables at the end say which.
-``tests/cases/recompiles`` has a program for each, and applies what is said here to it. What torch
-specializes on is in ``torch/_dynamo/variables/builder.py`` (values), ``torch/_dynamo/guards.py`` and
-``torch/csrc/dynamo/guards.cpp`` (guards): the same in 2.13 and 2.15, where nothing else is said.
+The tables at the end map each cause to a sentence, or to a function of the failure that makes one.
+``tests/cases/recompiles`` has a program for each cause, and applies the hint to it. The values that torch
+specializes on are in ``torch/_dynamo/variables/builder.py``, the guards in ``torch/_dynamo/guards.py`` and
+``torch/csrc/dynamo/guards.cpp``: the same in 2.13 and 2.15, except where a comment says otherwise.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _OPTIONAL = (
 )
 _ITEM = re.compile(r"\['(\w+)'\]$")
 SPECIALIZED = "SPECIALIZED"
-"""The kind of a guard on a size that the code made a number of, dynamic or not."""
+"""The kind of a guard on a size that the code turned into a number, dynamic or not."""
 RELATION = "RELATION"
-"""The kind of a guard on a condition that the code makes of sizes."""
+"""The kind of a guard on a condition on sizes in the code."""
 _CUDAGRAPH_HINTS = {
     "mutated inputs": "Return the new value from compiled code instead of writing into its inputs.",
     "cpu device": "Move the tensor to the GPU ahead of the compiled code; make it with `device=x.device`.",
@@ -42,7 +42,7 @@ _CUDAGRAPH_HINTS = {
 
 
 def recompile_hints(failure: GuardFailure) -> tuple[str, ...]:
-    """What to do about a guard that fails between calls."""
+    """Advise on a guard that fails between calls."""
     rule = _BY_CHANGE.get(failure.changed) or _BY_KIND.get(failure.kind)
     name = written_name(failure.source)
     if rule is None or not (name or failure.kind in _WITHOUT_NAME):
@@ -178,7 +178,7 @@ def _as_tensor(failure: GuardFailure) -> str:
 
 
 def _is_place(name: str) -> bool:
-    """Whether a tensor can be put there: the end of a range and an item of a tuple cannot hold one."""
+    """Tell whether a tensor can be assigned there: not to the end of a range or an item of a tuple."""
     return re.fullmatch(r"[\w.]+", name) is not None and not name.endswith((".start", ".stop", ".step"))
 
 
@@ -287,7 +287,7 @@ _BY_KIND: dict[str, _Rule] = {
     "NONE_MATCH": _OPTIONAL,
     RELATION: _ASKED,
     "GLOBAL_STATE": _state,
-    # A number that is dynamic as such, but that a trace needed to know.
+    # A number that is dynamic, but whose value the trace needed.
     "LAMBDA_GUARD": f"The compiled code needs `{{name}}` for a loop, a branch or a shape. {_ONCE_EACH}",
     "RANGE_ITERATOR_MATCH": (
         "Pass the items as a tensor: `torch.tensor([*{name}])`, with a dimension that is dynamic."

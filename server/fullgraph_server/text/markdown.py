@@ -1,6 +1,6 @@
 """Text from programs and logs in Markdown, so that none of it becomes a link, an image, HTML or a heading.
 
-Whatever is not written here by hand goes into Markdown through one of these functions.
+All text that is not a constant of ours goes into Markdown through one of these functions.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from .visible import visible
 
 _SPECIAL = re.compile(
     r"([\\`*\[\]<>#|~]|&(?=#?\w+;)|(?<!\w)_|_(?!\w)"
-    r"|(?<=/)/|(?<=\bwww)\.|(?<=\w)@(?=\w))"  # of which editors would make links
+    r"|(?<=/)/|(?<=\bwww)\.|(?<=\w)@(?=\w))"  # editors would make links of these
 )
 _BLOCK = re.compile(r"[-+=](?=[-+=\s]|$)")
-"""What makes a list, a line or a heading where a line begins with it."""
+"""A list, a rule or an underlined heading, at the beginning of a line."""
 _NUMBER = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
 _BACKTICKS = re.compile(r"`+")
 _BAR = re.compile(r"(?<!\\)\\*\|")
@@ -26,7 +26,7 @@ _URL_CHARACTERS = "/:?#=&%@+,;~"
 
 
 def code_span(text: str) -> str:
-    """Text as code within a line."""
+    """Write text as code within a line."""
     line = visible(_one_line(text))
     fence = "`" * (_longest_run(line) + 1)
     # Markdown takes one blank from both ends; a backtick may not touch the fence.
@@ -36,16 +36,16 @@ def code_span(text: str) -> str:
 
 
 def filled(template: str, **values: str) -> str:
-    """A sentence with values in it: what the template has in backticks is code, whatever the values are."""
+    """Fill a template with values; its parts in backticks become code, even if values have backticks."""
     parts = (part.format(**values) for part in template.split("`"))
     return "".join(code_span(part) if index % 2 else part for index, part in enumerate(parts))
 
 
 def escaped(text: str) -> str:
-    """A sentence on one line: what stands in backticks is code, all else is plain text."""
+    """Escape a sentence, on one line: text in backticks becomes code, all other text is plain."""
     line = _one_line(text).strip()
     runs = list(_BACKTICKS.finditer(line))
-    # Code begins and ends as Markdown has it: with as many backticks.
+    # Code begins and ends with the same number of backticks.
     last = {len(run[0]): index for index, run in enumerate(runs)}
     parts, end, index = "", 0, 0
     while index < len(runs):
@@ -61,14 +61,14 @@ def escaped(text: str) -> str:
 
 
 def fenced(language: str, text: str) -> str:
-    """A block of code, whatever backticks are in it."""
+    """Write a block of code, with a fence longer than any run of backticks in it."""
     lines = [visible(line) for line in _LINE_END.split(text.rstrip())]
     fence = "`" * max(_longest_run(text) + 1, 3)
     return "\n".join([f"{fence}{language}", *lines, fence])
 
 
 def paragraphs(text: str) -> str:
-    """Text as paragraphs: what torch has indented is code of its own."""
+    """Write text as paragraphs; those that torch has indented become blocks of code."""
     blocks = (block for block in text.split("\n\n") if block.strip())
     return "\n\n".join(
         fenced("text", textwrap.dedent(block))
@@ -79,9 +79,9 @@ def paragraphs(text: str) -> str:
 
 
 def table(rows: Sequence[Sequence[str]], alignment: str) -> str:
-    """A table of GitHub's Markdown, its head first; ``alignment`` has ``<`` or ``>`` for each column.
+    """Write a table of GitHub's Markdown, its head first; ``alignment`` has ``<`` or ``>`` for each column.
 
-    The cells are Markdown, in which a bar would end a cell also within code.
+    The cells are Markdown. Bars in them are escaped: they would end a cell even within code.
     """
     cells = [[_BAR.sub(_within_cell, cell) for cell in row] for row in rows]
     rule = ["--:" if side == ">" else "---" for side in alignment]
@@ -90,13 +90,13 @@ def table(rows: Sequence[Sequence[str]], alignment: str) -> str:
 
 
 def link(text: str, uri: str) -> str:
-    """A link to a URI that the server has made, or to one that :func:`torch_page` has let through."""
+    """Write a link to a URI that the server has made or :func:`torch_page` has accepted."""
     address = quote(uri, safe=_URL_CHARACTERS, errors="surrogatepass")
     return f"[{_plain(_one_line(text))}]({address})"
 
 
 def torch_page(url: str) -> str:
-    """The address of one of torch's own pages; empty for any other, which a log may name as well."""
+    """Return a URL if it is one of torch's own pages, else an empty string: a log can hold any URL."""
     return url if _TORCH_PAGE.fullmatch(url) else ""
 
 
@@ -112,7 +112,7 @@ def _one_line(text: str) -> str:
 
 
 def _without_pad(code: str) -> str:
-    """What is between the fences of a code span, without the blanks that belong to them."""
+    """Remove the padding blanks from the text between the fences of a code span."""
     padded = code.startswith(" ") and code.endswith(" ") and not code.isspace()
     return code[1:-1] if padded else code
 
@@ -128,7 +128,7 @@ def _plain(text: str) -> str:
 
 
 def _begun(line: str) -> str:
-    """A line that begins no list, no heading and no rule."""
+    """Escape the beginning of a line that would be a list, a heading or a rule."""
     if _BLOCK.match(line):
         return f"\\{line}"
     return _NUMBER.sub(r"\1\\\2", line, count=1) if _NUMBER.match(line) else line

@@ -57,7 +57,7 @@ def recompile_message(failures: Sequence[GuardFailure]) -> str:
 
 
 def what_changed(message: str) -> str:
-    """Return the part of such a sentence that does not depend on how often it was."""
+    """Return the part of a recompilation message that does not depend on the number of recompilations."""
     return message.partition(": ")[2]
 
 
@@ -124,7 +124,7 @@ def by_cause(failures: Sequence[GuardFailure]) -> list[list[GuardFailure]]:
 
 
 def cause_of(failure: GuardFailure) -> str:
-    """Return what a failure is about: torch names other objects each time that a backend is another one."""
+    """Return the guarded value or the kind of a failure; reasons differ each time for a changed backend."""
     if failure.kind in _WHOLE and not failure.source:
         return failure.kind
     return failure.source or failure.reason.removesuffix(failure.expected)

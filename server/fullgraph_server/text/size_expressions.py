@@ -1,7 +1,7 @@
-"""Conditions on sizes, in the words of the user's code.
+"""Conditions on sizes, written as in the user's code.
 
-Torch writes such a condition as SymPy prints it (``Eq(Mod(s77, 2), 0)``), which is Python: read as that, its
-symbols become the sizes that they stand for, its functions operators.
+Torch writes such a condition as SymPy prints it (``Eq(Mod(s77, 2), 0)``). This is parsed as Python; symbols
+are replaced by the sizes that they stand for, functions by operators.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ _OPERATORS: Mapping[str, ast.operator] = {
     "FloorDiv": ast.FloorDiv(),
     "CleanDiv": ast.FloorDiv(),
 }
-"""``torch/utils/_sympy/functions.py``."""
+"""The functions in ``torch/utils/_sympy/functions.py`` that are operators in Python."""
 
 
 def written_size(source: str) -> str:
-    """What gives a size, as it stands in the code: ``x.shape[0]`` for ``L['x'].size()[0]``."""
+    """Write a size as in the user's code: ``x.shape[0]`` for ``L['x'].size()[0]``."""
     name = written_name(source)
-    found = _PROPERTY.search(name)
-    if found is None:
+    match = _PROPERTY.search(name)
+    if match is None:
         return name
-    part = f".shape[{found[2]}]" if found[1] == "size" else f".stride({found[2]})"
-    return name[: found.start()] + part
+    part = f".shape[{match[2]}]" if match[1] == "size" else f".stride({match[2]})"
+    return name[: match.start()] + part
 
 
 @lru_cache(maxsize=16384)
 def written_condition(expression: str, symbols: tuple[Symbol, ...]) -> str:
-    """A condition with what its symbols stand for: ``x.shape[0] % 2 == 0`` for ``Eq(Mod(s77, 2), 0)``."""
+    """Write a condition as in the user's code: ``x.shape[0] % 2 == 0`` for ``Eq(Mod(s77, 2), 0)``."""
     sizes = {symbol.name: size for symbol in symbols if (size := written_size(symbol.source))}
     tree = parse_expression(expression)
     return expression if tree is None else ast.unparse(_Writer(sizes).visit(tree))
@@ -47,21 +47,21 @@ def written_condition(expression: str, symbols: tuple[Symbol, ...]) -> str:
 
 @lru_cache(maxsize=16384)
 def relation_of(text: str) -> ast.Compare | None:
-    """A comparison of sizes, as torch or :func:`written_condition` writes it."""
+    """Parse a comparison of sizes by torch or :func:`written_condition`; ``None`` for other text."""
     written = re.sub(r"\.size\(\)\[(\d+)\]", r".shape[\1]", text.partition(" # ")[0].strip())
     tree = parse_expression(written)
     return tree if isinstance(tree, ast.Compare) and ".shape[" in written else None
 
 
 def written_relation(text: str) -> str:
-    """A comparison of sizes that torch has written, in the words of the code; other text as it is."""
+    """Write torch's comparison of sizes as in the user's code; return other text unchanged."""
     relation = relation_of(text)
     return text if relation is None else ast.unparse(relation)
 
 
 @lru_cache(maxsize=16384)
 def sides_of(relation: ast.Compare) -> tuple[str, ...]:
-    """A comparison in one form, whichever way round it is written."""
+    """Return a normal form, equal for ``a < b`` and ``b > a``."""
     if len(relation.ops) > 1:
         return (ast.unparse(relation),)
     left, right = ast.unparse(relation.left), ast.unparse(relation.comparators[0])
@@ -75,7 +75,7 @@ def sides_of(relation: ast.Compare) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16384)
 def parts_of(relation: ast.Compare) -> tuple[set[str], set[int]]:
-    """The sizes and the numbers that a comparison is of."""
+    """Return the sizes and the numbers in a comparison."""
     sides = (relation.left, *relation.comparators)
     numbers = {side.value for side in sides if isinstance(side, ast.Constant) and isinstance(side.value, int)}
     return {ast.unparse(side) for side in sides if not isinstance(side, ast.Constant)}, numbers

@@ -1,4 +1,4 @@
-"""Torch's names for things, turned into what a person wrote."""
+"""Names of the user's code, from torch's names for the same values."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _MEMBER = re.compile(r"""\.(?:_modules|_parameters|_buffers|__dict__)\[(['"])(\w
 _WRAPPED = re.compile(
     r"^(?:___from_numpy\((.+)\)|list\(dict\.keys\((.+)\)\)\[\d+\]|(.+)\.(?:__code__|_modules))$"
 )
-"""What Dynamo guards of a value that is named: an array, a key of a dict, code, the parts of a module."""
+"""Parts of a named value that Dynamo guards: an array, a key of a dict, code, the parts of a module."""
 _STACK_VALUE = re.compile(r"^_*stack\d+\b")
 
 
 @lru_cache(maxsize=16384)
 def written_name(source: str) -> str:
-    """A guarded expression as it stands in the code: ``self.scale`` for ``L['self'].scale``.
+    """Write a guarded expression as in the user's code: ``self.scale`` for ``L['self'].scale``.
 
     Empty for a value that has no name there, such as one on the interpreter's stack.
     """
@@ -31,7 +31,7 @@ def written_name(source: str) -> str:
 
 
 def compile_number(compile_id: str) -> tuple[int, ...]:
-    """A compile id's place in the order of compilations: ``0/2`` comes before ``0/10``."""
+    """Return a sort key for compile ids: ``0/2`` comes before ``0/10``."""
     return tuple(int(part) for part in re.findall(r"\d{1,9}", compile_id))
 
 

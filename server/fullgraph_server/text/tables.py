@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def aligned(rows: Sequence[Sequence[str]], alignment: str) -> list[str]:
-    """A line for each row; ``alignment`` has ``<`` or ``>`` for each column."""
+    """Return a line for each row; ``alignment`` has ``<`` or ``>`` for each column."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(

@@ -1,4 +1,4 @@
-"""Text from programs, logs and file names on one line, with nothing in it that a reader does not see."""
+"""Text from programs, logs and file names on one line, with invisible characters escaped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _UNSEEN: Final = re.compile(
 
 
 def visible(text: str) -> str:
-    """The text with an escape for each character that moves a cursor, ends a line or cannot be encoded."""
+    """Escape each character that moves a cursor, ends a line or cannot be encoded."""
     return _UNSEEN.sub(_escape, text)
 
 

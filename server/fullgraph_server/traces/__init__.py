@@ -1,14 +1,14 @@
-"""Traces that were made elsewhere, read here: their logs and ranks, and the files of theirs that are here.
+"""Traces that were made on another machine: their logs and ranks, and the local files for theirs.
 
 - ``trace``: a report of all ranks; the entry point
 - ``reading``: one log as a report
 - ``logs``: the logs of a job, by rank
-- ``paths``: the file here for a path of the other machine
-- ``lines``: a file as it was when it ran
+- ``paths``: the local file for a path of the other machine
+- ``lines``: the text of a file when it ran
 - ``relocation``: move facts to local files
 - ``present``: a report on the files as they are, for a terminal
-- ``seen_calls``: example calls of what a trace saw
+- ``seen_calls``: example calls of the functions in a trace
 - ``call_values``: the arguments of these calls
-- ``child``: a process that reads, so that no log holds up the server
+- ``child``: a process that reads logs, so that the server stays responsive
 - ``memory``: a limit on its memory
 """

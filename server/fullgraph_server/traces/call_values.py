@@ -1,7 +1,7 @@
-"""What a call was given, put together from a trace: tensors, numbers, constants, and containers of them.
+"""Arguments of a call, reconstructed from a trace: tensors, numbers, constants, and containers of them.
 
-A trace tells of what a frame has used, each value under torch's expression for it: ``L['x'][0]``,
-``L['config'].scale``. Of a value that it does not tell of nothing depends.
+A trace has the values that a frame has used, each under torch's expression for it: ``L['x'][0]``,
+``L['config'].scale``. The compilation does not depend on any other value.
 """
 
 from __future__ import annotations
@@ -20,29 +20,31 @@ from fullgraph_compiler.trace.decoding import parse_expression
 from fullgraph_compiler.trace.inputs import FrameInputs, InputTensor
 
 Fields: TypeAlias = Callable[[str], list[tuple[str, bool]] | None]
-"""By the name of a class that takes its attributes by name: their names, and whether they have defaults."""
+"""A function from the name of a class that takes its attributes by keyword to their names, and whether each
+has a default; ``None`` for any other class."""
 
 _Step: TypeAlias = tuple[str, str | int]
-"""From a value to a part of it: ``[]`` and a key, or ``.`` and an attribute."""
+"""A step from a value to a part of it: ``[]`` and a key, or ``.`` and an attribute."""
 
 _TYPE = "type "
-"""How a guard on a type begins what it expects; ``length`` that on a length."""
+"""The prefix of the expected value of a guard on a type."""
 _LENGTH = "length "
+"""The same of a guard on a length."""
 _CONSTANTS = frozenset(
     ("EQUALS_MATCH", "CONSTANT_MATCH", "NONE_MATCH", "TRUE_MATCH", "FALSE_MATCH", "BOOL_MATCH")
 )
 _ALIASES = ("OBJECT_ALIASING", "LAMBDA_GUARD")
 _TELLING = frozenset((*_CONSTANTS, "TYPE_MATCH", "LENGTH_CHECK", "SEQUENCE_LENGTH", "DICT_LENGTH"))
-"""The kinds of guards that tell of a value."""
+"""The kinds of guards that show something of a value."""
 _NAMED_CONSTANT = re.compile(r"torch\.\w+")
 _LONGEST = 500
-"""Characters of a constant or an expression, and elements of a sequence, that a call may still have."""
+"""The limit on characters of a constant or an expression, and on elements of a sequence."""
 _DEEPEST = 20
 
 
 @dataclass
 class Value:
-    """One value, as far as it is known; ``type`` as guards name it. Several names may hold the same one."""
+    """A value, as far as the trace shows it; ``type`` as in guards. Several names can have the same value."""
 
     constant: ast.expr | None = None
     tensor: InputTensor | None = None
@@ -50,11 +52,11 @@ class Value:
     length: int | None = None
     parts: dict[_Step, Value] = field(default_factory=dict)
     name: str = ""
-    """By which an example call refers to it, if it gives the same value twice."""
+    """The name of the value in an example call, if the call has it twice."""
 
 
 def read_values(inputs: Iterable[FrameInputs], guards: Iterable[GuardInstalled]) -> dict[str, Value]:
-    """The local variables of a frame at its start. Of what is told twice, the first counts."""
+    """Collect the local variables of a frame at its start. The first entry for a value counts."""
     root = Value()
     same: list[tuple[Sequence[_Step], Sequence[_Step]]] = []
     for frame in inputs:
@@ -86,7 +88,7 @@ def _read_guard(value: Value, guard: GuardInstalled) -> None:
 
 
 def _constant(text: str) -> ast.expr | None:
-    """A constant as a guard writes it; nothing that would run anything."""
+    """Parse a guard's constant; return ``None`` for an expression that is not a literal or ``torch.NAME``."""
     if len(text) > _LONGEST:
         return None
     tree = parse_expression(text)
@@ -104,7 +106,7 @@ def _constant(text: str) -> ast.expr | None:
 
 @lru_cache(maxsize=4096)
 def _path(source: str) -> Sequence[_Step]:
-    """The steps from the local variables to what an expression names; empty where it is another one."""
+    """Return the steps from the local variables to an expression's value; empty for other expressions."""
     # Modules have thousands of parts, and none of them is an argument.
     if not source.startswith("L[") or source.startswith("L['self'].") or len(source) > _LONGEST:
         return ()
@@ -140,7 +142,7 @@ def _at(root: Value, path: Sequence[_Step]) -> Value | None:
 
 
 def _same(guard: GuardInstalled) -> tuple[Sequence[_Step], Sequence[_Step]] | None:
-    """The places of two values that a guard wants to be one: ``L['b'] is L['a']``."""
+    """Return the paths of two values that a guard requires to be identical: ``L['b'] is L['a']``."""
     one, word, other = guard.code.partition(" is ")
     paths = _path(one), _path(other)
     return paths if word and all(paths) else None
@@ -162,14 +164,14 @@ def _join(root: Value, one: Sequence[_Step], other: Sequence[_Step]) -> None:
 
 
 class Writer:
-    """Writes values as expressions; what is not known becomes ``...``."""
+    """Writer of values as expressions; unknown parts become ``...``."""
 
     def __init__(self, fields: Fields) -> None:
         self._fields = fields
         self._names: dict[int, str] = {}
 
     def expression(self, value: Value, name: str = "") -> ast.expr:
-        """An expression that makes such a value; ``name`` is what to call it, if it is needed again."""
+        """Write an expression that makes a value; ``name`` is assigned to it if it is needed again."""
         if not value.name:
             return self._made(value)
         if id(value) in self._names:
@@ -197,7 +199,7 @@ class Writer:
         return self._record(value, kind.rpartition(".")[2])
 
     def elements(self, value: Value) -> list[ast.expr]:
-        """The elements of a sequence; None stands for those that nothing depends on."""
+        """Write the elements of a sequence; ``None`` for those that the trace does not have."""
         indices = [key for step, key in value.parts if step == "[]" and isinstance(key, int)]
         length = value.length if value.length is not None else max(indices, default=-1) + 1
         if length > _LONGEST:
@@ -221,7 +223,7 @@ class Writer:
 def _tensor(tensor: InputTensor) -> ast.expr:
     if tensor.dtype not in DTYPES:
         return ast.Constant(...)
-    # What is expanded lies in memory once.
+    # An expanded dimension is stored once.
     strides = zip_longest(tensor.size, tensor.stride[: len(tensor.size)], fillvalue=1)
     stored = [1 if stride == 0 else size for size, stride in strides]
     order = _order(stored, tensor.stride)
@@ -240,20 +242,20 @@ def _tensor(tensor: InputTensor) -> ast.expr:
 
 
 def _order(size: Sequence[int], stride: Sequence[int]) -> list[int]:
-    """The dimensions of a tensor as they lie in memory, if it is dense; else as they are."""
+    """Return the dimensions of a dense tensor in the order of memory; of any other, in their own order."""
     order = list(range(len(size)))
     if len(stride) != len(order) or 0 in size:
         return order
-    # A dimension of size 1 lies anywhere.
+    # The stride of a dimension of size 1 does not matter.
     moved = [dimension for dimension in order if size[dimension] > 1]
     by_stride = iter(sorted(moved, key=lambda dimension: -stride[dimension]))
-    found = [next(by_stride) if size[dimension] > 1 else dimension for dimension in order]
+    stored = [next(by_stride) if size[dimension] > 1 else dimension for dimension in order]
     step = 1
-    for dimension in reversed(found):
+    for dimension in reversed(stored):
         if size[dimension] > 1 and stride[dimension] != step:
             return order
         step *= size[dimension]
-    return found
+    return stored
 
 
 def _method(value: ast.expr, name: str, *arguments: int) -> ast.expr:

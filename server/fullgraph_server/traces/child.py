@@ -1,7 +1,7 @@
-"""A process that calls one function, so that no log can hold up the server.
+"""A process that calls one function, so that the server stays responsive while it reads a log.
 
 It gets the function with its arguments as a pickle on stdin, and answers with a pickle on stdout. It ends
-with whoever started it, which it knows by the end of stdin.
+with the process that started it, which it notices by the end of stdin.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class ChildDiedError(Exception):
 
 
 class Child:
-    """Calls one function in a process of its own, once."""
+    """Process that calls one function, once."""
 
     def __init__(self) -> None:
         self._process: Process | None = None
         self._killed = False
 
     async def call(self, function: Callable[..., Any], *args: Any) -> Any:
-        """What the function returns. Raises ``ChildDiedError``, also if it was killed; ``OSError``."""
+        """Return the function's result. Raises ``ChildDiedError``, also if it was killed, and ``OSError``."""
         # Isolated, with the path of this process: neither the environment nor a workspace adds modules.
         command = (sys.executable, "-I", "-S", "-c", _MAIN)
         process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, **own_group())
@@ -56,14 +56,14 @@ class Child:
         return await asyncio.to_thread(pickle.loads, answer)
 
     def kill(self) -> None:
-        """End it now, and what it has started."""
+        """End the process and its children now."""
         self._killed = True
         if self._process is not None and self._process.returncode is None:
             kill_group(self._process.pid)
 
 
 def main() -> None:
-    """Answer, in the process itself."""
+    """Call the function and write the answer, in the process itself."""
     function, args = pickle.load(sys.stdin.buffer)
     threading.Thread(target=_end_with_stdin, daemon=True).start()
     pickle.dump(function(*args), sys.stdout.buffer, pickle.HIGHEST_PROTOCOL)

@@ -1,8 +1,8 @@
-"""A file of the workspace as it was when it ran elsewhere, as far as a log tells.
+"""A file of the workspace as it was when it ran on another machine, as far as a log quotes it.
 
-The log quotes lines; the file here may be another version. Lines that both have are paired, in order. A
-quoted line that is not here any more is put where it must have been, so that the text is one from which a
-:class:`~..workspace.drift.Drift` leads to the file here.
+The local file may be another version. Lines that are in both are paired, in order. A quoted line that the
+local file no longer has is inserted where it must have been, so that a
+:class:`~..workspace.drift.Drift` can compare the text with the local file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..workspace.source import SourceFile
 
 @dataclass(frozen=True)
 class RanFile:
-    """The text; where rows of the file elsewhere are in it; and its rows that the file here has not."""
+    """The text as it ran, its map from remote rows, and its rows that the local file does not have."""
 
     source: SourceFile
     changed: frozenset[int]
@@ -27,7 +27,7 @@ class RanFile:
     _places: Sequence[int]
 
     def row(self, row: int) -> int:
-        """The row of the text for a row elsewhere: one that is not quoted goes with the nearest that is."""
+        """Return the row of the text for a remote row, by its distance to the nearest quoted row."""
         index = bisect_right(self._rows, row)
         above = (self._rows[index - 1], self._places[index - 1]) if index else (0, 0)
         within = index < len(self._rows)
@@ -38,7 +38,7 @@ class RanFile:
 
 
 def as_it_ran(here: SourceFile, quoted: Mapping[int, str]) -> RanFile:
-    """The file with the lines that a log quotes, by the row that they had; without indentation."""
+    """Insert the lines that a log quotes (by remote row, without indentation) into a local file."""
     rows = sorted(quoted)
     pairs = _paired(here.lines, rows, quoted)
     lines: list[str] = []
@@ -65,7 +65,7 @@ def as_it_ran(here: SourceFile, quoted: Mapping[int, str]) -> RanFile:
 
 
 def _paired(lines: Sequence[str], rows: Sequence[int], quoted: Mapping[int, str]) -> list[tuple[int, int]]:
-    """Rows elsewhere and here of the same lines, both growing."""
+    """Pair the remote and local rows of the same lines; both increase."""
     stripped = [line.strip() for line in lines]
     if all(row <= len(lines) and stripped[row - 1] == quoted[row] for row in rows):
         return [(row, row) for row in rows]
@@ -76,7 +76,7 @@ def _paired(lines: Sequence[str], rows: Sequence[int], quoted: Mapping[int, str]
     once = {text: row for row, text in quoted.items() if times[text] == 1}
     anchors = in_order(
         {text: once[text] for text in sorted(once, key=once.__getitem__)},
-        {text: found[0] for text, found in here.items() if len(found) == 1},
+        {text: places[0] for text, places in here.items() if len(places) == 1},
     )
     return list(_filled(anchors, rows, quoted, here))
 
@@ -87,14 +87,14 @@ def _filled(
     quoted: Mapping[int, str],
     here: Mapping[str, Sequence[int]],
 ) -> Iterator[tuple[int, int]]:
-    """The pairs, with those between them of lines that occur more than once: each nearest to its place."""
+    """Yield the pairs, and between them pairs of lines that occur more than once, by the nearest row."""
     row = place = 0
     for pair in (*anchors, None):
         end = bisect_left(rows, pair[0]) if pair else len(rows)
         for other in rows[bisect_right(rows, row) : end]:
-            found = here.get(quoted[other], ())
-            last = bisect_left(found, pair[1]) if pair else len(found)
-            if same := found[bisect_right(found, place) : last]:
+            places = here.get(quoted[other], ())
+            last = bisect_left(places, pair[1]) if pair else len(places)
+            if same := places[bisect_right(places, place) : last]:
                 shift = other - row
                 place = min(same, key=lambda at: abs(at - place - shift))
                 row = other

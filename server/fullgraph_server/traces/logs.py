@@ -1,7 +1,8 @@
 """The logs of a trace: one of each process, named by torch after its rank.
 
 Names: ``dedicated_log_torch_trace_rank_3_xyz.log`` (``torch/_logging/_internal.py``, ``LazyTraceHandler``),
-without a rank where there is only one process. They may be packed, and renamed: then the records tell.
+without a rank where there is only one process. A renamed log gets its rank from its records. Logs may be
+packed with gzip.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ _MOST_DEPTH: Final = 4
 
 
 class NoTraceError(Exception):
-    """There is no trace at a path; the message is a sentence for the user."""
+    """Error for a path without a trace; the message is a sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """One log. ``rank`` is ``None`` where nobody says."""
+    """A log. ``rank`` is ``None`` if neither name nor records have one; ``modified`` in nanoseconds."""
 
     path: Path
     rank: int | None
@@ -38,38 +39,38 @@ class LogFile:
 
 @dataclass(frozen=True, slots=True)
 class TraceLogs:
-    """The logs of one job, by rank; ``older`` is how many of earlier ones lie in the same folder."""
+    """The logs of one job, by rank; ``older`` is the number of other logs in the same folder."""
 
     logs: tuple[LogFile, ...]
     older: int
 
     @property
     def largest(self) -> int:
-        """Bytes of the largest log, as it lies on disk."""
+        """The bytes of the largest log on disk."""
         return max(log.size for log in self.logs)
 
 
 def find_logs(path: Path) -> TraceLogs:
-    """The logs of a file or folder: of each rank, or of a program without ranks, the one written last.
+    """Find the logs of a file or folder: the newest of each rank, or of a program without ranks.
 
-    Each run of a program adds one. Raises ``NoTraceError``.
+    Each run of a program adds a log. Raises ``NoTraceError``.
     """
     if not path.exists():
         raise NoTraceError(f"{path} does not exist.")
     candidates = _candidates(path) if path.is_dir() else [path]
     logs = [log for log in map(_log, candidates) if log is not None]
     if not logs:
-        what = "holds no trace" if path.is_dir() else "is no trace"
-        raise NoTraceError(f"{path} {what}: make one with TORCH_TRACE=FOLDER python PROGRAM.")
+        problem = "holds no trace" if path.is_dir() else "is no trace"
+        raise NoTraceError(f"{path} {problem}: make one with TORCH_TRACE=FOLDER python PROGRAM.")
     newest = {log.rank: log for log in sorted(logs, key=lambda log: (log.modified, log.path))}
     ranked = [newest[rank] for rank in sorted(rank for rank in newest if rank is not None)]
-    # A process whose rank nobody knows, among those of a job, is not one of its ranks.
+    # Among logs with ranks, one without a rank is not of a rank of the job.
     shown = tuple(ranked or newest.values())
     return TraceLogs(shown, len(logs) - len(shown))
 
 
 def stamp(path: Path) -> Hashable:
-    """Differs once something was written to a log, or another one has come."""
+    """Return a value that changes once a log is written to, or another log is added."""
     try:
         paths = _candidates(path) if path.is_dir() else [path]
         found = ((item, item.stat()) for item in paths)
@@ -91,7 +92,7 @@ def _candidates(folder: Path) -> list[Path]:
 
 
 def _log(path: Path) -> LogFile | None:
-    """The file as a log, if it is one that can be read; devices and pipes are not opened."""
+    """Describe a file if it is a readable log; devices and pipes are not opened."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):

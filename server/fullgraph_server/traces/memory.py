@@ -1,4 +1,4 @@
-"""A limit on the memory that this process takes while it reads what it does not trust."""
+"""A limit on the memory of this process while it reads untrusted data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def at_most(more: int) -> Iterator[None]:
-    """Let the process take so many bytes more, and raise ``MemoryError`` beyond: on Linux, by the kernel."""
+    """Limit the process to ``more`` additional bytes; beyond, ``MemoryError`` is raised. Linux only."""
     if sys.platform != "linux":
         yield
         return
@@ -25,7 +25,7 @@ def at_most(more: int) -> Iterator[None]:
 
 
 def _data() -> int:
-    """What counts of this process: proc(5), ``VmData``."""
+    """Return the bytes of this process that count for the limit: proc(5), ``VmData``."""
     with open("/proc/self/status", "rb") as status:
         for line in status:
             if line.startswith(b"VmData:"):

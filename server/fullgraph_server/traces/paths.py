@@ -1,8 +1,8 @@
-"""Which file of the workspace a file of another machine is.
+"""The map from files of another machine to files of the workspace.
 
-Paths are compared from their ends, and then by what the log quotes of the file: the longest common end
-wins, as long as lines that the log quotes are in the file at all. Nothing but files of the workspace is
-ever read, whatever a log says.
+Paths are compared from their ends, then by the lines of the file that the log quotes: the longest common
+end wins, if the file has any of these lines. Only files of the workspace are read, whatever paths a log
+has.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _LIBRARY: Final = re.compile(
 )
 _SOME: Final = 0.01
 _ENOUGH: Final = 0.5
-"""Of the lines that a log quotes: how many a file must have that is in a folder of the same name, and one
-that is not."""
+"""The shares of the quoted lines that a file must have: if its folder has the same name, and if not."""
 
 
 class PathMap:
-    """Finds ``files`` of a workspace. ``folders`` maps folders of the other machine to such of the workspace.
+    """Map from remote files to ``files`` of a workspace.
 
-    ``libraries`` are the folders where the local interpreter has its installed libraries.
+    ``quoted`` are the lines that a log quotes, by remote file and row. ``folders`` maps remote folders to
+    folders of the workspace; ``libraries`` are the folders of the local interpreter's libraries.
     """
 
     def __init__(
@@ -54,13 +54,13 @@ class PathMap:
         self._found: dict[str, SourceFile | None] = {}
 
     def source(self, filename: str) -> SourceFile | None:
-        """The workspace's file that stands for a remote one, if there is one."""
+        """Return the workspace's file for a remote one, if there is one."""
         if filename not in self._found:
             self._found[filename] = self._find(filename)
         return self._found[filename]
 
     def name(self, filename: str) -> str:
-        """The local name of a remote file; its own name where nothing here stands for it."""
+        """Return the local name of a remote file; its remote name if there is no local file."""
         source = self.source(filename)
         return source.filename if source else self._library(filename) or clean_path(filename)
 
@@ -80,7 +80,7 @@ class PathMap:
         return None
 
     def _chosen(self, path: str) -> str | None:
-        """The file below a folder that the user has mapped."""
+        """Return the file in a folder that the user has mapped."""
         for remote, local in self._folders:
             prefix = clean_path(remote).rstrip("/") + "/"
             if path.startswith(prefix):
@@ -97,7 +97,7 @@ class PathMap:
         return next(filter(None, places), None)
 
     def _share(self, filename: str, name: str) -> float:
-        """Which part of the lines that the log quotes a file has, wherever; some, where it quotes none."""
+        """Return the share of the quoted lines that a file has, in any row; ``_SOME`` if none are quoted."""
         quoted = set(self._quoted.get(filename, {}).values())
         source = self._workspace.source(name)
         if source is None:
@@ -106,9 +106,9 @@ class PathMap:
 
 
 def clean_path(filename: str) -> str:
-    """A path of any system with slashes, without what leads elsewhere or no text can hold.
+    """Normalize a path of any system: slashes, no ``..`` within it, no characters that cannot be encoded.
 
-    None is one of a share (``//server/share``): Windows gives credentials away when it is looked at.
+    The result is never a network share (``//server/share``): Windows sends credentials when it opens one.
     """
     printable = filename.encode("utf-8", "replace").decode().replace("\0", "")
     path = posixpath.normpath(printable.replace("\\", "/"))
@@ -116,7 +116,7 @@ def clean_path(filename: str) -> str:
 
 
 def _listed_below(folder: str, parts: Sequence[str]) -> str | None:
-    """A path below a folder, if it is there: what folders hold is listed, and no name of a log looked up."""
+    """Return a path below a folder, if it exists. Folders are listed; names of a log are never opened."""
     for part in parts:
         if part not in _names_in(folder):
             return None
@@ -134,12 +134,12 @@ def _names_in(folder: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def stripped_lines(source: SourceFile) -> frozenset[str]:
-    """The lines of a file without their indentation."""
+    """Return the set of a file's lines without their indentation."""
     return frozenset(line.strip() for line in source.lines)
 
 
 def library_folders(python: str) -> tuple[str, ...]:
-    """Where an interpreter, by its path, has its libraries, as far as that shows without starting it."""
+    """List the folders of an interpreter's libraries, as far as its path shows them without a start."""
     prefix = Path(python).parent.parent
     found = (*prefix.glob("lib/python3*/site-packages"), *prefix.glob("lib/python3*"))
     return tuple(map(str, found))

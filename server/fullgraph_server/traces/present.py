@@ -1,4 +1,4 @@
-"""A report of a trace on the files as they are now, for who does not follow edits."""
+"""The report of a trace on the files as they are now, for output that does not follow edits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..workspace.workspace import Workspace
 
 
 def as_it_is_now(report: Report, workspace: Workspace) -> Report:
-    """The report with its rows moved to where the lines are in the workspace; one that changed is told."""
+    """Move the rows of a report to where the lines are now; a finding on a changed line gets a hint."""
     moving = _Moving(report.files, workspace)
     return replace(
         report,
@@ -26,7 +26,7 @@ def as_it_is_now(report: Report, workspace: Workspace) -> Report:
 
 
 class _Moving:
-    """Where things of a report are now."""
+    """The map from places of a report to the files as they are now."""
 
     def __init__(self, files: Mapping[str, SourceFile | None], workspace: Workspace) -> None:
         self._files = files

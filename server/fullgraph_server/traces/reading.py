@@ -1,4 +1,4 @@
-"""A log as a report: decoded as far as is asked for, on the files of the workspace."""
+"""The report of one log, decoded to the requested detail, on the files of the workspace."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from .seen_calls import seen_calls
 _log = logging.getLogger(__name__)
 
 Detail: TypeAlias = Literal["findings", "graphs", "code"]
-"""How much of a log is decoded: what findings need; guards, graphs and sizes of every compilation; all."""
+"""The detail of reading: records for findings; also guards, graphs and sizes of every compilation; all."""
 
 _RECORDS: Final[Mapping[Detail, frozenset[str]]] = {
     "findings": FINDING_RECORDS,
@@ -46,22 +46,22 @@ _RECORDS: Final[Mapping[Detail, frozenset[str]]] = {
 }
 _VERSION: Final = "torch_version"
 _UNDECODED: Final = frozenset({"chromium_event"})
-"""Records of one JSON object each, which most readings have no use for."""
+"""Records of one JSON object each, which are only checked where they are not decoded."""
 _MEMORY: Final = 100 << 20
 _MEMORY_SHARE: Final = 12
-"""Bytes that reading may take, and for each byte of the log more."""
+"""The limit on memory for reading, in bytes, and the addition to it for each byte of the log."""
 _MOST_FINDINGS: Final = 500
 _UNPACK: Final = "Unpack the log with `gunzip`, and read that, to see all of it."
 _DAMAGE: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
-"""What comes of a record that does not have the form that torch gives it."""
+"""The exceptions that a damaged record can raise."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How logs are read: whose files they speak of, and how much of them is wanted.
+    """Options of reading logs: the workspace, and the detail.
 
-    ``folders`` maps folders of the other machine to such of the workspace, ``libraries`` are the local
-    interpreter's, ``texts`` stand for files that differ from those on disk. ``files`` are the workspace's.
+    ``folders`` maps remote folders to folders of the workspace; ``libraries`` are the local interpreter's;
+    ``texts`` replaces the texts of files on disk; ``files`` are the workspace's.
     """
 
     root: Path
@@ -73,44 +73,45 @@ class Reading:
 
     @property
     def depth(self) -> Depth:
-        """What a run would be called that told as much."""
+        """The depth of a run that reports as much."""
         return "build" if self.detail == "code" else "graph"
 
 
 def read_report(log: LogFile, reading: Reading, target: str, generation: int = 1) -> Report:
-    """The report of one log. Raises ``OSError`` when it cannot be read at all.
+    """Read the report of one log. Raises ``OSError`` when it cannot be read at all.
 
-    Of a log that takes far more memory than logs of its size do, less is read, and that is told.
+    If a log takes far more memory than logs of its size do, it is read with less detail, and the report
+    says so.
     """
     most = _MEMORY + _MEMORY_SHARE * log.size
-    told: tuple[TargetProblem, ...] = ()
+    problems: tuple[TargetProblem, ...] = ()
     for detail in dict.fromkeys((reading.detail, "findings")):
         try:
             with at_most(most):
-                return _report(log, replace(reading, detail=detail), target, generation, told)
+                return _report(log, replace(reading, detail=detail), target, generation, problems)
         except MemoryError:
             _log.warning("reading %s for %s takes more than %d bytes", log.path, detail, most)
-            told = (_too_large(log, most, detail),)
+            problems = (_too_large(log, most, detail),)
     ended = RunFinished("not-started", 0.0)
-    return fold(target, generation, "", (*told, ended), _workspace(reading), str(log.path), reading.depth)
+    return fold(target, generation, "", (*problems, ended), _workspace(reading), str(log.path), reading.depth)
 
 
 def _too_large(log: LogFile, most: int, detail: Detail) -> TargetProblem:
-    what = "The log" if detail == "findings" else "All of the log"
-    message = f"{what} cannot be read: that takes more than {most >> 20} MB of memory"
+    subject = "The log" if detail == "findings" else "All of the log"
+    message = f"{subject} cannot be read: that takes more than {most >> 20} MB of memory"
     packed = (_UNPACK,) if log.path.suffix == ".gz" else ()
     left = () if detail == "findings" else ("Graphs, guards and code are left out.",)
     return TargetProblem("warning" if left else "error", message, (*left, *packed))
 
 
-def _report(log: LogFile, reading: Reading, target: str, generation: int, told: Sequence[Fact]) -> Report:
+def _report(log: LogFile, reading: Reading, target: str, generation: int, problems: Sequence[Fact]) -> Report:
     workspace = _workspace(reading)
     with TraceLog(log.path) as records:
         quoted = _quoted(records)
         paths = PathMap(workspace, reading.files, quoted, reading.folders, reading.libraries)
         relocation = Relocation(paths, quoted)
         interpreter = Interpreter(relocation.line, findings_only=reading.detail == "findings")
-        facts = [*told, *_facts(records, interpreter, relocation, _RECORDS[reading.detail])]
+        facts = [*problems, *_facts(records, interpreter, relocation, _RECORDS[reading.detail])]
         inputs = _inputs(records) if reading.detail != "findings" else {}
         torch = _torch(records)
     seconds = sum(fact.seconds for fact in facts if isinstance(fact, FrameCompiled))
@@ -123,7 +124,7 @@ def _report(log: LogFile, reading: Reading, target: str, generation: int, told: 
 
 
 def _some(findings: tuple[Finding, ...], filename: str) -> tuple[Finding, ...]:
-    """As many as a person and an editor can take; those on the log itself are never left out."""
+    """Limit the number of findings for the editor; those on the log itself are never left out."""
     left = len(findings) - _MOST_FINDINGS
     if left <= 0:
         return findings
@@ -136,7 +137,7 @@ def _some(findings: tuple[Finding, ...], filename: str) -> tuple[Finding, ...]:
 
 @dataclass(frozen=True)
 class _Ran(Workspace):
-    """The files that a log speaks of, as they ran. A name of a log is compared with theirs."""
+    """The workspace of files as they ran; it contains only files that the log names."""
 
     def contains(self, filename: str) -> bool:
         return self.read(filename) is not None
@@ -149,16 +150,16 @@ def _workspace(reading: Reading) -> Workspace:
 
 
 def _quoted(log: TraceLog) -> Mapping[str, Mapping[int, str]]:
-    """The lines of source files that a log quotes."""
+    """Collect the lines of source files that a log quotes."""
     lines = LineReader()
     for record in log.records(LINE_RECORDS):
-        with contextlib.suppress(*_DAMAGE):  # which is told where findings are made of the record
+        with contextlib.suppress(*_DAMAGE):  # reported when facts are made of the record
             lines.feed(record)
     return lines.lines
 
 
 def _inputs(log: TraceLog) -> Mapping[str, FrameInputs]:
-    """What each compilation was given."""
+    """Collect the inputs of each compilation."""
     inputs = InputReader()
     for record in log.records(INPUT_RECORDS):
         inputs.feed(record)
@@ -168,7 +169,7 @@ def _inputs(log: TraceLog) -> Mapping[str, FrameInputs]:
 def _facts(
     log: TraceLog, interpreter: Interpreter, relocation: Relocation, names: frozenset[str]
 ) -> Iterator[Fact]:
-    """All that the records tell; of one that is damaged, what it tells until then."""
+    """Yield the facts of the records, and the problems of the log; a damaged record yields what it can."""
     damaged = 0
     for record in log.records(names):
         try:
@@ -188,7 +189,7 @@ def _facts(
 
 
 def _is_bent(record: TraceRecord) -> bool:
-    """Whether the JSON of a record is cut off or changed, of which nothing else would tell."""
+    """Tell whether the JSON of a record is damaged; no other check covers these records."""
     try:
         read_json(record.payload)
     except ValueError:
@@ -197,11 +198,11 @@ def _is_bent(record: TraceRecord) -> bool:
 
 
 def _torch(log: TraceLog) -> str:
-    """The version of torch that wrote a log; in its first record since 2.13, among figures before."""
+    """Return the version of torch that wrote a log: from its first record since 2.13, else from metrics."""
     for record in log.records({_VERSION, "compilation_metrics"}):
         try:
-            told = read_json(record.payload) if record.name == _VERSION else record.body
-            return str(told["pytorch_version"])
+            values = read_json(record.payload) if record.name == _VERSION else record.body
+            return str(values["pytorch_version"])
         except (ValueError, KeyError, TypeError):
             continue
     return ""

@@ -1,4 +1,4 @@
-"""Facts of another machine, on the files of the workspace."""
+"""The move of facts from another machine to the files of the workspace."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .lines import RanFile, as_it_ran
 from .paths import PathMap
 
 _LARGEST: Final = 1 << 62
-"""No number of torch's is beyond it."""
+"""The limit on numbers: torch writes none beyond it."""
 
 
 class Relocation:
-    """Where each place of a log is here. ``quoted`` are the lines that the log quotes, by file and row."""
+    """Map from the places of a log to local ones. ``quoted`` are the lines in the log, by file and row."""
 
     def __init__(self, paths: PathMap, quoted: Mapping[str, Mapping[int, str]]) -> None:
         self._paths = paths
@@ -34,17 +34,17 @@ class Relocation:
         self._frames: dict[StackFrame, StackFrame] = {}
         self._tuples: dict[tuple[Any, ...], tuple[Any, ...]] = {}
         self.files: dict[str, SourceFile] = {}
-        """The workspace's files that were asked for, as they ran."""
+        """The workspace's files that were needed, as they ran."""
         self.damaged = 0
-        """How many facts were left out."""
+        """The number of facts that were left out."""
 
     def line(self, filename: str, row: int) -> str:
-        """The text of a line that a log names; empty where nobody knows it."""
+        """Return the text of a line of a remote file; empty if there is no local file for it."""
         ran = self._file(filename)
         return ran.source.line(ran.row(row)) if ran else ""
 
     def facts(self, facts: Iterable[Fact]) -> Iterator[Fact]:
-        """The same facts with local names and rows, without those that hold what no log should."""
+        """Yield the facts with local names and rows; leave out those with values of a wrong type."""
         for fact in facts:
             try:
                 yield self._value(fact)
@@ -66,14 +66,14 @@ class Relocation:
         return (ran.source.filename, ran.row(row)) if ran else (self._paths.name(filename), row)
 
     def _frame(self, frame: StackFrame) -> StackFrame:
-        found = self._frames.get(frame)
-        if found is None:
+        moved = self._frames.get(frame)
+        if moved is None:
             for name, kind in _kinds(StackFrame).items():
                 _check(getattr(frame, name), kind)
             filename, row = self._place(frame.filename, frame.row)
             end_row = None if frame.end_row is None else row + frame.end_row - frame.row
-            found = self._frames[frame] = replace(frame, filename=filename, row=row, end_row=end_row)
-        return found
+            moved = self._frames[frame] = replace(frame, filename=filename, row=row, end_row=end_row)
+        return moved
 
     def _value(self, value: Any) -> Any:
         if isinstance(value, StackFrame):
@@ -98,10 +98,10 @@ class Relocation:
             return values
         if not isinstance(values[0], StackFrame):
             return tuple(map(self._value, values))
-        found = self._tuples.get(values)
-        if found is None:
-            found = self._tuples[values] = tuple(map(self._frame, values))
-        return found
+        moved = self._tuples.get(values)
+        if moved is None:
+            moved = self._tuples[values] = tuple(map(self._frame, values))
+        return moved
 
 
 def _check(value: Any, kind: tuple[type, ...]) -> None:
@@ -124,11 +124,11 @@ _SIMPLE: Final[Mapping[str, tuple[type, ...]]] = {
     "Stack": (tuple,),
     "tuple[str, ...]": _TEXTS,
 }
-"""The annotations of fields that a log can give something else for."""
+"""The types by annotation of a field; a damaged log can have values of other types."""
 
 
 @cache
 def _kinds(cls: type[Any]) -> Mapping[str, tuple[type, ...]]:
-    """The fields of a dataclass, and what they may hold; nothing where anything is possible."""
-    found = fields(cls) if is_dataclass(cls) else ()
-    return {field.name: _SIMPLE.get(str(field.type), ()) for field in found}
+    """Return the types that each field of a dataclass may have; empty for a field that is not checked."""
+    own = fields(cls) if is_dataclass(cls) else ()
+    return {field.name: _SIMPLE.get(str(field.type), ()) for field in own}

@@ -1,4 +1,4 @@
-"""Example calls of the functions that a trace saw compiled, with the inputs that it saw them compiled for."""
+"""Example calls of the functions in a trace, with the inputs that they were compiled for."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ..workspace.workspace import Workspace
 from .call_values import Value, Writer, read_values
 
 _MOST_CALLS = 4
-"""Calls of one function: the later ones of many differ in numbers only."""
+"""The limit on calls of one function: later ones differ in numbers only."""
 _LONGEST = 1000
-"""Characters of a call that a person still wants to have in the code."""
+"""The limit on characters of a call, since it goes into the user's code."""
 CALLED = ("forward", "__call__")
 """Methods of a class whose objects are called; the example stands above the class."""
 
@@ -38,7 +38,7 @@ class _Definition:
 
 @dataclass
 class _Compiled:
-    """One compilation of a function, and those of what follows its graph breaks."""
+    """One compilation of a function, and those of its resume functions after graph breaks."""
 
     started: FrameStarted
     resumed: list[str] = field(default_factory=list)
@@ -47,9 +47,9 @@ class _Compiled:
 def seen_calls(
     facts: Iterable[Fact], inputs: Mapping[str, FrameInputs], workspace: Workspace
 ) -> tuple[SeenCall, ...]:
-    """Collect the calls that a trace saw compiled, in the order of their first compilation, each once.
+    """Collect the calls that were compiled in a trace, in the order of their first compilation, each once.
 
-    ``facts`` are the trace's, with guards; ``inputs`` what each compilation was given.
+    ``facts`` are the trace's, with guards; ``inputs`` are those of each compilation.
     """
     guards: defaultdict[str, list[GuardInstalled]] = defaultdict(list)
     functions: defaultdict[tuple[str, str, int], list[_Compiled]] = defaultdict(list)
@@ -110,7 +110,7 @@ def _calls(
     for compiled in compilations:
         started = compiled.started
         own = inputs.get(started.compile_id, FrameInputs())
-        # What follows a graph break was compiled by an earlier call where this one did not do it again.
+        # If this call did not compile its resume functions, an earlier call did.
         resumed = compiled.resumed or resumed
         later = [inputs[compile_id] for compile_id in resumed]
         if not any(frame.tensors for frame in (own, *later)):
@@ -183,10 +183,10 @@ def _class_of_self(definition: _Definition, values: Mapping[str, Value]) -> tupl
 
 @dataclass(frozen=True)
 class _Arguments:
-    """The arguments of a call, as its function's header wants them; those that are the default left out.
+    """The arguments of a call, for the header of its function; those equal to the default are left out.
 
-    ``bound`` leaves out the first parameter, the object. What was not used is None, if the frame was
-    ``traced`` to its end.
+    ``bound`` leaves out the first parameter, the object. An argument that was not used is ``None``, if the
+    frame was ``traced`` to its end.
     """
 
     header: ast.arguments
@@ -208,7 +208,7 @@ class _Arguments:
         parameters = [*self.header.posonlyargs, *self.header.args]
         required = len(parameters) - len(self.header.defaults)
         defaults = [*[None] * required, *self.header.defaults]
-        # What something without a name may follow is not left out.
+        # Arguments before positional ones cannot be left out.
         kept = len(parameters) if self._more() else len(self.header.posonlyargs)
         positional: list[ast.expr] = []
         keywords: list[ast.keyword] = []
@@ -225,7 +225,7 @@ class _Arguments:
         return positional, keywords
 
     def _more(self) -> Value | None:
-        """Return what ``*args`` held, if anything."""
+        """Return the value of ``*args``, if it is not empty."""
         more = self.values.get(self.header.vararg.arg) if self.header.vararg else None
         return more if more is not None and (more.parts or more.length) else None
 
@@ -235,7 +235,7 @@ class _Arguments:
                 yield ast.keyword(parameter.arg, value)
 
     def _other_keywords(self) -> Iterator[ast.keyword]:
-        """Write what ``**kwargs`` held."""
+        """Write the items of ``**kwargs``."""
         others = self.values.get(self.header.kwarg.arg) if self.header.kwarg else None
         for (_, key), part in others.parts.items() if others else ():
             if isinstance(key, str) and key.isidentifier():

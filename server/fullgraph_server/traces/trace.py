@@ -1,4 +1,4 @@
-"""A trace as a whole: a report of all its ranks."""
+"""The report of a whole trace, of all its ranks."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .logs import LogFile, NoTraceError, find_logs
 from .reading import Reading, read_report
 
 _SMALL: Final = 16 << 20
-"""Bytes of a log, as it lies on disk, of which code is decoded at once; else when it is asked for."""
+"""The limit on bytes of a log on disk up to which code is decoded at once, and not only on request."""
 _WORTH_PROCESSES: Final = 32 << 20
-"""Bytes of logs that take longer to read than processes take to start."""
+"""Bytes of logs from which on several processes read faster, in spite of their start."""
 
 
 def read_trace(
     path: Path, reading: Reading, target: str, generation: int = 1, rank: int | None = None
 ) -> Report:
-    """The report of a trace, or of one of its ranks.
+    """Read the report of a trace, or of one of its ranks.
 
-    Of many ranks, all are read for findings, and the one that most are like as far as was asked for.
+    With several ranks, each is read for findings, and only the most typical one with the requested detail.
     Raises ``NoTraceError``, and ``OSError`` for a log that cannot be read.
     """
     logs = find_logs(path).logs
@@ -50,7 +50,7 @@ def read_trace(
 def report_or_problem(
     path: Path, reading: Reading, target: str, generation: int, rank: int | None
 ) -> Report | str:
-    """The report of a trace, with its code if the logs are small; or in a sentence why there is none."""
+    """Read the report of a trace, with its code if the logs are small; return a sentence if that fails."""
     try:
         if find_logs(path).largest <= _SMALL:
             reading = replace(reading, detail="code")
@@ -62,7 +62,7 @@ def report_or_problem(
 
 
 def _reports(logs: Sequence[LogFile], reading: Reading, target: str) -> list[Report]:
-    """The reports of logs, read side by side where that is worth it."""
+    """Read the reports of logs, in several processes if they are large."""
     read = partial(read_report, reading=reading, target=target)
     at_once = min(os.cpu_count() or 1, len(logs))
     if at_once == 1 or sum(log.size for log in logs) < _WORTH_PROCESSES:
