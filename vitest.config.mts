@@ -2,6 +2,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
+    reporters: ["default", "tests/vscode/harness/retries.ts"],
     projects: [
       {
         resolve: { alias: { vscode: `${import.meta.dirname}/extension/src/testing/vscode.ts` } },
@@ -12,12 +13,14 @@ export default defineConfig({
           name: "vscode",
           include: ["tests/vscode/**/*.test.ts"],
           globalSetup: "tests/vscode/setup.ts",
-          // Every file starts an editor of its own, and programs that import torch.
+          // One file after the other, in one process: they share a window, and run programs that import torch.
           fileParallelism: false,
+          isolate: false,
+          sequence: { groupOrder: 1 },
           testTimeout: 180_000,
           // On busy cores a workbench can lose a click. Tries are told, and what failed is kept.
           retry: 1,
-          expect: { poll: { timeout: 30_000, interval: 100 } },
+          expect: { poll: { timeout: 60_000, interval: 100 } },
         },
       },
     ],

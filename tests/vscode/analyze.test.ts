@@ -15,7 +15,7 @@ def test_second():
 `;
 
 scenario("one key shows the graph breaks, the guards and a summary", async (scene) => {
-  const window = await scene.open({ open: scene.workspace({}, "examples") });
+  const window = await scene.enter();
   await window.openFile("toy.py");
   await expect.poll(() => window.lenses()).toEqual(["▶ Analyze with Fullgraph"]);
   await scene.picture("lens");
@@ -29,19 +29,29 @@ scenario("one key shows the graph breaks, the guards and a summary", async (scen
       "▶ Analyze with Fullgraph",
     ]);
 
-  expect(await window.hover("a / (")).toMatch(/a: \d+ guards in toy_example.*TENSOR_MATCH/s);
+  await expect
+    .poll(() => window.hover("a / ("))
+    .toMatch(/a: \d+ guards in toy_example.*TENSOR_MATCH/s);
   await scene.picture("guards");
-  expect(await window.hover("print(")).toMatch(/Failed to trace builtin operator.*GB0059/s);
+  await expect
+    .poll(() => window.hover("print("))
+    .toMatch(/Failed to trace builtin operator.*GB0059/s);
   await scene.picture("finding");
-  expect(await window.hover("def toy_example")).toMatch(/3 graphs · \d ops · 2 graph breaks/);
+  await expect
+    .poll(() => window.hover("def toy_example"))
+    .toMatch(/3 graphs · \d ops · 2 graph breaks/);
 
-  expect(await window.problems()).toEqual([
-    "toy.py\n2",
-    expect.stringMatching(/^Failed to trace builtin operator\nfullgraph\nGB0059\n\[Ln 9, Col 5\]$/),
-    expect.stringContaining("toy.py\n[Ln 16, Col 5]"),
-    expect.stringMatching(/^Data-dependent branching\nfullgraph\nGB0170\n\[Ln 10, Col 8\]$/),
-    expect.stringContaining("toy.py\n[Ln 16, Col 5]"),
-  ]);
+  await expect
+    .poll(() => window.problems())
+    .toEqual([
+      "toy.py\n2",
+      expect.stringMatching(
+        /^Failed to trace builtin operator\nfullgraph\nGB0059\n\[Ln 9, Col 5\]$/,
+      ),
+      expect.stringContaining("toy.py\n[Ln 16, Col 5]"),
+      expect.stringMatching(/^Data-dependent branching\nfullgraph\nGB0170\n\[Ln 10, Col 8\]$/),
+      expect.stringContaining("toy.py\n[Ln 16, Col 5]"),
+    ]);
   await scene.picture("problems");
   expect(await window.messages()).toEqual([]);
 });
@@ -49,7 +59,7 @@ scenario("one key shows the graph breaks, the guards and a summary", async (scen
 scenario(
   "the palette has the commands without arguments, one for the test at the cursor",
   async (scene) => {
-    const window = await scene.open({ open: scene.workspace({ "test_model.py": TESTS }) });
+    const window = await scene.enter({ "test_model.py": TESTS });
     await window.openFile("test_model.py");
     await window.clickText("f(torch.ones(2))");
     await window.palette("Fullgraph: Analyze Test at Cursor");
@@ -57,8 +67,10 @@ scenario(
       .poll(() => window.squiggles())
       .toContainEqual({ severity: "warning", text: "print(x)" });
 
-    const commands = await window.commands("Fullgraph: ");
-    expect(commands).toContain("Fullgraph: Analyze This File");
+    let commands: string[] = [];
+    await expect
+      .poll(async () => (commands = await window.commands("Fullgraph: ")))
+      .toContain("Fullgraph: Analyze This File");
     expect(commands).not.toContain("Fullgraph: Analyze");
     expect(commands).not.toContain("Fullgraph: Stop");
     expect(commands).not.toContain("Fullgraph: Show Full Explanation");
@@ -67,6 +79,8 @@ scenario(
     await expect
       .poll(() => window.target("test_model.py::test_second"))
       .toMatchObject({ description: expect.stringContaining("1 break") as string });
-    expect(await window.target("test_model.py::test_first")).toMatchObject({ description: "" });
+    await expect
+      .poll(() => window.target("test_model.py::test_first"))
+      .toMatchObject({ description: "" });
   },
 );

@@ -5,6 +5,8 @@ import { BREAKS } from "./harness/examples.ts";
 import { ROOT, VENV } from "./harness/paths.ts";
 import { scenario } from "./harness/scene.ts";
 
+const TOY = readFileSync(join(ROOT, "examples/toy.py"), "utf8");
+
 scenario("a single file is analyzed without a folder", async (scene) => {
   const window = await scene.open({ file: join(scene.workspace(), "toy.py") });
   await window.palette("Fullgraph: Analyze This File");
@@ -15,9 +17,11 @@ scenario("a single file is analyzed without a folder", async (scene) => {
 scenario(
   "a file outside of the folder is analyzed, an untitled one has to be saved",
   async (scene) => {
-    const outside = join(scene.workspace({}, "elsewhere"), "toy.py");
-    const settings = { "files.defaultLanguage": "python" };
-    const window = await scene.open({ open: scene.workspace(), file: outside, settings });
+    const elsewhere = scene.workspace({ "outside.py": TOY }, "elsewhere");
+    const window = await scene.enter();
+    await window.palette("File: Open File...");
+    await window.enterPath(join(elsewhere, "outside.py"), "OK");
+    await window.shows("outside.py");
     await window.palette("Fullgraph: Analyze This File");
     await expect.poll(() => window.squiggles()).toEqual(BREAKS);
 
@@ -36,21 +40,22 @@ scenario("settings of the wrong type are told, and as good as none", async (scen
   await window.openFile("toy.py");
   await expect.poll(() => window.status()).toContain(join(folder, ".venv"));
   await scene.picture("wrong-settings");
-  expect((await window.messages()).toSorted()).toEqual([
-    expect.stringMatching(/^The setting fullgraph\.interpreter must be .* ignored\.$/),
-    expect.stringMatching(/^The setting fullgraph\.timeout must be .* ignored\.$/),
-  ]);
+  await expect
+    .poll(async () => (await window.messages()).toSorted())
+    .toEqual([
+      expect.stringMatching(/^The setting fullgraph\.interpreter must be .* ignored\.$/),
+      expect.stringMatching(/^The setting fullgraph\.timeout must be .* ignored\.$/),
+    ]);
   await window.palette("Fullgraph: Analyze This File");
   await expect.poll(() => window.squiggles()).toEqual(BREAKS);
 });
 
 scenario("a folder of several has its own interpreter and targets", async (scene) => {
-  const toy = readFileSync(join(ROOT, "examples/toy.py"), "utf8");
   const interpreter = join(VENV, "bin/python");
-  const first = scene.workspace({ "one.py": toy }, "first");
+  const first = scene.workspace({ "one.py": TOY }, "first");
   const second = scene.workspace(
     {
-      "two.py": toy,
+      "two.py": TOY,
       ".vscode/settings.json": JSON.stringify({ "fullgraph.interpreter": interpreter }),
     },
     "second λ",
@@ -73,6 +78,6 @@ scenario("a folder of several has its own interpreter and targets", async (scene
   await expect
     .poll(() => window.target("two.py"))
     .toMatchObject({ level: 2, description: expect.stringContaining("2 breaks") as string });
-  expect(await window.target("one.py")).toMatchObject({ level: 2, description: "" });
+  await expect.poll(() => window.target("one.py")).toMatchObject({ level: 2, description: "" });
   await scene.picture("folders");
 });

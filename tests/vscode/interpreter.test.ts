@@ -60,7 +60,7 @@ scenario("a server that dies at its start is told once", async (scene) => {
   await expect
     .poll(() => window.messages())
     .toEqual([expect.stringContaining("Fullgraph's server did not start with")]);
-  expect(descendants(scene.pid, "start.py")).toEqual([]);
+  await expect.poll(() => descendants(scene.pid, "start.py")).toEqual([]);
   await scene.picture("dead");
   await window.answer("Show Output");
   await window.page
@@ -68,5 +68,5 @@ scenario("a server that dies at its start is told once", async (scene) => {
     .getByText("no server today")
     .first()
     .waitFor();
-  expect(await window.status()).toContain("did not start");
+  await expect.poll(() => window.status()).toContain("did not start");
 });

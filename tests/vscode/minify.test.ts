@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { scenario } from "./harness/scene.ts";
+import type { Squiggle } from "./harness/text.ts";
 
 const FAILS = `import torch
 
@@ -18,16 +19,18 @@ if __name__ == "__main__":
 const LONG = 120_000;
 
 scenario("a failure of the compiler is shrunk to a repro, which opens beside it", async (scene) => {
-  const window = await scene.open({ open: scene.workspace({ "fails.py": FAILS }, "examples") });
+  const window = await scene.enter({ "fails.py": FAILS });
   await window.openFile("fails.py");
   await window.palette("Fullgraph: Analyze This File");
-  await expect.poll(() => window.squiggles()).toMatchObject([{ severity: "error" }]);
+  let failing: Squiggle[] = [];
+  await expect
+    .poll(async () => (failing = await window.squiggles()))
+    .toMatchObject([{ severity: "error", text: expect.stringMatching(/./) as string }]);
   await expect
     .poll(() => window.lenses())
     .toContainEqual(expect.stringContaining("Minify this failure"));
 
-  const [failing] = await window.squiggles();
-  await window.clickText(failing?.text ?? "");
+  await window.clickText(failing[0]?.text ?? "");
   await window.quickFix("Minify this failure");
   await expect.poll(() => window.activeFile(), { timeout: LONG }).toBe("fails-1.py");
   await window.editor.locator(".view-line", { hasText: "def forward(" }).waitFor();

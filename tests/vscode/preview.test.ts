@@ -1,13 +1,9 @@
 import { expect } from "vitest";
 import { LONG, PRODUCT } from "./harness/examples.ts";
-import { VENV_LATEST } from "./harness/paths.ts";
 import { scenario } from "./harness/scene.ts";
 
 scenario("a line, its Triton kernel and its PTX, for a GPU that is not there", async (scene) => {
-  const window = await scene.open({
-    open: scene.workspace({ "model.py": PRODUCT }, "examples"),
-    settings: { "fullgraph.previewPython": VENV_LATEST },
-  });
+  const window = await scene.enter({ "model.py": PRODUCT });
   await window.openFile("model.py");
   // Three columns need room.
   await window.palette("View: Toggle Primary Side Bar Visibility");
@@ -16,7 +12,7 @@ scenario("a line, its Triton kernel and its PTX, for a GPU that is not there", a
   await window.choose("NVIDIA H100 80GB HBM3");
   const first = window.quickRows.filter({ hasText: "triton_poi_fused_add_exp_relu" }).first();
   await first.waitFor({ timeout: 2 * LONG });
-  expect(await first.textContent()).toContain("model.py:7");
+  await expect.poll(() => first.textContent()).toContain("model.py:7");
   await first.click();
 
   await expect.poll(() => window.activeFile()).toMatch(/^triton_poi_fused_add_exp_relu.*\.py$/);
@@ -35,7 +31,9 @@ scenario("a line, its Triton kernel and its PTX, for a GPU that is not there", a
 
   await window.palette("Fullgraph: Open Compile Report");
   const facts = () => window.preview.getByRole("listitem").allInnerTexts();
-  await expect.poll(facts).toContain("preview for NVIDIA H100 80GB HBM3: nothing ran on a GPU");
+  await expect
+    .poll(facts, { timeout: LONG })
+    .toContain("preview for NVIDIA H100 80GB HBM3: nothing ran on a GPU");
   const kernels = window.preview.getByRole("region", { name: "Kernels" });
   await kernels.getByRole("columnheader", { name: "Registers" }).waitFor();
   await scene.picture("preview-report");
@@ -47,11 +45,11 @@ scenario("a line, its Triton kernel and its PTX, for a GPU that is not there", a
   // It was for once: what is run on save is the program as it is.
   await window.typeBehind("return z.exp()", " * 2");
   await window.save();
-  await expect.poll(description).toMatch(/^no graph breaks · /);
+  await expect.poll(description, { timeout: LONG }).toMatch(/^no graph breaks · /);
 });
 
 scenario("a dry run shows breaks without data, for once", async (scene) => {
-  const window = await scene.open({ open: scene.workspace({}, "examples") });
+  const window = await scene.enter();
   await window.openFile("toy.py");
   await window.palette("Fullgraph: Dry Run");
   await window.openView("Fullgraph");

@@ -16,7 +16,7 @@ def step(x, flag):
 `;
 
 scenario("a lens leads to each recompilation of the worst case", async (scene) => {
-  const window = await scene.open({ open: scene.workspace({ "flags.py": FLAGS }, "examples") });
+  const window = await scene.enter({ "flags.py": FLAGS });
   await window.openFile("flags.py");
   await window.palette("Fullgraph: Analyze This File");
   const lens = (counts: RegExp) =>

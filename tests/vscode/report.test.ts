@@ -12,8 +12,7 @@ const TWICE = PRODUCT.replace(
 );
 
 scenario("a report shows where compile time went, the graphs and the kernels", async (scene) => {
-  const folder = scene.workspace({ "model.py": TWICE }, "examples");
-  const window = await scene.open({ open: folder });
+  const window = await scene.enter({ "model.py": TWICE });
   await window.openFile("model.py");
   await window.palette("Fullgraph: Open Compile Report");
   const report = window.preview;
@@ -60,7 +59,8 @@ scenario("a report shows where compile time went, the graphs and the kernels", a
 
   const kernels = report.getByRole("region", { name: "Kernels" });
   const names = () => kernels.locator("tbody th").allInnerTexts();
-  const before = await names();
+  let before: string[] = [];
+  await expect.poll(async () => (before = await names())).not.toEqual([]);
   await kernels.getByRole("columnheader", { name: /Kernel/ }).click();
   await expect.poll(names).toEqual(before.toSorted().toReversed());
   await kernels.locator("tbody tr").last().scrollIntoViewIfNeeded();
@@ -78,16 +78,19 @@ scenario("a report shows where compile time went, the graphs and the kernels", a
   await scene.picture("report-beside-kernel");
 
   await report.getByRole("button", { name: "Export as HTML" }).click();
-  await window.quickInput.waitFor();
+  await expect
+    .poll(() => window.quickInput.locator("input").first().inputValue())
+    .toMatch(/model\.py\.html$/);
   await window.page.keyboard.press("Enter");
   await expect.poll(() => window.messages()).toContainEqual(expect.stringMatching(/report is in/));
-  const exported = join(folder, "model.py.html");
+  const exported = join(scene.sharedFolder, "model.py.html");
   expect(readFileSync(exported, "utf8")).not.toContain("vscode-resource");
   const page = await window.page.context().browser()?.newPage();
   const complaints: string[] = [];
   page?.on("console", (message) => complaints.push(message.text()));
   await page?.goto(pathToFileURL(exported).href);
   await page?.getByRole("link", { name: /aten.relu/ }).waitFor();
-  expect(await page?.locator(".flame").getByRole("button").count()).toBeGreaterThan(10);
+  await expect.poll(() => page?.locator(".flame").getByRole("button").count()).toBeGreaterThan(10);
   expect(complaints).toEqual([]);
+  await page?.close();
 });

@@ -5,7 +5,7 @@ import { scenario } from "./harness/scene.ts";
 const [, BRANCH] = BREAKS;
 
 scenario("a save runs the target again, or makes it stale", async (scene) => {
-  const window = await scene.open({ open: scene.workspace() });
+  const window = await scene.enter();
   await window.openFile("toy.py");
   await window.palette("Fullgraph: Analyze This File");
   await expect.poll(() => window.squiggles()).toEqual(BREAKS);
@@ -29,4 +29,7 @@ scenario("a save runs the target again, or makes it stale", async (scene) => {
     .poll(() => window.target("toy.py"))
     .toMatchObject({ description: expect.stringContaining("stale") as string });
   await scene.picture("stale");
+
+  await window.palette("Fullgraph: Turn On Run on Save");
+  await window.choose("toy.py");
 });

@@ -1,12 +1,12 @@
 import { expect } from "vitest";
 import { ENDLESS } from "./harness/examples.ts";
-import { descendants, isAlive } from "./harness/processes.ts";
+import { descendants, isAlive, type Process } from "./harness/processes.ts";
 import { scenario } from "./harness/scene.ts";
 
 scenario(
   "an endless program is stopped from the tree, from its lens, and with its window",
   async (scene) => {
-    const window = await scene.open({ open: scene.workspace({ "endless.py": ENDLESS }) });
+    const window = await scene.enter({ "endless.py": ENDLESS });
     await window.openFile("endless.py");
     await window.openView("Fullgraph");
     await window.treeAction("endless.py", "Analyze");
@@ -30,9 +30,13 @@ scenario(
 
     await window.clickLens("Analyze with Fullgraph");
     await expect.poll(() => window.target("endless.py")).toMatchObject({ description: "running" });
-    const [server] = descendants(scene.pid, "server/start.py");
-    const started = descendants(server?.pid ?? 0, "python");
-    expect(started.length).toBeGreaterThan(1);
+    let started: Process[] = [];
+    await expect
+      .poll(() => {
+        const servers = descendants(scene.pid, "server/start.py");
+        return (started = servers.flatMap(({ pid }) => descendants(pid, "python"))).length;
+      })
+      .toBeGreaterThan(1);
     await window.page.close();
     await expect.poll(() => started.filter(({ pid }) => isAlive(pid))).toEqual([]);
   },

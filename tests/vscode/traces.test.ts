@@ -29,9 +29,8 @@ async function openTrace(window: Window, kind: string, path: string): Promise<vo
 }
 
 scenario("a trace of another machine is seen on the source, rank by rank", async (scene) => {
-  const folder = scene.workspace({ "program.py": PROGRAM }, "project");
   const logs = job(scene);
-  const window = await scene.open({ open: folder });
+  const window = await scene.enter({ "program.py": PROGRAM });
   await window.openFile("program.py");
   await openTrace(window, "A folder of logs…", `${logs}/`);
   await expect
@@ -51,7 +50,7 @@ scenario("a trace of another machine is seen on the source, rank by rank", async
       description: expect.stringMatching(/^3 failures .* 4 ranks/) as string,
     });
 
-  await window.widenSideBar();
+  await window.widenSideBar(200);
   await window.expand("Ranks");
   const rank = (number: number, description: RegExp) => ({
     level: 3,
@@ -74,7 +73,7 @@ scenario("a trace of another machine is seen on the source, rank by rank", async
     .toContainEqual({ severity: "warning", text: "forward" });
   await window.clickText("forward(self");
   await expect.poll(async () => (await window.lenses()).join("\n")).toContain("37 guards");
-  expect(await window.hover("forward(self")).toContain("is compiled twice on rank 2");
+  await expect.poll(() => window.hover("forward(self")).toContain("is compiled twice on rank 2");
   await scene.picture("traces");
 
   await window.treeRow("Rank 2").click();
@@ -84,28 +83,28 @@ scenario("a trace of another machine is seen on the source, rank by rank", async
   await window.choose("job-1842, rank 2");
   await window.preview.getByText("In all").first().waitFor();
   await scene.picture("trace-comparison");
+  await window.widenSideBar(-200);
 });
 
 scenario("a folder of another machine is mapped to one of the workspace", async (scene) => {
   // Too little is left of it to be recognized.
   const rest = PROGRAM.slice(0, PROGRAM.indexOf("if b.sum()")) + "return x\n";
-  const folder = scene.workspace({ "program.py": rest }, "here");
   scene.write({ "job.log": LOG });
-  const window = await scene.open({ open: folder });
+  const window = await scene.enter({ "program.py": rest });
   await window.openFile("program.py");
   await openTrace(window, "A log file…", join(scene.folder, "job.log"));
   await window.answer("Map a Remote Folder…");
   const typed = window.quickInput.locator("input");
   await expect.poll(() => typed.inputValue()).toBe("/home/user/project");
   await window.page.keyboard.press("Enter");
-  await window.enterPath(`${folder}/`, "Map");
+  await window.enterPath(`${scene.sharedFolder}/`, "Map");
   await expect
     .poll(() => window.squiggles())
     .toContainEqual({ severity: "warning", text: 'print("woo")' });
-  const settings = JSON.parse(
-    readFileSync(join(folder, ".vscode/settings.json"), "utf8"),
-  ) as unknown;
-  expect(settings).toEqual({ "fullgraph.tracePaths": { "/home/user/project": "." } });
+  const settings = join(scene.sharedFolder, ".vscode/settings.json");
+  await expect
+    .poll(() => JSON.parse(readFileSync(settings, "utf8")) as unknown)
+    .toEqual({ "fullgraph.tracePaths": { "/home/user/project": "." } });
 
   await window.treeAction("job.log", "Close Trace");
   await expect.poll(() => window.squiggles()).toEqual([]);

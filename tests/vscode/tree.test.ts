@@ -4,7 +4,7 @@ import { scenario } from "./harness/scene.ts";
 scenario(
   "targets are run from the tree, whose items open their lines, and by name",
   async (scene) => {
-    const window = await scene.open({ open: scene.workspace({}, "examples") });
+    const window = await scene.enter();
     await window.openView("Fullgraph");
     await expect
       .poll(() => window.tree())

@@ -10,7 +10,7 @@ scenario("in Restricted Mode nothing runs until trust is granted", async (scene)
   await expect
     .poll(() => window.welcome())
     .toContain("In Restricted Mode nothing of this workspace is run");
-  expect(await window.status()).toContain("Restricted Mode");
+  await expect.poll(() => window.status()).toContain("Restricted Mode");
   await window.palette("Fullgraph: Analyze This File");
   await expect
     .poll(() => window.messages())

@@ -8,7 +8,7 @@ const [PRINT, BRANCH] = BREAKS;
 
 scenario("typing runs the target on the unsaved text", async (scene) => {
   const folder = scene.workspace();
-  const settings = { "fullgraph.runOn": "type", "files.autoSave": "off" };
+  const settings = { "fullgraph.runOn": "type" };
   const window = await scene.open({ open: folder, settings });
   await window.openFile("toy.py");
   await window.palette("Fullgraph: Analyze This File");
@@ -18,25 +18,22 @@ scenario("typing runs the target on the unsaved text", async (scene) => {
   await expect
     .poll(() => window.lenses())
     .toContainEqual(expect.stringMatching(/^2 graphs · 1 break · \d+ guards · [\d.]+ s$/));
-  expect(await window.squiggles()).toEqual([BRANCH]);
+  await expect.poll(() => window.squiggles()).toEqual([BRANCH]);
   expect(readFileSync(join(folder, "toy.py"), "utf8")).toContain("print(");
   await scene.picture("unsaved");
 });
 
 scenario("what was found on an edited line fades until the next run", async (scene) => {
-  const window = await scene.open({
-    open: scene.workspace(),
-    settings: { "files.autoSave": "off" },
-  });
+  const window = await scene.enter();
   await window.openFile("toy.py");
   await window.palette("Fullgraph: Analyze This File");
   await expect.poll(() => window.squiggles()).toEqual(BREAKS);
 
   await window.deleteLine("import torch");
   await expect.poll(() => window.lenses()).toContainEqual(expect.stringMatching(/\(stale\)$/));
-  expect(await window.squiggles()).toEqual(BREAKS);
+  await expect.poll(() => window.squiggles()).toEqual(BREAKS);
   await window.typeBehind("b.sum() < 0:", "  # changed");
   await expect.poll(() => window.squiggles()).toEqual([PRINT]);
-  expect(await window.hover("b.sum()")).toContain("edited since the run");
+  await expect.poll(() => window.hover("b.sum()")).toContain("edited since the run");
   await scene.picture("edited");
 });

@@ -1,13 +1,39 @@
-/** The browser that drives the workbench: the Chromium that is on PATH. */
+/** The browser that shows the workbench: the Chromium that is on PATH. */
 
 import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
+import { basename, delimiter, join } from "node:path";
 import { chromium, type Browser } from "playwright-core";
+import { PATIENCE, Window } from "./window.ts";
 
 const ARGUMENTS = [
   ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"],
   ...["--disable-background-networking", "--disable-component-update"],
 ];
+
+export interface Shown {
+  /** The folder, or the file of a workspace of several; none for an empty window. */
+  readonly open?: string | undefined;
+  /** A file to open in it. */
+  readonly file?: string | undefined;
+}
+
+let browser: Browser | undefined;
+
+/** Opens a window of a code-server, in a browser profile of its own. */
+export async function openWindow(server: string, { open, file }: Shown): Promise<Window> {
+  if (browser?.isConnected() !== true) {
+    browser = await launchBrowser();
+  }
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  page.setDefaultTimeout(PATIENCE);
+  const window = new Window(page);
+  await page.goto(`${server}/?${addressOf(server, open, file)}`);
+  await window.ready();
+  if (file !== undefined) {
+    await window.shows(basename(file));
+  }
+  return window;
+}
 
 export async function launchBrowser(): Promise<Browser> {
   return await chromium.launch({ executablePath: findChromium(), args: ARGUMENTS });
@@ -31,4 +57,19 @@ function isExecutable(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** What a window shows, as the workbench reads it from its address. */
+function addressOf(server: string, open: string | undefined, file: string | undefined): string {
+  const parameters = new URLSearchParams();
+  if (open === undefined) {
+    parameters.set("ew", "true");
+  } else {
+    parameters.set(open.endsWith(".code-workspace") ? "workspace" : "folder", open);
+  }
+  if (file !== undefined) {
+    const uri = `vscode-remote://${new URL(server).host}${file}`;
+    parameters.set("payload", JSON.stringify([["openFile", uri]]));
+  }
+  return parameters.toString();
 }

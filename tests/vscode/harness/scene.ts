@@ -1,28 +1,17 @@
-/** A test in an editor of its own: fresh user data, its own copy of the example workspace. */
+/** A test in an editor: in the window that many share, or in one of its own with fresh user data. */
 
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
-import type { Browser } from "playwright-core";
+import { join } from "node:path";
 import { inject, test } from "vitest";
-import { launchBrowser } from "./browser.ts";
+import { openWindow, type Shown } from "./browser.ts";
 import { startCodeServer, type CodeServer } from "./code_server.ts";
-import { ARTEFACTS, ROOT, VENV } from "./paths.ts";
-import { PATIENCE, Window } from "./window.ts";
+import { ARTEFACTS } from "./paths.ts";
+import { discard, putBack, takeWindow } from "./shared_window.ts";
+import type { Window } from "./window.ts";
+import { fillWorkspace, writeFiles, type Files } from "./workspace.ts";
 
-export interface OpenOptions {
-  /** The folder, or the file of a workspace of several; none for an empty window. */
-  readonly open?: string;
-  /** A file to open in it. */
-  readonly file?: string;
+export interface OpenOptions extends Shown {
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly restricted?: boolean;
   readonly extensions?: string;
@@ -33,7 +22,6 @@ export class Scene {
   /** A folder for everything that the test writes. */
   readonly folder: string;
   readonly #name: string;
-  #browser: Browser | undefined;
   #server: CodeServer | undefined;
   #window: Window | undefined;
 
@@ -43,47 +31,46 @@ export class Scene {
   }
 
   /** A folder with the examples and a `.venv`, and whatever else it is to hold. */
-  workspace(files: Readonly<Record<string, string>> = {}, name = "Übungen λ mit torch"): string {
+  workspace(files: Files = {}, name = "Übungen λ mit torch"): string {
     const folder = join(this.folder, name);
-    cpSync(join(ROOT, "examples"), folder, { recursive: true });
-    symlinkSync(VENV, join(folder, ".venv"));
-    this.write(files, folder);
+    fillWorkspace(folder, files);
     return folder;
   }
 
-  write(files: Readonly<Record<string, string>>, folder = this.folder): void {
-    for (const [path, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(folder, path)), { recursive: true });
-      writeFileSync(join(folder, path), text);
-    }
+  write(files: Files, folder = this.folder): void {
+    writeFiles(folder, files);
   }
 
-  /** Starts the editor. One for each scene. */
+  /** Starts an editor of its own, for what needs a start: at most one in a scene. */
   async open(options: OpenOptions = {}): Promise<Window> {
     const { open, file, extensions = inject("extensions"), ...rest } = options;
-    this.#server = await startCodeServer({ home: this.home, extensions, ...rest });
-    this.#browser = await launchBrowser();
-    const page = await this.#browser.newPage({ viewport: { width: 1280, height: 800 } });
-    page.setDefaultTimeout(PATIENCE);
-    this.#window = new Window(page);
-    await page.goto(`${this.#server.url}/?${addressOf(this.#server.url, open, file)}`);
-    await this.#window.ready();
-    if (file !== undefined) {
-      await this.#window.shows(basename(file));
-    }
+    const home = join(this.folder, "user data");
+    this.#server = await startCodeServer({ home, extensions, ...rest });
+    this.#window = await openWindow(this.#server.url, { open, file });
     return this.#window;
   }
 
+  /** Takes the window that is shared, with these files beside the examples in its workspace. */
+  async enter(files: Files = {}): Promise<Window> {
+    const shared = inject("shared");
+    this.#window = await takeWindow(shared);
+    await putBack(this.#window, shared, files);
+    return this.#window;
+  }
+
+  /** The workspace of the shared window. */
+  get sharedFolder(): string {
+    return inject("shared").folder;
+  }
+
+  /** The user data of the editor. */
   get home(): string {
-    return join(this.folder, "user data");
+    return this.#server === undefined ? inject("shared").home : join(this.folder, "user data");
   }
 
   /** The process of the code-server. */
   get pid(): number {
-    if (this.#server === undefined) {
-      throw new Error("no editor is open");
-    }
-    return this.#server.pid;
+    return (this.#server ?? inject("shared")).pid;
   }
 
   /** Keeps a picture of the page. */
@@ -101,25 +88,12 @@ export class Scene {
   }
 
   async close(): Promise<void> {
-    await this.#browser?.close();
-    await this.#server?.stop();
+    if (this.#server !== undefined) {
+      await this.#window?.page.close();
+      await this.#server.stop();
+    }
     rmSync(this.folder, { recursive: true, maxRetries: 5 });
   }
-}
-
-/** What a window shows, as the workbench reads it from its address. */
-function addressOf(server: string, open: string | undefined, file: string | undefined): string {
-  const parameters = new URLSearchParams();
-  if (open === undefined) {
-    parameters.set("ew", "true");
-  } else {
-    parameters.set(open.endsWith(".code-workspace") ? "workspace" : "folder", open);
-  }
-  if (file !== undefined) {
-    const uri = `vscode-remote://${new URL(server).host}${file}`;
-    parameters.set("payload", JSON.stringify([["openFile", uri]]));
-  }
-  return parameters.toString();
 }
 
 /** A test of what the editor shows. When it fails, a picture and the logs are kept. */
@@ -129,7 +103,8 @@ export function scenario(name: string, body: (scene: Scene) => Promise<void>): v
     try {
       await body(scene);
     } catch (error) {
-      await scene.keep();
+      // The next one gets a new window.
+      await scene.keep().finally(discard);
       throw error;
     } finally {
       await scene.close();

@@ -6,6 +6,27 @@ import { place, squiggles, type Point, type Squiggle } from "./text.ts";
 /** Milliseconds until something that is waited for does not come. */
 export const PATIENCE = 30_000;
 
+/** Keys for the tests: one closes and clears everything, one looks for targets again. */
+export const KEYS = [
+  { key: "ctrl+shift+alt+f10", command: "fullgraph.refreshTargets" },
+  {
+    key: "ctrl+shift+alt+f9",
+    command: "runCommands",
+    args: {
+      commands: [
+        "workbench.action.closeAllEditors",
+        "workbench.action.clearEditorHistoryWithoutConfirm",
+        "workbench.action.closePanel",
+        "workbench.view.explorer",
+        "workbench.debug.viewlet.action.removeAllBreakpoints",
+        "fullgraph.stopAll",
+        "fullgraph.clearAll",
+        "notifications.clearAll",
+      ],
+    },
+  },
+];
+
 export interface TreeRow {
   readonly level: number;
   readonly label: string;
@@ -24,13 +45,36 @@ export class Window {
     await this.page.locator(".monaco-workbench .part.statusbar").waitFor();
   }
 
+  /** Closes and clears everything: editors, dirty ones too, results, messages and breakpoints. */
+  async clear(): Promise<void> {
+    const unsaved = this.page.getByRole("button", { name: "Don't Save" });
+    const left = this.page.locator(".tab, .notification-list-item, .quick-input-widget:visible");
+    await this.page.mouse.move(0, 0);
+    await this.patiently(async (timeout) => {
+      await this.page.keyboard.press("Escape");
+      await this.page.keyboard.press("Control+Shift+Alt+F9");
+      await unsaved
+        .or(this.page.locator(".editor-group-container.empty"))
+        .first()
+        .waitFor({ timeout });
+      if (await unsaved.isVisible()) {
+        await unsaved.click({ timeout });
+      }
+      await left.first().waitFor({ state: "detached", timeout });
+    });
+  }
+
+  async refreshTargets(): Promise<void> {
+    await this.page.keyboard.press("Control+Shift+Alt+F10");
+  }
+
   /** Runs a command of the palette, named as the palette shows it. */
   async palette(command: string): Promise<void> {
     await this.patiently(async (timeout) => {
       // The palette shows what there was when it was opened: a command that is not there yet comes anew.
       await this.page.keyboard.press("Escape");
       await this.page.keyboard.press("F1");
-      await this.quickInput.locator("input").first().fill(`>${command}`);
+      await this.quickInput.locator("input").first().fill(`>${command}`, { timeout });
       await this.quickRow(command).first().click({ timeout });
     });
   }
@@ -47,17 +91,23 @@ export class Window {
 
   /** Opens a file of the workspace by its name. */
   async openFile(name: string): Promise<void> {
-    await this.page.keyboard.press("Control+p");
-    await this.quickInput.locator("input").first().fill(name);
-    await this.choose(name);
-    await this.shows(name);
+    await this.patiently(async (timeout) => {
+      await this.page.keyboard.press("Escape");
+      await this.page.keyboard.press("Control+p");
+      await this.quickInput.locator("input").first().fill(name, { timeout });
+      await this.quickRow(name).first().click({ timeout });
+      // The list may have changed under the click.
+      await this.shows(name, timeout);
+    });
   }
 
   /** Waits for a file that is about to be shown. */
-  async shows(name: string): Promise<void> {
-    const tab = this.page.locator(".editor-group-container.active .tab.active", { hasText: name });
-    await tab.waitFor();
-    await this.editor.locator(".view-line").first().waitFor();
+  async shows(name: string, timeout = PATIENCE): Promise<void> {
+    const tab = this.page.locator(
+      `.editor-group-container.active .tab.active[data-resource-name="${name}"]`,
+    );
+    await tab.waitFor({ timeout });
+    await this.editor.locator(".view-line").first().waitFor({ timeout });
   }
 
   /** Takes a row of the pick that is open, or about to open. */
@@ -69,8 +119,12 @@ export class Window {
   async enterPath(path: string, button: string): Promise<void> {
     // It shows the folder that it begins with, and only then takes what is typed.
     await this.quickRow("..").waitFor();
-    await this.quickInput.locator("input").first().fill(path);
-    await this.quickInput.getByRole("button", { name: button }).click();
+    const input = this.quickInput.locator("input").first();
+    await this.patiently(async (timeout) => {
+      await input.fill(path, { timeout });
+      await this.quickInput.getByRole("button", { name: button }).click({ timeout });
+      await input.waitFor({ state: "hidden", timeout });
+    });
   }
 
   get quickInput(): Locator {
@@ -130,8 +184,18 @@ export class Window {
     // A hover that is open may cover it, and goes once the mouse is elsewhere.
     await this.page.mouse.move(0, 0);
     await this.page.locator(".monaco-hover:visible").first().waitFor({ state: "hidden" });
-    await this.at(text, async ({ x, y }) => {
-      await this.page.mouse.click(x, y);
+    await this.patiently(() =>
+      this.at(text, async ({ x, y }) => {
+        await this.page.mouse.click(x, y);
+      }),
+    );
+  }
+
+  /** Does something, again if need be, until something is shown: what is redrawn can lose a click. */
+  async until(shown: Locator, act: () => Promise<void>): Promise<void> {
+    await this.patiently(async (timeout) => {
+      await act();
+      await shown.first().waitFor({ timeout });
     });
   }
 
@@ -192,8 +256,12 @@ export class Window {
 
   /** Takes one of the quick fixes where the cursor is. */
   async quickFix(title: string): Promise<void> {
-    await this.page.keyboard.press("Control+.");
-    await this.page.locator(".action-widget .monaco-list-row", { hasText: title }).click();
+    await this.patiently(async (timeout) => {
+      await this.page.keyboard.press("Control+.");
+      await this.page
+        .locator(".action-widget .monaco-list-row", { hasText: title })
+        .click({ timeout });
+    });
   }
 
   /** The rendered Markdown of a preview. */
@@ -217,22 +285,38 @@ export class Window {
   /** Opens a view container of the activity bar. */
   async openView(title: string): Promise<void> {
     const item = this.page.locator(`.activitybar .action-item:has([aria-label^="${title}"])`);
-    if ((await item.getAttribute("aria-expanded")) !== "true") {
-      await item.click();
-    }
-    await this.page.locator(".part.sidebar .composite.title", { hasText: title }).waitFor();
+    await this.patiently(async (timeout) => {
+      if ((await item.getAttribute("aria-expanded", { timeout })) !== "true") {
+        await item.click({ timeout });
+      }
+      const view = this.page.locator(".part.sidebar .composite.title", { hasText: title });
+      await view.waitFor({ timeout });
+    });
   }
 
-  /** Gives the side bar more room, for long texts. */
-  async widenSideBar(): Promise<void> {
-    const box = await this.page.locator(".part.sidebar").boundingBox();
-    if (box !== null) {
-      const [x, y] = [box.x + box.width, box.y + box.height / 2];
-      await this.page.mouse.move(x, y);
+  /** Gives the side bar more room, for long texts, or less: pixels. */
+  async widenSideBar(by: number): Promise<void> {
+    const box = async () => {
+      const found = await this.page.locator(".part.sidebar").boundingBox();
+      if (found === null) {
+        throw new Error("no side bar is shown");
+      }
+      return found;
+    };
+    let wanted: number | undefined;
+    await this.patiently(async () => {
+      const { x, y, width, height } = await box();
+      wanted ??= width + by;
+      const [edge, middle] = [x + width, y + height / 2];
+      await this.page.mouse.move(edge, middle);
       await this.page.mouse.down();
-      await this.page.mouse.move(x + 200, y, { steps: 3 });
+      await this.page.mouse.move(x + wanted, middle, { steps: 3 });
       await this.page.mouse.up();
-    }
+      const now = (await box()).width;
+      if (Math.abs(now - wanted) > 2) {
+        throw new Error(`the side bar is ${now} pixels wide, not ${wanted}`);
+      }
+    });
   }
 
   /** The rows of the tree in the side bar. */
@@ -272,17 +356,23 @@ export class Window {
   /** Opens a row of the tree, if it is closed. */
   async expand(label: string): Promise<void> {
     const row = this.treeRow(label).first();
+    const expanded = row.and(this.page.locator("[aria-expanded='true']"));
     await row.and(this.page.locator("[aria-expanded]")).waitFor();
-    if ((await row.getAttribute("aria-expanded")) === "false") {
-      await row.locator(".monaco-tl-twistie").click();
-    }
+    await this.patiently(async (timeout) => {
+      if ((await expanded.count()) === 0) {
+        await row.locator(".monaco-tl-twistie").click({ timeout });
+      }
+      await expanded.waitFor({ timeout });
+    });
   }
 
   /** Presses one of the inline buttons of a row of the tree. */
   async treeAction(label: string, action: string): Promise<void> {
     const row = this.treeRow(label).first();
-    await row.hover();
-    await row.locator(`.actions [aria-label^="${action}"]`).click();
+    await this.patiently(async (timeout) => {
+      await row.hover({ timeout });
+      await row.locator(`.actions [aria-label^="${action}"]`).click({ timeout });
+    });
   }
 
   /** A target, the only one of its label, with its description. */
