@@ -22,8 +22,9 @@ scenario("each form that a graph took opens from the tree, and is followed", asy
         ...["cpp_fused_add_exp_relu_threshold_backward_0", "backward"],
       ]),
     );
-  await window.treeRow("Graph after post-grad passes").click();
-  await window.page.getByRole("tab", { name: /^fx_graph_transformed/ }).waitFor();
+  await window.until(window.page.getByRole("tab", { name: /^fx_graph_transformed/ }), () =>
+    window.treeRow("Graph after post-grad passes").click(),
+  );
   await window.page.keyboard.press("Control+1");
   await window.shows("model.py");
   await window.clickText("relu(y)");
@@ -37,8 +38,10 @@ scenario("each form that a graph took opens from the tree, and is followed", asy
   await expect
     .poll(() => window.target("Graph after post-grad passes"), { timeout: LONG })
     .toMatchObject(changed);
-  await window.treeAction("Graph after post-grad passes", "Compare with Previous Run");
   const diff = window.page.locator(".monaco-diff-editor");
+  await window.until(diff, () =>
+    window.treeAction("Graph after post-grad passes", "Compare with Previous Run"),
+  );
   await expect.poll(() => diff.locator(".line-insert").count()).toBeGreaterThan(0);
   await scene.picture("artifacts-compared");
 });

@@ -7,7 +7,7 @@ import { inject, test } from "vitest";
 import { openWindow, type Shown } from "./browser.ts";
 import { startCodeServer, type CodeServer } from "./code_server.ts";
 import { ARTEFACTS } from "./paths.ts";
-import { discard, takeWindow } from "./shared_window.ts";
+import { discard, putBack, takeWindow } from "./shared_window.ts";
 import type { Window } from "./window.ts";
 import { fillWorkspace, writeFiles, type Files } from "./workspace.ts";
 
@@ -52,8 +52,9 @@ export class Scene {
 
   /** Takes the window that is shared, with these files beside the examples in its workspace. */
   async enter(files: Files = {}): Promise<Window> {
-    this.#window = await takeWindow(inject("shared"), files);
-    await this.#window.putBack();
+    const shared = inject("shared");
+    this.#window = await takeWindow(shared);
+    await putBack(this.#window, shared, files);
     return this.#window;
   }
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { openWindow } from "./browser.ts";
 import { startCodeServer, type CodeServer } from "./code_server.ts";
 import { VENV_LATEST } from "./paths.ts";
-import { PUT_BACK, type Window } from "./window.ts";
+import { KEYS, type Window } from "./window.ts";
 import { fillWorkspace, type Files } from "./workspace.ts";
 
 /** What single scenarios need, and the others do not notice. */
@@ -31,7 +31,7 @@ export async function startSharedServer(
 ): Promise<{ server: CodeServer; shared: SharedServer }> {
   const home = join(root, "user data");
   mkdirSync(join(home, "User"), { recursive: true });
-  writeFileSync(join(home, "User/keybindings.json"), JSON.stringify([PUT_BACK]));
+  writeFileSync(join(home, "User/keybindings.json"), JSON.stringify(KEYS));
   const server = await startCodeServer({ home, extensions, settings: SETTINGS });
   const folder = join(root, "Übungen λ mit torch", "examples");
   return { server, shared: { url: server.url, pid: server.pid, home, folder } };
@@ -39,13 +39,24 @@ export async function startSharedServer(
 
 let window: Window | undefined;
 
-/** The window as the last scenario has left it, or a new one; its workspace has the examples and these files. */
-export async function takeWindow({ url, folder }: SharedServer, files: Files): Promise<Window> {
-  fillWorkspace(folder, files);
+/** The window as the last scenario has left it, or a new one. */
+export async function takeWindow({ url, folder }: SharedServer): Promise<Window> {
   if (window?.page.isClosed() !== false) {
+    fillWorkspace(folder, {});
     window = await openWindow(url, { open: folder });
   }
   return window;
+}
+
+/** Puts the window back, and makes its workspace hold the examples and these files. */
+export async function putBack(
+  taken: Window,
+  { folder }: SharedServer,
+  files: Files,
+): Promise<void> {
+  await taken.clear();
+  fillWorkspace(folder, files);
+  await taken.refreshTargets();
 }
 
 /** Closes the window, whatever its state: the next scenario gets a new one. */

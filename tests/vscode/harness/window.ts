@@ -6,24 +6,26 @@ import { place, squiggles, type Point, type Squiggle } from "./text.ts";
 /** Milliseconds until something that is waited for does not come. */
 export const PATIENCE = 30_000;
 
-/** A key that puts a window back: no editors, results, messages or breakpoints. */
-export const PUT_BACK = {
-  key: "ctrl+shift+alt+f9",
-  command: "runCommands",
-  args: {
-    commands: [
-      "workbench.action.closeAllEditors",
-      "workbench.action.clearEditorHistoryWithoutConfirm",
-      "workbench.action.closePanel",
-      "workbench.view.explorer",
-      "workbench.debug.viewlet.action.removeAllBreakpoints",
-      "fullgraph.stopAll",
-      "fullgraph.clearAll",
-      "fullgraph.refreshTargets",
-      "notifications.clearAll",
-    ],
+/** Keys for the tests: one closes and clears everything, one looks for targets again. */
+export const KEYS = [
+  { key: "ctrl+shift+alt+f10", command: "fullgraph.refreshTargets" },
+  {
+    key: "ctrl+shift+alt+f9",
+    command: "runCommands",
+    args: {
+      commands: [
+        "workbench.action.closeAllEditors",
+        "workbench.action.clearEditorHistoryWithoutConfirm",
+        "workbench.action.closePanel",
+        "workbench.view.explorer",
+        "workbench.debug.viewlet.action.removeAllBreakpoints",
+        "fullgraph.stopAll",
+        "fullgraph.clearAll",
+        "notifications.clearAll",
+      ],
+    },
   },
-};
+];
 
 export interface TreeRow {
   readonly level: number;
@@ -43,8 +45,8 @@ export class Window {
     await this.page.locator(".monaco-workbench .part.statusbar").waitFor();
   }
 
-  /** Closes and clears everything, dirty editors too, with the key that is bound for it. */
-  async putBack(): Promise<void> {
+  /** Closes and clears everything: editors, dirty ones too, results, messages and breakpoints. */
+  async clear(): Promise<void> {
     const unsaved = this.page.getByRole("button", { name: "Don't Save" });
     const left = this.page.locator(".tab, .notification-list-item, .quick-input-widget:visible");
     await this.page.mouse.move(0, 0);
@@ -60,6 +62,10 @@ export class Window {
       }
       await left.first().waitFor({ state: "detached", timeout });
     });
+  }
+
+  async refreshTargets(): Promise<void> {
+    await this.page.keyboard.press("Control+Shift+Alt+F10");
   }
 
   /** Runs a command of the palette, named as the palette shows it. */
@@ -90,15 +96,18 @@ export class Window {
       await this.page.keyboard.press("Control+p");
       await this.quickInput.locator("input").first().fill(name, { timeout });
       await this.quickRow(name).first().click({ timeout });
+      // The list may have changed under the click.
+      await this.shows(name, timeout);
     });
-    await this.shows(name);
   }
 
   /** Waits for a file that is about to be shown. */
-  async shows(name: string): Promise<void> {
-    const tab = this.page.locator(".editor-group-container.active .tab.active", { hasText: name });
-    await tab.waitFor();
-    await this.editor.locator(".view-line").first().waitFor();
+  async shows(name: string, timeout = PATIENCE): Promise<void> {
+    const tab = this.page.locator(
+      `.editor-group-container.active .tab.active[data-resource-name="${name}"]`,
+    );
+    await tab.waitFor({ timeout });
+    await this.editor.locator(".view-line").first().waitFor({ timeout });
   }
 
   /** Takes a row of the pick that is open, or about to open. */
@@ -180,6 +189,14 @@ export class Window {
         await this.page.mouse.click(x, y);
       }),
     );
+  }
+
+  /** Does something, again if need be, until something is shown: what is redrawn can lose a click. */
+  async until(shown: Locator, act: () => Promise<void>): Promise<void> {
+    await this.patiently(async (timeout) => {
+      await act();
+      await shown.first().waitFor({ timeout });
+    });
   }
 
   /** Tries something that is given some time until it works, or there is no patience left. */
