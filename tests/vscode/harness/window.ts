@@ -8,7 +8,7 @@ export const PATIENCE = 30_000;
 
 /** Keys for the tests: one closes and clears everything, one looks for targets again. */
 export const KEYS = [
-  { key: "ctrl+shift+alt+f10", command: "fullgraph.refreshTargets" },
+  { key: "ctrl+shift+alt+f8", command: "fullgraph.refreshTargets" },
   {
     key: "ctrl+shift+alt+f9",
     command: "runCommands",
@@ -65,7 +65,7 @@ export class Window {
   }
 
   async refreshTargets(): Promise<void> {
-    await this.page.keyboard.press("Control+Shift+Alt+F10");
+    await this.page.keyboard.press("Control+Shift+Alt+F8");
   }
 
   /** Runs a command of the palette, named as the palette shows it. */
