@@ -163,7 +163,7 @@ async def test_breakpoints_hold_in_a_repro_and_in_its_generated_wrapper(
         await debugger.go_on(stop)
         stop = await debugger.stopped()
         assert (place(stop), stop.function) == ((repro, compared), "main")
-        assert stop.variables["found"].startswith("[tensor([4., 4., 4., 4.])")
+        assert stop.variables["results"].startswith("[tensor([4., 4., 4., 4.])")
         await debugger.go_on(stop)
         assert await debugger.ended() == 0
 
