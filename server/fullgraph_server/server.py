@@ -18,6 +18,7 @@ from .client import refresh
 from .client.configuration import Configuration
 from .client.documents import Documents
 from .client.messages import RunMessages
+from .client.planner import create_planner
 from .client.progress import Progress, StatusNotifications
 from .client.projection import Projections
 from .client.targets import Targets
@@ -57,7 +58,6 @@ from .protocol import (
     create_converter,
 )
 from .runs.minification import Minifications
-from .runs.planner import create_planner
 from .runs.schedule import Runs
 
 _log = logging.getLogger(__name__)

@@ -57,7 +57,7 @@ def climbed(folder: Path) -> tuple[Fact, ...]:
 # -- stages ------------------------------------------------------------------------------------
 
 
-def test_stages_shows_each_ladder_and_then_what_is_at_fault(fake: type[FakeRun], folder: Path) -> None:
+def test_stages_shows_all_stages_and_then_what_is_at_fault(fake: type[FakeRun], folder: Path) -> None:
     fake.facts = climbed(folder)
     result = fullgraph("stages", "a.py")
     assert result.exit_code == 1

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler.facts import Script, Switches
-from fullgraph_server.cli.options import RunOptions
 from fullgraph_server.cli.trace import TraceOptions
 from fullgraph_server.client.configuration import Settings
 from fullgraph_server.runs.effective_settings import Overrides, choose_interpreter, resolve
@@ -111,15 +110,13 @@ def test_a_relative_interpreter_is_one_of_the_project_or_of_the_current_folder(
     _, settings = resolve(target, Config(tmp_path / "project"), editor)
     assert settings.python == settings.preview_python == expected
     expected = str(tmp_path / "current" / "env" / "bin" / "python")
-    _, settings = resolve(target, config, RunOptions("env", preview_python="env").overrides)
+    _, settings = resolve(target, config, Overrides(Path.cwd(), "env", preview_python="env"))
     assert settings.python == settings.preview_python == expected
     assert choose_interpreter(config, TraceOptions(python="env").overrides).path == expected
 
 
 def test_settings_and_options_override_the_same(tmp_path: Path) -> None:
     settings = Settings(timeout=7.0, memory=1.0, trace_paths={"/a": "/b"}, files="discard")
-    options = RunOptions(timeout=7.0, memory=1.0, switches={"files": "discard"})
     expected = Overrides(tmp_path, timeout=7.0, memory=1.0, switches={"files": "discard"})
-    assert replace(options.overrides, folder=tmp_path) == expected
     assert settings.overrides(tmp_path) == replace(expected, trace_paths={"/a": "/b"})
     assert Settings().overrides(tmp_path) == Overrides(tmp_path)

@@ -1,4 +1,4 @@
-"""Faults that the ladder of stages has located, folded into findings."""
+"""Faults that the stages have located, folded into findings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fullgraph_compiler.facts import (
     StageChecked,
     TargetProblem,
 )
-from fullgraph_server.report.faults import ladder, verdict
+from fullgraph_server.report.faults import stage_lines, verdict
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Finding, Report
 from fullgraph_server.workspace.positions import Span
@@ -131,7 +131,7 @@ def test_a_fault_without_a_line_stands_on_its_function() -> None:
     assert only(folded(located(ERROR, stack=()))).span == Span(FILE, 3, 5, 3, 6)
 
 
-def test_the_explanation_names_the_part_and_shows_the_ladder_of_the_graph() -> None:
+def test_the_explanation_names_the_part_and_shows_the_stages_of_the_graph() -> None:
     report = folded(
         StageChecked("uncompiled", "", None, 0.24),
         StageChecked("eager", "", None, 0.5),
@@ -256,5 +256,5 @@ def test_a_run_that_was_stopped_has_no_verdict() -> None:
     assert verdict(report) == "Stopped before every stage was checked."
 
 
-def test_a_ladder_without_stages_is_empty() -> None:
-    assert ladder([]) == []
+def test_no_stages_make_no_lines() -> None:
+    assert stage_lines([]) == []

@@ -11,12 +11,16 @@ from types import ModuleType
 from typing import Any
 
 
-def replace(function: Any, stand_in: Any) -> None:
-    """Replace a function in each module that contains it, under any name."""
+def replace(*pairs: tuple[Any, Any]) -> None:
+    """Replace each function by its stand-in in all modules that contain it, under any name."""
+    # A module's names are many: all functions are replaced in one pass.
+    stand_ins = {id(function): stand_in for function, stand_in in pairs}
     for module in tuple(sys.modules.values()):
         namespace = getattr(module, "__dict__", {})
-        for name in [name for name, value in tuple(namespace.items()) if value is function]:
-            setattr(module, name, stand_in)
+        for name, known in [
+            (name, id(value)) for name, value in tuple(namespace.items()) if id(value) in stand_ins
+        ]:
+            setattr(module, name, stand_ins[known])
 
 
 def on_import(name: str, act: Callable[[ModuleType], None]) -> None:

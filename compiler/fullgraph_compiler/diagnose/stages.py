@@ -1,4 +1,4 @@
-"""The ladder of stages: the first stage of the compiler at which a program fails.
+"""Stages: the first stage of the compiler at which a program fails.
 
 ``uncompiled`` and ``eager`` (Dynamo only) are runs of the whole program, whose results must be equal. Each
 captured graph then goes through ``aot_eager``, ``aot_eager_decomp_partition`` and the program's own backend:

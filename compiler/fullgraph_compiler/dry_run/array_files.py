@@ -26,8 +26,8 @@ def _in_numpy(module: Any) -> None:
 
         return save_zeros
 
-    for save in (module.save, module.savez, module.savez_compressed):
-        replace(save, saving(save))
+    saves = (module.save, module.savez, module.savez_compressed)
+    replace(*((save, saving(save)) for save in saves))
 
 
 def _zeros(numpy: Any, value: Any) -> Any:

@@ -42,14 +42,15 @@ def stand_in() -> None:
             set_state(new_state)
 
     place_loaded()
-    replace(set_state, set_state_unless_unknown)
     save_script = _saving("torch.jit.save", _as_program)
     torch.jit.RecursiveScriptModule.save = torch.jit.ScriptFunction.save = save_script
-    replace(torch.jit.save, save_script)
-    replace(torch.export.save, _saving("torch.export.save", _as_program))
-    replace(torch.save, _saving("torch.save"))
-    for load in (torch.load, torch.jit.load, torch.export.load):
-        replace(load, _loading(load))
+    replace(
+        (set_state, set_state_unless_unknown),
+        (torch.jit.save, save_script),
+        (torch.export.save, _saving("torch.export.save", _as_program)),
+        (torch.save, _saving("torch.save")),
+        *((load, _loading(load)) for load in (torch.load, torch.jit.load, torch.export.load)),
+    )
     on_import("safetensors", _open_sizes)
     on_import("safetensors.torch", _save_sizes)
 
@@ -126,7 +127,7 @@ def _open_sizes(module: ModuleType) -> None:
             return real(filename, framework, device, **kwargs)
         return SafeOpen(filename, device)
 
-    replace(real, safe_open)
+    replace((real, safe_open))
 
 
 def _save_sizes(module: ModuleType) -> None:
@@ -140,7 +141,7 @@ def _save_sizes(module: ModuleType) -> None:
 
     for name, ours in {"save_file": save_file, "save": save, "load": read_sizes}.items():
         if (real := getattr(module, name, None)) is not None:
-            replace(real, ours)
+            replace((real, ours))
 
 
 def note_unsaved(event: str, hint: str = "") -> None:

@@ -35,7 +35,7 @@ def leave_values_out() -> None:
     _construct(torch.amp.GradScaler, enabled=False)
     Distribution.set_default_validate_args(False)
     # It reads values to redraw those that are out of bounds.
-    replace(torch.nn.init.trunc_normal_, _fill)
+    stand_ins = [(torch.nn.init.trunc_normal_, _fill)]
     # The filter reads the loss to leave values that are not finite out of the log.
     on_import(
         "transformers.training_args",
@@ -45,7 +45,8 @@ def leave_values_out() -> None:
         # Objects are sent between processes as the bytes of tensors.
         for name in _OBJECTS:
             share = getattr(torch.distributed, name)
-            replace(share, with_data(share))
+            stand_ins.append((share, with_data(share)))
+    replace(*stand_ins)
     on_import("json.encoder", _log_unknown_as_json)
     on_import("sqlite3.dbapi2", lambda module: module.register_adapter(UnknownNumber, str))
     for package in ("lightning.pytorch", "pytorch_lightning"):

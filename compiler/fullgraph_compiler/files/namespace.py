@@ -179,7 +179,7 @@ def _overlay(folder: str, scratch: Path, number: int) -> bool:
 
 def _little_is_written_to(folder: str) -> bool:
     """Tell whether few writes are likely: to a folder of the system, one in memory, or an empty one."""
-    if folder.startswith(_SYSTEM_FOLDERS):
+    if any(is_within(folder, system) for system in _SYSTEM_FOLDERS):
         return True
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         return next(entries, None) is None

@@ -26,9 +26,9 @@ class Compilation:
     filenames: tuple[str, ...] | None = None
     """The files that its graph names; ``None`` until they are needed."""
     guards: list[GuardInstalled] | TraceRecord = field(default_factory=list)
-    asked: set[str] = field(default_factory=set)
+    wanted_guards: set[str] = field(default_factory=set)
     """The sources whose guards are wanted because they failed."""
-    told: set[str] = field(default_factory=set)
+    yielded_guards: set[str] = field(default_factory=set)
     pending_break: GraphBreak | None = None
     broke: bool = False
     error: TraceRecord | None = None

@@ -155,7 +155,7 @@ class Interpreter:
         self._frames[frame_of(record.compile_id)][record.compile_id] = compilation
         failures = self._failures.pop(record.compile_id, ())
         if failures:
-            yield from self._ask(failures, record.compile_id)
+            yield from self._request_guards(failures, record.compile_id)
             yield Recompile(record.compile_id, failures)
         yield started
 
@@ -243,22 +243,22 @@ class Interpreter:
             yield from self._read_guards(record, None)
         elif self._findings_only:
             compilation.guards = record
-            yield from self._asked(compilation)
+            yield from self._wanted_guards(compilation)
         else:
             compilation.guards = self._read_guards(record, compilation)
             yield from compilation.shapes.take()
             yield from compilation.guards
 
-    def _ask(self, failures: Iterable[GuardFailure], compile_id: str) -> Iterator[Fact]:
+    def _request_guards(self, failures: Iterable[GuardFailure], compile_id: str) -> Iterator[Fact]:
         """With ``findings_only``, yield the frame's guards on values that failed; request later ones, too."""
         for compilation in self._of_same_frame(compile_id) if self._findings_only else ():
-            compilation.asked.update(failure.source for failure in failures)
-            yield from self._asked(compilation)
+            compilation.wanted_guards.update(failure.source for failure in failures)
+            yield from self._wanted_guards(compilation)
 
-    def _asked(self, compilation: Compilation) -> Iterator[Fact]:
-        wanted = compilation.asked - compilation.told
+    def _wanted_guards(self, compilation: Compilation) -> Iterator[Fact]:
+        wanted = compilation.wanted_guards - compilation.yielded_guards
         if wanted and compilation.guards:
-            compilation.told |= wanted
+            compilation.yielded_guards |= wanted
             yield from (guard for guard in self._guards_of(compilation) if guard.source in wanted)
 
     def _guards_of(self, compilation: Compilation | None) -> list[GuardInstalled]:
@@ -372,7 +372,7 @@ class Interpreter:
 
     def _limit(self, compile_id: str, reason: str, *, fatal: bool) -> Iterator[Fact]:
         failures = self._failures.pop(compile_id, ())
-        yield from self._ask(failures, compile_id)
+        yield from self._request_guards(failures, compile_id)
         frame = next((c.started for c in self._of_same_frame(compile_id)), None)
         found = _LIMIT.search(reason)
         yield RecompileLimit(

@@ -3,7 +3,7 @@
 - ``app``: the commands and their options
 - ``session``: workers, settings and signals of a command
 - ``resolve``: from names on the command line to targets
-- ``options``: options that commands share
+- ``fail_on``: which findings make a command fail
 - ``switches``: options that change what a run does
 - ``check``: run targets, and write their reports in a format
 - ``trace``: read traces

@@ -16,9 +16,11 @@ import click
 from fullgraph_compiler.facts import Depth, Level
 
 from .. import __version__
+from ..runs.effective_settings import Overrides
 from ..traces.reading import Detail
 from ..workspace.bundled import worker_folder
 from ..workspace.targets import Target
+from .fail_on import FAIL_ON
 from .formats import (
     COMPARISON_FORMATS,
     DEVICES_FORMATS,
@@ -32,7 +34,6 @@ from .formats.capabilities import write as write_capabilities
 from .formats.kernels import write as write_kernels
 from .formats.times import write as write_times
 from .known import KnownFindings
-from .options import FAIL_ON, RunOptions
 from .output import Commands
 from .resolve import resolve_targets
 from .switches import Option, with_device, with_switches
@@ -91,7 +92,7 @@ def _judged(command: Callable[..., None]) -> Callable[..., None]:
     @click.option(
         "--baseline",
         type=click.Path(dir_okay=False, path_type=Path),
-        help="A file of known findings, which do not count: only new ones are told.",
+        help="A file of known findings, which do not count: only new ones are reported.",
     )
     @click.option(
         "--update-baseline",
@@ -144,8 +145,10 @@ def check(
     not be started. What is in the --baseline does not count.
     """
     resolved = _resolved(targets, as_pytest, args, ranks)
-    options = RunOptions(python, timeout, memory, switches, preview_python)
-    sys.exit(_check(resolved, options, FORMATS[output], fail_on, known=known))
+    overrides = Overrides(
+        Path.cwd(), python, preview_python=preview_python, timeout=timeout, memory=memory, switches=switches
+    )
+    sys.exit(_check(resolved, overrides, FORMATS[output], fail_on, known=known))
 
 
 def _of_one_target(command: Callable[..., int], timeout: Option = _PATIENCE) -> Callable[..., None]:
@@ -171,8 +174,15 @@ def _of_one_target(command: Callable[..., int], timeout: Option = _PATIENCE) -> 
         **own: Any,
     ) -> None:
         (resolved,) = _resolved((target,), as_pytest, args, ranks)
-        options = RunOptions(python, timeout, memory, switches or {}, preview_python)
-        sys.exit(command(resolved, options, **own))
+        overrides = Overrides(
+            Path.cwd(),
+            python,
+            preview_python=preview_python,
+            timeout=timeout,
+            memory=memory,
+            switches=switches or {},
+        )
+        sys.exit(command(resolved, overrides, **own))
 
     return run
 
@@ -181,7 +191,7 @@ def _of_one_target(command: Callable[..., int], timeout: Option = _PATIENCE) -> 
 @with_switches
 @_format(STAGES_FORMATS)
 @_of_one_target
-def stages(target: Target, options: RunOptions, output: str) -> int:
+def stages(target: Target, overrides: Overrides, output: str) -> int:
     """Find the stage of the compiler that is at fault.
 
     TARGET, named as for check, runs uncompiled, then captured by Dynamo alone; then each of its
@@ -190,7 +200,7 @@ def stages(target: Target, options: RunOptions, output: str) -> int:
     The exit code is 0 if nothing is at fault, 1 if something is, and 2 if the target could not be
     started.
     """
-    return _check([target], options, STAGES_FORMATS[output], depth="stages")
+    return _check([target], overrides, STAGES_FORMATS[output], depth="stages")
 
 
 @main.command(no_args_is_help=True)
@@ -204,7 +214,7 @@ def stages(target: Target, options: RunOptions, output: str) -> int:
 @click.option("--build", is_flag=True, help="Build the kernels, too, for their assembly.")
 @_RANKS
 @_of_one_target
-def kernels(target: Target, options: RunOptions, output: Path | None, build: bool) -> int:
+def kernels(target: Target, overrides: Overrides, output: Path | None, build: bool) -> int:
     """Show the kernels that TorchInductor writes, and the lines they come from.
 
     TARGET is named as for check. Its graphs are lowered and their code is written; without --build
@@ -215,13 +225,13 @@ def kernels(target: Target, options: RunOptions, output: Path | None, build: boo
     started.
     """
     write = functools.partial(write_kernels, folder=output)
-    return _check([target], options, write, depth="build" if build else "kernels")
+    return _check([target], overrides, write, depth="build" if build else "kernels")
 
 
 @main.command(no_args_is_help=True)
 @with_switches
 @_of_one_target
-def times(target: Target, options: RunOptions) -> int:
+def times(target: Target, overrides: Overrides) -> int:
     """Show why compilation is slow, and what costs speed afterwards.
 
     TARGET, named as for check, runs with cold compiler caches, then with warm ones, each time in
@@ -230,7 +240,7 @@ def times(target: Target, options: RunOptions) -> int:
     The exit code is 0 if nothing fails, 1 if something does, and 2 if the target could not be
     started.
     """
-    return _check([target], options, write_times, depth="times")
+    return _check([target], overrides, write_times, depth="times")
 
 
 @main.command(no_args_is_help=True)
@@ -244,7 +254,7 @@ def times(target: Target, options: RunOptions) -> int:
 )
 @_RANKS
 @functools.partial(_of_one_target, timeout=_TIMEOUT)
-def frozen(target: Target, options: RunOptions, output: str, warm_up: int | None) -> int:
+def frozen(target: Target, overrides: Overrides, output: str, warm_up: int | None) -> int:
     """Find late compilations: calls that need one after the warm-up.
 
     TARGET, named as for check, runs with no compilation after the first calls of each compiled
@@ -254,8 +264,8 @@ def frozen(target: Target, options: RunOptions, output: str, warm_up: int | None
     not be started.
     """
     if warm_up is not None:
-        options = replace(options, switches={**options.switches, "warm_up": warm_up})
-    return _check([target], options, FORMATS[output], depth="late-compile")
+        overrides = replace(overrides, switches={**overrides.switches, "warm_up": warm_up})
+    return _check([target], overrides, FORMATS[output], depth="late-compile")
 
 
 @main.command(no_args_is_help=True)
@@ -263,7 +273,7 @@ def frozen(target: Target, options: RunOptions, output: str, warm_up: int | None
 @_format(RECOMPILES_FORMATS)
 @_RANKS
 @functools.partial(_of_one_target, timeout=_TIMEOUT)
-def recompiles(target: Target, options: RunOptions, output: str) -> int:
+def recompiles(target: Target, overrides: Overrides, output: str) -> int:
     """Show why functions are compiled again, and from where.
 
     TARGET, named as for check, runs with one compilation kept of each function, and no limit on how
@@ -272,14 +282,14 @@ def recompiles(target: Target, options: RunOptions, output: str) -> int:
     The exit code is 0 if nothing fails, 1 if something does, and 2 if the target could not be
     started.
     """
-    return _check([target], options, RECOMPILES_FORMATS[output], depth="recompiles")
+    return _check([target], overrides, RECOMPILES_FORMATS[output], depth="recompiles")
 
 
 @main.command(no_args_is_help=True)
 @with_switches
 @_format(RECIPES_FORMATS)
 @_of_one_target
-def recipes(target: Target, options: RunOptions, output: str) -> int:
+def recipes(target: Target, overrides: Overrides, output: str) -> int:
     """Try what torch's FAQ advises for crashes and memory.
 
     TARGET, named as for check, runs as it is, then with one part of the compiler off after the
@@ -288,7 +298,7 @@ def recipes(target: Target, options: RunOptions, output: str) -> int:
 
     The exit code is 0 if it gets through as it is, 1 if not, and 2 if it could not be started.
     """
-    return _check([target], options, RECIPES_FORMATS[output], depth="recipes")
+    return _check([target], overrides, RECIPES_FORMATS[output], depth="recipes")
 
 
 @main.command(no_args_is_help=True)
@@ -296,7 +306,7 @@ def recipes(target: Target, options: RunOptions, output: str) -> int:
     "--failure",
     type=click.IntRange(min=1),
     default=None,
-    help="The number of the failure, as stages tells it.  [default: the first]",
+    help="The number of the failure, as `fullgraph stages` numbers it.  [default: the first]",
     metavar="N",
 )
 @click.option(
@@ -314,7 +324,7 @@ def recipes(target: Target, options: RunOptions, output: str) -> int:
 @_of_one_target
 def minify(
     target: Target,
-    options: RunOptions,
+    overrides: Overrides,
     failure: int | None,
     output: Path | None,
     level: Level | None,
@@ -330,7 +340,7 @@ def minify(
     from .minify import free_name, minify_target
 
     output = output or free_name(Path("repro.py"))
-    return minify_target(target, options, output.absolute(), failure or 0, level)
+    return minify_target(target, overrides, output.absolute(), failure or 0, level)
 
 
 class _TraceGroup(click.Group):
@@ -343,7 +353,7 @@ class _TraceGroup(click.Group):
 
 @main.group(cls=_TraceGroup)
 def trace() -> None:
-    """Show what a program told elsewhere, run with TORCH_TRACE."""
+    """Show the logs of a program that ran elsewhere with TORCH_TRACE."""
 
 
 def _of_traces(command: Callable[..., None]) -> Callable[..., None]:
@@ -354,7 +364,7 @@ def _of_traces(command: Callable[..., None]) -> Callable[..., None]:
         "folders",
         type=(str, str),
         multiple=True,
-        help="A folder of the other machine, and the one here that it is.",
+        help="A folder of the other machine, and the same folder here.",
         metavar="THERE HERE",
     )
     @_PYTHON
@@ -415,7 +425,7 @@ def diff(before: Path, after: Path, options: TraceOptions, output: str) -> None:
 @click.option("--rank", type=click.IntRange(min=0), help="Take one rank alone.", metavar="N")
 @_of_traces
 def examples(path: Path, rank: int | None, options: TraceOptions) -> None:
-    """Write example calls of the functions that were compiled, with the inputs that the trace tells.
+    """Write example calls of the functions that were compiled, with the inputs that the trace holds.
 
     Put above its function, such a comment makes it a target that runs here: the next edit can be
     checked without the machine that the trace is from. The exit code is 1 if there are none.
@@ -442,8 +452,8 @@ def devices(output: str, checked: bool, python: str | None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         program = shutil.copy(f"{worker_folder()}preview/self_test.py", folder)
         (target,) = resolve_targets((program,), Path.cwd(), False, None, None)
-        options = RunOptions(python, switches={"device": "h100"})
-        sys.exit(_check([target], options, write_capabilities, depth="kernels"))
+        overrides = Overrides(Path.cwd(), python, switches={"device": "h100"})
+        sys.exit(_check([target], overrides, write_capabilities, depth="kernels"))
 
 
 @main.command()
@@ -456,7 +466,7 @@ def lsp() -> None:
 
 def _check(
     targets: Sequence[Target],
-    options: RunOptions,
+    overrides: Overrides,
     write: Format,
     fail_on: str = "failure",
     depth: Depth = "graph",
@@ -465,7 +475,7 @@ def _check(
     # Imported late: the modules for workers take time and memory, and traces are read without them.
     from .check import check_targets
 
-    return check_targets(targets, options, write, fail_on, depth, known)
+    return check_targets(targets, overrides, write, fail_on, depth, known)
 
 
 def _resolved(targets: tuple[str, ...], as_pytest: bool, args: str | None, ranks: int | None) -> list[Target]:

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 import click
 from fullgraph_compiler.facts import Depth, Severity
 
+from ..runs.effective_settings import Overrides
 from ..runs.suitability import unsuited
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
+from .fail_on import FAIL_ON
 from .formats import Checked, Format
 from .known import KnownFindings
-from .options import FAIL_ON, RunOptions
 from .output import tell
 from .session import NOT_STARTED, Session, workspace_root
 
@@ -22,7 +23,7 @@ _FOUND = 1
 
 def check_targets(
     targets: Sequence[Target],
-    options: RunOptions,
+    overrides: Overrides,
     write: Format,
     fail_on: str = "failure",
     depth: Depth = "graph",
@@ -32,7 +33,7 @@ def check_targets(
     for target in targets:
         if problem := unsuited(target, depth):
             raise click.UsageError(problem)
-    check = _Check(Session(options), FAIL_ON[fail_on], depth, baseline)
+    check = _Check(Session(overrides), FAIL_ON[fail_on], depth, baseline)
     try:
         write(check.reports(targets), len(targets), sys.stdout)
     finally:

@@ -12,10 +12,10 @@ import click
 from fullgraph_compiler.facts import Level
 from rich.console import Console
 
+from ..runs.effective_settings import Overrides
 from ..runs.minification import Failing
 from ..runs.suitability import unsuited
 from ..workspace.targets import Target
-from .options import RunOptions
 from .output import clean, tell, write_line
 from .session import NOT_STARTED, Session
 
@@ -23,14 +23,14 @@ _NOTHING_FAILS = 1
 
 
 def minify_target(
-    target: Target, options: RunOptions, output: Path, failure: int, level: Level | None
+    target: Target, overrides: Overrides, output: Path, failure: int, level: Level | None
 ) -> int:
     """Write a repro to ``output``, print the result, and return the exit code."""
     if not output.parent.is_dir():
         raise click.UsageError(f"the folder {output.parent} does not exist: make it, or name another with -o")
     if problem := unsuited(target, "minify"):
         raise click.UsageError(problem)
-    session = Session(options)
+    session = Session(overrides)
     try:
         with _progress() as show:
             minified = session.minify(target, Failing(failure, level=level), output, show)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from fullgraph_compiler.facts import Depth, MinifyRequest
 
 from ..report.model import Report
-from ..runs.effective_settings import resolve
+from ..runs.effective_settings import Overrides, resolve
 from ..runs.execution import execution_of, failed_report
 from ..runs.limits import with_limits
 from ..runs.minification import Failing, Minification, Minified
@@ -23,7 +23,6 @@ from ..workers.pool import WorkerPool
 from ..workspace.config import read_config
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace, is_project, project_root
-from .options import RunOptions
 from .output import tell
 
 NOT_STARTED, _SIGNALLED = 2, 128
@@ -34,8 +33,8 @@ _T = TypeVar("_T")
 class Session:
     """Session that runs targets one after the other, until a signal stops everything. Close it."""
 
-    def __init__(self, options: RunOptions) -> None:
-        self._options = options
+    def __init__(self, overrides: Overrides) -> None:
+        self._overrides = overrides
         self._loop = asyncio.new_event_loop()
         self._workers = WorkerPool()
         self._signal = 0
@@ -74,7 +73,7 @@ class Session:
         config = read_config(workspace.root)
         for problem in config.problems:
             tell(f"{problem.span.filename}:{problem.span.row}: {problem.message}")
-        target, settings = resolve(target, config, self._options.overrides)
+        target, settings = resolve(target, config, self._overrides)
         if sys.stderr.isatty():
             tell(f"Running {target.label} with {settings.python}")
         return Plan(target, settings, workspace)

@@ -20,11 +20,11 @@ from ..traces.trace import read_trace
 from ..workspace.config import read_config
 from ..workspace.targets import Trace, trace_target
 from ..workspace.workspace import Workspace, project_root
+from .fail_on import FAIL_ON
 from .formats import Checked, ComparisonFormat, Format
 from .formats.checked import shown_path
 from .formats.comparison import compared
 from .known import KnownFindings
-from .options import FAIL_ON
 from .output import tell, write_line
 
 

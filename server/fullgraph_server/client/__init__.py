@@ -5,6 +5,7 @@
 - ``capabilities``: the client's capabilities beyond LSP
 - ``arguments``: check the arguments of commands
 - ``targets``: find targets by id or URI
+- ``planner``: plans of runs, from the newest text and settings
 - ``findings``: findings at their place in the text as it is now
 - ``projection``: a report indexed by row and by name, for hovers
 - ``messages``: messages to the user

@@ -11,7 +11,7 @@ from ..report.model import Finding, Report
 from ..text.messages import what_changed
 
 _CAUSE = re.compile(r" (?:was|is no longer|failed:) ")
-"""The separator between the subject of a guard and the compared values (``wording.change``)."""
+"""The separator between the subject of a guard and the compared values (``text.messages``)."""
 _VARIES = (
     (re.compile(r"(?<![\w.])(?:[A-Za-z]:)?[/\\](?:[^\s'\"`:,()]+[/\\])[^\s'\"`:,()]*"), "PATH"),
     (re.compile(r"\b(?:0x[0-9a-fA-F]+|[0-9a-f]{12,}|[su]\d+|\d+/\d+(?:_\d+)?)\b"), "#"),

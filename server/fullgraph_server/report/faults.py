@@ -1,4 +1,4 @@
-"""Results of a run through the stages: faults as findings, the ladder of a graph as lines, the verdict."""
+"""Results of a run through the stages: faults as findings, the stages of a graph as lines, the verdict."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def fault_message(fault: FaultLocated) -> str:
     return message
 
 
-def ladder(stages: Iterable[StageChecked]) -> list[str]:
+def stage_lines(stages: Iterable[StageChecked]) -> list[str]:
     """Return the lines of a table: each stage, its outcome and its seconds."""
     rows = [(stage.stage, outcome(stage.failure), f"{stage.seconds:.1f} s") for stage in stages]
     return aligned(rows, "<<>")
@@ -120,7 +120,7 @@ def _added_to(finding: Finding, fault: FaultLocated) -> str:
 
 
 def _explained(finding: Finding, fault: FaultLocated, stages: Iterable[StageChecked]) -> Finding:
-    """Return the finding with the part at fault and the ladder in its explanation."""
+    """Return the finding with the part at fault and the stages in its explanation."""
     if fault.stage == "uncompiled":
         cause = "It fails without torch.compile too: the compiler is not at fault."
     else:
@@ -128,7 +128,7 @@ def _explained(finding: Finding, fault: FaultLocated, stages: Iterable[StageChec
     if fault.detail:
         cause += f" torch's bisector names {fault.detail}."
     own = [stage for stage in stages if stage.compile_id in ("", fault.compile_id)]
-    table = "\n".join(f"    {line}" for line in ladder(own))
+    table = "\n".join(f"    {line}" for line in stage_lines(own))
     explanation = "\n\n".join(part for part in (cause, table, finding.explanation) if part)
     return replace(finding, fault=fault.number, explanation=explanation)
 

@@ -6,7 +6,6 @@ generation.
 - ``schedule``: each target's runs over time; the entry point
 - ``slot``: one target of the schedule, and the phases that it goes through
 - ``plan``: what is to be done for a target, with which settings and text
-- ``planner``: make plans for a client that has files open
 - ``effective_settings``: resolve settings from editor, project, target and command line
 - ``execution``: make the report of one generation, whatever the target is
 - ``program_run``: one run of a worker, and every end that it can have

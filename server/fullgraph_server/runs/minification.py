@@ -25,8 +25,7 @@ from fullgraph_compiler.facts import (
 
 from ..text.markdown import code_span
 from ..workspace.own_folder import own_folder
-from .plan import Plan
-from .planner import Planner
+from .plan import Plan, Planner
 from .program_run import Run
 from .schedule import Runs
 from .suitability import unsuited

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from fullgraph_compiler.facts import Depth, Fact, SourceText
 
@@ -14,6 +14,7 @@ from ..workers.pool import WorkerPool
 from ..workers.settings import RunSettings
 from ..workspace.targets import Target, problem_facts
 from ..workspace.workspace import Workspace
+from .effective_settings import Overrides
 from .program_run import to_stderr
 
 
@@ -36,6 +37,16 @@ class Plan:
     def depth(self, requested: Depth) -> Depth:
         """Return the depth of a run: a preview builds its kernels as it writes them."""
         return "kernels" if requested == "build" and self.settings.switches.device else requested
+
+
+class Planner(Protocol):
+    """Makes the plans of runs."""
+
+    async def __call__(self, target: str, overrides: Overrides | None = None, /) -> Plan | None:
+        """Make the plan of a target's next run; ``None`` if there is no such target any more.
+
+        ``overrides`` are the settings of a folder that a client has just given.
+        """
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ from .effective_settings import Overrides
 from .execution import execution_of, failed_report
 from .limits import with_limits
 from .partial_reports import is_worth_showing
-from .plan import Job, Plan
-from .planner import Planner
+from .plan import Job, Plan, Planner
 from .program_run import Run, to_stderr
 from .slot import CurrentRun, Request, RunOptions, Slot, TargetState
 

@@ -75,7 +75,6 @@ class ExecutedProcess(Process):
         Raises ``OSError`` or ``ValueError`` if the interpreter cannot be started.
         """
         command = (python, worker_script())
-        env = {**env, "FULLGRAPH_RUN_FOLDER": str(folder)}
         _log.info("starting %s in %s", shlex.join(command), cwd)
         transport, protocol = await asyncio.get_running_loop().subprocess_exec(
             ProcessProtocol,

@@ -4,8 +4,8 @@
 - ``json``: one object a target
 - ``github``: annotations
 - ``sarif``: SARIF 2.1.0
+- ``stages``: the stages of each graph, and the one at fault
 - ``checked``: what formats are given, and share
-- ``ladder``: the stages
 - ``recipes``: what was tried, and what helps
 - ``recompiles``: why functions were compiled again
 - ``times``: cold and warm caches
@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TextIO, TypeAlias
 
 from ...compare.comparison import Comparison
-from . import comparison, devices, github, json, ladder, recipes, recompiles, sarif, text
+from . import comparison, devices, github, json, recipes, recompiles, sarif, stages, text
 from .checked import Checked
 
 Format: TypeAlias = Callable[[Iterable[Checked], int, TextIO], None]
@@ -34,7 +34,7 @@ FORMATS: Mapping[str, Format] = {
     "sarif": sarif.write,
 }
 
-STAGES_FORMATS: Mapping[str, Format] = {"text": ladder.write, "json": json.write}
+STAGES_FORMATS: Mapping[str, Format] = {"text": stages.write, "json": json.write}
 """The formats of ``fullgraph stages``."""
 
 RECIPES_FORMATS: Mapping[str, Format] = {"text": recipes.write, "json": json.write}

@@ -1,4 +1,4 @@
-"""Text: the ladder of stages of the program and of each graph, then the stage at fault."""
+"""Text: the stages of the program and of each graph, then the stage at fault."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TextIO
 from fullgraph_compiler.facts import StageChecked
 from rich.text import Text
 
-from ...report.faults import ladder, verdict
+from ...report.faults import stage_lines, verdict
 from ...report.model import Report
 from ..output import clean_console
 from ..resolve import as_typed
@@ -24,7 +24,7 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noq
         report = checked.report
         for compile_id, stages in _by_graph(report):
             console.print(Text(_title(report, compile_id), "bold"))
-            for stage, line in zip(stages, ladder(stages), strict=True):
+            for stage, line in zip(stages, stage_lines(stages), strict=True):
                 console.print(Text(f"  {line}", "red" if stage.failure else ""))
             console.print()
         failures = [finding for finding in report.findings if finding.severity == "error"]
