@@ -5,8 +5,8 @@ PYTHON ?= python3
 TORCH ?= torch==2.13.0+cpu
 TORCH_LATEST ?= torch==2.15.0
 SOURCES = compiler server scripts tests benchmarks
-# Tests wait for processes most of the time: two at a time.
-PYTEST = -m pytest -n 2 --dist loadgroup
+# Tests wait for processes a good part of the time: three at a time on two cores.
+PYTEST = -m pytest -n 3 --dist loadgroup
 SLOW = and not slow
 CODE_SERVER = .cache/code-server/node_modules/.bin/code-server
 
@@ -41,7 +41,7 @@ preview: .venv/ready .venv-latest/ready
 	.venv-latest/bin/python $(PYTEST) -m "preview $(SLOW)" tests/compiler tests/e2e
 
 e2e: .venv/ready .venv-latest/ready build/fullgraph.vsix .cache/code-server/ready .cache/chromium
-	npm run --silent e2e
+	SLOW="$(SLOW)" npm run --silent e2e
 
 test-latest: .venv-latest/ready build/fullgraph.vsix
 	.venv-latest/bin/python $(PYTEST) $(PYTEST_ARGS)

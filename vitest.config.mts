@@ -1,5 +1,8 @@
 import { defineConfig } from "vitest/config";
 
+/** Scenarios for `make test-all`, which sets SLOW to nothing: they install another extension. */
+const SLOW = ["tests/vscode/python_extension.test.ts"];
+
 export default defineConfig({
   test: {
     reporters: ["default", "tests/vscode/harness/retries.ts"],
@@ -12,6 +15,7 @@ export default defineConfig({
         test: {
           name: "vscode",
           include: ["tests/vscode/**/*.test.ts"],
+          exclude: process.env.SLOW === "" ? [] : SLOW,
           globalSetup: "tests/vscode/setup.ts",
           // One file after the other, in one process: they share a window, and run programs that import torch.
           fileParallelism: false,

@@ -96,6 +96,7 @@ def test_each_kernel_is_told_once_with_its_machine_code(folder: Path) -> None:
         assert (kernel.config, kernel.registers, kernel.spills, kernel.shared) == ("", None, None, None)
 
 
+@pytest.mark.slow
 def test_the_loops_of_threads_are_part_of_a_kernel(folder: Path) -> None:
     program = "import torch\ntorch.set_num_threads(2)" + _PROGRAM.format(device="cpu")
     for kernel in _compiled(_run(folder, program)):

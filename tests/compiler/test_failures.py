@@ -18,14 +18,18 @@ if sys.platform != "linux":
     pytest.skip("the stages of a program are forked, on Linux only", allow_module_level=True)
 
 from fullgraph_compiler.compat import inductor_compat
+from fullgraph_compiler.diagnose.stages import AOT_STAGES
 from fullgraph_compiler.facts import Fact, FaultLocated, MinifyRequest, ReproWritten, Script, StageChecked
 from fullgraph_compiler.minify.minifier import minify
 from fullgraph_compiler.processes.children import run_child
 from fullgraph_compiler.processes.gpu import has_gpu
 
 _FOLDER = Path(__file__).parents[1] / "cases"
-_PATIENCE, _PATIENCE_WITH_HANGS = 120.0, 25.0
+_PATIENCE = 120.0
+_PATIENCE_WITH_HANGS = {"inductor": 25.0, "my_backend": 10.0}
+"""By the stage that hangs: seconds that a healthy stage takes at most, beside other tests."""
 _SECONDS = 600
+_STAGES = ("none", "uncompiled", "eager", *AOT_STAGES, "inductor")
 
 pytestmark = pytest.mark.timeout(_SECONDS + 60)
 
@@ -37,13 +41,16 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _programs() -> Iterator[Any]:
-    """All programs. One that fails at the same stage in the same way as one before it is slow."""
-    known = set()
+    """All programs. One is slow if others before it fail in its way at its stage, and in its pass."""
+    known: set[tuple[str, ...]] = set()
     for path in sorted(_FOLDER.glob("failures/*.py")):
         expected = parse_failure(path, torch.__version__)
-        way = (expected.stage, expected.kind, expected.phase)
-        yield pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if way in known else [])
-        known.add(way)
+        stage = expected.stage if expected.stage in _STAGES else "backend of the program"
+        ways = {(expected.kind, stage), (expected.kind, expected.phase)}
+        if expected.kind == "hang":
+            ways = {("hang",)}
+        yield pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if ways <= known else [])
+        known |= ways
 
 
 @pytest.mark.parametrize("path", list(_programs()))
@@ -60,7 +67,7 @@ def test_failure_on_a_gpu(path: Path, cache: Path, tmp_path: Path) -> None:
 def _check(path: Path, cache: Path, tmp_path: Path) -> None:
     expected = parse_failure(path, torch.__version__)
     repro = tmp_path / "repro.py"
-    patience = _PATIENCE_WITH_HANGS if expected.kind == "hang" else _PATIENCE
+    patience = _PATIENCE_WITH_HANGS[expected.stage] if expected.kind == "hang" else _PATIENCE
     request = MinifyRequest(1, Script(str(path)), str(repro), str(cache), patience=patience)
     facts = _minified(request, path.parent)
     located = next((fact for fact in facts if isinstance(fact, FaultLocated)), None)

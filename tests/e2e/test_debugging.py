@@ -113,7 +113,13 @@ async def test_breakpoints_hold_outside_of_compiled_code_and_in_generated_wrappe
         assert stop.variables["arg0_1"] == TWO
 
 
-@pytest.mark.parametrize("target", ["{}", "{}::step", "pytest:{}::test_step"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "{}::step",
+        *(pytest.param(target, marks=pytest.mark.slow) for target in ("{}", "pytest:{}::test_step")),
+    ],
+)
 async def test_breakpoints_hold_everywhere_in_a_program_that_is_not_compiled(
     editor: Editor, tmp_path: Path, target: str
 ) -> None:
@@ -147,6 +153,7 @@ def write_repro(folder: Path, lowering: str, failure: Failure) -> Path:
     return file
 
 
+@pytest.mark.slow
 async def test_breakpoints_hold_in_a_repro_and_in_its_generated_wrapper(
     editor: Editor, tmp_path: Path
 ) -> None:

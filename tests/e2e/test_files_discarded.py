@@ -147,6 +147,7 @@ def test_what_libraries_keep_at_home_stays_but_for_dry_runs(folder: Path, tmp_pa
     assert (home / ".cache" / "weights").read_text() == "x"
 
 
+@pytest.mark.slow
 def test_a_minification_writes_its_repro_alone(folder: Path) -> None:
     (folder / "fails.py").write_text(FAILS)
     (folder / "pyproject.toml").write_text('[tool.fullgraph]\nfiles = "discard"\n')

@@ -40,18 +40,19 @@ def batches(programs: Sequence[Path], *marks: pytest.MarkDecorator) -> list[Any]
     return [pytest.param(part, id=f"{part[0].stem}-{part[-1].stem}", marks=marks) for part in parts]
 
 
-every_program = pytest.mark.parametrize("programs", batches(PROGRAMS))
-_OTHERS = [program for number, program in enumerate(PROGRAMS) if number % 4]
-every_fourth_program = pytest.mark.parametrize(
-    "programs", [*batches(PROGRAMS[::4]), *batches(_OTHERS, pytest.mark.slow)]
-)
-"""The others are slow."""
+def every(nth: int) -> pytest.MarkDecorator:
+    """Parameters for all programs; all but every nth are slow."""
+    others = [program for number, program in enumerate(PROGRAMS) if number % nth]
+    return pytest.mark.parametrize(
+        "programs", [*batches(PROGRAMS[::nth]), *batches(others, pytest.mark.slow)]
+    )
+
 
 Judge = Callable[[Mapping[str, Any], bool], list[str]]
 """What is wrong with a report; the second argument is whether the program said that it came to its end."""
 
 
-@every_program
+@every(2)
 def test_a_dry_run_keeps_every_file(
     programs: Sequence[Path], tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
@@ -60,7 +61,7 @@ def test_a_dry_run_keeps_every_file(
     assert failed == {}
 
 
-@every_fourth_program
+@every(8)
 def test_guards_by_path_keep_every_file(
     programs: Sequence[Path], tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
@@ -69,7 +70,7 @@ def test_guards_by_path_keep_every_file(
     assert failed == {}
 
 
-@every_fourth_program
+@every(8)
 def test_a_plain_run_loses_files_and_comes_to_its_end(programs: Sequence[Path], tmp_path: Path) -> None:
     torch.compile(torch.nn.Identity())  # imports TorchInductor, once for all children
     failed = {}

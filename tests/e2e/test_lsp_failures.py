@@ -411,6 +411,7 @@ async def test_a_link_in_the_place_of_the_own_folder_is_not_followed(editor: Edi
     assert not any(elsewhere.iterdir())
 
 
+@pytest.mark.slow
 async def test_a_test_and_example_calls_are_debugged_by_what_runs_them(editor: Editor) -> None:
     test = editor.folder / "test_it.py"
     test.write_text("# fullgraph: g(2)\ndef g(x):\n    print('twice', x * 2)\n\ndef test_g():\n    g(1)\n")

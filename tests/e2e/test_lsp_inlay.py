@@ -444,7 +444,7 @@ async def editor(lsp_client: Editor, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize(
     ("text", "at_least"),
-    [(TRANSFORMER, 0.95), (FORMS, 0.95), (CORNERS, 0.7)],
+    [pytest.param(TRANSFORMER, 0.95, marks=pytest.mark.slow), (FORMS, 0.95), (CORNERS, 0.7)],
     ids=["model", "forms", "corners"],
 )
 async def test_every_hint_is_what_the_name_holds(

@@ -39,7 +39,13 @@ def _warm() -> None:
     triton_key()
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case.name, marks=[pytest.mark.slow] if number % 3 else [])
+        for number, case in enumerate(CASES)
+    ],
+)
 def test_each_kernel_is_compiled(
     case: Case,
     tmp_path: Path,

@@ -81,11 +81,17 @@ class Ranks:
 
     def _merged(self, reports: Sequence[RankReport]) -> Report:
         assert [rank.rank for rank in reports] == list(range(len(reports)))
-        self._reports = reports
+        # The thread of an unfinished report can end after that of the last one.
+        if _unfinished(reports) <= _unfinished(self._reports or reports):
+            self._reports = reports
         return next((rank.report for rank in reports if rank.report.findings), reports[0].report)
 
     def _write(self, text: str) -> None:
         self.output += text
+
+
+def _unfinished(reports: Sequence[RankReport]) -> int:
+    return sum(rank.report.status is None for rank in reports)
 
 
 @pytest.fixture(params=[True, False], ids=["forked", "executed"])

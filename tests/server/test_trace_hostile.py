@@ -74,7 +74,13 @@ def headers() -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    "made", [headers(), logs(nested()), logs(long()), logs(hard())], ids=["headers", "nested", "long", "hard"]
+    "made",
+    [
+        headers(),
+        logs(nested()),
+        *(pytest.param(made, marks=pytest.mark.slow) for made in (logs(long()), logs(hard()))),
+    ],
+    ids=["headers", "nested", "long", "hard"],
 )
 def test_a_hostile_log_is_read_and_shown(made: Iterator[tuple[str, str]], project: Path) -> None:
     path = project.parent / "trace.log"
