@@ -15,7 +15,7 @@ export default defineConfig({
         test: {
           name: "vscode",
           include: ["tests/vscode/**/*.test.ts"],
-          exclude: process.env.SLOW === "" ? [] : SLOW,
+          exclude: process.env["SLOW"] === "" ? [] : SLOW,
           globalSetup: "tests/vscode/setup.ts",
           // One file after the other, in one process: they share a window, and run programs that import torch.
           fileParallelism: false,
