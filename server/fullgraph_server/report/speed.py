@@ -1,6 +1,6 @@
 """Findings about what costs speed, and the compilations of a run one by one.
 
-Only runs that went as deep as generated code report on speed: the fast loop stays as it is.
+What follows from generated code is reported only by runs that went as deep.
 """
 
 from __future__ import annotations
