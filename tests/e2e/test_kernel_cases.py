@@ -68,7 +68,13 @@ def certain(kinds: Counter[str]) -> Counter[str]:
     return Counter({kind: number for kind, number in kinds.items() if "[" not in kind})
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case.stem, marks=[pytest.mark.slow] if number else [])
+        for number, case in enumerate(CASES)
+    ],
+)
 def test_each_line_has_its_kernels(case: Path, tmp_path: Path) -> None:
     wanted, found = expected(case), seen(case, tmp_path)
     assert set(found) <= set(wanted)

@@ -444,7 +444,11 @@ async def editor(lsp_client: Editor, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize(
     ("text", "at_least"),
-    [pytest.param(TRANSFORMER, 0.95, marks=pytest.mark.slow), (FORMS, 0.95), (CORNERS, 0.7)],
+    [
+        pytest.param(TRANSFORMER, 0.95, marks=pytest.mark.slow),
+        pytest.param(FORMS, 0.95, marks=pytest.mark.slow),
+        (CORNERS, 0.7),
+    ],
     ids=["model", "forms", "corners"],
 )
 async def test_every_hint_is_what_the_name_holds(
