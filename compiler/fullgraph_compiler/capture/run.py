@@ -173,7 +173,10 @@ def _collect(
 def _go_as_deep(request: RunRequest) -> list[ModuleType]:
     """Make the compiler stop at the requested depth and report; return the list of modules that it loads."""
     if request.depth in ("graph", "recompiles", "late-compile"):
-        backend_compat.stop_after_dynamo()
+        if request.switches.without_data:
+            backend_compat.stop_after_dynamo()
+        else:
+            backend_compat.stop_after_aot()
         if request.depth == "recompiles":
             cache_compat.keep_one_entry()
     elif request.depth == "kernels":

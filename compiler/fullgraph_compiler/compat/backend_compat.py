@@ -6,15 +6,54 @@ Each entry says where torch keeps it and in which of the supported versions (2.1
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 
 
 def stop_after_dynamo() -> None:
-    """Run captured graphs as they are where TorchInductor would compile them.
+    """Run captured graphs as they are where TorchInductor would compile them."""
+    _replace_inductor(lambda graph, _: graph.forward)
 
-    ``set_stance(force_backend="eager")`` would do so for every backend, also the user's own ones whose
+
+def stop_after_aot() -> None:
+    """Run the graphs of AOTAutograd as they are where TorchInductor would compile them.
+
+    AOTAutograd decides what later guards see: numbers that become constants, sizes that it compares, strides
+    of results. So it is given what ``compile_fx`` (``torch/_inductor/compile_fx.py``) gives it: TorchInductor's
+    decompositions and partitioner. No pass of TorchInductor runs. The decompositions are those of
+    ``select_decomp_table`` (``torch/_inductor/decomposition.py``): 2.11 to 2.15.
+    """
+    import torch._functorch.config
+    import torch._functorch.partitioners
+    from torch._dynamo.backends.common import aot_autograd
+    from torch._dynamo.backends.debugging import boxed_nop
+    from torch._inductor.decomposition import select_decomp_table
+
+    partition = partial(
+        torch._functorch.partitioners.min_cut_rematerialization_partition, compiler="inductor"
+    )
+
+    def compile_graph(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        compile_ahead = aot_autograd(
+            fw_compiler=boxed_nop,
+            bw_compiler=boxed_nop,
+            decompositions=select_decomp_table(),
+            partition_fn=partition,
+            keep_inference_input_mutations=True,
+        )
+        with torch._functorch.config.patch(unlift_effect_tokens=True):
+            compiled: Callable[..., Any] = compile_ahead(graph, inputs)
+        return compiled
+
+    _replace_inductor(compile_graph)
+
+
+def _replace_inductor(compile_graph: Callable[[Any, Any], Callable[..., Any]]) -> None:
+    """Have ``compile_graph(graph, inputs)`` compile what TorchInductor would.
+
+    ``set_stance(force_backend=...)`` would do so for every backend, also the user's own ones whose
     failures are facts, and ends as soon as user code sets a stance of its own. So Inductor's two
     entries are replaced: ``torch._TorchCompileInductorWrapper`` (``torch/__init__.py``) and the
     registry's "inductor" (``torch/_dynamo/backends``): 2.11 to 2.15.
@@ -22,17 +61,14 @@ def stop_after_dynamo() -> None:
     import torch._dynamo.backends.inductor
     from torch._dynamo.backends import registry
 
-    def run_graph(_: Any, graph: Any, __: Any, **___: Any) -> Any:
-        return graph.forward
-
     def no_config(_: Any) -> dict[str, Any]:
         # The real one imports all of Inductor, seconds of it, to describe options that do not count.
         return {}
 
     wrapper = torch._TorchCompileInductorWrapper
-    wrapper.__call__ = run_graph
+    wrapper.__call__ = lambda _, graph, inputs, **__: compile_graph(graph, inputs)
     wrapper.get_compiler_config = no_config
-    registry._COMPILER_FNS["inductor"] = lambda graph, _, **__: graph.forward
+    registry._COMPILER_FNS["inductor"] = lambda graph, inputs, **_: compile_graph(graph, inputs)
 
 
 def lookup_backend(backend: str | Callable[..., Any]) -> Callable[..., Any]:
