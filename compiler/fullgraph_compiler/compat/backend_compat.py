@@ -6,7 +6,6 @@ Each entry says where torch keeps it and in which of the supported versions (2.1
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import torch
@@ -21,33 +20,45 @@ def stop_after_aot() -> None:
     """Run the graphs of AOTAutograd as they are where TorchInductor would compile them.
 
     AOTAutograd decides what later guards see: numbers that become constants, sizes that it compares, strides
-    of results. So it is given what ``compile_fx`` (``torch/_inductor/compile_fx.py``) gives it: TorchInductor's
-    decompositions and partitioner. No pass of TorchInductor runs. The decompositions are those of
-    ``select_decomp_table`` (``torch/_inductor/decomposition.py``): 2.11 to 2.15.
+    of results. So it is given TorchInductor's decompositions, as by ``compile_fx``
+    (``torch/_inductor/compile_fx.py``), and runs without what no guard can see: TorchInductor's passes, the
+    search for the best partition, the texts of its graphs (``AOTConfig.enable_log``): 2.11 to 2.15.
     """
     import torch._functorch.config
-    import torch._functorch.partitioners
     from torch._dynamo.backends.common import aot_autograd
-    from torch._dynamo.backends.debugging import boxed_nop
+    from torch._functorch._aot_autograd.schemas import AOTConfig
     from torch._inductor.decomposition import select_decomp_table
+    from torch.fx._lazy_graph_module import _use_lazy_graph_module
 
-    partition = partial(
-        torch._functorch.partitioners.min_cut_rematerialization_partition, compiler="inductor"
-    )
+    AOTConfig.enable_log = property(lambda _: False, lambda *_: None)
 
     def compile_graph(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
         compile_ahead = aot_autograd(
-            fw_compiler=boxed_nop,
-            bw_compiler=boxed_nop,
+            fw_compiler=_as_it_is,
+            bw_compiler=_as_it_is,
             decompositions=select_decomp_table(),
-            partition_fn=partition,
             keep_inference_input_mutations=True,
         )
-        with torch._functorch.config.patch(unlift_effect_tokens=True):
+        with torch._functorch.config.patch(unlift_effect_tokens=True), _use_lazy_graph_module(True):
             compiled: Callable[..., Any] = compile_ahead(graph, inputs)
         return compiled
 
     _replace_inductor(compile_graph)
+
+
+def _as_it_is(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+    """Run a graph of AOTAutograd; as in TorchInductor's code, no subclass of a tensor has a say in it."""
+    run = run_graph(graph, inputs)
+    plain = (torch.Tensor, torch.nn.Parameter)
+
+    def run_undispatched(values: list[Any]) -> Any:
+        if all(type(value) in plain or not isinstance(value, torch.Tensor) for value in values):
+            return run(values)
+        with torch._C._DisableTorchDispatch():
+            return run(values)
+
+    run_undispatched._boxed_call = True  # type: ignore[attr-defined]
+    return run_undispatched
 
 
 def _replace_inductor(compile_graph: Callable[[Any, Any], Callable[..., Any]]) -> None:
