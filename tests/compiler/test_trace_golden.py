@@ -120,3 +120,16 @@ def test_a_break_in_a_loop_is_told_though_explain_misses_it() -> None:
 def test_all_facts_survive_json() -> None:
     facts = interpret(TRACES / "torch-2.15.log.gz")
     assert list(f.from_json(f.to_json(facts))) == facts
+
+
+def test_after_a_reset_torch_counts_from_zero_and_we_count_on() -> None:
+    interpreter = Interpreter()
+    log = TRACES / "torch-2.13.log.gz"
+    first, second = ([fact for item in read_log(log) for fact in interpreter.feed(item)] for _ in range(2))
+    ids = [fact.compile_id for fact in first if isinstance(fact, f.FrameStarted)]
+    later = [fact.compile_id for fact in second if isinstance(fact, f.FrameStarted)]
+    assert len({*ids, *later}) == 2 * len(ids)
+    for fact in second:
+        if isinstance(fact, (f.Recompile, f.RecompileLimit)):
+            assert fact.compile_id not in ids
+            assert {failure.compile_id for failure in fact.failures} <= {*later}

@@ -46,7 +46,7 @@ from .guards import Place, parse_tree
 from .messages import Source, first_line, no_source, parse_frames, parse_message, parse_user_stack
 from .phases import PHASE, PhaseReader
 from .reasons import Reason, parse_reasons
-from .record import TraceRecord, frame_of
+from .record import TraceRecord, frame_number, frame_of, later_id
 from .shapes import SHAPE_RECORDS, ShapeReader
 from .stacks import join_stacks, original_function
 
@@ -90,12 +90,15 @@ class Interpreter:
         self._phases = PhaseReader()
         self._read: dict[str, list[GuardInstalled]] = {}
         self._long_names: dict[tuple[str, str], str] = {}
+        # torch._dynamo.reset() makes torch count frames from 0 again: they are counted on from here.
+        self._frames_before_reset = 0
 
     def feed(self, record: TraceRecord) -> Iterator[Fact]:
         """Yield the facts that ``record`` completes."""
         if record.name == "str":
             self._intern(record.body)
             return
+        record = self._numbered(record)
         if record.name == PHASE:
             yield from self._phases.feed(record)  # comes between all others, and completes none of them
             return
@@ -108,6 +111,14 @@ class Interpreter:
         if compilation and record.name not in CODE_RECORDS and not self._findings_only:
             yield from compilation.code.finish(graph_of(compilation))
         yield from _HANDLERS[record.name](self, record)
+
+    def _numbered(self, record: TraceRecord) -> TraceRecord:
+        """Give a compilation an id of its own: torch uses ids again after ``torch._dynamo.reset()``."""
+        compile_id = later_id(record.compile_id, self._frames_before_reset)
+        if record.name == "dynamo_start" and compile_id in self._compilations:
+            self._frames_before_reset = 1 + max(map(frame_number, self._compilations))
+            compile_id = later_id(record.compile_id, self._frames_before_reset)
+        return record if compile_id == record.compile_id else replace(record, compile_id=compile_id)
 
     def finish(self) -> Iterator[Fact]:
         """Yield the facts that were held back for a record that did not come."""
@@ -394,13 +405,14 @@ class Interpreter:
     # -- guards that failed ----------------------------------------------------------------------
 
     def _failure(self, reason: Reason) -> GuardFailure:
-        change, compilation = reason.change, self._compilations.get(reason.compile_id)
+        compile_id = later_id(reason.compile_id, self._frames_before_reset)
+        change, compilation = reason.change, self._compilations.get(compile_id)
         guards = self._guards_of(compilation)
         guard = guard_behind(reason, guards)
         named = guard_on(change.name, guards) or guard
         stack = guard.stack if guard else stack_around(change.name, guards)
         return GuardFailure(
-            compile_id=reason.compile_id,
+            compile_id=compile_id,
             source=named.source if named else change.name,
             kind=change.kind or (guard.kind if guard else ""),
             reason=reason.text,

@@ -92,6 +92,19 @@ def frame_of(compile_id: str) -> str:
     return compile_id.rpartition("/")[0]
 
 
+def later_id(compile_id: str, frames: int) -> str:
+    """Return a compile id with its frame counted on by ``frames``."""
+    if not frames or "/" not in compile_id:
+        return compile_id
+    *autograd, frame, compilation = compile_id.split("/")
+    return "/".join((*autograd, str(int(frame) + frames), compilation))
+
+
+def frame_number(compile_id: str) -> int:
+    """Return the number of the frame in a compile id; -1 if there is none."""
+    return int(compile_id.split("/")[-2]) if "/" in compile_id else -1
+
+
 def _compile_id(frame: int | None, compilation: int | None, autograd: int | None) -> str:
     # torch/_guards.py, CompileId.__str__
     if frame is None or compilation is None:
