@@ -23,7 +23,7 @@ Commands (``workspace/executeCommand``):
     ``fullgraph.recipes [target]`` -> ``RunSummary``: turns off one part of the compiler after the other.
     ``fullgraph.recompiles [target]`` -> ``RunSummary``: keeps one compilation of each function; its
     ``document`` is the profile of recompilations.
-    ``fullgraph.frozen [target]`` -> ``RunSummary``: compiles nothing after the warm-up.
+    ``fullgraph.frozen [target]`` -> ``RunSummary``: finds compilations after the warm-up.
     ``fullgraph.kernels [target, DryRunOptions?]`` -> ``RunSummary``: stops compilations when TorchInductor
     has written its code.
     ``fullgraph.assembly [target]`` -> ``RunSummary``: builds all kernels.

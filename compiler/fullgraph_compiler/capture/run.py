@@ -127,7 +127,7 @@ def _install_observers(request: RunRequest, sink: Sink, preview: _Preview) -> _O
     listener = TraceListener(watch, cpp_stacks=request.switches.cpp_stacks)
     trace_compat.listen(listener)
     if request.depth == "late-compile":
-        call_compat.freeze(request.switches.warm_up, listener.missed)
+        call_compat.watch_calls(request.switches.warm_up)
     return _Observers(modules, listener, reported)
 
 

@@ -7,42 +7,51 @@ As :mod:`.torch_compat`: each entry says where torch keeps it and in which of th
 from __future__ import annotations
 
 import contextlib
-import inspect
+import threading
 import weakref
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import CodeType
-from typing import Any, TypeAlias
+from typing import Any
 
 import torch
 
-_Missed: TypeAlias = Callable[[Any, Callable[[], Sequence[str]]], None]
+
+class _Conversion(threading.local):
+    """The conversion of a frame that goes on in a thread: whether it is of a late call."""
+
+    late = False
 
 
-def freeze(warm_up: int, missed: _Missed) -> None:
-    """Let each compiled function compile in its first ``warm_up`` calls only; later it runs eagerly instead.
+_conversion = _Conversion()
 
-    ``missed(frame, reasons)`` is called for each late compilation, and must not raise: ``reasons()`` returns
-    for each existing compilation why it does not fit. The stance ``fail_on_recompile`` does the same for a
-    whole program, but raises: see ``_callback_from_stance`` (``eval_frame.py``), which every call of a
-    compiled function uses; 2.11 to 2.15.
+
+def watch_calls(warm_up: int) -> None:
+    """Have :func:`is_late` tell the compilations of later calls than the first ``warm_up`` of a function.
+
+    ``_callback_from_stance`` (``eval_frame.py``), which every call of a compiled function uses, returns what
+    converts its frames, those of callees and resume functions too: 2.11 to 2.15.
     """
     from torch._dynamo import eval_frame
 
     choose = eval_frame._callback_from_stance
     calls: Counter[Any] = Counter()
 
-    def choose_or_freeze(callback: Any) -> Any:
+    def choose_and_count(callback: Any) -> Any:
         chosen = choose(callback)
         if chosen is None or chosen is False:
             return chosen
         function = getattr(callback, _FUNCTION, callback)
         calls[function] += 1
-        return chosen if calls[function] <= warm_up else _frozen(chosen, missed)
+        return chosen if calls[function] <= warm_up else _convert_late(chosen)
 
-    eval_frame._callback_from_stance = choose_or_freeze
+    eval_frame._callback_from_stance = choose_and_count
     _mark_callbacks()
-    _allow_eager_calls()
+
+
+def is_late() -> bool:
+    """Whether the frame that is being compiled here is of a call after the warm-up."""
+    return _conversion.late
 
 
 _FUNCTION = "_fullgraph_function"
@@ -104,38 +113,14 @@ def _allow_eager_calls() -> None:
     eval_frame.set_fullgraph_compiled_frame_count = lambda _: 0
 
 
-def _frozen(callback: Any, missed: _Missed) -> Any:
-    from torch._dynamo import convert_frame, trace_rules
-    from torch._dynamo.types import ConvertFrameReturn, FrameAction, FrameExecStrategy
-
-    def run_eagerly(frame: Any, *_: Any, **__: Any) -> ConvertFrameReturn:
-        if trace_rules.check(frame.f_code) or not convert_frame.has_tensor_in_frame(frame):
-            return ConvertFrameReturn()
-        missed(frame, lambda: _reasons(frame, callback))
-        # Only this time, and with all callees, which would be compiled as parts of it.
-        skip = FrameExecStrategy(FrameAction.SKIP, FrameAction.SKIP)
-        return ConvertFrameReturn(frame_exec_strategy=skip, apply_to_code=False)
+def _convert_late(convert: Callable[..., Any]) -> Callable[..., Any]:
+    def convert_late(*arguments: Any, **options: Any) -> Any:
+        before, _conversion.late = _conversion.late, True
+        try:
+            return convert(*arguments, **options)
+        finally:
+            _conversion.late = before
 
     # Otherwise torch would ignore existing compilations as those of another backend.
-    run_eagerly._torchdynamo_orig_backend = callback  # type: ignore[attr-defined]
-    return run_eagerly
-
-
-def _reasons(frame: Any, callback: Any) -> Sequence[str]:
-    """Return the reasons why no compilation of a frame fits.
-
-    ``get_and_maybe_log_recompilation_reasons`` (``guards.py``) takes a list of compilations; in 2.11, the
-    first one of a linked list.
-    """
-    from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list
-    from torch._dynamo.eval_frame import innermost_backend
-    from torch._dynamo.guards import get_and_maybe_log_recompilation_reasons as reasons_of
-
-    entries = _debug_get_cache_entry_list(frame.f_code)
-    if not entries:
-        return ()
-    takes_list = "cache_entries" in inspect.signature(reasons_of).parameters
-    reasons: Sequence[str] = reasons_of(
-        entries if takes_list else entries[0], frame, innermost_backend(callback), skip_logging=True
-    )
-    return reasons
+    convert_late._torchdynamo_orig_backend = convert  # type: ignore[attr-defined]
+    return convert_late

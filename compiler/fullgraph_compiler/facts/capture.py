@@ -215,16 +215,12 @@ class RecompileLimit:
 
 @dataclass(frozen=True, slots=True)
 class LateCompilation:
-    """A compilation needed after the warm-up, at depth ``late-compile``; the call ran eagerly instead.
+    """A compilation after the warm-up, at depth ``late-compile``: its ``FrameStarted`` says where.
 
-    ``stack`` holds the calls that led to it. ``failures`` are the guards that failed; empty if the frame had
-    never been compiled.
+    ``failures`` are the guards that failed; empty if the frame had never been compiled.
     """
 
-    function: str
-    filename: str
-    row: int
-    stack: Stack
+    compile_id: str
     failures: tuple[GuardFailure, ...] = ()
 
 

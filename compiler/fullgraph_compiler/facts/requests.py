@@ -20,7 +20,7 @@ Depth: TypeAlias = Literal[
 - ``graph``: Dynamo only; captured graphs run eagerly.
 - ``recompiles``: the same, but each frame keeps one compilation only, so that every change of a guarded value
   recompiles.
-- ``late-compile``: the same, but nothing is compiled after the warm-up.
+- ``late-compile``: as ``graph``; compilations after the warm-up are marked.
 - ``kernels``: up to the code that TorchInductor generates; graphs run eagerly here, too.
 - ``build``: the whole compiler; the compiled code runs.
 - ``times``: the same with cold and with warm caches, to measure what the caches save.

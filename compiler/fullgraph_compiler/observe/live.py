@@ -13,12 +13,12 @@ import linecache
 import logging
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from ..compat import graph_compat, kernel_compat, names_compat, torch_compat, trace_compat
+from ..compat import call_compat, graph_compat, kernel_compat, names_compat, torch_compat, trace_compat
 from ..facts import Fact, Stack, StackFrame, TargetProblem
 from ..trace import KNOWN_RECORDS, Interpreter, from_metadata
 from ..trace.code import KERNEL_STACKS
@@ -56,15 +56,6 @@ class TraceListener(logging.Handler):
             parsed = from_metadata(metadata, str(getattr(record, "payload", None) or ""), seen)
             if parsed is not None:
                 self._send(self._interpreter.feed(parsed))
-        except Exception as error:
-            self._report(error)
-
-    def missed(self, frame: Any, reasons: Callable[[], Sequence[str]]) -> None:
-        """Report a late compilation of ``frame``. Never raises, since the caller is the user's program."""
-        try:
-            code = frame.f_code
-            place = StackFrame(code.co_filename, code.co_firstlineno, code.co_name)
-            self._send([self._interpreter.missed(place, calling_stack(sys._getframe()), reasons())])
         except Exception as error:
             self._report(error)
 
@@ -123,7 +114,11 @@ def _is_relevant(metadata: Mapping[str, Any]) -> bool:
 
 def _look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
     if "dynamo_start" in metadata:
-        return {"stack": calling_stack(frame), "filename": trace_compat.compiled_filename(frame)}
+        return {
+            "stack": calling_stack(frame),
+            "filename": trace_compat.compiled_filename(frame),
+            "late": call_compat.is_late(),
+        }
     if "dynamo_cpp_guards_str" in metadata:
         return {"guard_stacks": _guard_stacks(trace_compat.pending_guards(frame))}
     if "dynamo_output_graph" in metadata:

@@ -129,16 +129,6 @@ class Interpreter:
             yield from compilation.code.finish(graph_of(compilation))
         yield from self._decide()
 
-    def missed(self, frame: StackFrame, stack: Stack, reasons: Iterable[str]) -> LateCompilation:
-        """Describe a call of a frame that fits no compilation, and that is not compiled.
-
-        ``stack`` are the calls that led to it; ``reasons`` are torch's, one for each compilation.
-        """
-        *calls, joined = join_stacks(stack, (frame,))
-        row = self._first_row(joined, resumes=joined.function != frame.function)
-        failures = tuple(self._failure(reason) for text in reasons for reason in parse_reasons(text))
-        return LateCompilation(joined.function, joined.filename, row, tuple(calls), failures)
-
     # -- records, in the order of a compilation ------------------------------------------------
 
     def _intern(self, body: Any) -> None:
@@ -168,6 +158,8 @@ class Interpreter:
         if failures:
             yield from self._request_guards(failures, record.compile_id)
             yield Recompile(record.compile_id, failures)
+        if record.seen.get("late"):
+            yield LateCompilation(record.compile_id, failures)
         yield started
 
     def _graph_break(self, record: TraceRecord) -> Iterator[Fact]:

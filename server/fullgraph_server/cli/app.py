@@ -255,13 +255,13 @@ def times(target: Target, overrides: Overrides) -> int:
 @_RANKS
 @functools.partial(_of_one_target, timeout=_TIMEOUT)
 def frozen(target: Target, overrides: Overrides, output: str, warm_up: int | None) -> int:
-    """Find late compilations: calls that need one after the warm-up.
+    """Find late compilations: those after the warm-up.
 
-    TARGET, named as for check, runs with no compilation after the first calls of each compiled
-    function. A call that would need one later runs eagerly, and is shown with its line and cause.
+    TARGET, named as for check, runs and compiles as it is. Each compilation after the first calls
+    of a compiled function is shown with its cause, on the line of the call.
 
-    The exit code is 0 if there is no such call and nothing fails, else 1, and 2 if the target could
-    not be started.
+    The exit code is 0 if there is none and nothing fails, else 1, and 2 if the target could not be
+    started.
     """
     if warm_up is not None:
         overrides = replace(overrides, switches={**overrides.switches, "warm_up": warm_up})

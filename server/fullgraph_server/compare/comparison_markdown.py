@@ -99,15 +99,14 @@ def lists(comparison: Comparison) -> Iterator[tuple[str, list[tuple[Fingerprinte
         yield (
             "Different counts",
             [
-                (now, f"{_words(now)}: in {_times(now, old.finding.count)}, then {now.finding.count}")
+                (now, f"{_words(now)}: in {_compiled(old.finding.count)}, then {now.finding.count}")
                 for old, now in comparison.recounted
             ],
         )
 
 
-def _times(item: Fingerprinted, count: int) -> str:
-    noun = "call" if item.finding.kind == "late-compile" else "compilation"
-    return counted(count, noun)
+def _compiled(number: int) -> str:
+    return counted(number, "compilation")
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:

@@ -16,14 +16,12 @@ class FindingBuilder:
     compile_ids: set[str] = field(default_factory=set)
     eager: str = ""
     """The function that runs eagerly because of it."""
-    calls: int = 0
-    """The number of calls it was seen in, where those count rather than compilations."""
 
 
 def finished(builder: FindingBuilder) -> Finding:
     """Build the finding."""
     compile_ids = frozenset(builder.compile_ids)
-    finding = replace(builder.finding, count=max(len(compile_ids), builder.calls, 1), compile_ids=compile_ids)
+    finding = replace(builder.finding, count=max(len(compile_ids), 1), compile_ids=compile_ids)
     if builder.eager:
         finding = replace(
             finding,

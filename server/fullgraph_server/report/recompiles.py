@@ -19,7 +19,6 @@ from fullgraph_compiler.facts import (
     ShapeGuard,
     Specialization,
     Stack,
-    StackFrame,
 )
 from fullgraph_compiler.trace import frame_of
 from fullgraph_compiler.trace.changes import completed
@@ -46,17 +45,16 @@ class _Group:
 
 
 def late_compilation_verdict(report: Report) -> str:
-    """Summarize in one sentence a run that may not compile after its warm-up."""
+    """Summarize in one sentence the compilations after the warm-up."""
     late = [finding for finding in report.findings if finding.kind == "late-compile"]
-    calls, places = sum(finding.count for finding in late), len({finding.span for finding in late})
+    number, places = sum(finding.count for finding in late), len({finding.span for finding in late})
     if not late:
         problem = next((finding for finding in report.findings if finding.severity == "error"), None)
         if problem is not None and report.status not in ("finished", "exited"):
             return problem.message
-        return "No call needs a compilation after the warm-up."
-    need = "needs" if calls == 1 else "need"
-    where = "" if places == calls else f", from {messages.counted(places, 'place')}"
-    return f"{messages.counted(calls, 'call')} {need} a compilation after the warm-up{where}."
+        return "Nothing was compiled after the warm-up."
+    where = "" if places == number else f", from {messages.counted(places, 'place')}"
+    return f"{messages.counted(number, 'compilation')} after the warm-up{where}."
 
 
 class Recompilations:
@@ -69,6 +67,7 @@ class Recompilations:
         self.guards: dict[str, list[GuardInstalled]] = defaultdict(list)
         self._conditions: dict[str, list[ShapeGuard]] = defaultdict(list)
         self._constants: dict[str, list[Specialization]] = defaultdict(list)
+        self._late: dict[str, LateCompilation] = {}
         self._completed: dict[tuple[str, tuple[GuardFailure, ...]], Sequence[GuardFailure]] = {}
         for fact in facts:
             if isinstance(fact, GuardInstalled):
@@ -77,12 +76,14 @@ class Recompilations:
                 self._conditions[fact.compile_id].append(fact)
             elif isinstance(fact, Specialization):
                 self._constants[fact.compile_id].append(fact)
+            elif isinstance(fact, LateCompilation):
+                self._late[fact.compile_id] = fact
 
     def builders(self) -> Iterator[FindingBuilder]:
         """Build a finding for each property of a value that changed."""
         groups: dict[tuple[object, ...], _Group] = {}
         for fact in self._facts:
-            if isinstance(fact, Recompile):
+            if isinstance(fact, Recompile) and fact.compile_id not in self._late:
                 for failure in self.completed(fact.failures, fact.compile_id):
                     place = self._place(fact.compile_id, failure)
                     subject = messages.cause_of(failure)
@@ -104,33 +105,30 @@ class Recompilations:
             yield FindingBuilder(finding, set(group.failures))
 
     def late_compilations(self) -> Iterator[FindingBuilder]:
-        """Build a finding, at the call, for each call and cause of a compilation after the warm-up."""
-        groups: dict[tuple[Span | None, str, object], list[tuple[LateCompilation, GuardFailure | None]]] = {}
-        for fact in self._facts:
-            if isinstance(fact, LateCompilation):
-                # Compilations that were made later come last, and are more like this call.
-                failure = next(reversed(self.completed(fact.failures, "")), None)
-                span = self._places.own_span(fact.stack)
-                cause = (failure.source, failure.kind, failure.changed, failure.dimension) if failure else ""
-                groups.setdefault((span, fact.function, cause), []).append((fact, failure))
-        for group in groups.values():
-            fact = group[0][0]
-            failures = [failure for _, failure in group if failure is not None]
-            place = self._places.place((*fact.stack, StackFrame(fact.filename, fact.row, fact.function)), "")
-            calls = self._places.place(fact.stack, "") if fact.stack else place
+        """Build a finding, at the call, for each call and cause of compilations after the warm-up."""
+        groups: dict[tuple[Span | None, str, object], dict[str, GuardFailure | None]] = {}
+        for fact in self._late.values():
+            # Compilations that were made later come last, and are more like this call.
+            failure = next(reversed(self.completed(fact.failures, fact.compile_id)), None)
+            span = self._places.own_span(self._places.calling_stack(fact.compile_id))
+            function = self._places.functions[fact.compile_id].name
+            cause = (failure.source, failure.kind, failure.changed, failure.dimension) if failure else ""
+            groups.setdefault((span, function, cause), {})[fact.compile_id] = failure
+        for (_, function, _), group in groups.items():
+            first, failures = next(iter(group)), [failure for failure in group.values() if failure]
+            place, stack = self._places.place((), first), self._places.calling_stack(first)
             yield FindingBuilder(
                 Finding(
                     "late-compile",
                     "late-compile",
                     "error",
-                    messages.late_compilation_message(fact.function, failures),
-                    calls.span,
+                    messages.late_compilation_message(function, failures),
+                    self._places.place(stack, "").span if stack else place.span,
                     hints=advice.recompile_hints(failures[0]) if failures else (advice.CALL_AHEAD,),
                     stack=place.calls,
                     text="\n".join(dict.fromkeys(failure.reason for failure in failures)),
                 ),
-                set(),
-                calls=len(group),
+                set(group),
             )
 
     def causes(self, limit: RecompileLimit) -> list[GuardFailure]:

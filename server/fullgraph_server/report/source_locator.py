@@ -85,6 +85,11 @@ class Places:
             stack = started.stack + stack
         return stack
 
+    def calling_stack(self, compile_id: str) -> Stack:
+        """Return the calls that led to a compiled frame; empty if they are not known."""
+        started = self._started.get(compile_id)
+        return started.stack if started else ()
+
     def traced_stack(self, stack: Stack, compile_id: str) -> Stack:
         """Return those calls of a fact's stack that were made in the frame, from the frame itself on."""
         started = self._started.get(compile_id)

@@ -84,9 +84,9 @@ def change(failures: Sequence[GuardFailure]) -> str:
 
 
 def late_compilation_message(function: str, failures: Sequence[GuardFailure]) -> str:
-    """Write that a call would have been compiled after the warm-up."""
-    why = change(failures) if failures else "there is no compilation of it"
-    return f"{code_span(function)} needs a compilation after the warm-up: {why}"
+    """Write that a function was compiled after the warm-up."""
+    why = change(failures) if failures else "it was not called in it"
+    return f"{code_span(function)} is compiled after the warm-up: {why}"
 
 
 def limit_message(setting: str, limit: int, function: str, fatal: bool) -> str:

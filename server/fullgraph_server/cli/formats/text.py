@@ -140,8 +140,7 @@ def _underline(source: SourceFile, span: Span, row: int) -> str:
 
 def _label(finding: Finding) -> str:
     kind = finding.kind.replace("-", " ") if finding.code != finding.kind else ""
-    noun = "calls" if finding.kind == "late-compile" else "compilations"
-    times = f"in {finding.count} {noun}" if finding.count > 1 and finding.kind != "recompile" else ""
+    times = f"in {finding.count} compilations" if finding.count > 1 and finding.kind != "recompile" else ""
     return " ".join(part for part in (kind, times) if part)
 
 
