@@ -12,6 +12,7 @@ import pytest
 from click.testing import Result
 from faked_run import FakeRun, fake_runs, fullgraph
 from fullgraph_compiler.facts import (
+    CallsWithoutGraph,
     CompileFailure,
     Examples,
     Fact,
@@ -62,13 +63,23 @@ def failed(folder: Path) -> CompileFailure:
     return CompileFailure("0/0", "backend", "E", "failed", stack(folder))
 
 
+def without_graph(folder: Path) -> CallsWithoutGraph:
+    return CallsWithoutGraph("f", str(folder / "a.py"), 1, 2, stack(folder))
+
+
+def without_call(_: Path) -> CallsWithoutGraph:
+    return CallsWithoutGraph("", "", 1, 0)
+
+
 @pytest.mark.parametrize(
     ("make", "codes"),
     [
         (None, {"break": 0, "recompile": 0, "failure": 0, "never": 0}),
         (recompiled, {"break": 0, "recompile": 1, "failure": 0, "never": 0}),
         (broke, {"break": 1, "recompile": 1, "failure": 0, "never": 0}),
-        (failed, {"break": 1, "recompile": 1, "failure": 1, "never": 0}),
+        (failed, {"break": 1, "recompile": 1, "failure": 1, "nothing-compiled": 1, "never": 0}),
+        (without_graph, {"break": 1, "nothing-compiled": 1, "failure": 0}),
+        (without_call, {"break": 1, "nothing-compiled": 1, "failure": 0}),
     ],
 )
 def test_fail_on_decides_the_exit_code(

@@ -16,7 +16,6 @@ from ..compat import (
     backend_compat,
     binaries,
     cache_compat,
-    call_compat,
     dynamo_compat,
     inductor_compat,
     kernel_compat,
@@ -40,6 +39,7 @@ from ..facts import (
 )
 from ..files.unsafe import UnsafeWriteError
 from ..observe import overlay
+from ..observe.calls import CompiledCalls
 from ..observe.live import Sink, TraceListener
 from ..observe.modules import ModuleTracker
 from ..observe.names import note_names
@@ -68,6 +68,7 @@ class _Observers:
     modules: ModuleTracker
     listener: TraceListener
     reported: set[str]
+    calls: CompiledCalls
 
 
 def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = None) -> None:
@@ -126,9 +127,8 @@ def _install_observers(request: RunRequest, sink: Sink, preview: _Preview) -> _O
 
     listener = TraceListener(watch, cpp_stacks=request.switches.cpp_stacks)
     trace_compat.listen(listener)
-    if request.depth == "late-compile":
-        call_compat.watch_calls(request.switches.warm_up)
-    return _Observers(modules, listener, reported)
+    warm_up = request.switches.warm_up if request.depth == "late-compile" else None
+    return _Observers(modules, listener, reported, CompiledCalls(warm_up))
 
 
 def _execute(request: RunRequest, sink: Sink, preview: _Preview) -> Outcome:
@@ -159,7 +159,7 @@ def _collect(
     # The program's exit functions are part of it; the interpreter's own teardown is not.
     _run_exitfuncs()
     observers.listener.finish()
-    last: list[Fact] = [*observers.modules.rest(), *outcome.problems]
+    last: list[Fact] = [*observers.modules.rest(), *observers.calls.without_graph(), *outcome.problems]
     # Errors of the compiler are reported already, with more details than the exception has.
     last += [
         _described(error) for error in outcome.raised if type(error).__qualname__ not in observers.reported

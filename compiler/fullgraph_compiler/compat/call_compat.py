@@ -9,49 +9,59 @@ from __future__ import annotations
 import contextlib
 import threading
 import weakref
-from collections import Counter
 from collections.abc import Callable
 from types import CodeType
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 
+_Called: TypeAlias = Callable[[Any], object]
+
 
 class _Conversion(threading.local):
-    """The conversion of a frame that goes on in a thread: whether it is of a late call."""
+    """The conversion of a frame that goes on in a thread: the call of a compiled function that it is of."""
 
-    late = False
+    call: object = None
 
 
 _conversion = _Conversion()
 
 
-def watch_calls(warm_up: int) -> None:
-    """Have :func:`is_late` tell the compilations of later calls than the first ``warm_up`` of a function.
+def watch_calls(called: _Called) -> None:
+    """Call ``called`` in each call of a compiled function; it gets what :func:`_mark_callbacks` notes of it.
 
-    ``_callback_from_stance`` (``eval_frame.py``), which every call of a compiled function uses, returns what
-    converts its frames, those of callees and resume functions too: 2.11 to 2.15.
+    Whatever it returns is what :func:`current_call` returns while frames of that call are compiled, those of
+    callees and resume functions too. ``_callback_from_stance`` (``eval_frame.py``), which every call uses,
+    returns what converts these frames: 2.11 to 2.15.
     """
     from torch._dynamo import eval_frame
 
     choose = eval_frame._callback_from_stance
-    calls: Counter[Any] = Counter()
 
-    def choose_and_count(callback: Any) -> Any:
+    def choose_and_watch(callback: Any) -> Any:
         chosen = choose(callback)
-        if chosen is None or chosen is False:
+        function = getattr(callback, _FUNCTION, None)
+        if function is None:
             return chosen
-        function = getattr(callback, _FUNCTION, callback)
-        calls[function] += 1
-        return chosen if calls[function] <= warm_up else _convert_late(chosen)
+        call = called(function)
+        return chosen if chosen is None or chosen is False else _converting(chosen, call)
 
-    eval_frame._callback_from_stance = choose_and_count
+    eval_frame._callback_from_stance = choose_and_watch
     _mark_callbacks()
 
 
-def is_late() -> bool:
-    """Whether the frame that is being compiled here is of a call after the warm-up."""
-    return _conversion.late
+def current_call() -> object:
+    """Return what ``called`` has returned for the call whose frame is being compiled here; else ``None``."""
+    return _conversion.call
+
+
+def code_of(function: Any) -> tuple[CodeType, str] | None:
+    """Return the code and the name of what :func:`watch_calls` watches, ``forward`` of modules."""
+    if isinstance(function, CodeType):
+        return function, getattr(function, "co_qualname", function.co_name)
+    module = function()
+    code = getattr(getattr(module, "forward", None), "__code__", None)
+    return (code, f"{type(module).__name__}.forward") if code is not None else None
 
 
 _FUNCTION = "_fullgraph_function"
@@ -113,14 +123,14 @@ def _allow_eager_calls() -> None:
     eval_frame.set_fullgraph_compiled_frame_count = lambda _: 0
 
 
-def _convert_late(convert: Callable[..., Any]) -> Callable[..., Any]:
-    def convert_late(*arguments: Any, **options: Any) -> Any:
-        before, _conversion.late = _conversion.late, True
+def _converting(convert: Callable[..., Any], call: object) -> Callable[..., Any]:
+    def convert_for(*arguments: Any, **options: Any) -> Any:
+        before, _conversion.call = _conversion.call, call
         try:
             return convert(*arguments, **options)
         finally:
-            _conversion.late = before
+            _conversion.call = before
 
     # Otherwise torch would ignore existing compilations as those of another backend.
-    convert_late._torchdynamo_orig_backend = convert  # type: ignore[attr-defined]
-    return convert_late
+    convert_for._torchdynamo_orig_backend = convert  # type: ignore[attr-defined]
+    return convert_for

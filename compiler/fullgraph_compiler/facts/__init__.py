@@ -20,6 +20,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
 from .capture import (
+    CallsWithoutGraph,
     CollectivesTraced,
     CompileFailure,
     FrameCompiled,
@@ -97,6 +98,7 @@ __all__ = [
     "PROTOCOL_VERSION",
     "Artifact",
     "ArtifactKind",
+    "CallsWithoutGraph",
     "CodeGenerated",
     "CollectivesTraced",
     "CompileFailure",
@@ -190,6 +192,7 @@ Fact: TypeAlias = (
     | Specialization
     | RecompileLimit
     | LateCompilation
+    | CallsWithoutGraph
     | CompileFailure
     | StageChecked
     | FaultLocated

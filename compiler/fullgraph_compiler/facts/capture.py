@@ -225,6 +225,20 @@ class LateCompilation:
 
 
 @dataclass(frozen=True, slots=True)
+class CallsWithoutGraph:
+    """A compiled function whose calls captured no graph; ``stack`` holds the first of them.
+
+    ``function`` is empty if the program called no compiled function.
+    """
+
+    function: str
+    filename: str
+    row: int
+    calls: int
+    stack: Stack = ()
+
+
+@dataclass(frozen=True, slots=True)
 class CompileFailure:
     """An exception that the compiler raised.
 

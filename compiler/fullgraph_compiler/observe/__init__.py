@@ -1,6 +1,8 @@
 """Observation of a program: torch's structured trace, names, modules, and the outcome.
 
 - ``live``: listen to the structured trace, and add what only the process knows
+- ``calls``: the calls of compiled functions, and which have no graph
+- ``stacks``: stacks of the program's own calls
 - ``names``: the tensors that names of traced code hold
 - ``tensors``: make the tensors of example calls (``f32[8, 16]``)
 - ``modules``: what the program imports, and the environment variables that it sets

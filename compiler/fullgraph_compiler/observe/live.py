@@ -8,17 +8,16 @@ the graph node at which a backend failed.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import linecache
 import logging
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from ..compat import call_compat, graph_compat, kernel_compat, names_compat, torch_compat, trace_compat
+from ..compat import graph_compat, kernel_compat, names_compat, trace_compat
 from ..facts import Fact, Stack, StackFrame, TargetProblem
 from ..trace import KNOWN_RECORDS, Interpreter, from_metadata
 from ..trace.code import KERNEL_STACKS
@@ -26,7 +25,9 @@ from ..trace.interpreter import PERFORMANCE_HINT
 from ..trace.messages import parse_frames
 from ..trace.shapes import SHAPE_RECORDS
 from ..trace.stacks import join_stacks
+from .calls import is_late, note_graph
 from .names import take_names
+from .stacks import calling_stack
 
 Sink = Callable[[list[Fact]], None]
 
@@ -79,18 +80,6 @@ class TraceListener(logging.Handler):
             self._sink([TargetProblem("warning", message, hints, of_run=True)])
 
 
-def calling_stack(frame: FrameType | None) -> Stack:
-    """Return the calls that led to ``frame``, outermost first, without those of torch and Fullgraph."""
-    while frame is not None and _is_machinery(frame):
-        frame = frame.f_back
-    calls = []
-    while frame is not None and not _module(frame).startswith("fullgraph_compiler"):
-        if not torch_compat.is_internal(_module(frame)):
-            calls.append(_stack_frame(frame))
-        frame = frame.f_back
-    return tuple(reversed(calls))
-
-
 def stack_of_summary(frames: Iterable[Any]) -> Stack:
     """Convert ``traceback.FrameSummary`` items to a stack, with columns from Python 3.11 on."""
     return tuple(
@@ -117,11 +106,12 @@ def _look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
         return {
             "stack": calling_stack(frame),
             "filename": trace_compat.compiled_filename(frame),
-            "late": call_compat.is_late(),
+            "late": is_late(),
         }
     if "dynamo_cpp_guards_str" in metadata:
         return {"guard_stacks": _guard_stacks(trace_compat.pending_guards(frame))}
     if "dynamo_output_graph" in metadata:
+        note_graph()
         graph = names_compat.pending_graph(frame)
         return {"names": take_names(graph), "calls": _calls(graph)} if graph is not None else {}
     if not SHAPE_RECORDS.isdisjoint(metadata):
@@ -191,35 +181,3 @@ def _guard_stacks(guards: Iterable[Any]) -> dict[str, Stack]:
             converted[key] = join_stacks((), stack_of_summary(summary))
         stacks[guard.name] = converted[key]
     return stacks
-
-
-def _is_machinery(frame: FrameType) -> bool:
-    module = _module(frame)
-    return (
-        torch_compat.is_internal(module)
-        or module == "contextlib"
-        or module.partition(".")[0] in ("logging", "fullgraph_compiler")
-    )
-
-
-def _module(frame: FrameType) -> str:
-    return str(frame.f_globals.get("__name__", ""))
-
-
-def _stack_frame(frame: FrameType) -> StackFrame:
-    row, end_row, column, end_column = next(_positions(frame), (None, None, None, None))
-    return StackFrame(
-        frame.f_code.co_filename,
-        frame.f_lineno or row or 1,
-        frame.f_code.co_name,
-        column,
-        end_row,
-        end_column,
-    )
-
-
-def _positions(frame: FrameType) -> Iterator[tuple[int | None, int | None, int | None, int | None]]:
-    positions = getattr(frame.f_code, "co_positions", None)  # since Python 3.11
-    if positions is None or frame.f_lasti < 0:
-        return iter(())
-    return itertools.islice(positions(), frame.f_lasti // 2, None)

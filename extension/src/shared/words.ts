@@ -36,7 +36,9 @@ export function reportSummary({
     lateCompilations(ofKind("late-compile")),
     rankDifferences(ofKind("rank-difference")),
   ]);
-  const nothing = frames.length === 0 ? l10n.t("nothing was compiled") : l10n.t("no graph breaks");
+  const nothing = frames.every(({ graphs }) => graphs.length === 0)
+    ? l10n.t("nothing was compiled")
+    : l10n.t("no graph breaks");
   return joined([
     dry?.label,
     counts === "" ? nothing : counts,

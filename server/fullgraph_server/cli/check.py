@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import click
-from fullgraph_compiler.facts import Depth, Severity
+from fullgraph_compiler.facts import Depth
 
+from ..report.model import Finding
 from ..runs.effective_settings import Overrides
 from ..runs.suitability import unsuited
 from ..workspace.targets import Target
@@ -46,7 +47,11 @@ def check_targets(
 
 class _Check:
     def __init__(
-        self, session: Session, failing: frozenset[Severity], depth: Depth, baseline: KnownFindings | None
+        self,
+        session: Session,
+        failing: Callable[[Finding], bool],
+        depth: Depth,
+        baseline: KnownFindings | None,
     ) -> None:
         self.session = session
         self._failing = failing
@@ -69,7 +74,7 @@ class _Check:
         for target in targets:
             checked = self._check(target)
             self._not_started |= checked.report.status == "not-started"
-            self._found |= any(finding.severity in self._failing for finding in checked.new_findings)
+            self._found |= any(map(self._failing, checked.new_findings))
             yield checked
             if self.session.signalled:
                 return

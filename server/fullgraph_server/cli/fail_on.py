@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from fullgraph_compiler.facts import Severity
+from ..report.model import Finding
 
-FAIL_ON: Mapping[str, frozenset[Severity]] = {
-    "break": frozenset({"error", "warning"}),
-    "recompile": frozenset({"error", "warning", "information"}),
-    "failure": frozenset({"error"}),
-    "never": frozenset(),
+FAIL_ON: Mapping[str, Callable[[Finding], bool]] = {
+    "break": lambda finding: finding.severity != "information",
+    "recompile": lambda _: True,
+    "nothing-compiled": lambda finding: finding.severity == "error" or finding.kind == "nothing-compiled",
+    "failure": lambda finding: finding.severity == "error",
+    "never": lambda _: False,
 }
-"""Severities of findings that make the exit code 1, unless they are in a baseline."""
+"""Whether a finding makes the exit code 1, unless it is in a baseline."""

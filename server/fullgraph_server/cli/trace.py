@@ -51,7 +51,7 @@ def show_trace(
     write([checked], 1, sys.stdout)
     if baseline and (message := baseline.end(complete=True)):
         tell(message)
-    return int(any(finding.severity in FAIL_ON[fail_on] for finding in checked.new_findings))
+    return int(any(map(FAIL_ON[fail_on], checked.new_findings)))
 
 
 def compare_traces(before: Path, after: Path, options: TraceOptions, write: ComparisonFormat) -> int:

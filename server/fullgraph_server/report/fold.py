@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 
 from fullgraph_compiler.facts import (
     Artifact,
+    CallsWithoutGraph,
     CodeGenerated,
     CompileFailure,
     Depth,
@@ -20,6 +21,7 @@ from fullgraph_compiler.facts import (
     FaultLocated,
     FilesDiscarded,
     FrameSkipped,
+    FrameStarted,
     GraphBreak,
     GraphCaptured,
     KernelCompiled,
@@ -134,6 +136,13 @@ class _FindingFacts:
         }
         end = _last(facts, RunFinished)
         self._not_started = end is not None and end.status == "not-started"
+        self._completed = end is not None and end.status in ("finished", "exited")
+        given_up = self._explained | {fact.compile_id for fact in _of_type(facts, FrameSkipped)}
+        self._given_up = {
+            (fact.filename, fact.function)
+            for fact in _of_type(facts, FrameStarted)
+            if fact.compile_id in given_up
+        }
 
     def builders(self) -> list[FindingBuilder]:
         """Build all findings, those of recompilations, speed and faults among them."""
@@ -246,6 +255,16 @@ class _FindingFacts:
         finding = self._finding("target-error", fact.severity, fact.message, fact.stack, "", hints=fact.hints)
         return FindingBuilder(replace(finding, of_run=not fact.stack and (fact.of_run or self._not_started)))
 
+    def _without_graph(self, fact: CallsWithoutGraph) -> FindingBuilder | None:
+        if not self._completed or (fact.filename, fact.function.rpartition(".")[2]) in self._given_up:
+            return None  # what has become of its frame is a finding already
+        stack = list(fact.stack)
+        while stack and not self._workspace.contains(stack[-1].filename):
+            stack.pop()
+        message = messages.without_graph_message(fact.function, fact.calls)
+        finding = self._finding("nothing-compiled", "warning", message, tuple(stack), "")
+        return FindingBuilder(replace(finding, of_run=not fact.function))
+
     def _fault(self, fact: FaultLocated, kind: FindingKind) -> Finding:
         return self._finding(
             kind, "error", fault_message(fact), fact.stack, fact.compile_id, text=fact.failure.text
@@ -289,6 +308,7 @@ _BUILD: Final[dict[type, Callable[[_FindingFacts, Any], FindingBuilder | None]]]
     FrameSkipped: _FindingFacts._frame_skipped,
     ProgramRaised: _FindingFacts._program_raised,
     TargetProblem: _FindingFacts._target_problem,
+    CallsWithoutGraph: _FindingFacts._without_graph,
 }
 """The builders of findings, by the type of the fact."""
 

@@ -38,6 +38,7 @@ FindingKind: TypeAlias = Literal[
     "capture-error",
     "accuracy",
     "skipped-frame",
+    "nothing-compiled",
     "cudagraph-skip",
     "perf-hint",
     "rank-difference",

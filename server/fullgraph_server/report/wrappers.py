@@ -37,7 +37,7 @@ _WRAPPERS: Final = (
         "DistributedDataParallel",
         re.compile(r"[/\\]torch[/\\]nn[/\\]parallel[/\\]distributed\.py$"),
         "`DistributedDataParallel` breaks the graph itself, ahead of your module and behind it: nothing in "
-        "your code is the cause. The forward of your module becomes a graph of its own.",
+        "your code is the cause.",
     ),
     Wrapper(
         "FSDP",

@@ -32,6 +32,7 @@ KIND_NAMES = {
     "capture-error": ("capture error", "capture errors"),
     "accuracy": ("wrong result", "wrong results"),
     "skipped-frame": ("skipped frame", "skipped frames"),
+    "nothing-compiled": ("function without a graph", "functions without a graph"),
     "rank-difference": ("difference between ranks", "differences between ranks"),
     "cudagraph-skip": ("skipped CUDA graph", "skipped CUDA graphs"),
     "perf-hint": ("performance hint", "performance hints"),
@@ -87,6 +88,13 @@ def late_compilation_message(function: str, failures: Sequence[GuardFailure]) ->
     """Write that a function was compiled after the warm-up."""
     why = change(failures) if failures else "it was not called in it"
     return f"{code_span(function)} is compiled after the warm-up: {why}"
+
+
+def without_graph_message(function: str, calls: int) -> str:
+    """Write that nothing was compiled, in the calls of a function or, without one, in the whole program."""
+    if not function:
+        return "nothing was compiled: the program called no compiled function"
+    return f"no graph was captured in {counted(calls, 'call')} of {code_span(function)}: it runs eagerly"
 
 
 def limit_message(setting: str, limit: int, function: str, fatal: bool) -> str:

@@ -87,6 +87,8 @@ def summary(report: Report) -> str:
     for finding in report.findings:
         if finding.kind == "target-error" and finding.severity == "information":
             continue  # a note is no problem
+        if finding.kind == "nothing-compiled" and finding.of_run:
+            continue  # what follows says so
         counts[finding.kind] += finding.count if finding.kind == "late-compile" else 1
     parts = [counted(counts[kind], *names) for kind, names in KIND_NAMES.items() if counts[kind]]
     graphs = sum(frame.graphs for frame in report.frames)
