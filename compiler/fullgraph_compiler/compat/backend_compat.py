@@ -24,26 +24,28 @@ def stop_after_aot() -> None:
     (``torch/_inductor/compile_fx.py``), and runs without what no guard can see: TorchInductor's passes, the
     search for the best partition, the texts of its graphs (``AOTConfig.enable_log``): 2.11 to 2.15.
     """
+    from torch._functorch._aot_autograd.schemas import AOTConfig
+
+    AOTConfig.enable_log = property(lambda _: False, lambda *_: None)
+    _replace_inductor(trace_ahead_of_time)
+
+
+def trace_ahead_of_time(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+    """Compile one of Dynamo's graphs to those of AOTAutograd, which run as they are."""
     import torch._functorch.config
     from torch._dynamo.backends.common import aot_autograd
-    from torch._functorch._aot_autograd.schemas import AOTConfig
     from torch._inductor.decomposition import select_decomp_table
     from torch.fx._lazy_graph_module import _use_lazy_graph_module
 
-    AOTConfig.enable_log = property(lambda _: False, lambda *_: None)
-
-    def compile_graph(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
-        compile_ahead = aot_autograd(
-            fw_compiler=_as_it_is,
-            bw_compiler=_as_it_is,
-            decompositions=select_decomp_table(),
-            keep_inference_input_mutations=True,
-        )
-        with torch._functorch.config.patch(unlift_effect_tokens=True), _use_lazy_graph_module(True):
-            compiled: Callable[..., Any] = compile_ahead(graph, inputs)
-        return compiled
-
-    _replace_inductor(compile_graph)
+    compile_ahead = aot_autograd(
+        fw_compiler=_as_it_is,
+        bw_compiler=_as_it_is,
+        decompositions=select_decomp_table(),
+        keep_inference_input_mutations=True,
+    )
+    with torch._functorch.config.patch(unlift_effect_tokens=True), _use_lazy_graph_module(True):
+        compiled: Callable[..., Any] = compile_ahead(graph, inputs)
+    return compiled
 
 
 def _as_it_is(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:

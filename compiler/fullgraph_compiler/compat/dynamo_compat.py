@@ -5,7 +5,8 @@ Each entry says where torch keeps it and in which of the supported versions (2.1
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -60,8 +61,8 @@ def skip_log_headers() -> None:
     symbolic_convert.get_funcname = lambda *_: None
 
 
-def warm_up() -> None:
-    """Compile a trivial function, for two shapes, and forget it.
+def warm_up(backend: Callable[..., Any]) -> None:
+    """Compile a trivial function, for two shapes, with gradients, and forget it.
 
     The first compilation of a process fills tables (``trace_rules.py``, ``torch/overrides.py``) that every
     later one needs; ``torch._dynamo.reset`` also starts the compile ids anew: 2.11 to 2.15.
@@ -73,10 +74,28 @@ def warm_up() -> None:
         torch._dynamo.graph_break()
         return y.sum()
 
-    compiled = torch.compile(function, backend="eager")
-    for size in (2, 3):
-        compiled(torch.ones(size))
+    compiled = torch.compile(function, backend=backend)
+    with _no_progress_thread():
+        for size in (2, 3):
+            compiled(torch.ones(size, requires_grad=True)).backward()
     torch._dynamo.reset()
+
+
+@contextmanager
+def _no_progress_thread() -> Iterator[None]:
+    """Keep tqdm from starting a thread, which the program would have from its first line on.
+
+    ``Interpreter.run`` (``torch/fx/interpreter.py``) makes a progress bar, shown or not, with the ``tqdm`` of
+    ``torch/hub.py``: 2.11 to 2.15.
+    """
+    from torch.hub import tqdm
+
+    interval = getattr(tqdm, "monitor_interval", 0)
+    tqdm.monitor_interval = 0
+    try:
+        yield
+    finally:
+        tqdm.monitor_interval = interval
 
 
 def is_compiled(thing: object) -> bool:

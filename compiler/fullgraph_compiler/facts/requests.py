@@ -17,7 +17,7 @@ Depth: TypeAlias = Literal[
 ]
 """The depth of a run:
 
-- ``graph``: Dynamo only; captured graphs run eagerly.
+- ``graph``: Dynamo and AOTAutograd; their graphs run eagerly.
 - ``recompiles``: the same, but each frame keeps one compilation only, so that every change of a guarded value
   recompiles.
 - ``late-compile``: as ``graph``; compilations after the warm-up are marked.

@@ -47,9 +47,9 @@ def warm_up() -> None:
     """
     if not has_gpu():
         from ..capture import run  # noqa: F401
-        from ..compat import dynamo_compat, inductor_compat
+        from ..compat import backend_compat, dynamo_compat, inductor_compat
 
-        dynamo_compat.warm_up()
+        dynamo_compat.warm_up(backend_compat.trace_ahead_of_time)
         if inductor_compat.is_imported():
             inductor_compat.warm_up_patterns()
 
