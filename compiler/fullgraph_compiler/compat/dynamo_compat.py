@@ -62,7 +62,9 @@ def skip_log_headers() -> None:
 
 
 def warm_up(backend: Callable[..., Any]) -> None:
-    """Compile a trivial function, for two shapes, with gradients, and forget it.
+    """Compile a trivial function, for two shapes, and forget it.
+
+    No gradient is taken: after that, no process that is forked from this one could (``csrc/autograd``).
 
     The first compilation of a process fills tables (``trace_rules.py``, ``torch/overrides.py``) that every
     later one needs; ``torch._dynamo.reset`` also starts the compile ids anew: 2.11 to 2.15.
@@ -77,7 +79,7 @@ def warm_up(backend: Callable[..., Any]) -> None:
     compiled = torch.compile(function, backend=backend)
     with _no_progress_thread():
         for size in (2, 3):
-            compiled(torch.ones(size, requires_grad=True)).backward()
+            compiled(torch.ones(size))
     torch._dynamo.reset()
 
 
