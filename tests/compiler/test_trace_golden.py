@@ -85,8 +85,10 @@ def line(fact: f.Fact) -> str:
             f"{x.compile_id} {x.source} {x.kind} dim={x.dimension} {x.expected}->{x.actual} {place(x.stack)}"
             for x in fact.failures
         )
-        limit = f" {fact.function} {fact.setting}={fact.limit}" if isinstance(fact, f.RecompileLimit) else ""
-        return f"{name} {fact.compile_id}{limit} {why}"
+        if isinstance(fact, f.RecompileLimit):
+            limit = f"{fact.function} {fact.setting}={fact.limit} called from {place(fact.stack)}"
+            return f"{name} {fact.compile_id} {limit} {why}"
+        return f"{name} {fact.compile_id} {why}"
     assert isinstance(fact, f.CompileFailure)
     return (
         f"{name} {fact.compile_id} {fact.phase} {fact.error} {fact.code} {place(fact.stack)}: {fact.message}"

@@ -27,6 +27,7 @@ _HEADER = re.compile(
 )
 _LOGGED = re.compile(r"\[__recompiles\]\s+- \S+?: (?P<reason>.+?)\s*(?:# .*)?$", re.M)
 """How torch's own log tells a guard that failed (``torch/_dynamo/guards.py``)."""
+_AGAIN = re.compile(r"\[__recompiles\] Recompiling function ")
 _NO_FIX = re.compile(r"^# fix: none \(.+\)$", re.M)
 
 
@@ -78,6 +79,10 @@ def test_recompile(path: Path, tmp_path: Path, record_property: Callable[[str, o
     with counted(record_property, "recompilations with the guards that TORCH_LOGS=recompiles names"):
         assert logged
         assert [reason for reason in logged if reason not in found[0].text] == []
+    with counted(record_property, "programs with as many recompilations as TORCH_LOGS=recompiles has"):
+        again = len(_AGAIN.findall(log.read_text()))
+        assert sum(finding.count for finding in found) == again
+        assert sum(frame.recompiles for frame in report.frames) == again
     if case.fixed is None:
         return
     with counted(record_property, "recompilations gone when the advice was applied"):

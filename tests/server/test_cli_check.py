@@ -90,6 +90,15 @@ def test_fail_on_decides_the_exit_code(
     assert check("a.py").exit_code == codes["failure"]
 
 
+@pytest.mark.parametrize("level", ["break", "recompile", "failure"])
+def test_a_break_that_stops_the_program_fails_though_the_same_one_was_a_warning(
+    fake: type[FakeRun], folder: Path, level: str
+) -> None:
+    stops = CompileFailure("1/0", "capture", "Unsupported", "broke", stack(folder), "GB0059")
+    fake.status, fake.facts = "raised", (broke(folder), stops)
+    assert check("a.py", "--fail-on", level).exit_code == 1
+
+
 def test_a_target_that_could_not_be_started_gives_2_even_where_nothing_fails(fake: type[FakeRun]) -> None:
     fake.status, fake.facts = "not-started", (TargetProblem("error", "no torch here"),)
     result = check("a.py", "--fail-on", "never")

@@ -241,6 +241,11 @@ def test_json_of_several_targets_is_one_object_a_line(folder: Path) -> None:
     assert [len(json.loads(line)["findings"]) for line in lines] == [0, 1]
 
 
+def test_a_limit_is_hit_by_calls_that_compile_nothing(folder: Path) -> None:
+    limit = graph_break(folder, kind="recompile-limit", code="recompile-limit", count=4)
+    assert "^^^^^^^^^^^ in 4 calls\n" in written("text", checked(folder, limit))
+
+
 def test_github_commands_are_escaped(folder: Path) -> None:
     finding = graph_break(folder, message="50% of\nit", code="a,b:c")
     assert written("github", checked(folder, finding)) == (

@@ -301,9 +301,13 @@ def test_conditions_on_unnamed_values_are_told_apart() -> None:
         Recompile("0/2", (failure("self.n == 2", "2"), failure("self.m == 1", "1"))),
     )
     assert [(item.message, item.count) for item in report.findings] == [
-        ("recompiled 2 times: `self.n == 1` no longer holds", 2),
         ("recompiled: `self.m == 1` no longer holds", 1),
+        ("recompiled: `self.n == 1` no longer holds", 1),
     ]
+    assert (
+        report.findings[0].explanation
+        == "Other compilations did not fit either: `self.n == 2` no longer holds."
+    )
 
 
 def test_the_recompile_limit_stands_on_the_function_and_tells_what_kept_changing() -> None:
@@ -311,10 +315,24 @@ def test_the_recompile_limit_stands_on_the_function_and_tells_what_kept_changing
     finding = only(folded(fact))
     assert finding.message == "recompile limit of 8 reached: new calls of `toy` run eagerly from now on"
     assert (finding.code, finding.severity, text_at(finding.span)) == ("recompile-limit", "warning", "toy")
-    assert (
-        finding.explanation == "It was compiled again because size of `a` at dimension 0 was 10, is now 12."
+    assert finding.explanation == (
+        "No compilation fits the call that hit the limit: size of `a` at dimension 0 was 10, is now 12."
     )
     assert "torch._dynamo.config.recompile_limit" in finding.hints[-1]
+
+
+def test_a_limit_in_a_library_stands_on_the_users_call() -> None:
+    calls = (MODULE, StackFrame(FILE, 14, "forward"))
+    finding = only(folded(RecompileLimit("0/8", "f", EINOPS, 3, 8, "recompile_limit", False, (), calls)))
+    assert (finding.span.row, finding.message) == (
+        14,
+        "recompile limit of 8 reached: new calls of `f` run eagerly from now on (in `f`, einops/einops.py:3)",
+    )
+    assert [(call.row, call.function) for call in finding.stack] == [
+        (16, "<module>"),
+        (14, "forward"),
+        (3, "f"),
+    ]
 
 
 def test_a_fatal_recompile_limit_is_an_error() -> None:
@@ -466,6 +484,25 @@ def test_a_break_that_one_compilation_tells_twice_is_one_finding() -> None:
     )
     assert [(finding.span.column, finding.count) for finding in report.findings] == [(5, 1), (11, 1)]
     assert report.findings[0].message == "print called; the whole of `toy` runs eagerly"
+
+
+def test_a_break_that_stops_the_program_is_an_error_where_others_go_on() -> None:
+    failure = CompileFailure(
+        "4/0", "capture", "Unsupported", "print called", (CONDITION, PRINT), "GB0059", "why", (), URL
+    )
+    facts = (started("0/0"), broke("0/0", PRINT), started("4/0"), failure)
+    for report in (folded(*facts), folded(*reversed(facts))):
+        found = {item.severity: (item.kind, item.count, item.stack[-2].row) for item in report.findings}
+        assert found == {"warning": ("graph-break", 1, 16), "error": ("capture-error", 1, 8)}
+        assert report.frames[0].breaks == 1
+
+
+def test_what_one_compilation_tells_twice_is_as_grave_as_the_gravest() -> None:
+    problems = [TargetProblem(severity, "no") for severity in ("information", "error", "warning")]
+    assert only(folded(*problems)).severity == "error"
+    failure = CompileFailure("0/0", "capture", "Unsupported", "print called", (PRINT,), "GB0059")
+    finding = only(folded(started("0/0"), broke("0/0", PRINT), failure))
+    assert (finding.kind, finding.severity) == ("capture-error", "error")
 
 
 NO_GPU = TargetProblem("error", "no kernels for a GPU: there is no preview environment", of_run=True)

@@ -120,7 +120,7 @@ def _install_observers(request: RunRequest, sink: Sink, preview: _Preview) -> _O
                 # Dynamo wraps what it did not expect, after it has recorded it.
                 reported.update((fact.error, "InternalTorchDynamoError"))
             elif isinstance(fact, RecompileLimit) and fact.fatal:
-                reported.add("FailOnRecompileLimitHit")
+                reported.update(("FailOnRecompileLimitHit", "Unsupported"))
         if isinstance(preview, Here):
             preview.take(facts)
         sink([*modules.news(), *facts])

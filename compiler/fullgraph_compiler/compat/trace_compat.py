@@ -96,6 +96,16 @@ def stops_program(frame: FrameType | None, exception: BaseException) -> bool:
     return bool(getattr(output, "error_on_graph_break", False))
 
 
+def raises_breaks(frame: FrameType | None) -> bool:
+    """Whether ``error_on_graph_break`` raises to the program what is not compiled for a recompile limit.
+
+    ``ConvertFrame.__call__`` (``convert_frame.py``) asks the ``convert_frame_box`` of ``_compile``: read in
+    2.13 and 2.15.
+    """
+    box = _local_of_compilation(frame, "convert_frame_box", None)
+    return bool(getattr(box, "error_on_graph_break", False))
+
+
 def pending_guards(frame: FrameType | None) -> Iterable[Any]:
     """Find the guards of the tree that is being recorded.
 

@@ -209,8 +209,10 @@ class RecompileLimit:
     setting: str
     """The name of the limit in torch's configuration: ``recompile_limit``."""
     fatal: bool
-    """Whether torch raises an error (``fullgraph=True``, ``fail_on_recompile_limit_hit``)."""
+    """Whether torch raises an error (``fullgraph=True``, ``fail_on_recompile_limit_hit``, ...)."""
     failures: tuple[GuardFailure, ...] = ()
+    stack: Stack = ()
+    """The calls that led to it; in a log, those that led to its last compilation."""
 
 
 @dataclass(frozen=True, slots=True)

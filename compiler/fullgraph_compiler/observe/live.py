@@ -116,6 +116,8 @@ def _look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
         return {"names": take_names(graph), "calls": _calls(graph)} if graph is not None else {}
     if not SHAPE_RECORDS.isdisjoint(metadata):
         return {"stack": join_stacks((), stack_of_summary(trace_compat.traced_stack()))}
+    if metadata.get("compilation_metrics", {}).get("fail_type"):
+        return {"stack": calling_stack(frame), "fatal": trace_compat.raises_breaks(frame)}
     artifact = metadata.get("artifact")
     if artifact and artifact["name"] == KERNEL_STACKS:
         return _look_at_launches()

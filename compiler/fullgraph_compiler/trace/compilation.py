@@ -19,6 +19,8 @@ class Compilation:
     """
 
     started: FrameStarted
+    name: str
+    """The name of its code: that of a resume function is not the function's."""
     code: CodeReader
     shapes: ShapeReader
     graph: GraphCaptured | TraceRecord | None = None

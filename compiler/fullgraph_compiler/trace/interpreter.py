@@ -151,7 +151,8 @@ class Interpreter:
         *stack, joined = join_stacks(record.seen.get("stack", frames[:-1]), (frame,))
         row = self._first_row(joined, resumes=joined.function != frame.function)
         started = FrameStarted(record.compile_id, joined.function, joined.filename, row, tuple(stack))
-        compilation = Compilation(started, CodeReader(self._source), ShapeReader(self._joined_stack))
+        code, shapes = CodeReader(self._source), ShapeReader(self._joined_stack)
+        compilation = Compilation(started, frame.function, code, shapes)
         self._compilations[record.compile_id] = compilation
         self._frames[frame_of(record.compile_id)][record.compile_id] = compilation
         failures = self._failures.pop(record.compile_id, ())
@@ -255,7 +256,8 @@ class Interpreter:
     def _request_guards(self, failures: Iterable[GuardFailure], compile_id: str) -> Iterator[Fact]:
         """With ``findings_only``, yield the frame's guards on values that failed; request later ones, too."""
         for compilation in self._of_same_frame(compile_id) if self._findings_only else ():
-            compilation.wanted_guards.update(failure.source for failure in failures)
+            # Conditions on sizes have no source.
+            compilation.wanted_guards.update(("", *(failure.source for failure in failures)))
             yield from self._wanted_guards(compilation)
 
     def _wanted_guards(self, compilation: Compilation) -> Iterator[Fact]:
@@ -331,7 +333,8 @@ class Interpreter:
             return
         message = parse_message(reason)
         if message.code == _RECOMPILE_LIMIT_CODE or kind == "FailOnRecompileLimitHit":
-            yield from self._limit(record.compile_id, reason, fatal=kind == "FailOnRecompileLimitHit")
+            fatal = kind == "FailOnRecompileLimitHit" or record.seen.get("fatal", False)
+            yield from self._limit(record, reason, fatal=fatal)
             return
         if compilation is None:
             return
@@ -373,10 +376,12 @@ class Interpreter:
             stack = (graph.nodes[0].frame,)
         return join_stacks(compilation.started.stack, stack) if stack else ()
 
-    def _limit(self, compile_id: str, reason: str, *, fatal: bool) -> Iterator[Fact]:
+    def _limit(self, record: TraceRecord, reason: str, *, fatal: bool) -> Iterator[Fact]:
+        compile_id = record.compile_id
         failures = self._failures.pop(compile_id, ())
         yield from self._request_guards(failures, compile_id)
-        frame = next((c.started for c in self._of_same_frame(compile_id)), None)
+        last = next(reversed(self._of_same_frame(compile_id)), None)
+        frame = last.started if last else None
         found = _LIMIT.search(reason)
         yield RecompileLimit(
             compile_id=compile_id,
@@ -387,7 +392,14 @@ class Interpreter:
             setting=found["setting"] if found else "recompile_limit",
             fatal=fatal,
             failures=failures,
+            stack=self._calls(record, last) if last else (),
         )
+
+    def _calls(self, record: TraceRecord, last: Compilation) -> Stack:
+        """Return the calls that led to a frame that is not compiled; in a log, those of its ``last`` one."""
+        started = last.started
+        frame = StackFrame(started.filename, started.row, last.name)
+        return join_stacks(record.seen.get("stack", started.stack), (frame,))[:-1]
 
     def _decide(self) -> Iterator[Fact]:
         failure, self._undecided = self._undecided, None

@@ -26,14 +26,18 @@ export function reportSummary({
   const problems = findings.filter(
     ({ kind, severity }) => kind !== "target-error" || severity !== "information",
   );
-  const ofKind = (...kinds: FindingItem["kind"][]) =>
-    problems.filter((finding) => kinds.includes(finding.kind)).length;
+  const all = (...kinds: FindingItem["kind"][]) =>
+    problems.filter((finding) => kinds.includes(finding.kind));
+  const ofKind = (...kinds: FindingItem["kind"][]) => all(...kinds).length;
+  // One finding tells all recompilations of one cause.
+  const times = (kind: FindingItem["kind"]) => all(kind).reduce((sum, { count }) => sum + count, 0);
+  const stopping = all("recompile-limit").filter(({ severity }) => severity === "error").length;
   const counts = joined([
-    failures(ofKind("compile-error", "capture-error", "accuracy", "target-error")),
+    failures(ofKind("compile-error", "capture-error", "accuracy", "target-error") + stopping),
     breaks(ofKind("graph-break")),
-    eagerFunctions(ofKind("recompile-limit", "skipped-frame")),
-    recompiles(ofKind("recompile")),
-    lateCompilations(ofKind("late-compile")),
+    eagerFunctions(ofKind("recompile-limit", "skipped-frame") - stopping),
+    recompiles(times("recompile")),
+    lateCompilations(times("late-compile")),
     rankDifferences(ofKind("rank-difference")),
   ]);
   const nothing = frames.every(({ graphs }) => graphs.length === 0)

@@ -55,6 +55,30 @@ test.each([
     "error",
     "1 late compilation · 0.4 s",
   ],
+  [
+    "compiled again for two causes",
+    node(
+      { state: "finished" },
+      {
+        findings: [
+          finding({ kind: "recompile", severity: "information", count: 5 }),
+          finding({ kind: "recompile", severity: "information", count: 2 }),
+          finding({ kind: "recompile-limit" }),
+        ],
+      },
+    ),
+    "warning",
+    "1 function runs eagerly · 7 recompiles · 0.4 s",
+  ],
+  [
+    "stopped by a limit",
+    node(
+      { state: "raised" },
+      { findings: [finding({ kind: "recompile-limit", severity: "error" })] },
+    ),
+    "error",
+    "raised an exception · 1 failure · 0.4 s",
+  ],
   ["stopped", node({ state: "cancelled" }), "circle-slash", "stopped"],
   [
     "stale",

@@ -59,7 +59,7 @@ def shown_findings(filename: str, reports: Iterable[Report], drifts: Drifts) -> 
             if not edited:
                 fresh.add(line)
             shown = ShownFinding(report, finding, moved.span, edited)
-            by_place.setdefault((finding.code, shown.span, shown.message), shown)
+            by_place.setdefault((finding.kind, finding.code, shown.span, shown.message), shown)
     return list(by_place.values())
 
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ..report.model import Finding
 from ..text.markdown import code_span, escaped, fenced, link, table
-from ..text.messages import KIND_NAMES, counted
+from ..text.messages import KIND_NAMES, counted, seen_in
 from .comparison import Amount, Comparison, FunctionChange
 from .fingerprint import Fingerprinted
 
@@ -76,7 +77,9 @@ class Table:
 
 
 def _kinds(items: Iterable[Fingerprinted]) -> str:
-    counts = Counter(item.finding.kind for item in items)
+    counts: Counter[str] = Counter()
+    for item in items:
+        counts[item.finding.kind] += item.finding.times
     return ", ".join(counted(count, *KIND_NAMES[kind]) for kind, count in counts.items())
 
 
@@ -99,14 +102,14 @@ def lists(comparison: Comparison) -> Iterator[tuple[str, list[tuple[Fingerprinte
         yield (
             "Different counts",
             [
-                (now, f"{_words(now)}: in {_compiled(old.finding.count)}, then {now.finding.count}")
+                (now, f"{_words(now)}: in {_times(old.finding)}, then {now.finding.count}")
                 for old, now in comparison.recounted
             ],
         )
 
 
-def _compiled(number: int) -> str:
-    return counted(number, "compilation")
+def _times(finding: Finding) -> str:
+    return seen_in(finding.kind, finding.count)
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:

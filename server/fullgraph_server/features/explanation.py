@@ -19,6 +19,7 @@ from ..report.model import Finding, Report
 from ..report.recipes import recipe_table, what_helps
 from ..runs.schedule import Runs
 from ..text.markdown import code_span, escaped, fenced, link, paragraphs
+from ..text.messages import seen_in
 from ..workspace.positions import Call
 
 _GONE = "The last run no longer has this finding.\n"
@@ -53,8 +54,8 @@ def read_explanation(uri: str, documents: Documents, runs: Runs) -> str | None:
 
 
 def _identity(finding: Finding) -> str:
-    """Return a hash of file, code and message, which stay the same from run to run, unlike the row."""
-    parts = (finding.span.filename, finding.code, finding.message)
+    """Return a hash of file, kind, code and message, which stay the same from run to run, unlike the row."""
+    parts = (finding.span.filename, finding.kind, finding.code, finding.message)
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -82,7 +83,7 @@ def explain(report: Report, finding: Finding, documents: Documents) -> str:
 def _place(report: Report, finding: Finding, documents: Documents) -> str:
     filename, row = finding.span.filename, finding.span.row
     at = "" if finding.of_run else f" at {place_link(report, filename, row, documents)}"
-    times = f", seen by {finding.count} compilations" if finding.count > 1 else ""
+    times = f", seen by {seen_in(finding.kind, finding.count)}" if finding.count > 1 else ""
     torch = f", torch {escaped(report.torch)}" if report.torch else ""
     code = "" if finding.of_run else _code(report, filename, row, documents)
     return f"{finding.severity.capitalize()}{at}{times}{torch}\n\n" + (fenced("python", code) if code else "")

@@ -58,6 +58,7 @@ from .tensors import tensor_names
 from .wrappers import bucket_builders, wrapper_of
 
 _T = TypeVar("_T")
+_GRAVEST_FIRST: Final[tuple[Severity, ...]] = ("error", "warning", "information")
 
 
 def fold(
@@ -168,8 +169,11 @@ class _FindingFacts:
         )
 
     def _merged(self) -> Iterable[FindingBuilder]:
-        """Build a finding for each fact; facts that say the same about the same place share one."""
-        builders: dict[tuple[str, Span, str], FindingBuilder] = {}
+        """Build a finding for each fact; facts that say the same about the same place share one.
+
+        The gravest of them is told. What stops the program is not the same as what does not.
+        """
+        builders: dict[tuple[str, str, Span, str], FindingBuilder] = {}
         # torch can report a break twice in one compilation, before and after it has tried again, and point
         # at another part of the line.
         by_line: dict[tuple[str, str, str, int, str], FindingBuilder] = {}
@@ -182,7 +186,9 @@ class _FindingFacts:
             span, words = finding.span, (finding.code, finding.message)
             lines = [(*words, span.filename, span.row, compile_id) for compile_id in builder.compile_ids]
             first = next((by_line[line] for line in lines if line in by_line), None)
-            first = first or builders.setdefault((finding.code, span, finding.message), builder)
+            first = first or builders.setdefault((finding.kind, finding.code, span, finding.message), builder)
+            if _GRAVEST_FIRST.index(finding.severity) < _GRAVEST_FIRST.index(first.finding.severity):
+                first.finding = finding
             by_line.update(dict.fromkeys(lines, first))
             first.compile_ids |= builder.compile_ids
             first.eager = first.eager or builder.eager
@@ -228,15 +234,16 @@ class _FindingFacts:
         return FindingBuilder(finding, {fact.compile_id})
 
     def _recompile_limit(self, fact: RecompileLimit) -> FindingBuilder:
-        causes = self._recompilations.causes(fact)
+        again = self._recompilations.causes(fact)
+        last = [self._recompilations.cause(fact.failures, fact.compile_id)] if fact.failures else []
         finding = self._finding(
             "recompile-limit",
             "error" if fact.fatal else "warning",
             messages.limit_message(fact.setting, fact.limit, fact.function, fact.fatal),
-            (),
+            (*fact.stack, *self._places.own_frame(fact.compile_id)),
             fact.compile_id,
-            explanation=messages.limit_explanation(causes) if causes else "",
-            hints=messages.limit_hints(causes, fact.setting, fact.function),
+            explanation=messages.limit_explanation(again, last),
+            hints=messages.limit_hints(again or last, fact.setting, fact.function),
         )
         return FindingBuilder(finding, {fact.compile_id})
 

@@ -81,6 +81,11 @@ class Finding:
         return min(self.compile_ids, key=compile_number, default="")
 
     @property
+    def times(self) -> int:
+        """What it adds to the number of its kind: all recompilations that it tells, one for a graph break."""
+        return self.count if self.kind in ("recompile", "late-compile") else 1
+
+    @property
     def has_graph(self) -> bool:
         """Whether a graph fails, which can be shrunk; else the repro is the call that fails."""
         return self.kind != "capture-error" and (bool(self.compile_ids) or not self.fault)
@@ -202,7 +207,7 @@ class Guard:
     compile_id: str
     span: Span | None
     failures: int = 0
-    """The number of recompilations that this guard's failure caused."""
+    """The number of recompilations before which it failed."""
     callers: tuple[Span, ...] = ()
     """The user's calls that led there within the frame, the innermost first: of functions that it inlines."""
 

@@ -1,6 +1,7 @@
 """Findings about recompilations: guarded values that changed, and the limit on recompilations.
 
-One finding is made for each property of a value that changed, however often it did.
+One finding is made for each property of a value that changed, however often it did. A recompilation belongs
+to one of them, so that their counts add up to the number of recompilations.
 """
 
 from __future__ import annotations
@@ -32,16 +33,24 @@ from .model import Finding, Report
 from .sizes import condition_behind, specialization_behind
 from .source_locator import Place, Places
 
-_ONE_KIND = {advice.SPECIALIZED: "TENSOR_MATCH", "TRUE_MATCH": "BOOL_MATCH", "FALSE_MATCH": "BOOL_MATCH"}
-"""Kinds of guards on one property of a value, by which of its values was met first."""
+_TENSOR_CHECKS = (
+    "device", "autograd", "dispatch keys", "dtype", "requires_grad", "rank", "size", "stride"
+)  # fmt: skip
+"""The properties of a tensor in the order in which ``TensorCheck`` checks them (``guards.cpp``)."""
+_UNKNOWN = GuardFailure("", "", "", "")
 
 
 @dataclass(slots=True)
 class _Group:
-    """The recompilations that one property of one guarded value caused, by compile id."""
+    """The recompilations that one property of one guarded value caused, by compile id.
+
+    ``others`` are what else failed before them, by property.
+    """
 
     place: Place
     failures: dict[str, GuardFailure] = field(default_factory=dict)
+    others: dict[tuple[object, ...], GuardFailure] = field(default_factory=dict)
+    reasons: dict[str, None] = field(default_factory=dict)
 
 
 def late_compilation_verdict(report: Report) -> str:
@@ -68,10 +77,12 @@ class Recompilations:
         self._conditions: dict[str, list[ShapeGuard]] = defaultdict(list)
         self._constants: dict[str, list[Specialization]] = defaultdict(list)
         self._late: dict[str, LateCompilation] = {}
+        self._codes: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
         self._completed: dict[tuple[str, tuple[GuardFailure, ...]], Sequence[GuardFailure]] = {}
         for fact in facts:
             if isinstance(fact, GuardInstalled):
                 self.guards[fact.compile_id].append(fact)
+                self._codes[fact.compile_id, fact.source].add((fact.kind, fact.code))
             elif isinstance(fact, ShapeGuard):
                 self._conditions[fact.compile_id].append(fact)
             elif isinstance(fact, Specialization):
@@ -84,12 +95,14 @@ class Recompilations:
         groups: dict[tuple[object, ...], _Group] = {}
         for fact in self._facts:
             if isinstance(fact, Recompile) and fact.compile_id not in self._late:
+                cause = self.cause(fact.failures, fact.compile_id)
+                place = self._place(fact.compile_id, cause)
+                group = groups.setdefault((place.span, messages.cause_of(cause)), _Group(place))
+                group.failures[fact.compile_id] = cause
                 for failure in self.completed(fact.failures, fact.compile_id):
-                    place = self._place(fact.compile_id, failure)
-                    subject = messages.cause_of(failure)
-                    kind = _ONE_KIND.get(failure.kind, failure.kind)
-                    key = (place.span, subject, kind, failure.changed, failure.dimension)
-                    groups.setdefault(key, _Group(place)).failures[fact.compile_id] = failure
+                    group.reasons[failure.reason] = None
+                    if (other := messages.cause_of(failure)) != messages.cause_of(cause):
+                        group.others[fact.compile_id, other] = failure
         for group in groups.values():
             failures = list(group.failures.values())
             finding = Finding(
@@ -98,9 +111,10 @@ class Recompilations:
                 "information",
                 messages.recompile_message(failures),
                 group.place.span,
+                messages.other_failures([*group.others.values()]),
                 hints=advice.recompile_hints(failures[0]),
                 stack=group.place.calls,
-                text="\n".join(dict.fromkeys(failure.reason for failure in failures)),
+                text="\n".join(group.reasons),
             )
             yield FindingBuilder(finding, set(group.failures))
 
@@ -108,11 +122,10 @@ class Recompilations:
         """Build a finding, at the call, for each call and cause of compilations after the warm-up."""
         groups: dict[tuple[Span | None, str, object], dict[str, GuardFailure | None]] = {}
         for fact in self._late.values():
-            # Compilations that were made later come last, and are more like this call.
-            failure = next(reversed(self.completed(fact.failures, fact.compile_id)), None)
+            failure = self.cause(fact.failures, fact.compile_id) if fact.failures else None
             span = self._places.own_span(self._places.calling_stack(fact.compile_id))
             function = self._places.functions[fact.compile_id].name
-            cause = (failure.source, failure.kind, failure.changed, failure.dimension) if failure else ""
+            cause = messages.cause_of(failure) if failure else ""
             groups.setdefault((span, function, cause), {})[fact.compile_id] = failure
         for (_, function, _), group in groups.items():
             first, failures = next(iter(group)), [failure for failure in group.values() if failure]
@@ -132,19 +145,53 @@ class Recompilations:
             )
 
     def causes(self, limit: RecompileLimit) -> list[GuardFailure]:
-        """List why a frame was compiled so often: the new cause of each of its recompilations."""
+        """List why a frame was compiled so often: the cause of each of its recompilations."""
         frame = frame_of(limit.compile_id)
-        again = [
-            fact for fact in self._facts if isinstance(fact, Recompile) and frame_of(fact.compile_id) == frame
+        again = (fact for fact in self._facts if isinstance(fact, Recompile))
+        return [
+            self.cause(fact.failures, fact.compile_id) for fact in again if frame_of(fact.compile_id) == frame
         ]
-        reasons = [(fact.failures, fact.compile_id) for fact in again]
-        reasons.append((limit.failures, limit.compile_id))
-        return [self.completed(*item)[-1] for item in reasons if item[0]]
+
+    def cause(self, failures: tuple[GuardFailure, ...], compile_id: str) -> GuardFailure:
+        """Choose the failed guard that tells why a frame was compiled again.
+
+        That is one on a value that no earlier compilation is for. If there is none, it is only their
+        combination that is new, and the newest compilation counts.
+        """
+        all_failures = self.completed(failures, compile_id)
+        newest: dict[tuple[object, ...], GuardFailure] = {}
+        for failure in reversed(all_failures):
+            newest.setdefault(messages.cause_of(failure), failure)
+        for failure in newest.values():
+            if not any(self._holds(failure, other, compile_id) for other in all_failures):
+                return failure
+        return next(iter(newest.values()), _UNKNOWN)
+
+    def _holds(self, failure: GuardFailure, other: GuardFailure, compile_id: str) -> bool:
+        """Tell whether the compilation that ``other`` failed in is for the value that ``failure`` is about.
+
+        It is if it checks the value before what failed, or if what it asks of it is asked again.
+        """
+        if (other.source or other.kind) != (failure.source or failure.kind):
+            asked = self._asked(other.compile_id, failure)
+            return bool(asked) and asked <= self._asked(compile_id, failure)
+        return {failure.changed, other.changed} <= {*_TENSOR_CHECKS} and _step(failure) < _step(other)
+
+    def _asked(self, compile_id: str, failure: GuardFailure) -> set[tuple[str, str]]:
+        """Return the guards of a compilation on the value of a failed one, those on its sizes among them."""
+        ambient, source = self._codes[compile_id, ""], failure.source
+        if not source:
+            kind = "LAMBDA_GUARD" if failure.kind == advice.RELATION else failure.kind
+            return {guard for guard in ambient if guard[0] == kind}
+        own = self._codes[compile_id, source] | {guard for guard in ambient if source in guard[1]}
+        if any(kind == "TENSOR_MATCH" for kind, _ in own):
+            own = {guard for guard in own if guard[0] != "TYPE_MATCH"}  # which torch leaves out at times
+        return own
 
     def completed(self, failures: tuple[GuardFailure, ...], compile_id: str) -> Sequence[GuardFailure]:
         """Complete the failed guards that led to a compilation from the installed guards.
 
-        Every earlier compilation has a failure: the last one has the new cause.
+        Every earlier compilation has a failure, the newest one the last.
         """
         key = (compile_id, failures)
         if key not in self._completed:
@@ -179,3 +226,8 @@ class Recompilations:
     def _guard_stack(self, failure: GuardFailure) -> Stack:
         guards = (guard for guard in self.guards[failure.compile_id] if guard.source == failure.source)
         return next((guard.stack for guard in guards if guard.stack), ()) if failure.source else ()
+
+
+def _step(failure: GuardFailure) -> tuple[int, int]:
+    """Return the place of a tensor's property in the order in which they are checked."""
+    return _TENSOR_CHECKS.index(failure.changed), failure.dimension or 0

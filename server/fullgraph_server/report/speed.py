@@ -113,9 +113,9 @@ def compilations(
 ) -> tuple[Compilation, ...]:
     """List all compilations of frames, in their order."""
     reasons = {
-        fact.compile_id: messages.change(recompilations.completed(fact.failures, fact.compile_id)[-1:])
+        fact.compile_id: messages.change([recompilations.cause(fact.failures, fact.compile_id)])
         for fact in facts
-        if isinstance(fact, Recompile) and fact.failures
+        if isinstance(fact, Recompile)
     }
     seconds = {fact.compile_id: fact.seconds for fact in facts if isinstance(fact, FrameCompiled)}
     steps: dict[str, CompilePhase] = {}

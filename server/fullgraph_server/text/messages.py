@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fullgraph_compiler.facts import GuardFailure
 
-from .advice import recompile_hints
+from .advice import SPECIALIZED, recompile_hints
 from .markdown import code_span, filled
 from .size_expressions import written_relation
 from .source_names import written_name
@@ -19,6 +19,8 @@ _WHOLE = {
     "OBJECT_ALIASING": "`{name}` and `{other}` are no longer the same tensor",
 }
 """Sentences for guards that do not compare one value with another."""
+_ONE_KIND = {SPECIALIZED: "TENSOR_MATCH", "TRUE_MATCH": "BOOL_MATCH", "FALSE_MATCH": "BOOL_MATCH"}
+"""Kinds of guards on one property of a value, by which of its values was met first."""
 _LIMIT_HINT = (
     "Raise `torch._dynamo.config.{setting}` if this many versions of `{function}` are meant to exist."
 )
@@ -44,6 +46,12 @@ KIND_NAMES = {
 def counted(number: int, one: str, many: str = "") -> str:
     """Write a number with its noun; ``many`` is the noun's plural, if that is not ``one`` with an s."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def seen_in(kind: str, count: int) -> str:
+    """Write how often a finding was seen: ``3 compilations``."""
+    # A call that meets the limit is not compiled.
+    return counted(count, "call" if kind == "recompile-limit" else "compilation")
 
 
 def first_line(text: str) -> str:
@@ -104,38 +112,45 @@ def limit_message(setting: str, limit: int, function: str, fatal: bool) -> str:
     return f"{setting.replace('_', ' ')} of {limit} reached: {outcome}"
 
 
-def limit_explanation(failures: Sequence[GuardFailure]) -> str:
-    """List the guards that kept a function from settling on one compilation, the most frequent first."""
-    causes = by_cause(failures)
-    if len(causes) == 1:
-        return f"It was compiled again{_times(len(failures))} because {change(causes[0])}."
+def other_failures(failures: Sequence[GuardFailure]) -> str:
+    """Add to the cause of recompilations what else failed, in other compilations; empty if nothing did."""
+    changes = [change(cause) for cause in _by_cause(failures)[:_MOST_VALUES]]
+    return f"Other compilations did not fit either: {'; '.join(changes)}." if changes else ""
+
+
+def limit_explanation(again: Sequence[GuardFailure], last: Sequence[GuardFailure]) -> str:
+    """List the causes of a function's recompilations, the most frequent first, then that of the last call."""
+    causes = _by_cause(again)[:_MOST_VALUES]
     lines = [f"It was compiled again{_times(len(cause))} because {change(cause)}." for cause in causes]
-    return "\n".join(lines[:_MOST_VALUES])
+    if last:
+        lines.append(f"No compilation fits the call that hit the limit: {change(last)}.")
+    return "\n".join(lines)
 
 
 def limit_hints(failures: Sequence[GuardFailure], setting: str, function: str) -> tuple[str, ...]:
     """Advise on a function that is compiled too often, what helps most first."""
-    causes = by_cause(failures)
+    causes = _by_cause(failures)
     hints = _distinct([hint for cause in causes for hint in recompile_hints(cause[0])])
     if len(hints) > 1 and len(causes[0]) > 1:
         hints[0] = f"First, for {len(causes[0])} of {len(failures)} recompilations: {hints[0]}"
     return (*hints, filled(_LIMIT_HINT, setting=setting, function=function))
 
 
-def by_cause(failures: Sequence[GuardFailure]) -> list[list[GuardFailure]]:
+def _by_cause(failures: Sequence[GuardFailure]) -> list[list[GuardFailure]]:
     """Group failures by the property of a guarded value, the most frequent first."""
     causes: dict[tuple[object, ...], list[GuardFailure]] = {}
     for failure in failures:
-        key = (cause_of(failure), failure.kind, failure.changed, failure.dimension)
-        causes.setdefault(key, []).append(failure)
+        causes.setdefault(cause_of(failure), []).append(failure)
     return sorted(causes.values(), key=len, reverse=True)
 
 
-def cause_of(failure: GuardFailure) -> str:
-    """Return the guarded value or the kind of a failure; reasons differ each time for a changed backend."""
+def cause_of(failure: GuardFailure) -> tuple[object, ...]:
+    """Return the property of a guarded value that failed: equal for all its changes."""
+    kind = _ONE_KIND.get(failure.kind, failure.kind)
     if failure.kind in _WHOLE and not failure.source:
-        return failure.kind
-    return failure.source or failure.reason.removesuffix(failure.expected)
+        return (kind,)  # reasons differ each time, for a changed backend
+    value = failure.source or failure.reason.removesuffix(failure.expected)
+    return (value, kind, failure.changed, failure.dimension)
 
 
 def _times(number: int) -> str:

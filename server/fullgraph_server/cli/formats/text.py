@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ...report.model import Finding, Report
 from ...text import devices
-from ...text.messages import KIND_NAMES, counted
+from ...text.messages import KIND_NAMES, counted, seen_in
 from ...text.visible import visible
 from ...workspace.positions import Span
 from ...workspace.source import SourceFile
@@ -89,7 +89,7 @@ def summary(report: Report) -> str:
             continue  # a note is no problem
         if finding.kind == "nothing-compiled" and finding.of_run:
             continue  # what follows says so
-        counts[finding.kind] += finding.count if finding.kind == "late-compile" else 1
+        counts[finding.kind] += finding.times
     parts = [counted(counts[kind], *names) for kind, names in KIND_NAMES.items() if counts[kind]]
     graphs = sum(frame.graphs for frame in report.frames)
     if report.frames:
@@ -142,7 +142,8 @@ def _underline(source: SourceFile, span: Span, row: int) -> str:
 
 def _label(finding: Finding) -> str:
     kind = finding.kind.replace("-", " ") if finding.code != finding.kind else ""
-    times = f"in {finding.count} compilations" if finding.count > 1 and finding.kind != "recompile" else ""
+    times = f"in {seen_in(finding.kind, finding.count)}"
+    times = times if finding.count > 1 and finding.kind != "recompile" else ""
     return " ".join(part for part in (kind, times) if part)
 
 

@@ -1,0 +1,122 @@
+"""One recompilation has one cause: that which tells why no earlier compilation fits."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from fullgraph_compiler.facts import FrameStarted, GuardFailure, GuardInstalled, Recompile, StackFrame
+from fullgraph_server.cli.formats.text import summary
+from fullgraph_server.report.fold import fold
+from fullgraph_server.report.model import Report
+from fullgraph_server.workspace.source import SourceFile
+from fullgraph_server.workspace.workspace import Workspace
+
+FILE = "/w/step.py"
+TEXT = "def step(x, flag, mode):\n    return x\n"
+WORKSPACE = Workspace(Path("/w"), {FILE: SourceFile(FILE, TEXT)}.get)
+X, FLAG, MODE = "L['x']", "L['flag']", "L['mode']"
+Call = tuple[str, int, bool, str]
+"""A call: the data type and size of ``x``, then ``flag`` and ``mode``."""
+
+
+def guards(compile_id: str, call: Call) -> list[GuardInstalled]:
+    dtype, size, flag, mode = call
+    kind = "TRUE_MATCH" if flag else "FALSE_MATCH"
+    return [
+        GuardInstalled(compile_id, X, "TENSOR_MATCH", "", f"check_tensor({X}, {dtype}, size=[{size}])", ()),
+        GuardInstalled(compile_id, FLAG, kind, str(flag), f"{FLAG} == {flag}", ()),
+        GuardInstalled(compile_id, MODE, "EQUALS_MATCH", mode, f"{MODE} == {mode!r}", ()),
+    ]
+
+
+def failure(compile_id: str, old: Call, new: Call, order: str) -> GuardFailure:
+    """The first guard of a compilation that fails, checked in an order such as ``xfm``."""
+    for letter in order:
+        if letter == "x" and old[0] != new[0]:
+            reason = f"tensor 'x' dtype mismatch. expected {old[0]}, actual {new[0]}"
+            return GuardFailure(compile_id, X, "TENSOR_MATCH", reason, old[0], new[0], changed="dtype")
+        if letter == "x" and old[1] != new[1]:
+            sizes = (str(old[1]), str(new[1]))
+            reason = "tensor 'x' size mismatch at index 0. expected {}, actual {}".format(*sizes)
+            return GuardFailure(compile_id, X, "TENSOR_MATCH", reason, *sizes, 0, (), "size")
+        if letter == "f" and old[2] != new[2]:
+            kind = "TRUE_MATCH" if old[2] else "FALSE_MATCH"
+            return GuardFailure(compile_id, FLAG, kind, f"flag == {old[2]}", str(old[2]))
+        if letter == "m" and old[3] != new[3]:
+            return GuardFailure(compile_id, MODE, "EQUALS_MATCH", f"mode == {old[3]!r}", old[3])
+    raise AssertionError("this compilation fits")
+
+
+def compiled(*calls: Call, order: str = "fxm") -> Report:
+    """The report of a function that is compiled for each call."""
+    facts: list[object] = []
+    for number, call in enumerate(calls):
+        compile_id = f"0/{number}"
+        facts += [FrameStarted(compile_id, "step", FILE, 1, (StackFrame(FILE, 3, "<module>"),))]
+        failures = [failure(f"0/{old}", calls[old], call, order) for old in reversed(range(number))]
+        facts += [Recompile(compile_id, tuple(failures))] if failures else []
+        facts += guards(compile_id, call)
+    return fold("step.py", 1, "2.13.0", facts, WORKSPACE)  # type: ignore[arg-type]
+
+
+def last(report: Report) -> tuple[str, str]:
+    """The cause of the newest compilation, and what is added to it."""
+    newest = report.compilations[-1].compile_id
+    (finding,) = (item for item in report.findings if newest in item.compile_ids)
+    assert finding.message.endswith(report.compilations[-1].reason) or finding.count > 1
+    return finding.message, finding.explanation
+
+
+@pytest.mark.parametrize("order", ["fxm", "xfm"])
+def test_the_cause_is_the_value_that_no_compilation_is_for(order: str) -> None:
+    first, second, third = ("f32", 4, True, "a"), ("f32", 4, False, "a"), ("f32", 2, True, "a")
+    message, explanation = last(compiled(first, second, third, order=order))
+    assert message == "recompiled: size of `x` at dimension 0 was 4, is now 2"
+    other = "Other compilations did not fit either: `flag` was False, is now True."
+    assert explanation == (other if order == "fxm" else "")
+
+
+def test_it_may_have_failed_in_an_older_compilation() -> None:
+    calls: list[Call] = [("f32", 4, True, "a"), ("f32", 4, False, "a"), ("f32", 4, True, "b")]
+    assert last(compiled(*calls))[0] == "recompiled: `mode` was a, is now b"
+
+
+def test_of_values_that_were_all_met_before_that_of_the_newest_compilation_counts() -> None:
+    met: list[Call] = [("f32", 4, True, "a"), ("f32", 4, False, "a"), ("f32", 4, True, "b")]
+    message, explanation = last(compiled(*met, ("f32", 4, False, "b")))
+    assert message == "recompiled 2 times: `flag` was True, then False"
+    assert explanation == "Other compilations did not fit either: `mode` was a, is now b."
+
+
+def test_a_tensor_is_checked_property_by_property() -> None:
+    calls: list[Call] = [("f32", 4, True, "a"), ("f64", 4, True, "a"), ("f32", 2, True, "a")]
+    message, explanation = last(compiled(*calls))
+    assert message == "recompiled: size of `x` at dimension 0 was 4, is now 2"
+    assert explanation == "Other compilations did not fit either: dtype of `x` was f64, is now f32."
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_counts_add_up_to_the_number_of_recompilations(seed: int) -> None:
+    chance = random.Random(seed)
+    every = [
+        (dtype, size, flag, mode)
+        for dtype in ("f32", "f64")
+        for size in (2, 3, 4)
+        for flag in (True, False)
+        for mode in "abc"
+    ]
+    calls = chance.sample(every, 9)
+    report = compiled(*calls, order="".join(chance.sample("xfm", 3)))
+    assert sum(item.count for item in report.findings) == report.frames[0].recompiles == 8
+    assert sum(bool(item.reason) for item in report.compilations) == 8
+    assert summary(report).startswith("8 recompilations in 1 function")
+
+
+def test_a_recompilation_without_a_reason_counts() -> None:
+    started = [FrameStarted(f"0/{number}", "step", FILE, 1) for number in range(2)]
+    report = fold("step.py", 1, "2.13.0", (*started, Recompile("0/1", ())), WORKSPACE)
+    (finding,) = report.findings
+    assert finding.message == "recompiled: none of the earlier compilations fits"
+    assert (finding.count, report.frames[0].recompiles, bool(report.compilations[1].reason)) == (1, 1, True)
