@@ -108,7 +108,7 @@ def test_it_reads_as_a_text(tmp_path: Path) -> None:
         "  [0/0] GB0025: Call to `torch._dynamo.graph_break()`",
     ]
     assert f"      {tmp_path / 'program.py'}:15 in skipped" in lines
-    assert "      nothing of this function is compiled" in lines
+    assert "      nothing of this frame is compiled" in lines
     lines = in_child(lambda: str(explain(functions(tmp_path)["broken"])(*inputs()))).splitlines()
     assert lines[:3] == ["Graphs: 2, with 4 operations", "  [0/0] sin, add", "  [1/0] matmul, cos"]
     assert any(line.startswith("  [1/0] TENSOR_MATCH L['y'] torch.float32, shape [3, 4]") for line in lines)

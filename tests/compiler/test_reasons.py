@@ -45,6 +45,16 @@ SENTENCES = {
     "x is y": Change("x", expected="y", kind="OBJECT_ALIASING"),
     "x is None": Change("x", expected="None"),
     "mode == 'train'": Change("mode", expected="'train'"),
+    "(type(x) is float and __math_isnan(x))": Change("x", expected="nan"),
+    "___tuple_iterator_len(items) == 2": Change("items", "number of items", "2"),
+    "_has_dynamo_dim_marking is present on runtime tensor but was absent at compile time": Change(
+        kind="DIMENSION_DYNAMIC_MARKING_GUARD"
+    ),
+    "a value is present on something": Change(),
+    "tensor 'x' dispatch key set mismatch. expected DispatchKeySet(CPU, AutogradCPU), "
+    "actual DispatchKeySet(CPU, AutogradCPU, FuncTorchBatched)": Change(
+        "x", "", "outside of `torch.func`", "inside of `torch.func`"
+    ),
     "something else": Change(),
 }
 

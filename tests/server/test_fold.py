@@ -273,11 +273,19 @@ def test_recompilations_of_one_dimension_are_one_finding_told_in_order() -> None
         ),
         (
             GuardFailure("0/0", "L['f']", "ID_MATCH", "___check_obj_id(L['f'], 7)"),
-            "recompiled: guard on `f` failed: ___check_obj_id(f, 7)",
+            "recompiled: a guard on `f` failed",
         ),
         (
-            GuardFailure("0/0", "", "", "GLOBAL_STATE changed: grad_mode"),
-            "recompiled: GLOBAL_STATE changed: grad_mode",
+            GuardFailure("0/0", "", "GLOBAL_STATE", "GLOBAL_STATE changed: grad_mode", changed="grad_mode"),
+            "recompiled: grad mode changed",
+        ),
+        (
+            GuardFailure("0/0", "L['f'].__closure__[1].scale", "EQUALS_MATCH", "", "2", "3"),
+            "recompiled: `scale` was 2, is now 3",
+        ),
+        (
+            GuardFailure("0/0", "", "LAMBDA_GUARD", "torch._C._is_x() is 7", "7"),
+            "recompiled: none of the earlier compilations fits",
         ),
         (GuardFailure("0/0", "", "", "self.n == 2", "2"), "recompiled: `self.n == 2` no longer holds"),
         (

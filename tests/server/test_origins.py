@@ -178,3 +178,7 @@ def test_a_file_that_is_gone_does_no_harm() -> None:
     found = origin_of(guard("L['self'].scale"), FORWARD, {FILE: None})
     assert found is not None
     assert (found.kind, found.span) == ("attribute", None)
+
+
+def test_a_variable_of_another_closure_is_not_the_parameter_of_the_same_name() -> None:
+    assert origin("L['rest'][0].__closure__[0].x") == ("closure variable", "")

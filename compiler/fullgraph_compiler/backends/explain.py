@@ -128,7 +128,7 @@ def _lines(output: ExplainOutput) -> Iterator[str]:
         yield f"  [{graph_break.compile_id}] {code}{graph_break.reason}"
         yield from (f"      {place(frame)}" for frame in graph_break.stack)
         if graph_break.skips_frame:
-            yield "      nothing of this function is compiled"
+            yield "      nothing of this frame is compiled"
     yield f"Guards: {len(output.out_guards)}"
     yield from dict.fromkeys(_guard_line(guard) for guard in output.out_guards)
     yield f"Compile time: {output.compile_seconds:.2f} s"

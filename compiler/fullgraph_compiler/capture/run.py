@@ -162,7 +162,9 @@ def _collect(
     last: list[Fact] = [*observers.modules.rest(), *observers.calls.without_graph(), *outcome.problems]
     # Errors of the compiler are reported already, with more details than the exception has.
     last += [
-        _described(error) for error in outcome.raised if type(error).__qualname__ not in observers.reported
+        replace(_described(error), failures=observers.listener.refused(error))
+        for error in outcome.raised
+        if type(error).__qualname__ not in observers.reported
     ]
     last.append(RunFinished(outcome.status, monotonic() - started, outcome.exit_code))
     for kernel in binaries.read_kernels(loaded):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -23,6 +24,9 @@ _BREAK_LOGGER = "torch._dynamo.symbolic_convert.__graph_breaks"  # graph_break_l
 _OF_INTERPRETER = re.compile(
     r"/(?:Python|Objects|Include|Modules)/|, in (?:_?Py|py|method_vec|vectorcall|wrap_)"
 )
+
+
+_REASON = re.compile(r"^(?=\d+/\d+: )", re.MULTILINE)
 
 
 class _KeptOn(logging.Logger):
@@ -120,6 +124,29 @@ def pending_guards(frame: FrameType | None) -> Iterable[Any]:
             return list(guards)
         frame = frame.f_back
     return ()
+
+
+def operator_of(exception: BaseException) -> str:
+    """Return the higher-order operator that an exception left; empty for none, and before 2.13.
+
+    ``add_hop_context`` (``variables/higher_order_ops.py``) leaves it in ``_hop_name``: 2.13 to 2.15.
+    """
+    return str(getattr(exception, "_hop_name", ""))
+
+
+def refused_reasons(error: BaseException) -> list[str]:
+    """Return why torch would have compiled again, one text for each compilation, if ``error`` says that.
+
+    ``get_and_maybe_log_recompilation_reasons`` (``guards.py``) raises a ``RecompileError`` with the lines
+    that it logs, in the place of the record: 2.11 to 2.15.
+    """
+    from torch._dynamo.exc import RecompileError
+
+    if not isinstance(error, RecompileError):
+        return []
+    _, _, reasons = str(error).partition("guard failure(s):\n")
+    lines = [line.removeprefix("- ") for line in textwrap.dedent(reasons).splitlines()]
+    return [part.strip() for part in _REASON.split("\n".join(lines)) if part.strip()]
 
 
 def user_frames(exception: BaseException) -> Iterable[Any]:

@@ -21,6 +21,8 @@ class FrameStarted:
     filename: str
     row: int
     stack: Stack = ()
+    resumes_at: int | None = None
+    """The row from which a resume function goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,8 @@ class GraphBreak:
 
     ``code`` is torch's graph-break id (``GB0059``) or empty. ``stack`` is empty if torch names no line within
     the frame. With ``skips_frame`` nothing of the frame is compiled, because Dynamo cannot resume it from
-    here (in a loop, ``with`` or ``try``).
+    here (in a loop, ``with`` or ``try``); with ``skips_rest`` it is compiled up to an earlier line, from
+    which Dynamo can resume it, and the rest is not.
     """
 
     compile_id: str
@@ -149,6 +152,7 @@ class GraphBreak:
     skips_frame: bool
     text: str
     """The whole message of torch."""
+    skips_rest: bool = False
 
 
 @dataclass(frozen=True, slots=True)

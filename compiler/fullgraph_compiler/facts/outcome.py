@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from .capture import GuardFailure
 from .stacks import Severity, Stack
 
 Status: TypeAlias = Literal[
@@ -117,12 +118,16 @@ class ModulesLoaded:
 
 @dataclass(frozen=True, slots=True)
 class ProgramRaised:
-    """An exception that the user's program raised itself, not the compiler."""
+    """An exception that the user's program raised itself, not the compiler.
+
+    ``failures`` are the guards that failed if it forbids recompilations.
+    """
 
     error: str
     message: str
     stack: Stack
     text: str
+    failures: tuple[GuardFailure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any
 
 from ..compat import graph_compat, kernel_compat, names_compat, trace_compat
-from ..facts import Fact, Stack, StackFrame, TargetProblem
+from ..facts import Fact, GuardFailure, Stack, StackFrame, TargetProblem
 from ..trace import KNOWN_RECORDS, Interpreter, from_metadata
 from ..trace.code import KERNEL_STACKS
 from ..trace.interpreter import PERFORMANCE_HINT
@@ -59,6 +59,10 @@ class TraceListener(logging.Handler):
                 self._send(self._interpreter.feed(parsed))
         except Exception as error:
             self._report(error)
+
+    def refused(self, error: BaseException) -> tuple[GuardFailure, ...]:
+        """Return the guards that failed where a recompilation is an error: ``error_on_recompile``."""
+        return self._interpreter.failures(trace_compat.refused_reasons(error))
 
     def finish(self) -> None:
         """Send the facts that were still waiting for further records."""
@@ -128,7 +132,8 @@ def _look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
     if exception is None:
         return {}
     fatal = trace_compat.stops_program(frame, exception)
-    return {"stack": _failure_stack(exception), "fatal": fatal}
+    operator = trace_compat.operator_of(exception)
+    return {"stack": _failure_stack(exception), "fatal": fatal, "operator": operator}
 
 
 def _calls(graph: Any) -> Stack:

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from ..facts import GuardInstalled, Stack
 from .guards import strip_locals
 from .reasons import Reason
+
+NUMBER: Final = "LAMBDA_GUARD"
+"""The kind of a guard on a dynamic number."""
 
 
 def guard_behind(reason: Reason, guards: Sequence[GuardInstalled]) -> GuardInstalled | None:
     """Find the guard whose code the reason quotes, else that on the tensor that it names."""
     same = (guard for guard in guards if reason.text in (guard.code, strip_locals(guard.code)))
     return next(same, None) or guard_on(reason.change.name, guards, kind="TENSOR_MATCH")
+
+
+def guarded_value(guard: GuardInstalled) -> str:
+    """Return the guarded expression; that of a guard on a dynamic number is in its code alone."""
+    number = guard.code.removesuffix(f" == {guard.expected}")
+    return number if guard.kind == NUMBER and number != guard.code else guard.source
 
 
 def guard_on(name: str, guards: Sequence[GuardInstalled], kind: str = "") -> GuardInstalled | None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..facts import GuardFailure, GuardInstalled
+from .causes import NUMBER, guarded_value
 from .guards import state_change
 from .record import frame_of
 
@@ -19,7 +20,17 @@ VALUES = ("EQUALS_MATCH", "CONSTANT_MATCH")
 TYPE = "type "
 """The prefix of the expected value of a guard on a type."""
 _LENGTH = "length "
-_SAYS_VALUE = (*VALUES, "NONE_MATCH", "TRUE_MATCH", "FALSE_MATCH", "BOOL_MATCH", "RANGE_ITERATOR_MATCH")
+_ANY = {"type int": "any int", "type float": "any float"}
+"""The values that a guard on a type lets through, where the guard before was on the value."""
+_SAYS_VALUE = (
+    *VALUES,
+    "NONE_MATCH",
+    "TRUE_MATCH",
+    "FALSE_MATCH",
+    "BOOL_MATCH",
+    "RANGE_ITERATOR_MATCH",
+    NUMBER,
+)
 
 
 def completed(
@@ -32,7 +43,7 @@ def completed(
         return replace(failure, expected=expected, actual=actual)
     if failure.actual or not failure.expected or not failure.source or failure.kind == "OBJECT_ALIASING":
         return failure
-    guards = [guard for guard in after if guard.source == failure.source]
+    guards = [guard for guard in after if guarded_value(guard) == failure.source]
     return replace(failure, actual=_actual(failure, guards))
 
 
@@ -56,6 +67,6 @@ def _actual(failure: GuardFailure, guards: Sequence[GuardInstalled]) -> str:
         return expected.get("LENGTH_CHECK", "").removeprefix(_LENGTH)
     values = (value for kind, value in expected.items() if kind in _SAYS_VALUE and value != failure.expected)
     value = next(values, "")
-    if not value and failure.kind in VALUES and expected.get("TYPE_MATCH") in ("type int", "type float"):
-        return f"any {expected['TYPE_MATCH'].removeprefix(TYPE)}"
+    if not value and failure.kind != "TYPE_MATCH":
+        value = _ANY.get(expected.get("TYPE_MATCH", ""), "")
     return value.removeprefix("is ") or ("" if failure.kind in VALUES else expected.get("TYPE_MATCH", ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..facts import FrameStarted, GraphBreak, GraphCaptured, GuardInstalled
+from ..facts import CompileFailure, FrameStarted, GraphBreak, GraphCaptured, GuardInstalled
 from .code import CodeReader
 from .graphs import parse_nodes
 from .record import TraceRecord
@@ -47,3 +47,19 @@ def read_graph(record: TraceRecord) -> GraphCaptured:
     """Decode the graph of a record."""
     text = record.payload
     return GraphCaptured(record.compile_id, tuple(parse_nodes(text)), text, record.seen.get("calls", ()))
+
+
+def as_break(failure: CompileFailure) -> GraphBreak:
+    """Make a graph break of a failure that Dynamo swallowed: the frame runs eagerly."""
+    return GraphBreak(
+        compile_id=failure.compile_id,
+        code=failure.code,
+        reason=failure.message,
+        explanation=failure.explanation,
+        hints=failure.hints,
+        context="",
+        url=failure.url,
+        stack=failure.stack,
+        skips_frame=True,
+        text=failure.text,
+    )

@@ -30,6 +30,9 @@ _TENSOR = re.compile(
     r"size=\[(?P<size>[^\[\]]*)\], stride=\[(?P<stride>[^\[\]]*)\]"
 )
 _DEVICES = ("CPU", "CUDA", "XPU", "MPS", "Meta", "HPU")
+_CELL = re.compile(r"(\.__closure__\[\d+\])\.\w+")
+_HINT = re.compile(r'\(HINT: guard on "(?P<name>\w+)"(?P<part>[^)]*)\)$')
+"""The name of a closure's variable, which torch writes behind a guard on its cell since 2.13."""
 _TYPE = re.compile(r"type=<class '([^']+)'>")
 _PLACE = re.compile(r"\s# (?P<file>[^#\s]+):(?P<row>\d+) in (?P<function>[^\s)]+)")
 EQUALS = re.compile(r"^(?P<source>.+?) (?P<operator>==|is not|is) (?P<value>.*)$", re.DOTALL)
@@ -50,7 +53,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One leaf of a guard tree. ``source`` is empty for ambient state and relations."""
+    """One leaf of a guard tree. ``source`` is empty for ambient state and relations.
+
+    A closure's variable has its name in the place of ``cell_contents``, where torch says it.
+    """
 
     source: str
     kind: str
@@ -76,15 +82,15 @@ def parse_tree(text: str) -> Iterator[Leaf]:
             continue
         code, place = split_place(detail)
         source = sources[depth - 1] if 0 < depth <= len(sources) else ""
-        yield Leaf(source, kind, code, _expected(code), place)
+        yield Leaf(_with_variable(source, detail), kind, code, _expected(code), place)
 
 
 def strip_locals(expression: str) -> str:
     """Shorten ``L['a'].size()[0]`` as torch does in a reason: ``a.size()[0]``.
 
-    Source: ``strip_local_scope`` in ``torch/_dynamo/guards.py``.
+    Source: ``strip_local_scope`` in ``torch/_dynamo/guards.py``. The variables of closures are cells there.
     """
-    return _LOCAL.sub(r"\1\2", expression)
+    return _CELL.sub(r"\1.cell_contents", _LOCAL.sub(r"\1\2", expression))
 
 
 def split_place(text: str) -> tuple[str, Place | None]:
@@ -157,6 +163,13 @@ def _nodes(text: str) -> Iterator[str]:
             node = f"{node}\n{line}"
     if node:
         yield node.rstrip()
+
+
+def _with_variable(source: str, guard: str) -> str:
+    """Return the source with the name of the closure's variable that it is, or is a part of."""
+    closure, cell, part = source.rpartition(".cell_contents")
+    hint = _HINT.search(guard.rstrip()) if cell else None
+    return f"{closure}.{hint['name']}{part}" if hint and hint["part"].startswith(part) else source
 
 
 def _end_of_source(text: str) -> str:

@@ -37,18 +37,26 @@ from ..facts import (
     StackFrame,
     TensorsNamed,
 )
-from .causes import guard_behind, guard_on, stack_around
+from .causes import guard_behind, guard_on, guarded_value, stack_around
 from .code import CODE_RECORDS, CodeReader
-from .compilation import Compilation, graph_of, read_graph
+from .compilation import Compilation, as_break, graph_of, read_graph
 from .decoding import read_json
 from .graphs import collectives, outline, parse_collectives
 from .guards import Place, parse_tree
-from .messages import Source, first_line, no_source, parse_frames, parse_message, parse_user_stack
+from .messages import (
+    Source,
+    error_message,
+    no_source,
+    parse_frames,
+    parse_message,
+    parse_user_stack,
+    skips_rest,
+)
 from .phases import PHASE, PhaseReader
 from .reasons import Reason, parse_reasons
 from .record import TraceRecord, frame_number, frame_of, later_id
 from .shapes import SHAPE_RECORDS, ShapeReader
-from .stacks import join_stacks, original_function
+from .stacks import join_stacks, original_function, resumed_row
 
 _RECOMPILE_LIMIT_CODE = "GB0039"
 """torch's id of "Dynamo recompile limit exceeded", in every supported version."""
@@ -64,6 +72,8 @@ _MOST_READ = 16
 """The limit on compilations whose decoded guards are kept; others are decoded again when needed."""
 _WAITS = "wait_tensor"
 """The operation that follows each collective in a graph."""
+_OF_BACKEND = "WON'T CONVERT "
+"""The beginning of a backend's failure that becomes a graph break, which has a record of its own."""
 _NOTHING_TO_COMPILE = "SkipFrame"
 """The error with which Dynamo skips a frame without operations."""
 
@@ -129,6 +139,10 @@ class Interpreter:
             yield from compilation.code.finish(graph_of(compilation))
         yield from self._decide()
 
+    def failures(self, reasons: Iterable[str]) -> tuple[GuardFailure, ...]:
+        """Describe the guards behind torch's reasons, one for each compilation that does not fit."""
+        return tuple(self._failure(reason) for text in reasons for reason in parse_reasons(text))
+
     # -- records, in the order of a compilation ------------------------------------------------
 
     def _intern(self, body: Any) -> None:
@@ -137,7 +151,7 @@ class Interpreter:
 
     def _recompile_reasons(self, record: TraceRecord) -> Iterator[Fact]:
         # The next records show whether it is compiled again or stopped by the limit.
-        self._failures[record.compile_id] = tuple(self._failure(r) for r in parse_reasons(record.payload))
+        self._failures[record.compile_id] = self.failures([record.payload])
         yield from ()
 
     def _dynamo_start(self, record: TraceRecord) -> Iterator[Fact]:
@@ -150,7 +164,14 @@ class Interpreter:
             frame = replace(frame, filename=record.seen.get("filename") or _UNKNOWN)
         *stack, joined = join_stacks(record.seen.get("stack", frames[:-1]), (frame,))
         row = self._first_row(joined, resumes=joined.function != frame.function)
-        started = FrameStarted(record.compile_id, joined.function, joined.filename, row, tuple(stack))
+        started = FrameStarted(
+            record.compile_id,
+            joined.function,
+            joined.filename,
+            row,
+            tuple(stack),
+            resumed_row(frame.function),
+        )
         code, shapes = CodeReader(self._source), ShapeReader(self._joined_stack)
         compilation = Compilation(started, frame.function, code, shapes)
         self._compilations[record.compile_id] = compilation
@@ -164,13 +185,15 @@ class Interpreter:
         yield started
 
     def _graph_break(self, record: TraceRecord) -> Iterator[Fact]:
+        if record.payload.startswith(_OF_BACKEND):
+            return
         message = parse_message(record.payload)
         compilation = self._compilations.get(record.compile_id)
         undecided = self._undecided
         if undecided and undecided.compile_id == record.compile_id:
             # This record has only the frame: the message is that of the error before it.
             self._undecided = None
-            yield _as_break(undecided)
+            yield as_break(undecided)
             return
         yield from self._decide()
         stack = self._full_stack(record, parse_user_stack(record.payload, self._source))
@@ -178,13 +201,14 @@ class Interpreter:
             compile_id=record.compile_id,
             code=message.code,
             reason=message.reason,
-            explanation=message.explanation,
+            explanation=message.whole_explanation,
             hints=message.hints,
             context=message.context,
             url=message.url,
             stack=stack,
             skips_frame=False,
             text=record.payload.split("\nTraceback (most recent call last):")[0].strip(),
+            skips_rest=skips_rest(record.payload),
         )
         if compilation is None:
             yield graph_break
@@ -264,7 +288,7 @@ class Interpreter:
         wanted = compilation.wanted_guards - compilation.yielded_guards
         if wanted and compilation.guards:
             compilation.yielded_guards |= wanted
-            yield from (guard for guard in self._guards_of(compilation) if guard.source in wanted)
+            yield from (guard for guard in self._guards_of(compilation) if guarded_value(guard) in wanted)
 
     def _guards_of(self, compilation: Compilation | None) -> list[GuardInstalled]:
         """Return the installed guards. Those of a log are decoded again if they were not needed for long."""
@@ -339,6 +363,10 @@ class Interpreter:
         if compilation is None:
             return
         error = compilation.error
+        if error and error.seen.get("operator"):
+            message = replace(message, operator=error.seen["operator"])
+        elif not (message.code or message.whole):
+            message = error_message(kind, reason, error.payload if error else "")
         if kind in _SOFT and compilation.broke:
             started = compilation.started
             yield FrameSkipped(
@@ -349,10 +377,10 @@ class Interpreter:
             compile_id=record.compile_id,
             phase="backend" if kind == "BackendCompilerFailed" else "capture",
             error=kind,
-            message=message.reason if message.code else first_line(reason),
+            message=message.reason,
             stack=self._failure_stack(record, error, compilation),
             code=message.code,
-            explanation=message.explanation,
+            explanation=message.whole_explanation,
             hints=message.hints,
             url=message.url,
             text=reason.strip(),
@@ -404,7 +432,7 @@ class Interpreter:
     def _decide(self) -> Iterator[Fact]:
         failure, self._undecided = self._undecided, None
         if failure:
-            yield failure if self._undecided_is_fatal else _as_break(failure)
+            yield failure if self._undecided_is_fatal else as_break(failure)
 
     # -- guards that failed ----------------------------------------------------------------------
 
@@ -479,22 +507,6 @@ class Interpreter:
 
     def _of_same_frame(self, compile_id: str) -> list[Compilation]:
         return [*self._frames[frame_of(compile_id)].values()]
-
-
-def _as_break(failure: CompileFailure) -> GraphBreak:
-    """Make a graph break of a failure that Dynamo swallowed: the frame runs eagerly."""
-    return GraphBreak(
-        compile_id=failure.compile_id,
-        code=failure.code,
-        reason=failure.message,
-        explanation=failure.explanation,
-        hints=failure.hints,
-        context="",
-        url=failure.url,
-        stack=failure.stack,
-        skips_frame=True,
-        text=failure.text,
-    )
 
 
 _HANDLERS: Final[dict[str, Any]] = {

@@ -9,25 +9,30 @@ The message is made by ``format_graph_break_message`` and ``unimplemented`` in
       Developer debug context: ...
      For more details about this graph break, please visit: <url>/gbNNNN.html
 
-The labels have been the same since torch 2.8. Where one break led to another, the message of the
-second follows the first's behind a line of asterisks: the first is the cause.
+The labels have been the same since torch 2.8. A break in a higher-order operator has the operator's name
+under a label of its own. Where one break led to another, the message of the second follows the first's
+behind a line of asterisks: the first is the cause.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ..facts import Stack, StackFrame
 
 _URL = re.compile(r"^https?://\S*/(gb\d+)\.html$")
-_LABEL = re.compile(r"^\s*(Explanation|Hint|Developer debug context): ?")
+_LABEL = re.compile(r"^\s*(Explanation|Hint|Developer debug context|Higher Order Operator): ?")
 _MORE = re.compile(r"^\s*For more details about this graph break")
 _INTRODUCTION = re.compile(r"^(Graph break in user code at .*|Graph Break Reason: .*:)$")
 """The lines before the reason: the place, and how Dynamo goes on."""
+_UNCAPTURED = "This higher order operator doesn't work unless it is captured completely"
+"""The line before what stopped an operator that cannot run eagerly."""
+_UP_TO = "Compiling up to the previous resumable state, then skipping the rest of the function."
 _SEE = re.compile(r"^For more information about this error, see: (https?://\S+)$", re.MULTILINE)
 """The line in which a ``UserError`` names its page of the documentation."""
 _ANOTHER = re.compile(r"^\*\*\* While handling this graph break")
@@ -35,6 +40,18 @@ _FRAME = re.compile(r'^\s*File "(?P<file>.+)", line (?P<row>\d+), in (?P<functio
 _USER_CODE = re.compile(
     r"^(from user code:|User code traceback:|User stack trace:|The graph break occurred in)"
 )
+_ENDS_ERROR = re.compile(rf"{_USER_CODE.pattern}|^(User stack:|Set TORCHDYNAMO_VERBOSE=1 )")
+_OF_DYNAMO = re.compile(r"[/\\]torch[/\\](?:_dynamo|_guards)\b")
+_UNEXPECTED = (
+    "AssertionError",
+    "AttributeError",
+    "KeyError",
+    "NotImplementedError",
+    "TypeError",
+)
+"""Errors that Dynamo's code raises where it is wrong itself; others can be meant for the program."""
+_BUG = "This is a bug of torch, not of the program."
+_REPORT = "Report it: https://github.com/pytorch/pytorch/issues"
 _CARETS = re.compile(r"^\s*([~^]+)\s*$")
 """Python's marks below a line: ``~~^~~``."""
 _TRACEBACK = "Traceback (most recent call last):"
@@ -51,7 +68,11 @@ def no_source(_filename: str, _row: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A graph break in torch's words. ``code`` is ``GB0059`` or empty."""
+    """A graph break in torch's words. ``code`` is ``GB0059`` or empty.
+
+    ``operator`` is the higher-order operator that it is in, such as ``torch.cond``, and ``whole`` says that
+    all of that must be captured. ``led_to`` is the break that followed from it.
+    """
 
     reason: str
     explanation: str = ""
@@ -59,52 +80,92 @@ class Message:
     context: str = ""
     code: str = ""
     url: str = ""
+    operator: str = ""
+    whole: bool = False
+    led_to: Message | None = None
+
+    @property
+    def whole_explanation(self) -> str:
+        """The explanation, after the operator, and before that of the break that followed."""
+        parts = []
+        if self.operator or self.whole:
+            operator = (
+                f"the higher-order operator `{self.operator}`" if self.operator else "a higher-order operator"
+            )
+            demand = ", which must be captured whole" if self.whole else ""
+            parts.append(f"Inside of {operator}{demand}.")
+        if self.explanation:
+            parts.append(self.explanation)
+        if self.led_to:
+            name = ", ".join(part for part in (self.led_to.code, self.led_to.reason) if part)
+            parts.append(f"This leads to another break, {name}: {self.led_to.whole_explanation}")
+        return "\n".join(parts)
 
 
 def parse_message(text: str) -> Message:
     """Read the first graph-break message in ``text``; text without labels is the reason."""
-    reason = explanation = context = ""
+    message, page = _read(iter(text.splitlines())), _SEE.search(text)
+    return replace(message, url=page.group(1)) if page and not message.url else message
+
+
+def _read(lines: Iterator[str]) -> Message:
+    """Read a message, and those of the breaks that it led to; none of a traceback."""
+    reason = ""
+    values: dict[str, str] = {}
     hints: list[str] = []
     part: list[str] = []
     label = ""
+    ended = whole = False
     url: re.Match[str] | None = None
+    led_to: Message | None = None
 
     def close() -> None:
-        nonlocal explanation, context
         value = _unwrap(part)
-        if label == "Explanation":
-            explanation = value
-        elif label == "Hint":
+        if label == "Hint":
             hints.append(value)
-        elif label == "Developer debug context":
-            context = value
+        else:
+            values[label] = value
         part.clear()
 
-    for line in text.splitlines():
+    for line in lines:
         found = _LABEL.match(line)
+        if line.startswith(_TRACEBACK) or _USER_CODE.match(line):
+            break
+        if _ANOTHER.match(line):
+            led_to = _read(lines)
+            break
+        if ended:
+            continue
         if found:
             close()
             label = found.group(1)
             part.append(line[found.end() :])
         elif _MORE.match(line):
             url = _URL.match(line.rstrip().rpartition(" ")[2])
-            break
-        elif _ANOTHER.match(line) or line.startswith(_TRACEBACK) or _USER_CODE.match(line):
-            break
+            ended = True
         elif label:
             part.append(line)
+        elif line.startswith(_UNCAPTURED):
+            whole = True
         elif not reason and line.strip() and not _INTRODUCTION.match(line):
             reason = line.strip().removeprefix("Graph Break Reason: ")
     close()
-    page = _SEE.search(text)
     return Message(
         reason=reason,
-        explanation=explanation,
+        explanation=values.get("Explanation", ""),
         hints=tuple(hints),
-        context=context,
+        context=values.get("Developer debug context", ""),
         code=url.group(1).upper() if url else "",
-        url=url.group(0) if url else page.group(1) if page else "",
+        url=url.group(0) if url else "",
+        operator=values.get("Higher Order Operator", ""),
+        whole=whole,
+        led_to=led_to,
     )
+
+
+def skips_rest(text: str) -> bool:
+    """Whether a graph break lets a function be compiled up to an earlier line only."""
+    return _UP_TO in text.partition("Graph break encountered:")[0]
 
 
 def first_line(text: str) -> str:
@@ -114,6 +175,22 @@ def first_line(text: str) -> str:
     if len(lines) > 1 and lines[0].endswith("raised:"):
         return f"{lines[0]} {lines[1]}".removesuffix(":")
     return lines[0] if lines else ""
+
+
+def error_message(kind: str, text: str, trace: str) -> Message:
+    """Read an error of the compiler: its type, its message, and its traceback, empty if that is not known."""
+    said = list(itertools.takewhile(lambda line: not _ENDS_ERROR.match(line), text.strip().splitlines()))
+    reason = first_line(text)
+    more = "" if kind == "BackendCompilerFailed" else "\n".join(map(str.rstrip, said[1:])).strip()
+    if kind not in _UNEXPECTED or not _raised_in_dynamo(trace):
+        return Message(reason, more)
+    return Message(reason, "\n".join(part for part in (more, _BUG) if part), (_REPORT,))
+
+
+def _raised_in_dynamo(trace: str) -> bool:
+    frames = list(map(_FRAME.match, trace.partition("\nfrom user code:")[0].splitlines()))
+    last = next(filter(None, reversed(frames)), None)
+    return last is not None and _OF_DYNAMO.search(last["file"]) is not None
 
 
 def parse_user_stack(text: str, source: Source = no_source) -> Stack:

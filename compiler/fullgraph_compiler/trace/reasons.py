@@ -108,11 +108,17 @@ def _compared_tensor(text: str) -> Change | None:
 def _compared_keys(expected: str, actual: str) -> tuple[str, str, str]:
     """Compare two dispatch key sets: return what differs (device, autograd, or keys), and both values.
 
+    What differs inside of a transform such as ``torch.func.vmap`` is the tensor itself.
+
     The keys are those of ``c10/core/DispatchKey.h``.
     """
     devices = [device_of(keys) for keys in (expected, actual)]
     if devices[0] != devices[1]:
         return "device", devices[0], devices[1]
+    inside = ["FuncTorch" in keys for keys in (expected, actual)]
+    if inside[0] != inside[1]:
+        before, after = ("inside of `torch.func`" if each else "outside of `torch.func`" for each in inside)
+        return "", before, after
     if _AUTOGRAD.sub("", expected) == _AUTOGRAD.sub("", actual):
         switches = ["on" if "Autograd" in keys else "off" for keys in (expected, actual)]
         return "autograd", switches[0], switches[1]
@@ -232,8 +238,27 @@ def _member(match: re.Match[str]) -> Change:
     return Change(name.strip(), expected=expected, actual=actual)
 
 
+# Since 2.13; the sentence does not say of which tensor.
+@_reads(re.compile(r"^_(?:has_)?dynamo_\w+ (?:is|should be) "))
+def _marking(_: re.Match[str]) -> Change:
+    return Change(kind="DIMENSION_DYNAMIC_MARKING_GUARD")
+
+
+# EQUALS_MATCH of a value that does not equal itself.
+@_reads(re.compile(r"^\(type\((?P<name>.+)\) is (?:float|complex) and __\w+_isnan\((?P=name)\)\)$"))
+def _nan(match: re.Match[str]) -> Change:
+    return Change(match["name"].strip(), expected="nan")
+
+
+@_reads(re.compile(r"^___(?:tuple_iterator|count_iterator)_len\((?P<name>.+)\) == (?P<expected>\d+)$"))
+def _items_left(match: re.Match[str]) -> Change:
+    return Change(match["name"].strip(), "number of items", match["expected"])
+
+
 @_reads(EQUALS)
 def _equal(match: re.Match[str]) -> Change:
     value = match["value"].strip()
+    if match["operator"] == "is" and " " in value:  # a sentence
+        return Change()
     is_alias = match["operator"] == "is" and value not in ("None", "True", "False")
     return Change(match["source"].strip(), expected=value, kind="OBJECT_ALIASING" if is_alias else "")

@@ -21,6 +21,11 @@ def original_function(name: str) -> str:
     return name[start:end]
 
 
+def resumed_row(name: str) -> int | None:
+    """Return the row from which a resume function goes on; ``None`` for any other function."""
+    return None if original_function(name) == name else int(name.rpartition(_AT)[2])
+
+
 def join_stacks(outer: Stack, inner: Stack) -> Stack:
     """Join the calls that led to a frame and those inside it.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from ..text.markdown import code_span
+from ..text.visible import without_addresses
 from .model import Finding
 
 
@@ -15,19 +15,23 @@ class FindingBuilder:
     finding: Finding
     compile_ids: set[str] = field(default_factory=set)
     eager: str = ""
-    """The function that runs eagerly because of it."""
+    """What runs eagerly because of it, as a clause."""
 
 
 def finished(builder: FindingBuilder) -> Finding:
     """Build the finding."""
     compile_ids = frozenset(builder.compile_ids)
-    finding = replace(builder.finding, count=max(len(compile_ids), 1), compile_ids=compile_ids)
-    if builder.eager:
-        finding = replace(
-            finding,
-            message=f"{finding.message.rstrip('.')}; the whole of {code_span(builder.eager)} runs eagerly",
-        )
-    return finding
+    finding = builder.finding
+    message = f"{finding.message.rstrip('.')}; {builder.eager}" if builder.eager else finding.message
+    return replace(
+        finding,
+        message=without_addresses(message),
+        explanation=without_addresses(finding.explanation),
+        hints=tuple(map(without_addresses, finding.hints)),
+        text=without_addresses(finding.text),
+        count=max(len(compile_ids), 1),
+        compile_ids=compile_ids,
+    )
 
 
 def by_place(finding: Finding) -> tuple[str, int, int, str, str]:

@@ -40,6 +40,7 @@ from fullgraph_compiler.facts import (
 )
 
 from ..text import messages
+from ..text.advice import recompile_hints
 from ..text.markdown import torch_page
 from ..workspace.positions import Span
 from ..workspace.source import SourceFile
@@ -130,6 +131,7 @@ class _FindingFacts:
             for fact in facts
             if isinstance(fact, (GraphBreak, CompileFailure, RecompileLimit))
         }
+        self._skipped = {fact.compile_id for fact in _of_type(facts, FrameSkipped)}
         self._raised_at = {
             (frame.filename, frame.row)
             for fact in _of_type(facts, ProgramRaised)
@@ -211,7 +213,12 @@ class _FindingFacts:
         )
         function = self._places.functions.get(fact.compile_id)
         name = function.name if function else finding.stack[0].function if finding.stack else ""
-        return FindingBuilder(finding, {fact.compile_id}, eager=name if fact.skips_frame else "")
+        eager = ""
+        if fact.skips_frame and name:
+            eager = self._runs_eagerly(name, fact.compile_id)
+        elif fact.skips_rest and name and fact.compile_id not in self._skipped:
+            eager = messages.compiled_up_to(name)
+        return FindingBuilder(finding, {fact.compile_id}, eager=eager)
 
     def _compile_failure(self, fact: CompileFailure) -> FindingBuilder:
         message = messages.first_line(fact.message) or fact.error
@@ -252,11 +259,24 @@ class _FindingFacts:
             return None
         message = f"frame skipped: {messages.first_line(fact.reason)}"
         finding = self._finding("skipped-frame", "warning", message, (), fact.compile_id, text=fact.reason)
-        return FindingBuilder(finding, {fact.compile_id}, eager=fact.function)
+        return FindingBuilder(
+            finding, {fact.compile_id}, eager=self._runs_eagerly(fact.function, fact.compile_id)
+        )
+
+    def _runs_eagerly(self, function: str, compile_id: str) -> str:
+        return messages.runs_eagerly(function, resumed=self._places.resumes_at(compile_id) is not None)
 
     def _program_raised(self, fact: ProgramRaised) -> FindingBuilder:
-        message = ": ".join(part for part in (fact.error, messages.first_line(fact.message)) if part)
-        return FindingBuilder(self._finding("target-error", "error", message, fact.stack, "", text=fact.text))
+        said = messages.first_line(fact.message)
+        hints: tuple[str, ...] = ()
+        if failure := next(reversed(self._recompilations.completed(fact.failures, "")), None):
+            function = self._places.functions.get(failure.compile_id)
+            said = messages.refused_message(function.name if function else "", [failure])
+            hints = recompile_hints(failure)
+        message = ": ".join(part for part in (fact.error, said) if part)
+        return FindingBuilder(
+            self._finding("target-error", "error", message, fact.stack, "", hints=hints, text=fact.text)
+        )
 
     def _target_problem(self, fact: TargetProblem) -> FindingBuilder:
         finding = self._finding("target-error", fact.severity, fact.message, fact.stack, "", hints=fact.hints)

@@ -10,7 +10,7 @@ from fullgraph_compiler.facts import Fact, FrameSkipped, GraphBreak, GraphCaptur
 from fullgraph_compiler.trace import frame_of
 
 from ..text.markdown import code_span
-from ..text.messages import first_line
+from ..text.messages import first_line, runs_eagerly
 from ..text.source_names import compile_number
 from ..workspace.positions import Span
 from ..workspace.ranges import body_spans, statement_span
@@ -35,9 +35,9 @@ def graph_lines(facts: Sequence[Fact], places: Places, workspace: Workspace) -> 
                 statements.eager(frame, f"runs eagerly, since the graph breaks {place}: {why}")
     for compile_id, reason in _given_up(facts).items():
         if (function := places.functions.get(compile_id)) is not None:
-            statements.eager_body(
-                function, f"the whole of {code_span(function.name)} runs eagerly: {first_line(reason)}"
-            )
+            resumes_at = places.resumes_at(compile_id)
+            what = runs_eagerly(function.name, resumed=resumes_at is not None)
+            statements.eager_body(function, f"{what}: {first_line(reason)}", resumes_at or 1)
     return tuple(_joined(statements.all()))
 
 
@@ -116,11 +116,12 @@ class _Statements:
         if (statement := self._at(frame)) is not None:
             statement.reasons[reason] = None
 
-    def eager_body(self, function: Function, reason: str) -> None:
-        """Note that all statements of a function ran eagerly."""
+    def eager_body(self, function: Function, reason: str, first_row: int) -> None:
+        """Note that all statements of a function ran eagerly, from a row on."""
         source = self._source(function.filename)
         for span in body_spans(source, function.row, function.name) if source else ():
-            self._of(span).reasons[reason] = None
+            if span.row >= first_row:
+                self._of(span).reasons[reason] = None
 
     def all(self) -> Iterator[GraphLines]:
         """Yield the statements, by place; those that share a line as one."""

@@ -121,11 +121,13 @@ def _root(
     """Return the kind and the definition of the name that an expression begins with."""
     if "G['__builtins_dict__" in source:
         return "built-in", None
+    if _CELL.search(source):  # of a function that is called: its name is none of the compiled function's
+        return "closure variable", None
     if "G[" in source and "L[" not in source:
         return "global", scope.global_variable(name) if scope else None
     function = scope.function(frame.row, frame.function) if scope else None
     if scope is None or function is None:
-        return "closure variable" if _CELL.search(source) else "local variable", None
+        return "local variable", None
     if definition := scope.parameter(function, name):
         return f"parameter of {code_span(frame.function)}", definition
     if definition := scope.outer_variable(function, name):

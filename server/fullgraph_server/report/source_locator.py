@@ -96,6 +96,11 @@ class Places:
         around = len(started.stack) if started and stack else 0
         return self.full_stack(stack, compile_id)[around:] if stack else ()
 
+    def resumes_at(self, compile_id: str) -> int | None:
+        """Return the row from which a frame continues a function; ``None`` if it begins with it."""
+        started = self._started.get(compile_id)
+        return started.resumes_at if started else None
+
     def own_frame(self, compile_id: str) -> Stack:
         """Return the compiled function as a frame that stands on its name."""
         function = self.functions.get(compile_id)

@@ -8,7 +8,7 @@ from fullgraph_compiler.facts import GuardFailure
 
 from .advice import SPECIALIZED, recompile_hints
 from .markdown import code_span, filled
-from .size_expressions import written_relation
+from .size_expressions import readable_condition
 from .source_names import written_name
 
 _MOST_VALUES = 6
@@ -17,6 +17,8 @@ _WHOLE = {
     "TORCH_FUNCTION_MODE_STACK": "the torch function modes around the call are others",
     "DUPLICATE": "`{name}` and `{other}` are now the same tensor",
     "OBJECT_ALIASING": "`{name}` and `{other}` are no longer the same tensor",
+    "DEFAULT_DEVICE": "the default device is another",
+    "DIMENSION_DYNAMIC_MARKING_GUARD": "a tensor's sizes are marked as dynamic or static in another way",
 }
 """Sentences for guards that do not compare one value with another."""
 _ONE_KIND = {SPECIALIZED: "TENSOR_MATCH", "TRUE_MATCH": "BOOL_MATCH", "FALSE_MATCH": "BOOL_MATCH"}
@@ -59,6 +61,16 @@ def first_line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
+def runs_eagerly(function: str, *, resumed: bool) -> str:
+    """Write that Dynamo compiles nothing of a function, or nothing of what follows an earlier break."""
+    return f"the {'rest' if resumed else 'whole'} of {code_span(function)} runs eagerly"
+
+
+def compiled_up_to(function: str) -> str:
+    """Write that Dynamo compiles a function up to a line ahead of a break."""
+    return f"{code_span(function)} is compiled up to an earlier line, and the rest of it runs eagerly"
+
+
 def recompile_message(failures: Sequence[GuardFailure]) -> str:
     """Write one sentence for the compilations that the same guard caused, in their order."""
     again = "recompiled" if len(failures) == 1 else f"recompiled {len(failures)} times"
@@ -73,23 +85,28 @@ def what_changed(message: str) -> str:
 def change(failures: Sequence[GuardFailure]) -> str:
     """Write what changed between compilations, as the end of a sentence."""
     first = failures[0]
+    if first.kind == "GLOBAL_STATE":
+        return ", and ".join(_state(flag) for flag in zip(*map(_flags, failures), strict=True))
     if first.kind in _WHOLE:
         other = written_name(first.actual or first.expected)
         return filled(_WHOLE[first.kind], name=written_name(first.source), other=other)
-    subject, reason = _subject(first), written_name(first_line(first.reason))
+    subject = _subject(first)
     if not subject:
-        reason = written_relation(reason)
-        held = f"{code_span(reason)} no longer holds" if first.expected else reason
+        condition = readable_condition(written_name(first_line(first.reason)))
+        held = f"{code_span(condition)} no longer holds" if condition else ""
         return held or "none of the earlier compilations fits"
     if not first.expected:
-        return f"guard on {subject} failed: {reason}"
-    expected = _distinct([_own(failure.expected) for failure in failures])
-    actual = _distinct([_own(failure.actual) for failure in failures])
+        return f"a guard on {subject} failed"
+    expected, actual = [_own(each.expected) for each in failures], [_own(each.actual) for each in failures]
     if not all(actual):
-        return f"{subject} is no longer {_listed(expected, 'or')}"
-    if len(failures) == 1:
+        return f"{subject} is no longer {_listed(_distinct(expected), 'or')}"
+    return _was_and_is(subject, expected, actual)
+
+
+def _was_and_is(subject: str, expected: Sequence[str], actual: Sequence[str]) -> str:
+    if len(actual) == 1:
         return f"{subject} was {expected[0]}, is now {actual[0]}"
-    return f"{subject} was {expected[0]}, then {_listed(actual, 'and')}"
+    return f"{subject} was {expected[0]}, then {_listed(_distinct(actual), 'and')}"
 
 
 def late_compilation_message(function: str, failures: Sequence[GuardFailure]) -> str:
@@ -103,6 +120,11 @@ def without_graph_message(function: str, calls: int) -> str:
     if not function:
         return "nothing was compiled: the program called no compiled function"
     return f"no graph was captured in {counted(calls, 'call')} of {code_span(function)}: it runs eagerly"
+
+
+def refused_message(function: str, failures: Sequence[GuardFailure]) -> str:
+    """Write that a program forbids the recompilation that a call needs."""
+    return f"{code_span(function)} would have to be compiled again: {change(failures)}"
 
 
 def limit_message(setting: str, limit: int, function: str, fatal: bool) -> str:
@@ -161,9 +183,23 @@ def _own(value: str) -> str:
     return value.replace("__main__.", "")
 
 
+def _flags(failure: GuardFailure) -> list[tuple[str, str, str]]:
+    """Return each part of the process's state that changed, with both values; they may be unknown."""
+    flags = failure.changed.split()
+    values = [
+        value.split(", ") if value else [""] * len(flags) for value in (failure.expected, failure.actual)
+    ]
+    return list(zip(flags, *values, strict=True))
+
+
+def _state(changes: Sequence[tuple[str, str, str]]) -> str:
+    """Write how one part of the process's state changed in several recompilations."""
+    names, expected, actual = zip(*changes, strict=True)
+    name = names[0].replace("_", " ")
+    return _was_and_is(name, expected, actual) if all(expected) and all(actual) else f"{name} changed"
+
+
 def _subject(failure: GuardFailure) -> str:
-    if failure.kind == "GLOBAL_STATE" and failure.expected:
-        return failure.changed.replace("_", " ")
     if not failure.source:
         return ""
     name, changed = written_name(failure.source), failure.changed

@@ -53,10 +53,14 @@ def relation_of(text: str) -> ast.Compare | None:
     return tree if isinstance(tree, ast.Compare) and ".shape[" in written else None
 
 
-def written_relation(text: str) -> str:
-    """Write torch's comparison of sizes as in the user's code; return other text unchanged."""
-    relation = relation_of(text)
-    return text if relation is None else ast.unparse(relation)
+def readable_condition(text: str) -> str:
+    """Write torch's comparison of sizes or of values as in the user's code; empty for torch's own checks."""
+    tree = relation_of(text) or parse_expression(text)
+    own = any(
+        isinstance(node, ast.Name) and node.id.startswith(("_", "torch"))
+        for node in ast.walk(tree or ast.Pass())
+    )
+    return ast.unparse(tree) if isinstance(tree, ast.Compare) and not own else ""
 
 
 @lru_cache(maxsize=16384)

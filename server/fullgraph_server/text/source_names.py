@@ -13,6 +13,8 @@ _WRAPPED = re.compile(
     r"^(?:___from_numpy\((.+)\)|list\(dict\.keys\((.+)\)\)\[\d+\]|(.+)\.(?:__code__|_modules))$"
 )
 """Parts of a named value that Dynamo guards: an array, a key of a dict, code, the parts of a module."""
+_CLOSURE = re.compile(r"^.*\.__closure__\[\d+\]\.(?!cell_contents\b)")
+"""What comes before the name of a closure's variable."""
 _STACK_VALUE = re.compile(r"^_*stack\d+\b")
 
 
@@ -25,7 +27,7 @@ def written_name(source: str) -> str:
     wrapped = _WRAPPED.match(source)
     name = _BUILTIN.sub(r"\1", wrapped[wrapped.lastindex or 0] if wrapped else source)
     name = _IMPORT.sub(lambda found: found.group(1).replace("_dot_", "."), name)
-    name = _SCOPE.sub(r"\1\2", name)
+    name = _CLOSURE.sub("", _SCOPE.sub(r"\1\2", name))
     name = _MEMBER.sub(_member, name)
     return "" if _STACK_VALUE.match(name) else name
 

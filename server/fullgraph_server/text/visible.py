@@ -13,6 +13,14 @@ _UNSEEN: Final = re.compile(
 )
 
 
+_ADDRESS: Final = re.compile(r"(?: object)? at 0x[0-9a-fA-F]+")
+
+
+def without_addresses(text: str) -> str:
+    """Take out where an object is in memory, which is another place in each run: ``<Net object at 0x7f>``."""
+    return _ADDRESS.sub("", text)
+
+
 def visible(text: str) -> str:
     """Escape each character that moves a cursor, ends a line or cannot be encoded."""
     return _UNSEEN.sub(_escape, text)

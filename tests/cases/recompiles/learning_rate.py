@@ -1,6 +1,6 @@
 """The learning rate of an optimizer whose step is compiled."""
 
-# cause: `self.param_groups[0]['lr']` was 0.1, is now any float
+# cause: `self.param_groups[0]['lr']` was 0.1, is now 0.01
 # advice: lr=torch.tensor(0.1)
 
 import torch
