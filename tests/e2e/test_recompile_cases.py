@@ -74,7 +74,8 @@ def test_recompile(path: Path, tmp_path: Path, record_property: Callable[[str, o
         line = text.splitlines()[span[0].row - 1]
         assert expected[0].text in (None, line[span[0].column - 1 : span[0].end_column - 1])
         assert [finding.message for finding in found] == [f"recompiled: {case.cause}"]
-        assert any(case.advice in hint for hint in found[0].hints), found[0].hints
+        hints = found[0].hints or ("none",)
+        assert any(case.advice in hint for hint in hints), hints
     with counted(record_property, "recompilations with the guards that TORCH_LOGS=recompiles names"):
         assert logged
         assert [reason for reason in logged if reason not in found[0].text] == []
@@ -99,7 +100,15 @@ def counted(record_property: Callable[[str, object], None], what: str) -> Iterat
         record_property(f"ratio: {what}", (passed, 1))
 
 
-def test_nearly_all_causes_can_be_fixed() -> None:
-    unfixed = [path for path in PROGRAMS if _NO_FIX.search(path.read_text())]
-    assert len(PROGRAMS) >= 40
-    assert len(unfixed) <= 6
+_PROMISES_NOTHING = re.compile(
+    r"none|(graph of its own, compiled once|compiled apart|as it should be|asks for this size|"
+    r"as a number|only computes with .*|the same keys)"
+)
+"""Advice that is not to remove the recompilation."""
+
+
+def test_what_advice_promises_can_be_had() -> None:
+    cases = [Case.read(path.read_text(), torch.__version__) for path in PROGRAMS]
+    unfixed = [case.advice for case in cases if case.fixed is None]
+    assert len(cases) - len(unfixed) >= 80
+    assert [advice for advice in unfixed if not _PROMISES_NOTHING.fullmatch(advice)] == []

@@ -227,7 +227,7 @@ class _FindingFacts:
             (),
             fact.compile_id,
             explanation=messages.limit_explanation(causes) if causes else "",
-            hints=messages.limit_hints(causes, fact.setting, fact.function),
+            hints=messages.limit_hints(causes, self._recompilations.hints, fact.setting, fact.function),
         )
         return FindingBuilder(finding, {fact.compile_id})
 

@@ -25,6 +25,7 @@ from fullgraph_compiler.trace import frame_of
 from fullgraph_compiler.trace.changes import completed
 
 from ..text import advice, messages
+from ..text.outlook import outlook
 from ..text.source_names import compile_number
 from ..workspace.positions import Span
 from ..workspace.workspace import Workspace
@@ -97,7 +98,7 @@ class Recompilations:
                 "information",
                 messages.recompile_message(failures),
                 group.place.span,
-                hints=advice.recompile_hints(failures[0]),
+                hints=self.hints(failures[0]),
                 stack=group.place.calls,
                 text="\n".join(dict.fromkeys(failure.reason for failure in failures)),
             )
@@ -125,13 +126,26 @@ class Recompilations:
                     "error",
                     messages.late_compilation_message(fact.function, failures),
                     calls.span,
-                    hints=advice.recompile_hints(failures[0]) if failures else (advice.CALL_AHEAD,),
+                    hints=self.hints(failures[0]) if failures else (advice.CALL_AHEAD,),
                     stack=place.calls,
                     text="\n".join(dict.fromkeys(failure.reason for failure in failures)),
                 ),
                 set(),
                 calls=len(group),
             )
+
+    def hints(self, failure: GuardFailure) -> tuple[str, ...]:
+        """Advise on a guard that failed, from what the compilations of its function say."""
+        frame, compile_id = frame_of(failure.compile_id), failure.compile_id
+        versions = {key: guards for key, guards in self.guards.items() if frame_of(key) == frame}
+        seen = outlook(failure, versions)
+        names = (failure.source, *(source for source, _ in seen.sizes))
+        seen = replace(
+            seen,
+            at_call=all(self._places.at_call(name, compile_id) for name in names),
+            has_loader=self._places.mentions("DataLoader(", compile_id),
+        )
+        return advice.recompile_hints(failure, seen)
 
     def causes(self, limit: RecompileLimit) -> list[GuardFailure]:
         """List why a frame was compiled so often: the new cause of each of its recompilations."""
