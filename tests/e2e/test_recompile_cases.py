@@ -100,15 +100,8 @@ def counted(record_property: Callable[[str, object], None], what: str) -> Iterat
         record_property(f"ratio: {what}", (passed, 1))
 
 
-_PROMISES_NOTHING = re.compile(
-    r"none|(graph of its own, compiled once|compiled apart|as it should be|asks for this size|"
-    r"as a number|only computes with .*|the same keys)"
-)
-"""Advice that is not to remove the recompilation."""
-
-
-def test_what_advice_promises_can_be_had() -> None:
-    cases = [Case.read(path.read_text(), torch.__version__) for path in PROGRAMS]
-    unfixed = [case.advice for case in cases if case.fixed is None]
-    assert len(cases) - len(unfixed) >= 80
-    assert [advice for advice in unfixed if not _PROMISES_NOTHING.fullmatch(advice)] == []
+def test_what_is_advised_can_be_done() -> None:
+    texts = [path.read_text() for path in PROGRAMS]
+    assert len(texts) >= 140
+    assert sum(Case.read(text, torch.__version__).fixed is not None for text in texts) >= 90
+    assert all(_NO_FIX.search(text) for text in texts if "# advice: none" in text)

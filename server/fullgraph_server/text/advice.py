@@ -52,11 +52,10 @@ _DUCK = (
 )
 _UNROLLED = (
     "The code makes a number of {size}, so that each size is a graph of its own (a loop over it is "
-    "unrolled): use operations on the whole tensor, or pad to a few sizes."
+    "unrolled): use operations on the whole tensor{also}, or pad to a few sizes."
 )
 _PARAMETER = (
-    "Set `torch._dynamo.config.force_parameter_static_shapes = False`, since parameters are static "
-    "otherwise, and compile with `dynamic=True`."
+    "Set `torch._dynamo.config.force_parameter_static_shapes = False`, since parameters are static otherwise,"
 )
 _STATIC_CACHE = (
     'Generate with `cache_implementation="static"`: the cache has one size then, instead of growing.'
@@ -116,11 +115,14 @@ def _size(failure: GuardFailure, seen: Outlook) -> str:
         mark = marks[0].replace("mark_dynamic", "decorators.mark_unbacked")
         return f"Call {mark} before the compiled call: a size of 0 or 1 is compiled apart otherwise."
     if failure.kind == SPECIALIZED:
-        return filled(_UNROLLED, size=size)
+        also = "" if seen.is_dynamic else " and compile with `dynamic=True`"
+        return filled(_UNROLLED, size=size, also=also)
     if failure.kind != "TENSOR_MATCH" or seen.serves is False:
         return _ASKED
     if "force_parameter_static_shapes" in failure.reason:
-        return _PARAMETER
+        if not marks or "._parameters[" in failure.source:
+            return f"Torch compiles for the sizes of parameters. {_ONCE_EACH}"
+        return f"{_PARAMETER} and call {' and '.join(marks)} before the compiled call."
     ways = [f"call {' and '.join(marks)} before the compiled call"] if marks else []
     if not (seen.is_dynamic or seen.by_chance):
         ways.append("compile with `dynamic=True`")

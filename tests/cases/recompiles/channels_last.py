@@ -14,4 +14,4 @@ def f(x):
 if __name__ == "__main__":
     image = torch.ones(2, 3, 4, 4)
     for x in (image, image.to(memory_format=torch.channels_last)):
-        f(x)  # fix:         f(x.contiguous())
+        f(x)  # fix: f(x.contiguous())

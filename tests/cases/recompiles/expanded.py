@@ -13,4 +13,4 @@ def f(x):
 
 if __name__ == "__main__":
     for x in (torch.ones(4, 3), torch.ones(1, 3).expand(4, 3)):
-        f(x)  # fix:         f(x.contiguous())
+        f(x)  # fix: f(x.contiguous())

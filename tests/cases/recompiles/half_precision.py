@@ -14,4 +14,4 @@ def f(x):
 if __name__ == "__main__":
     for dtype in (torch.float32, torch.bfloat16):
         x = torch.ones(4, dtype=dtype)
-        f(x)  # fix:         f(x.to(torch.float32))
+        f(x)  # fix: f(x.to(torch.float32))

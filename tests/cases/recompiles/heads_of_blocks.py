@@ -12,7 +12,7 @@ class Block(torch.nn.Module):
         super().__init__()
         self.heads = heads
 
-    @torch.compile  # fix:     @torch.compile(dynamic=True)
+    @torch.compile  # fix: @torch.compile(dynamic=True)
     def forward(self, x):
         return x.view(self.heads, -1).softmax(-1)  # expect: recompile [self.heads]
 

@@ -6,7 +6,7 @@
 import torch
 
 
-@torch.compile
+@torch.compile  # fix: @torch.compile(dynamic=True)
 def f(x):
     return [row * 2 for row in x]  # fix: return x * 2  # operations on the whole tensor  # expect: recompile [x]
 

@@ -13,4 +13,4 @@ def f(x):
 
 if __name__ == "__main__":
     for x in (torch.ones(1, 8), torch.ones(1, 16)[:, :8]):
-        f(x)  # fix:         f(x.clone(memory_format=torch.contiguous_format))
+        f(x)  # fix: f(x.clone(memory_format=torch.contiguous_format))

@@ -6,7 +6,7 @@
 import torch
 
 
-@torch.compile
+@torch.compile  # fix: @torch.compile(dynamic=True)
 def f(x):
     first, *others = x.unbind(0)  # fix: first = x[0]  # operations on the whole tensor  # expect: recompile [x]
     return first + len(others)  # fix: return first + (x.shape[0] - 1)
