@@ -37,7 +37,7 @@ from fullgraph_compiler.facts import (
     TimesMeasured,
 )
 
-from ..text import messages
+from ..text import advice, messages
 from ..text.markdown import torch_page
 from ..workspace.positions import Span
 from ..workspace.source import SourceFile
@@ -190,13 +190,17 @@ class _FindingFacts:
             fact.compile_id,
             code=fact.code,
             explanation=wrapper.explanation if wrapper else fact.explanation,
-            hints=wrapper.hints if wrapper else fact.hints,
+            hints=wrapper.hints if wrapper else self._break_hints(fact),
             url=fact.url,
             text=fact.text,
         )
         function = self._places.functions.get(fact.compile_id)
         name = function.name if function else finding.stack[0].function if finding.stack else ""
         return FindingBuilder(finding, {fact.compile_id}, eager=name if fact.skips_frame else "")
+
+    def _break_hints(self, fact: GraphBreak | CompileFailure) -> tuple[str, ...]:
+        place = self._places.place(fact.stack, fact.compile_id)
+        return advice.break_hints(fact.hints, in_library=place.library is not None)
 
     def _compile_failure(self, fact: CompileFailure) -> FindingBuilder:
         message = messages.first_line(fact.message) or fact.error
@@ -212,7 +216,7 @@ class _FindingFacts:
             fact.compile_id,
             code=fact.code,
             explanation=fact.explanation,
-            hints=fact.hints,
+            hints=self._break_hints(fact),
             url=fact.url,
             text=fact.text or fact.message,
         )

@@ -137,8 +137,8 @@ class Recompilations:
     def hints(self, failure: GuardFailure) -> tuple[str, ...]:
         """Advise on a guard that failed, from what the compilations of its function say."""
         frame, compile_id = frame_of(failure.compile_id), failure.compile_id
-        versions = {key: guards for key, guards in self.guards.items() if frame_of(key) == frame}
-        seen = outlook(failure, versions)
+        ids = sorted((key for key in self.guards if frame_of(key) == frame), key=compile_number)
+        seen = outlook(failure, {key: self.guards[key] for key in ids})
         names = (failure.source, *(source for source, _ in seen.sizes))
         seen = replace(
             seen,

@@ -1,4 +1,4 @@
-"""Hints about guards that fail between calls, each with the code to write.
+"""Hints about guards that fail between calls, each with the code to write, and about graph breaks.
 
 The tables at the end map each cause to a sentence, or to a function of the failure that makes one.
 ``tests/cases/recompiles`` has a program for each cause, and applies the hint to it. The values that torch
@@ -9,6 +9,7 @@ specializes on are in ``torch/_dynamo/variables/builder.py``, the guards in ``to
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 
 from fullgraph_compiler.facts import GuardFailure
@@ -67,6 +68,9 @@ SPECIALIZED = "SPECIALIZED"
 """The kind of a guard on a size that the code turned into a number, dynamic or not."""
 RELATION = "RELATION"
 """The kind of a guard on a condition on sizes in the code."""
+_REPORT = re.compile(r"Please (?:report|open) an issue(?: to PyTorch)?\.?")
+_ABOUT_TORCH = re.compile(r"^Set |torch\._dynamo\.config|TORCH|issue to PyTorch|earlier graph break")
+"""Hints that are about settings or torch itself, rather than the code where the graph breaks."""
 _CUDAGRAPH_HINTS = {
     "mutated inputs": "Return the new value from compiled code instead of writing into its inputs.",
     "cpu device": "Move the tensor to the GPU ahead of the compiled code; make it with `device=x.device`.",
@@ -91,6 +95,13 @@ def recompile_hints(failure: GuardFailure, seen: Outlook) -> tuple[str, ...]:
     return tuple(advice for advice in told if advice)
 
 
+def break_hints(hints: Sequence[str], *, in_library: bool) -> tuple[str, ...]:
+    """Choose from torch's hints on a graph break: a library's code stays, and a report comes last."""
+    possible = [hint for hint in hints if not in_library or _ABOUT_TORCH.search(hint)]
+    helpful = [hint for hint in possible if not _REPORT.fullmatch(hint)]
+    return tuple(helpful or possible)
+
+
 def cudagraph_hints(reason: str) -> tuple[str, ...]:
     """Advise on a reason why no CUDA graph is made (``torch/_inductor/cudagraph_utils.py``)."""
     return tuple(hint for words, hint in _CUDAGRAPH_HINTS.items() if words in reason)
@@ -106,9 +117,8 @@ def _size(failure: GuardFailure, seen: Outlook) -> str:
         return _DUCK
     name = written_name(failure.source)
     size = code_span(f"{name}.shape[{failure.dimension or 0}]") if name else "this size"
-    sizes = seen.sizes or ((failure.source, (failure.dimension or 0,)),)
-    can_mark = seen.at_call and seen.alone and len(sizes) <= _MOST_MARKS
-    marks = [code_span(_mark(*item)) for item in sizes] if can_mark else []
+    can_mark = seen.at_call and seen.alone and len(seen.sizes) <= _MOST_MARKS
+    marks = [code_span(_mark(*item)) for item in seen.sizes] if can_mark else []
     if failure.expected in ("0", "1", "at least 2") or failure.actual in ("0", "1"):
         if seen.is_asked or len(marks) != 1:
             return f"A size of 0 or 1 is compiled apart, also where it is dynamic. {_ONCE_EACH}"
@@ -123,8 +133,9 @@ def _size(failure: GuardFailure, seen: Outlook) -> str:
         if not marks or "._parameters[" in failure.source:
             return f"Torch compiles for the sizes of parameters. {_ONCE_EACH}"
         return f"{_PARAMETER} and call {' and '.join(marks)} before the compiled call."
-    ways = [f"call {' and '.join(marks)} before the compiled call"] if marks else []
-    if not (seen.is_dynamic or seen.by_chance):
+    # Without a graph that served both sizes, a mark may raise an error.
+    ways = [f"call {' and '.join(marks)} before the compiled call"] if marks and seen.serves else []
+    if not (seen.is_dynamic or (seen.serves and seen.has_twin)):
         ways.append("compile with `dynamic=True`")
     if not ways:
         return ""
@@ -135,7 +146,12 @@ def _size(failure: GuardFailure, seen: Outlook) -> str:
 def _is_last_batch(failure: GuardFailure, seen: Outlook) -> bool:
     """Tell whether a smaller batch may be the last one of those that are loaded."""
     is_batch = all(dimensions == (0,) for _, dimensions in seen.sizes) and failure.dimension == 0
-    return seen.has_loader and is_batch and _number(failure.actual) < _number(failure.expected)
+    return (
+        failure.changed == "size"
+        and seen.has_loader
+        and is_batch
+        and _number(failure.actual) < _number(failure.expected)
+    )
 
 
 def _mark(source: str, dimensions: tuple[int, ...]) -> str:
@@ -227,13 +243,13 @@ def _value(failure: GuardFailure, seen: Outlook) -> str:
         return filled(_NEEDED, name=name)
     if seen.serves and isinstance(value, int) and failure.actual == "any float":
         return filled(_ONE_TYPE, name=name)
-    if isinstance(value, int) and value in (0, 1):
+    if seen.serves and isinstance(value, int) and value in (0, 1):
         return f"The numbers 0 and 1 are compiled apart, also where numbers are dynamic. {_ONCE_EACH}"
     if seen.serves:
         return filled(_NEEDED, name=name) if seen.is_dynamic else _DYNAMIC_NUMBER
-    if isinstance(value, int) and "." in name and failure.source.startswith("L["):
+    if seen.is_tried and isinstance(value, int) and "." in name and failure.source.startswith("L["):
         return filled(_OF_MODULE, name=name)
-    if isinstance(value, int) and failure.source.startswith("G["):
+    if seen.is_tried and isinstance(value, int) and failure.source.startswith("G["):
         return filled(_OF_GLOBAL, name=name, number=failure.expected)
     return filled(_CHOSEN, name=name)
 

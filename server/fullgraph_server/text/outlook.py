@@ -45,15 +45,18 @@ class Outlook:
     ``sizes`` are the dimensions that changed, by tensor, where a later compilation guards it. ``serves``
     tells whether the graph of a later compilation would have served the earlier call: ``None`` if torch did
     not try, as it does not for a number that belongs to a module. ``alone``: nothing but ``sizes`` became
-    dynamic. ``is_asked``: the code asks for the size or number. ``by_chance``: another size was the same.
+    dynamic. ``is_asked``: the code asks for the size or number. ``has_twin``: a size that did not
+    change was the same.
     """
 
     at_call: bool = True
     sizes: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    is_tried: bool = False
+    """Whether there is a later compilation."""
     serves: bool | None = None
     alone: bool = True
     is_asked: bool = True
-    by_chance: bool = False
+    has_twin: bool = False
     is_dynamic: bool = False
     """Whether the first compilation had dynamic sizes: it was asked for them."""
     before: Tensor | None = None
@@ -78,7 +81,7 @@ def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> Outlook:
         (version for version in later if any(guard.source == source for guard in version)), ()
     )
     after = _tensors(shown)
-    sizes = _changed(before, after)
+    sizes = _changed(before, after) or ((source, (failure.dimension or 0,)),)
     became = {guard.source for guard in free or () if guard.expected in _NUMBERS}
     fixed = {
         number
@@ -89,10 +92,11 @@ def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> Outlook:
     asked = free or (first if _is_free(failure, first) else None)
     return Outlook(
         sizes=sizes,
+        is_tried=bool(shown),
         serves=None if free is None else all(held(text, values) is not False for text in _conditions(free)),
         alone=not any(name in values for name in became),
         is_asked=asked is None or any(size in text and text != f"2 <= {size}" for text in _conditions(asked)),
-        by_chance=failure.expected in fixed,
+        has_twin=failure.expected in fixed,
         is_dynamic=any(DYNAMIC in tensor.shape for tensor in _tensors(versions[ids[0]]).values())
         if ids
         else False,
