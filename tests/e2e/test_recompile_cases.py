@@ -75,7 +75,8 @@ def test_recompile(path: Path, tmp_path: Path, record_property: Callable[[str, o
         line = text.splitlines()[span[0].row - 1]
         assert expected[0].text in (None, line[span[0].column - 1 : span[0].end_column - 1])
         assert [finding.message for finding in found] == [f"recompiled: {case.cause}"]
-        assert any(case.advice in hint for hint in found[0].hints), found[0].hints
+        hints = found[0].hints or ("none",)
+        assert any(case.advice in hint for hint in hints), hints
     with counted(record_property, "recompilations with the guards that TORCH_LOGS=recompiles names"):
         assert logged
         assert [reason for reason in logged if reason not in found[0].text] == []
@@ -104,7 +105,8 @@ def counted(record_property: Callable[[str, object], None], what: str) -> Iterat
         record_property(f"ratio: {what}", (passed, 1))
 
 
-def test_nearly_all_causes_can_be_fixed() -> None:
-    unfixed = [path for path in PROGRAMS if _NO_FIX.search(path.read_text())]
-    assert len(PROGRAMS) >= 40
-    assert len(unfixed) <= 6
+def test_what_is_advised_can_be_done() -> None:
+    texts = [path.read_text() for path in PROGRAMS]
+    assert len(texts) >= 140
+    assert sum(Case.read(text, torch.__version__).fixed is not None for text in texts) >= 90
+    assert all(_NO_FIX.search(text) for text in texts if "# advice: none" in text)

@@ -229,7 +229,7 @@ def test_a_recompilation_names_what_changed_where_it_was_first_needed() -> None:
     assert finding.message == "recompiled: size of `a` at dimension 0 was 10, is now 12"
     assert (finding.kind, finding.severity, finding.count) == ("recompile", "information", 1)
     assert finding.span == Span(FILE, 6, 9, 6, 10)
-    assert "mark_dynamic(a, 0)" in finding.hints[0]
+    assert "dynamic=True" in finding.hints[0]
     assert report.frames[0].recompiles == 1
 
 

@@ -95,7 +95,7 @@ def recompiled(*constants: Specialization) -> Report:
 
 def test_a_size_that_became_a_number_is_not_advised_to_be_dynamic() -> None:
     (plain,) = recompiled().findings
-    assert "mark_dynamic(a, 0)" in plain.hints[0]
+    assert plain.hints[0].startswith("Compile with `dynamic=True`")
     became = Specialization("0/1", "s77", ("L['a'].size()[0]",), "6", "range_refined", (CONDITION,))
     report = recompiled(became)
     assert "makes a number of `a.shape[0]`" in report.findings[0].hints[0]
@@ -142,5 +142,5 @@ def test_a_limit_tells_all_causes_by_frequency_and_what_to_change_first() -> Non
         "It was compiled again because `b` was 1, is now 2.",
         "No compilation fits the call that hit the limit: size of `a` at dimension 0 was 7, is now 8.",
     ]
-    assert finding.hints[0].startswith("First, for 2 of 3 recompilations: Call `torch._dynamo.mark_dynamic(a")
+    assert finding.hints[0].startswith("First, for 2 of 3 recompilations: Compile with `dynamic=True`")
     assert finding.hints[-1].startswith("Raise `torch._dynamo.config.recompile_limit`")

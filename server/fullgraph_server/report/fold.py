@@ -39,8 +39,7 @@ from fullgraph_compiler.facts import (
     TimesMeasured,
 )
 
-from ..text import messages
-from ..text.advice import recompile_hints
+from ..text import advice, messages
 from ..text.markdown import torch_page
 from ..workspace.positions import Span
 from ..workspace.source import SourceFile
@@ -207,7 +206,7 @@ class _FindingFacts:
             fact.compile_id,
             code=fact.code,
             explanation=wrapper.explanation if wrapper else fact.explanation,
-            hints=wrapper.hints if wrapper else fact.hints,
+            hints=wrapper.hints if wrapper else self._break_hints(fact),
             url=fact.url,
             text=fact.text,
         )
@@ -219,6 +218,10 @@ class _FindingFacts:
         elif fact.skips_rest and name and fact.compile_id not in self._skipped:
             eager = messages.compiled_up_to(name)
         return FindingBuilder(finding, {fact.compile_id}, eager=eager)
+
+    def _break_hints(self, fact: GraphBreak | CompileFailure) -> tuple[str, ...]:
+        place = self._places.place(fact.stack, fact.compile_id)
+        return advice.break_hints(fact.hints, in_library=place.library is not None)
 
     def _compile_failure(self, fact: CompileFailure) -> FindingBuilder:
         message = messages.first_line(fact.message) or fact.error
@@ -234,7 +237,7 @@ class _FindingFacts:
             fact.compile_id,
             code=fact.code,
             explanation=fact.explanation,
-            hints=fact.hints,
+            hints=self._break_hints(fact),
             url=fact.url,
             text=fact.text or fact.message,
         )
@@ -250,7 +253,9 @@ class _FindingFacts:
             (*fact.stack, *self._places.own_frame(fact.compile_id)),
             fact.compile_id,
             explanation=messages.limit_explanation(again, last),
-            hints=messages.limit_hints(again or last, fact.setting, fact.function),
+            hints=messages.limit_hints(
+                again or last, self._recompilations.hints, fact.setting, fact.function
+            ),
         )
         return FindingBuilder(finding, {fact.compile_id})
 
@@ -272,7 +277,7 @@ class _FindingFacts:
         if failure := next(reversed(self._recompilations.completed(fact.failures, "")), None):
             function = self._places.functions.get(failure.compile_id)
             said = messages.refused_message(function.name if function else "", [failure])
-            hints = recompile_hints(failure)
+            hints = self._recompilations.hints(failure)
         message = ": ".join(part for part in (fact.error, said) if part)
         return FindingBuilder(
             self._finding("target-error", "error", message, fact.stack, "", hints=hints, text=fact.text)

@@ -25,6 +25,7 @@ from fullgraph_compiler.trace import frame_of
 from fullgraph_compiler.trace.changes import completed
 
 from ..text import advice, messages
+from ..text.outlook import outlook
 from ..text.source_names import compile_number
 from ..workspace.positions import Span
 from ..workspace.workspace import Workspace
@@ -112,7 +113,7 @@ class Recompilations:
                 messages.recompile_message(failures),
                 group.place.span,
                 messages.other_failures([*group.others.values()]),
-                hints=advice.recompile_hints(failures[0]),
+                hints=self.hints(failures[0]),
                 stack=group.place.calls,
                 text="\n".join(group.reasons),
             )
@@ -137,12 +138,25 @@ class Recompilations:
                     "error",
                     messages.late_compilation_message(function, failures),
                     self._places.place(stack, "").span if stack else place.span,
-                    hints=advice.recompile_hints(failures[0]) if failures else (advice.CALL_AHEAD,),
+                    hints=self.hints(failures[0]) if failures else (advice.CALL_AHEAD,),
                     stack=place.calls,
                     text="\n".join(dict.fromkeys(failure.reason for failure in failures)),
                 ),
                 set(group),
             )
+
+    def hints(self, failure: GuardFailure) -> tuple[str, ...]:
+        """Advise on a guard that failed, from what the compilations of its function say."""
+        frame, compile_id = frame_of(failure.compile_id), failure.compile_id
+        ids = sorted((key for key in self.guards if frame_of(key) == frame), key=compile_number)
+        seen = outlook(failure, {key: self.guards[key] for key in ids})
+        names = (failure.source, *(source for source, _ in seen.sizes))
+        seen = replace(
+            seen,
+            at_call=all(self._places.at_call(name, compile_id) for name in names),
+            has_loader=self._places.mentions("DataLoader(", compile_id),
+        )
+        return advice.recompile_hints(failure, seen)
 
     def causes(self, limit: RecompileLimit) -> list[GuardFailure]:
         """List why a frame was compiled so often: the cause of each of its recompilations."""

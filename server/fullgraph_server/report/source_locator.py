@@ -20,10 +20,13 @@ from ..text.markdown import code_span
 from ..text.source_names import written_name
 from ..workspace.bundled import worker_folder
 from ..workspace.positions import Call, Span
-from ..workspace.ranges import definition_span, frame_span, name_span
+from ..workspace.ranges import definition_span, frame_span, name_span, parameter_names
 from ..workspace.workspace import Workspace
 
 _LIBRARY_FOLDER = re.compile(r"^.*[/\\](?:site-packages|dist-packages|python\d\.\d+)[/\\]", re.DOTALL)
+_PRIVATE = re.compile(r"\._(?!_dict__$|\w*_hooks$)|\((?!\)$)")
+"""What only an object itself names, but for what advice names in another way."""
+_LOCAL = re.compile(r"L\['(\w+)'\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,35 @@ class Places:
                 source.offset(span.end_row, span.end_column),
             ),
         )
+
+    def at_call(self, source: str, compile_id: str) -> bool:
+        """Tell whether a guarded value has its name in code of the user's own that makes the compiled call.
+
+        A library's has not, nor has what is only there within compiled code, an item of ``*args``, or what
+        is private to an object.
+        """
+        name, function = written_name(source), self.functions.get(compile_id)
+        if not name or _PRIVATE.search(name):
+            return False
+        if function is None:
+            return True
+        callers = self._started[compile_id].stack if compile_id in self._started else ()
+        compiled = {(item.filename, item.name) for item in self.functions.values()}
+        if not self._workspace.contains(function.filename) or any(
+            (frame.filename, frame.function) in compiled for frame in callers
+        ):
+            return False
+        file, local = self._workspace.source(function.filename), _LOCAL.match(source)
+        if file is None or local is None:
+            return True
+        return local[1] in parameter_names(file, function.row, function.name)
+
+    def mentions(self, text: str, compile_id: str) -> bool:
+        """Tell whether the files of the user's own that make a compiled call mention ``text``."""
+        started = self._started.get(compile_id)
+        names = {frame.filename for frame in started.stack} if started else set()
+        sources = (self._workspace.source(name) for name in names if self._workspace.contains(name))
+        return any(source is not None and text in source.text for source in sources)
 
     def span(self, frame: StackFrame, name: str = "") -> Span:
         """Return the range of a frame, or of ``name`` in it if it stands there."""

@@ -1,7 +1,8 @@
 """Texts that the editor and the terminal share: messages, advice, Markdown, names as the user wrote them.
 
 - ``messages``: the sentences of findings
-- ``advice``: hints about recompilations
+- ``advice``: hints about recompilations and graph breaks
+- ``outlook``: what the compilations of a function say of a value that changed
 - ``source_names``: torch's names as the user wrote them
 - ``size_expressions``: conditions on sizes as the user wrote them
 - ``devices``: words for dry runs and GPUs

@@ -1,4 +1,4 @@
-"""Hints about guards that fail between calls, each with the code to write.
+"""Hints about guards that fail between calls, each with the code to write, and about graph breaks.
 
 The tables at the end map each cause to a sentence, or to a function of the failure that makes one.
 ``tests/cases/recompiles`` has a program for each cause, and applies the hint to it. The values that torch
@@ -8,16 +8,19 @@ specializes on are in ``torch/_dynamo/variables/builder.py``, the guards in ``to
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from fullgraph_compiler.facts import GuardFailure
 from fullgraph_compiler.trace.changes import TYPE, VALUES
 from fullgraph_compiler.trace.decoding import read_literal
 
 from .markdown import code_span, filled
+from .outlook import DYNAMIC, Outlook, Tensor
 from .source_names import written_name
 
+_AHEAD = "Call it with every one ahead of time."
 _ONCE_EACH = "Each is a graph of its own, compiled once: call it with every one ahead of time."
 CALL_AHEAD = (
     "Call it in the warm-up, where it must not fail; what `torch.compiler.reset()` has thrown away is gone."
@@ -27,11 +30,47 @@ _OPTIONAL = (
     "Pass a tensor as `{name}` in every call, in the place of `None` one that changes nothing: "
     "`torch.ones(...)` to multiply with, `torch.zeros(...)` to add."
 )
-_ITEM = re.compile(r"\['(\w+)'\]$")
+_CHOSEN = f"Each value of `{{name}}` is a graph of its own, compiled once. {_AHEAD}"
+_NEEDED = (
+    "The compiled code needs `{name}` as a number, for a loop, a branch or a shape: each is a graph of its "
+    f"own, compiled once. {_AHEAD}"
+)
+_DYNAMIC_NUMBER = "Compile with `torch.compile(dynamic=True)`, to keep one graph for every number."
+_ONE_TYPE = "Pass a number of one type in every call, `float({name})`, and compile with `dynamic=True`."
+_OF_MODULE = (
+    "Torch takes whole numbers of modules for constants. Where the code only computes with `{name}`, set "
+    "`torch._dynamo.config.allow_unspec_int_on_nn_module = True` and compile with `dynamic=True`."
+)
+_OF_GLOBAL = (
+    "Torch takes whole numbers of modules for constants. Where the code only computes with `{name}`, use a "
+    "tensor in its place: `torch.tensor({number})`."
+)
+_LEARNING_RATE = "Give the optimizer a tensor: `lr=torch.tensor({expected})`."
+_GRADIENTS = f"With and without gradients are two graphs, which is as it should be. {_ONCE_EACH}"
+_DUCK = (
+    "Set `torch.fx.experimental._config.use_duck_shape = False`: "
+    "sizes that are equal in the first call are otherwise taken for one."
+)
+_UNROLLED = (
+    "The code makes a number of {size}, so that each size is a graph of its own (a loop over it is "
+    "unrolled): use operations on the whole tensor{also}, or pad to a few sizes."
+)
+_PARAMETER = (
+    "Set `torch._dynamo.config.force_parameter_static_shapes = False`, since parameters are static otherwise,"
+)
+_STATIC_CACHE = (
+    'Generate with `cache_implementation="static"`: the cache has one size then, instead of growing.'
+)
+_DROP_LAST = "If it is the last batch that is smaller, leave it out: `DataLoader(..., drop_last=True)`."
+_A_TENSOR = "a tensor"
+_MOST_MARKS = 2
 SPECIALIZED = "SPECIALIZED"
 """The kind of a guard on a size that the code turned into a number, dynamic or not."""
 RELATION = "RELATION"
 """The kind of a guard on a condition on sizes in the code."""
+_REPORT = re.compile(r"Please (?:report|open) an issue(?: to PyTorch)?\.?")
+_ABOUT_TORCH = re.compile(r"^Set |torch\._dynamo\.config|TORCH|issue to PyTorch|earlier graph break")
+"""Hints that are about settings or torch itself, rather than the code where the graph breaks."""
 _CUDAGRAPH_HINTS = {
     "mutated inputs": "Return the new value from compiled code instead of writing into its inputs.",
     "cpu device": "Move the tensor to the GPU ahead of the compiled code; make it with `device=x.device`.",
@@ -41,15 +80,26 @@ _CUDAGRAPH_HINTS = {
 }
 
 
-def recompile_hints(failure: GuardFailure) -> tuple[str, ...]:
-    """Advise on a guard that fails between calls."""
-    rule = _BY_CHANGE.get(failure.changed) or _BY_KIND.get(failure.kind)
+def recompile_hints(failure: GuardFailure, seen: Outlook) -> tuple[str, ...]:
+    """Advise on a guard that fails between calls, of which ``seen`` is known; no advice if none is sure."""
+    cause = failure.changed if failure.changed in _BY_CHANGE else failure.kind
+    rule = _LEARNING_RATE if _is_learning_rate(failure) else _BY_CAUSE.get(cause)
     name = written_name(failure.source)
-    if rule is None or not (name or failure.kind in _WITHOUT_NAME):
+    if rule is None or not (name or failure.kind in _WITHOUT_NAME or cause == "size"):
         return ()
-    if not isinstance(rule, str):
-        return (rule(failure),)
-    return (filled(rule, name=name, expected=failure.expected),)
+    if cause in _REWRITTEN and not seen.at_call:
+        return ()
+    if isinstance(rule, str):
+        return (filled(rule, name=name, expected=failure.expected),)
+    told = (rule(failure, seen), _DROP_LAST if _is_last_batch(failure, seen) else "")
+    return tuple(advice for advice in told if advice)
+
+
+def break_hints(hints: Sequence[str], *, in_library: bool) -> tuple[str, ...]:
+    """Choose from torch's hints on a graph break: a library's code stays, and a report comes last."""
+    possible = [hint for hint in hints if not in_library or _ABOUT_TORCH.search(hint)]
+    helpful = [hint for hint in possible if not _REPORT.fullmatch(hint)]
+    return tuple(helpful or possible)
 
 
 def cudagraph_hints(reason: str) -> tuple[str, ...]:
@@ -60,51 +110,74 @@ def cudagraph_hints(reason: str) -> tuple[str, ...]:
 # -- tensors -------------------------------------------------------------------------------------------
 
 
-def _size(failure: GuardFailure) -> str:
-    name = written_name(failure.source)
-    dimension = failure.dimension or 0
+def _size(failure: GuardFailure, seen: Outlook) -> str:
+    if seen.is_cache:
+        return _STATIC_CACHE
     if failure.kind == "DUCK_SIZE":
-        return (
-            "Set `torch.fx.experimental._config.use_duck_shape = False`: "
-            "sizes that are equal in the first call are otherwise taken for one."
-        )
+        return _DUCK
+    name = written_name(failure.source)
+    size = code_span(f"{name}.shape[{failure.dimension or 0}]") if name else "this size"
+    can_mark = seen.at_call and seen.alone and len(seen.sizes) <= _MOST_MARKS
+    marks = [code_span(_mark(*item)) for item in seen.sizes] if can_mark else []
     if failure.expected in ("0", "1", "at least 2") or failure.actual in ("0", "1"):
-        mark = code_span(f"torch._dynamo.decorators.mark_unbacked({name}, {dimension})")
-        return (
-            f"Call {mark} before the compiled call: "
-            "a size of 0 or 1 is compiled apart, also where it is dynamic."
-        )
+        if seen.is_asked or len(marks) != 1:
+            return f"A size of 0 or 1 is compiled apart, also where it is dynamic. {_ONCE_EACH}"
+        mark = marks[0].replace("mark_dynamic", "decorators.mark_unbacked")
+        return f"Call {mark} before the compiled call: a size of 0 or 1 is compiled apart otherwise."
     if failure.kind == SPECIALIZED:
-        size = code_span(f"{name}.shape[{dimension}]")
-        return (
-            f"The code makes a number of {size}, so that each size is a graph of its "
-            "own (a loop over it is unrolled): use operations on the whole tensor, or pad to a few sizes."
-        )
-    if failure.kind != "TENSOR_MATCH":
+        also = "" if seen.is_dynamic else " and compile with `dynamic=True`"
+        return filled(_UNROLLED, size=size, also=also)
+    if failure.kind != "TENSOR_MATCH" or seen.serves is False:
         return _ASKED
-    if _is_array(failure):
-        return "Compile with `dynamic=True`: an array cannot be marked as dynamic."
-    mark = code_span(f"torch._dynamo.mark_dynamic({name}, {dimension})")
     if "force_parameter_static_shapes" in failure.reason:
-        return (
-            "Set `torch._dynamo.config.force_parameter_static_shapes = False`, since parameters are static "
-            f"otherwise, and call {mark} before the compiled call."
-        )
+        if not marks or "._parameters[" in failure.source:
+            return f"Torch compiles for the sizes of parameters. {_ONCE_EACH}"
+        return f"{_PARAMETER} and call {' and '.join(marks)} before the compiled call."
+    # Without a graph that served both sizes, a mark may raise an error.
+    ways = [f"call {' and '.join(marks)} before the compiled call"] if marks and seen.serves else []
+    if not (seen.is_dynamic or (seen.serves and seen.has_twin)):
+        ways.append("compile with `dynamic=True`")
+    if not ways:
+        return ""
+    advice = ", or ".join(ways)
+    return f"{advice[0].upper()}{advice[1:]}, to keep one graph for every size."
+
+
+def _is_last_batch(failure: GuardFailure, seen: Outlook) -> bool:
+    """Tell whether a smaller batch may be the last one of those that are loaded."""
+    is_batch = all(dimensions == (0,) for _, dimensions in seen.sizes) and failure.dimension == 0
     return (
-        f"Call {mark} before the compiled call, "
-        "or compile with `dynamic=True`, to keep one graph for every size."
+        failure.changed == "size"
+        and seen.has_loader
+        and is_batch
+        and _number(failure.actual) < _number(failure.expected)
     )
 
 
-def _is_array(failure: GuardFailure) -> bool:
-    return failure.source.startswith("___from_numpy(")
+def _mark(source: str, dimensions: tuple[int, ...]) -> str:
+    shown = dimensions[0] if len(dimensions) == 1 else dimensions
+    return f"torch._dynamo.mark_dynamic({written_name(source)}, {shown})"
 
 
-def _rank(failure: GuardFailure) -> str:
+def _rank(failure: GuardFailure, seen: Outlook) -> str:
+    before, after = (tensor.shape if tensor else () for tensor in (seen.before, seen.after))
+    if before[:1] == ("1",) and _is_like(before[1:], after):
+        step = "`{name}.unsqueeze(0)` adds one"
+    elif after[:1] == ("1",) and _is_like(before, after[1:]):
+        step = "`{name}.squeeze(0)` takes one away"
+    elif len(after) > 1 and before[1:] == after[2:] and before[:1] == (_product(after[:2]),):
+        step = "`{name}.flatten(0, 1)` joins two"
+    else:
+        return ""
     name = written_name(failure.source)
-    more = _number(failure.actual) < _number(failure.expected)
-    step = "`{name}.unsqueeze(0)` adds one" if more else "`{name}.flatten(0, 1)` joins two"
     return f"Give it {failure.expected} dimensions in every call: {filled(step, name=name)}."
+
+
+def _is_like(before: Sequence[str], after: Sequence[str]) -> bool:
+    """Tell whether two shapes can be the same."""
+    return len(before) == len(after) and all(
+        new in (old, DYNAMIC) for old, new in zip(before, after, strict=True)
+    )
 
 
 def _number(text: str) -> int:
@@ -112,14 +185,26 @@ def _number(text: str) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _requires_grad(failure: GuardFailure) -> str:
+def _product(sizes: Sequence[str]) -> str:
+    return str(math.prod(map(int, sizes))) if all(map(str.isdecimal, sizes)) else ""
+
+
+def _stride(failure: GuardFailure, seen: Outlook) -> str:
+    # A tensor is contiguous whatever the stride of a dimension of size 1 is.
+    is_one = any(tensor and "1" in tensor.shape for tensor in (seen.before, seen.after))
+    copy = "clone(memory_format=torch.contiguous_format)" if is_one else "contiguous()"
     name = written_name(failure.source)
-    if failure.expected == "True":
-        return filled("Let it require gradients in every call: `{name}.requires_grad_(True)`.", name=name)
-    return filled("Pass it without gradients in every call: `{name}.detach()`.", name=name)
+    return filled(f"Give it one memory layout before every compiled call: `{{name}}.{copy}`.", name=name)
 
 
-def _autograd(failure: GuardFailure) -> str:
+def _requires_grad(failure: GuardFailure, _: Outlook) -> str:
+    if failure.expected == "False":  # without its gradients, the program would learn something else
+        return _GRADIENTS
+    name = written_name(failure.source)
+    return filled("Let it require gradients in every call: `{name}.requires_grad_(True)`.", name=name)
+
+
+def _autograd(failure: GuardFailure, _: Outlook) -> str:
     name = written_name(failure.source)
     if failure.expected == "on":
         advice = "Pass a copy of what was made in inference mode: `{name}.clone()`, outside of that mode."
@@ -128,18 +213,18 @@ def _autograd(failure: GuardFailure) -> str:
     return filled(advice, name=name)
 
 
-def _type_of_tensor(failure: GuardFailure) -> str:
+def _type_of_tensor(failure: GuardFailure, seen: Outlook) -> str:
     name = written_name(failure.source)
     if failure.actual == "NoneType":
         return filled(_OPTIONAL, name=name)
     if failure.actual in ("int", "float", "bool"):
-        return filled("Pass a tensor in every call: `torch.tensor({name})`.", name=name)
+        return _tensor_of(name, seen.before)
     if failure.actual.endswith("Parameter"):
         return filled("Pass the plain tensor in every call: `{name}.detach()`.", name=name)
     return filled("Pass a plain tensor in every call: `{name}.as_subclass(torch.Tensor)`.", name=name)
 
 
-def _same_tensor(failure: GuardFailure) -> str:
+def _same_tensor(failure: GuardFailure, _: Outlook) -> str:
     other = written_name(failure.actual or failure.expected)
     return filled("Pass two tensors in every call: `{name}.clone()` in the place of the second.", name=other)
 
@@ -147,50 +232,55 @@ def _same_tensor(failure: GuardFailure) -> str:
 # -- values --------------------------------------------------------------------------------------------
 
 
-def _value(failure: GuardFailure) -> str:
-    name = written_name(failure.source)
-    value, is_attribute = read_literal(failure.expected), "." in name and failure.source.startswith("L[")
-    if isinstance(value, bool):
-        return _flag(failure)
-    if isinstance(value, int):
-        if failure.actual == "any int":
-            other = f", or use a tensor: {code_span(_as_tensor(failure))}" if _is_place(name) else ""
-            return f"Compile with `torch.compile(dynamic=True)`{other}."
-        if is_attribute:
-            return (
-                "Set `torch._dynamo.config.allow_unspec_int_on_nn_module = True` and compile with "
-                f"`dynamic=True`, or use a tensor: {code_span(_as_tensor(failure))}."
-            )
-    if isinstance(value, (int, float)):
-        return f"Use a tensor in the place of the number: {code_span(_as_tensor(failure))}."
-    return f"Choose by {code_span(name)} before the compiled call, or keep it. {_ONCE_EACH}"
+def _value(failure: GuardFailure, seen: Outlook) -> str:
+    value, name = read_literal(failure.expected), written_name(failure.source)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if failure.actual == _A_TENSOR:
+        return _tensor_of(name, seen.after) if is_number else ""
+    if not is_number or _is_other(failure.actual):
+        return filled(_CHOSEN, name=name)
+    if seen.serves is False:
+        return filled(_NEEDED, name=name)
+    if seen.serves and isinstance(value, int) and failure.actual == "any float":
+        return filled(_ONE_TYPE, name=name)
+    if seen.serves and isinstance(value, int) and value in (0, 1):
+        return f"The numbers 0 and 1 are compiled apart, also where numbers are dynamic. {_ONCE_EACH}"
+    if seen.serves:
+        return filled(_NEEDED, name=name) if seen.is_dynamic else _DYNAMIC_NUMBER
+    if seen.is_tried and isinstance(value, int) and "." in name and failure.source.startswith("L["):
+        return filled(_OF_MODULE, name=name)
+    if seen.is_tried and isinstance(value, int) and failure.source.startswith("G["):
+        return filled(_OF_GLOBAL, name=name, number=failure.expected)
+    return filled(_CHOSEN, name=name)
 
 
-def _as_tensor(failure: GuardFailure) -> str:
-    name = written_name(failure.source)
-    number = f"torch.tensor({failure.expected})"
-    item = _ITEM.search(name)
-    if item:
-        return f"{item[1]}={number}"
-    if failure.source.startswith("G[") or not _is_place(name):
-        return number
-    return f"{name} = {number}" if "." in name else f"torch.tensor({name})"
+def _is_other(actual: str) -> bool:
+    """Tell whether a value is known, and no number."""
+    value = read_literal(actual)
+    return actual in ("None", "True", "False") or isinstance(value, (str, tuple, list, dict))
 
 
-def _is_place(name: str) -> bool:
-    """Tell whether a tensor can be assigned there: not to the end of a range or an item of a tuple."""
-    return re.fullmatch(r"[\w.]+", name) is not None and not name.endswith((".start", ".stop", ".step"))
+def _tensor_of(name: str, like: Tensor | None) -> str:
+    """Advise to pass a tensor without dimensions, of the type that is passed in other calls."""
+    if like is None or like.shape:
+        return ""
+    return filled(
+        "Pass a tensor in every call: `torch.tensor({name}, dtype={dtype})`.", name=name, dtype=like.dtype
+    )
 
 
-def _flag(failure: GuardFailure) -> str:
+def _is_learning_rate(failure: GuardFailure) -> bool:
+    return failure.source.endswith("['lr']") and ".param_groups[" in failure.source
+
+
+def _flag(failure: GuardFailure, _: Outlook) -> str:
     name = written_name(failure.source)
     if name.endswith(".training"):
-        return f"Training and evaluation are two graphs. {_ONCE_EACH}"
-    advice = "Use a tensor in the place of the flag, and choose with `torch.where({name}, ...)`."
-    return filled(advice, name=name)
+        return f"Training and evaluation are two graphs, which is as it should be. {_ONCE_EACH}"
+    return filled(_CHOSEN, name=name)
 
 
-def _length(failure: GuardFailure) -> str:
+def _length(failure: GuardFailure, seen: Outlook) -> str:
     name = written_name(failure.source)
     if name.endswith("_hooks"):
         module, _, hooks = name.rpartition("._")
@@ -198,35 +288,54 @@ def _length(failure: GuardFailure) -> str:
         return f"Register hooks before the first call, and keep them: {register}."
     if failure.source.endswith("._modules"):
         return filled("Add all modules before the first call: `{name}.append(...)`.", name=name)
-    if not failure.kind:  # a dict counts without a guard of its own
-        advice = "Give `{name}` the same keys in every call: `torch.zeros(...)` where there is no value."
-    else:
+    if failure.kind in ("", "DICT_LENGTH"):  # until torch 2.14, a dict counts without a guard of its own
+        return filled("Give `{name}` the same keys in every call.", name=name)
+    if seen.at_call and len(set(seen.items)) == 1:
         advice = "Pass one tensor, `torch.stack({name})`, with a dimension that is marked as dynamic."
-    return filled(advice, name=name)
+        return filled(advice, name=name)
+    return f"Each length is a graph of its own, compiled once. {_AHEAD}"
 
 
-def _member(failure: GuardFailure) -> str:
+def _member(failure: GuardFailure, _: Outlook) -> str:
     name = written_name(failure.source)
     if failure.kind.startswith("SET_"):
         return f"Pass an equal set in every call, {failure.expected}: all that it holds is compared."
     member = failure.expected.partition(" ")[2]
+    if name.endswith(".__dict__"):
+        attribute = f"{name.removesuffix('.__dict__')}.{read_literal(member)}"
+        return f"Set {code_span(attribute)} on the object itself, before the first call."
     with_it = f"{code_span(name)} be with {member}"
     return f"Let {with_it}, or without it, in every call: the compiled code asks for it."
 
 
-def _class(failure: GuardFailure) -> str:
+def _class(failure: GuardFailure, seen: Outlook) -> str:
     name = written_name(failure.source)
     expected = failure.expected.removeprefix(TYPE)
     if failure.actual == "None" and name.endswith("()"):
         return f"Keep what {code_span(name.removesuffix('()'))} refers to alive between calls."
+    if failure.actual == _A_TENSOR or failure.actual.partition(".")[0] == "torch":
+        return _tensor_of(name, seen.after) if expected in ("int", "float") else ""
     short = expected.rpartition(".")[2]
     return f"Pass an object of one class in every call: {code_span(f'{short}(...)')}. {_ONCE_EACH}"
+
+
+def _optional(failure: GuardFailure, _: Outlook) -> str:
+    name = written_name(failure.source)
+    return filled(_OPTIONAL if failure.actual == _A_TENSOR else _CHOSEN, name=name)
+
+
+def _object(failure: GuardFailure, _: Outlook) -> str:
+    """Advise on another object of the same class: one that is made anew in each call, if it is a function."""
+    is_made = failure.expected == "the same function" or "<locals>" in failure.expected
+    return filled(_SAME_OBJECT if is_made else _CHOSEN, name=written_name(failure.source))
 
 
 # -- state of the process --------------------------------------------------------------------------------
 
 
-def _state(failure: GuardFailure) -> str:
+def _state(failure: GuardFailure, _: Outlook) -> str:
+    if failure.changed == "grad_mode":
+        return _GRADIENTS
     settings = [setting for flag, setting in _SETTINGS.items() if flag in failure.changed]
     listed = " and ".join(map(code_span, settings))
     if not listed:
@@ -235,7 +344,6 @@ def _state(failure: GuardFailure) -> str:
 
 
 _SETTINGS = {
-    "grad_mode": "torch.set_grad_enabled(...)",
     "autocast": "torch.autocast(...)",
     "default_dtype": "torch.set_default_dtype(...)",
     "num_threads": "torch.set_num_threads(...)",
@@ -256,7 +364,7 @@ _WITHOUT_NAME = (
     "DUCK_SIZE",
     RELATION,
 )
-_Rule = str | Callable[[GuardFailure], str]
+_Rule = str | Callable[[GuardFailure, Outlook], str]
 _SAME_OBJECT = (
     f"Make it once, before the first call (`{{name}} = ...`), and pass that in every call. {_ONCE_EACH}"
 )
@@ -266,7 +374,7 @@ _SAME_MODES = (
 )
 _BY_CHANGE: dict[str, _Rule] = {
     "size": _size,
-    "stride": "Give it one memory layout before the compiled call: `{name}.contiguous()`.",
+    "stride": _stride,
     "dtype": "Convert it before the compiled call: `{name}.to({expected})`.",
     "device": 'Move it before the compiled call: `{name}.to("{expected}")`.',
     "rank": _rank,
@@ -279,16 +387,16 @@ _BY_CHANGE: dict[str, _Rule] = {
 _BY_KIND: dict[str, _Rule] = {
     **dict.fromkeys(VALUES, _value),
     **dict.fromkeys(("TRUE_MATCH", "FALSE_MATCH", "BOOL_MATCH"), _flag),
-    **dict.fromkeys(("ID_MATCH", "FUNCTION_MATCH", "CLASS_MATCH", "CLOSURE_MATCH"), _SAME_OBJECT),
+    **dict.fromkeys(("ID_MATCH", "FUNCTION_MATCH", "CLASS_MATCH", "CLOSURE_MATCH"), _object),
     **dict.fromkeys(("SET_CONTAINS", "DICT_CONTAINS", "HASATTR", "NO_HASATTR"), _member),
     **dict.fromkeys(("DUPLICATE", "OBJECT_ALIASING"), _same_tensor),
     **dict.fromkeys(("TORCH_FUNCTION_MODE_STACK", "DEFAULT_DEVICE"), _SAME_MODES),
     "TYPE_MATCH": _class,
-    "NONE_MATCH": _OPTIONAL,
+    "NONE_MATCH": _optional,
     RELATION: _ASKED,
     "GLOBAL_STATE": _state,
     # A number that is dynamic, but whose value the trace needed.
-    "LAMBDA_GUARD": f"The compiled code needs `{{name}}` for a loop, a branch or a shape. {_ONCE_EACH}",
+    "LAMBDA_GUARD": _NEEDED,
     "RANGE_ITERATOR_MATCH": (
         "Pass the items as a tensor: `torch.tensor([*{name}])`, with a dimension that is dynamic."
     ),
@@ -296,3 +404,10 @@ _BY_KIND: dict[str, _Rule] = {
         "Make the backend once and pass that object every time: `torch.compile(..., backend=backend)`."
     ),
 }
+_BY_CAUSE = {**_BY_CHANGE, **_BY_KIND}
+_REWRITTEN = {
+    *_BY_CHANGE.keys() - {"size", "length"},
+    *("DUPLICATE", "OBJECT_ALIASING", "TYPE_MATCH", "NONE_MATCH", "RANGE_ITERATOR_MATCH"),
+    *("SET_CONTAINS", "DICT_CONTAINS", "HASATTR", "NO_HASATTR"),
+}
+"""What advice is about code that makes the call, and has to name a value there."""

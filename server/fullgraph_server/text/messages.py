@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from fullgraph_compiler.facts import GuardFailure
 
-from .advice import SPECIALIZED, recompile_hints
+from .advice import SPECIALIZED
 from .markdown import code_span, filled
 from .size_expressions import readable_condition
 from .source_names import written_name
@@ -149,10 +149,15 @@ def limit_explanation(again: Sequence[GuardFailure], last: Sequence[GuardFailure
     return "\n".join(lines)
 
 
-def limit_hints(failures: Sequence[GuardFailure], setting: str, function: str) -> tuple[str, ...]:
+def limit_hints(
+    failures: Sequence[GuardFailure],
+    hints_of: Callable[[GuardFailure], tuple[str, ...]],
+    setting: str,
+    function: str,
+) -> tuple[str, ...]:
     """Advise on a function that is compiled too often, what helps most first."""
     causes = _by_cause(failures)
-    hints = _distinct([hint for cause in causes for hint in recompile_hints(cause[0])])
+    hints = _distinct([hint for cause in causes for hint in hints_of(cause[0])])
     if len(hints) > 1 and len(causes[0]) > 1:
         hints[0] = f"First, for {len(causes[0])} of {len(failures)} recompilations: {hints[0]}"
     return (*hints, filled(_LIMIT_HINT, setting=setting, function=function))

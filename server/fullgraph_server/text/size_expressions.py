@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
+from operator import add, eq, floordiv, ge, gt, le, lt, mod, mul, ne, sub, truediv
+from typing import Any
 
 from fullgraph_compiler.facts import Symbol
 from fullgraph_compiler.trace.decoding import parse_expression
@@ -25,6 +27,22 @@ _OPERATORS: Mapping[str, ast.operator] = {
     "CleanDiv": ast.FloorDiv(),
 }
 """The functions in ``torch/utils/_sympy/functions.py`` that are operators in Python."""
+_ARITHMETIC: Mapping[type[ast.operator], Callable[[Any, Any], int | float]] = {
+    ast.Add: add,
+    ast.Sub: sub,
+    ast.Mult: mul,
+    ast.FloorDiv: floordiv,
+    ast.Div: truediv,
+    ast.Mod: mod,
+}
+_ORDER: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: eq,
+    ast.NotEq: ne,
+    ast.Lt: lt,
+    ast.LtE: le,
+    ast.Gt: gt,
+    ast.GtE: ge,
+}
 
 
 def written_size(source: str) -> str:
@@ -83,6 +101,31 @@ def parts_of(relation: ast.Compare) -> tuple[set[str], set[int]]:
     sides = (relation.left, *relation.comparators)
     numbers = {side.value for side in sides if isinstance(side, ast.Constant) and isinstance(side.value, int)}
     return {ast.unparse(side) for side in sides if not isinstance(side, ast.Constant)}, numbers
+
+
+def held(condition: str, values: Mapping[str, int | float]) -> bool | None:
+    """Tell whether a guard held for ``values``, which are by source; return ``None`` if that is unknown."""
+    tree = parse_expression(condition)
+    try:
+        return bool(_value(tree, values)) if isinstance(tree, ast.Compare) else None
+    except (KeyError, ArithmeticError):
+        return None
+
+
+def _value(node: ast.expr, values: Mapping[str, int | float]) -> int | float:
+    """Evaluate a condition; raise ``KeyError`` for what it does not know."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        return node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_value(node.operand, values)
+    if isinstance(node, ast.BinOp):
+        left, right = _value(node.left, values), _value(node.right, values)
+        return _ARITHMETIC[type(node.op)](left, right)
+    if isinstance(node, ast.Compare):
+        sides = [_value(side, values) for side in (node.left, *node.comparators)]
+        pairs = zip(node.ops, sides, sides[1:], strict=False)
+        return all(_ORDER[type(relation)](left, right) for relation, left, right in pairs)
+    return values[ast.unparse(node)]
 
 
 class _Writer(ast.NodeTransformer):

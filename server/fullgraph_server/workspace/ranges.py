@@ -90,6 +90,16 @@ def definition_span(source: SourceFile | None, filename: str, row: int, name: st
     return row_span(source, row)
 
 
+def parameter_names(source: SourceFile, row: int, name: str) -> set[str]:
+    """Return the parameters of a function that take one argument each."""
+    found = (
+        node.args
+        for node in _definitions(source)
+        if not isinstance(node, ast.ClassDef) and node.name == name and _first_row(node) <= row <= _end(node)
+    )
+    return {item.arg for args in found for item in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
+
+
 def name_span(source: SourceFile | None, row: int, name: str) -> Span | None:
     """Find a variable or attribute path (``a``, ``self.scale``) in the statement at ``row``.
 

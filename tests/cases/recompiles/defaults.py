@@ -1,21 +1,21 @@
 """The default of a parameter is changed."""
 
 # cause: `shift.__defaults__[0]` was 0.5, is now any float
-# advice: torch.tensor(0.5)
+# advice: dynamic=True
 
 import torch
 
 
-def shift(x, n=0.5):  # fix: def shift(x, n=torch.tensor(0.5)):
+def shift(x, n=0.5):
     return x + n  # expect: recompile [x + n]
 
 
-@torch.compile
+@torch.compile  # fix: @torch.compile(dynamic=True)
 def f(x):
     return shift(x)
 
 
 if __name__ == "__main__":
     f(torch.ones(4))
-    shift.__defaults__ = (0.25,)  # fix: shift.__defaults__ = (torch.tensor(0.25),)
+    shift.__defaults__ = (0.25,)
     f(torch.ones(4))

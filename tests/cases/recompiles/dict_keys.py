@@ -1,7 +1,7 @@
 """A dict with another key."""
 
 # cause: length of `batch` is no longer 1
-# advice: torch.zeros(
+# advice: the same keys
 
 import torch
 
@@ -13,5 +13,5 @@ def f(batch):
 
 if __name__ == "__main__":
     x = torch.ones(4)
-    f({"a": x})  # fix: f({"a": x, "b": torch.zeros(4)})
+    f({"a": x})  # fix: f({"a": x, "b": torch.zeros(4)})  # the same keys
     f({"a": x, "b": torch.ones(4)})

@@ -1,7 +1,7 @@
 """A fraction on a module that changes."""
 
 # cause: `self.scale` was 1.5, is now any float
-# advice: self.scale = torch.tensor(1.5)
+# advice: dynamic=True
 
 import torch
 
@@ -9,7 +9,7 @@ import torch
 class Scale(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.scale = 1.5  # fix: self.scale = torch.tensor(1.5)
+        self.scale = 1.5
 
     def forward(self, x):
         return x * self.scale  # expect: recompile [self.scale]
@@ -17,7 +17,7 @@ class Scale(torch.nn.Module):
 
 if __name__ == "__main__":
     model = Scale()
-    compiled = torch.compile(model)
+    compiled = torch.compile(model)  # fix: compiled = torch.compile(model, dynamic=True)
     compiled(torch.ones(2))
-    model.scale = 3.0  # fix: model.scale = torch.tensor(3.0)
+    model.scale = 3.0
     compiled(torch.ones(2))

@@ -1,16 +1,16 @@
 """A whole number, then a fraction."""
 
 # cause: `scale` was 2, is now any float
-# advice: torch.tensor(scale
+# advice: float(scale)
 
 import torch
 
 
-@torch.compile
+@torch.compile  # fix: @torch.compile(dynamic=True)
 def f(x, scale):
     return x * scale  # expect: recompile [scale]
 
 
 if __name__ == "__main__":
     for scale in (2, 0.5):
-        f(torch.ones(4), scale)  # fix: f(torch.ones(4), torch.tensor(scale, dtype=torch.float32))
+        f(torch.ones(4), scale)  # fix: f(torch.ones(4), float(scale))

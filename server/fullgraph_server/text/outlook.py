@@ -1,0 +1,164 @@
+"""What the compilations of a function say of a guarded value that changed, and so of what would help.
+
+Torch makes a size or a number that changed dynamic in the next compilation. Had it been so from the start,
+the first graph would have been that of the later compilation: it would have served both calls, if what it
+assumes of sizes holds for the earlier one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from fullgraph_compiler.facts import GuardFailure, GuardInstalled
+from fullgraph_compiler.trace.changes import TYPE, VALUES
+from fullgraph_compiler.trace.decoding import read_literal
+
+from .size_expressions import held
+
+_TENSOR = re.compile(r"(?P<dtype>[\w.]+), shape \[(?P<shape>[^\]]*)\].* stride \[(?P<stride>[^\]]*)\]")
+_ITEM = re.compile(r"\[\d+\]")
+_NUMBERS = (f"{TYPE}int", f"{TYPE}float")
+DYNAMIC = "dynamic"
+_CACHE = f"{TYPE}transformers.cache_utils."
+
+
+Version = Sequence[GuardInstalled]
+"""The guards of one compilation of a function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A guarded tensor; ``shape`` and ``stride`` have numbers, or ``dynamic``."""
+
+    dtype: str
+    shape: tuple[str, ...]
+    stride: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What is known of a guarded value that changed, beside the guard that failed.
+
+    ``at_call``: the code that makes the call has it, and ``sizes``, under the names of the compiled code.
+    ``sizes`` are the dimensions that changed, by tensor, where a later compilation guards it. ``serves``
+    tells whether the graph of a later compilation would have served the earlier call: ``None`` if torch did
+    not try, as it does not for a number that belongs to a module. ``alone``: nothing but ``sizes`` became
+    dynamic. ``is_asked``: the code asks for the size or number. ``has_twin``: a size that did not
+    change was the same.
+    """
+
+    at_call: bool = True
+    sizes: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    is_tried: bool = False
+    """Whether there is a later compilation."""
+    serves: bool | None = None
+    alone: bool = True
+    is_asked: bool = True
+    has_twin: bool = False
+    is_dynamic: bool = False
+    """Whether the first compilation had dynamic sizes: it was asked for them."""
+    before: Tensor | None = None
+    after: Tensor | None = None
+    items: tuple[Tensor, ...] = ()
+    """The tensors in a list or tuple."""
+    has_loader: bool = False
+    """Whether the call is made in a file that loads batches."""
+    is_cache: bool = False
+    """Whether it belongs to a cache of keys and values of transformers."""
+
+
+def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> Outlook:
+    """Tell what a function's compilations, by id and in their order, say of a guard that failed."""
+    source, size = failure.source, f"{failure.source}.size()[{failure.dimension}]"
+    ids = list(versions)
+    first = versions.get(failure.compile_id, ())
+    later = [versions[key] for key in ids[ids.index(failure.compile_id) + 1 :]] if first else []
+    before, values = _tensors(first), _values(first)
+    free = next((version for version in reversed(later) if _is_free(failure, version)), None)
+    shown = free or next(
+        (version for version in later if any(guard.source == source for guard in version)), ()
+    )
+    after = _tensors(shown)
+    sizes = _changed(before, after) or ((source, (failure.dimension or 0,)),)
+    became = {guard.source for guard in free or () if guard.expected in _NUMBERS}
+    fixed = {
+        number
+        for name, tensor in before.items()
+        for dimension, number in enumerate(tensor.shape)
+        if dimension not in dict(sizes).get(name, ())
+    }
+    asked = free or (first if _is_free(failure, first) else None)
+    return Outlook(
+        sizes=sizes,
+        is_tried=bool(shown),
+        serves=None if free is None else all(held(text, values) is not False for text in _conditions(free)),
+        alone=not any(name in values for name in became),
+        is_asked=asked is None or any(size in text and text != f"2 <= {size}" for text in _conditions(asked)),
+        has_twin=failure.expected in fixed,
+        is_dynamic=any(DYNAMIC in tensor.shape for tensor in _tensors(versions[ids[0]]).values())
+        if ids
+        else False,
+        before=before.get(source),
+        after=after.get(source),
+        items=tuple(
+            tensor
+            for name, tensor in before.items()
+            if name.startswith(source) and _ITEM.fullmatch(name, len(source))
+        ),
+        is_cache=any(
+            guard.expected.startswith(_CACHE) and source.startswith(guard.source) for guard in first
+        ),
+    )
+
+
+def _is_free(failure: GuardFailure, version: Version) -> bool:
+    """Tell whether a compilation is for any value of what changed."""
+    if failure.changed == "size":
+        tensor = _tensors(version).get(failure.source)
+        dimension = failure.dimension or 0
+        return tensor is not None and tensor.shape[dimension : dimension + 1] == (DYNAMIC,)
+    return any(guard.source == failure.source and guard.expected in _NUMBERS for guard in version)
+
+
+def _conditions(version: Version) -> Iterator[str]:
+    """List what a compilation assumes of sizes and numbers."""
+    return (guard.code.partition(" #")[0].strip() for guard in version if guard.kind == "LAMBDA_GUARD")
+
+
+def _tensors(version: Version) -> Mapping[str, Tensor]:
+    found = ((guard.source, _TENSOR.match(guard.expected)) for guard in version)
+    return {
+        source: Tensor(match["dtype"], _parts(match["shape"]), _parts(match["stride"]))
+        for source, match in found
+        if match
+    }
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(text.split(", ")) if text else ()
+
+
+def _values(version: Version) -> Mapping[str, int | float]:
+    """Map the sizes and numbers that a compilation is for, as torch writes them, to their values."""
+    values = {guard.source: read_literal(guard.expected) for guard in version if guard.kind in VALUES}
+    for source, tensor in _tensors(version).items():
+        for part, numbers in (("size", tensor.shape), ("stride", tensor.stride)):
+            values |= {f"{source}.{part}()[{i}]": read_literal(number) for i, number in enumerate(numbers)}
+    return {source: value for source, value in values.items() if isinstance(value, (int, float))}
+
+
+def _changed(
+    before: Mapping[str, Tensor], after: Mapping[str, Tensor]
+) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """List the sizes that were numbers, and are dynamic later or other numbers."""
+    changed = []
+    for source, tensor in before.items():
+        later = after.get(source)
+        if later is not None and len(later.shape) == len(tensor.shape):
+            pairs = enumerate(zip(tensor.shape, later.shape, strict=True))
+            dimensions = tuple(index for index, (old, new) in pairs if old not in (new, DYNAMIC))
+            if dimensions:
+                changed.append((source, dimensions))
+    return tuple(changed)

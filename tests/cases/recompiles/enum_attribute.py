@@ -1,0 +1,31 @@
+"""A member of an enum as an attribute."""
+
+# cause: `self.mode` is no longer the same object (Mode)
+# advice: graph of its own, compiled once
+# fix: none (each member is a graph of its own)
+
+import enum
+
+import torch
+
+
+class Mode(enum.Enum):
+    FAST = "fast"
+    EXACT = "exact"
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mode = Mode.FAST
+
+    def forward(self, x):
+        return x * 2 if self.mode is Mode.FAST else x.exp()  # expect: recompile [self.mode]
+
+
+if __name__ == "__main__":
+    model = Model()
+    compiled = torch.compile(model)
+    for mode in Mode:
+        model.mode = mode
+        compiled(torch.ones(4))

@@ -1,0 +1,19 @@
+"""The number of steps is an argument."""
+
+# cause: `steps` was 2, is now any int
+# advice: needs `steps` as a number
+# fix: none (each number of steps is a graph of its own)
+
+import torch
+
+
+@torch.compile
+def f(x, steps):
+    for _ in range(steps):  # expect: recompile [steps]
+        x = x * 2
+    return x
+
+
+if __name__ == "__main__":
+    for steps in (2, 3):
+        f(torch.ones(4), steps)

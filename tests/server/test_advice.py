@@ -1,0 +1,182 @@
+"""Advice is right, or there is none: the compilations of a function decide, and the code that calls it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fullgraph_compiler.facts import (
+    Fact,
+    FrameStarted,
+    GraphBreak,
+    GuardFailure,
+    GuardInstalled,
+    Recompile,
+    StackFrame,
+)
+from fullgraph_server.report.fold import fold
+from fullgraph_server.text.advice import break_hints
+from fullgraph_server.text.size_expressions import held
+from fullgraph_server.workspace.source import SourceFile
+from fullgraph_server.workspace.workspace import Workspace
+
+FILE = "/w/program.py"
+LIBRARY = "/w/.venv/lib/python3.11/site-packages/torch/optim/optimizer.py"
+TEXT = """\
+import torch
+
+
+@torch.compile
+def f(x, *args, y=None):
+    return x + args[0] + y
+
+
+f(torch.ones(4), torch.ones(4))
+"""
+CALL = StackFrame(FILE, 9, "<module>")
+DYNAMIC = "Compile with `dynamic=True`, to keep one graph for every size."
+REPORT = "Please report an issue to PyTorch."
+
+
+def hints(*facts: Fact, text: str = TEXT) -> tuple[str, ...]:
+    workspace = Workspace(Path("/w"), {FILE: SourceFile(FILE, text)}.get)
+    (finding,) = fold("program.py", 1, "2.13.0", facts, workspace).findings
+    return finding.hints
+
+
+def tensor(compile_id: str, source: str, shape: str, *, kind: str = "TENSOR_MATCH") -> GuardInstalled:
+    expected = f"torch.float32, shape [{shape}], device cpu, requires_grad=False, stride [1]"
+    return GuardInstalled(compile_id, source, kind, expected, "", ())
+
+
+def relation(compile_id: str, code: str) -> GuardInstalled:
+    return GuardInstalled(compile_id, "", "LAMBDA_GUARD", "", code, ())
+
+
+def resized(source: str, *facts: Fact, old: int = 4, new: int = 6, at: str = FILE) -> tuple[Fact, ...]:
+    """A tensor that was compiled for one size, then for every size."""
+    failure = GuardFailure("0/0", source, "TENSOR_MATCH", "size", str(old), str(new), 0, (), "size")
+    begun = [FrameStarted(compile_id, "f", at, 4, (CALL,)) for compile_id in ("0/0", "0/1")]
+    guards = tensor("0/0", source, str(old)), tensor("0/1", source, "dynamic")
+    return (*begun, *guards, *facts, Recompile("0/1", (failure,)))
+
+
+@pytest.mark.parametrize("name", ["x", "y"])
+def test_a_parameter_can_be_marked_at_the_call(name: str) -> None:
+    assert f"torch._dynamo.mark_dynamic({name}, 0)" in hints(*resized(f"L['{name}']"))[0]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "L['args'][0]",
+        "L['z']",
+        "L['x']._store._mapping['x']",
+        "L['x'].__closure__[0].cell_contents",
+        "L['x'](1)",
+    ],
+)
+def test_what_the_call_has_no_name_for_is_not_marked(source: str) -> None:
+    assert hints(*resized(source)) == (DYNAMIC,)
+
+
+def test_a_function_called_by_a_compiled_one_is_not_advised_to_mark() -> None:
+    inner = StackFrame(FILE, 6, "f")
+    around = FrameStarted("1/0", "f", FILE, 4, (CALL,))
+    facts = [fact for fact in resized("L['x']") if not isinstance(fact, FrameStarted)]
+    begun = [FrameStarted(compile_id, "g", FILE, 4, (CALL, inner)) for compile_id in ("0/0", "0/1")]
+    assert hints(around, *begun, *facts) == (DYNAMIC,)
+
+
+def test_a_value_within_a_library_is_not_marked() -> None:
+    assert hints(*resized("L['x']", at=LIBRARY)) == (DYNAMIC,)
+
+
+def test_tensors_that_share_a_size_are_marked_together() -> None:
+    shared = tensor("0/0", "L['y']", "4"), tensor("0/1", "L['y']", "dynamic")
+    marks = "`torch._dynamo.mark_dynamic(x, 0)` and `torch._dynamo.mark_dynamic(y, 0)`"
+    assert marks in hints(*resized("L['x']", *shared))[0]
+
+
+def test_a_size_equal_to_a_fixed_one_is_marked_only() -> None:
+    fixed = tensor("0/0", "L['y']", "4"), tensor("0/1", "L['y']", "4")
+    (told,) = hints(*resized("L['x']", *fixed))
+    assert "mark_dynamic(x, 0)" in told
+    assert "dynamic=True" not in told  # which takes sizes that are equal in the first call for one
+
+
+def test_a_condition_of_the_next_graph_that_did_not_hold_before_makes_two_graphs() -> None:
+    (told,) = hints(*resized("L['x']", relation("0/1", "5 <= L['x'].size()[0]")))
+    assert told.startswith("The compiled code asks for this size")
+    (told,) = hints(*resized("L['x']", relation("0/1", "2 <= L['x'].size()[0]")))
+    assert "mark_dynamic(x, 0)" in told
+
+
+def test_dynamic_is_not_advised_where_it_is_set() -> None:
+    (told,) = hints(*resized("L['x']", tensor("0/0", "L['y']", "dynamic")))
+    assert "dynamic=True" not in told
+    assert hints(*resized("L['args'][0]", tensor("0/0", "L['y']", "dynamic"))) == ()
+
+
+def test_a_smaller_batch_may_be_the_last_one_that_is_loaded() -> None:
+    loading = TEXT + "# DataLoader(data)\n"
+    assert "drop_last=True" in hints(*resized("L['x']", old=8, new=5), text=loading)[-1]
+    assert len(hints(*resized("L['x']", old=5, new=8), text=loading)) == 1
+    assert len(hints(*resized("L['x']", old=8, new=5))) == 1
+
+
+def test_a_cache_that_grows_is_made_static() -> None:
+    layer, cache = "L['x'].layers[0].keys", "type transformers.cache_utils.DynamicCache"
+    of_cache = GuardInstalled("0/0", "L['x']", "TYPE_MATCH", cache, "", ())
+    assert 'cache_implementation="static"' in hints(*resized(layer, of_cache))[0]
+
+
+def test_a_number_that_the_next_graph_needs_is_not_made_dynamic() -> None:
+    failure = GuardFailure("0/0", "L['y']", "EQUALS_MATCH", "y == 2", "2")
+    facts = (
+        GuardInstalled("0/0", "L['y']", "EQUALS_MATCH", "2", "", ()),
+        GuardInstalled("0/1", "L['y']", "TYPE_MATCH", "type int", "", ()),
+        Recompile("0/1", (failure,)),
+    )
+    assert "dynamic=True" in hints(*facts)[0]
+    assert "needs `y` as a number" in hints(relation("0/1", "L['y'] == 3"), *facts)[0]
+
+
+def test_gradients_in_training_and_none_in_evaluation_are_as_they_should_be() -> None:
+    failure = GuardFailure("0/0", "", "GLOBAL_STATE", "grad_mode", changed="grad_mode")
+    (told,) = hints(FrameStarted("0/0", "f", FILE, 4, (CALL,)), Recompile("0/1", (failure,)))
+    assert "as it should be" in told
+
+
+def test_a_report_is_not_advised_where_something_else_helps() -> None:
+    assert break_hints(("Avoid `print`.", REPORT), in_library=False) == ("Avoid `print`.",)
+    assert break_hints((REPORT,), in_library=False) == (REPORT,)
+
+
+def test_nobody_is_advised_to_change_a_library() -> None:
+    setting = "Set `torch._dynamo.config.capture_scalar_outputs = True`."
+    told = ("Remove the `torch._dynamo.graph_break()` call.", "Avoid calling `Adam.step`.", setting)
+    url, stack = "", (StackFrame(FILE, 6, "f"), StackFrame(LIBRARY, 79, "_use_grad"))
+    broke = GraphBreak("0/0", "GB0025", "break", "why", told, "", url, stack, False, "all")
+    begun = FrameStarted("0/0", "f", FILE, 4, (CALL,))
+    assert hints(begun, broke) == (setting,)
+    assert (
+        hints(begun, GraphBreak("0/0", "GB0025", "break", "why", told, "", url, stack[:1], False, "all"))
+        == told
+    )
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_held"),
+    [
+        ("L['x'].size()[0] == L['y']", True),
+        ("(L['y'] % 3) == 0", False),
+        ("2 <= L['y'] <= 9 // 2", True),
+        ("-L['y'] < L['y'] * 2 - 1", True),
+        ("4 % (L['y'] - 4) == 0", None),
+        ("L['z'] == 4", None),
+        ("not math.isnan(L['y'])", None),
+    ],
+)
+def test_a_condition_on_known_sizes_held_or_did_not(condition: str, is_held: bool | None) -> None:
+    assert held(condition, {"L['x'].size()[0]": 4, "L['y']": 4}) is is_held
