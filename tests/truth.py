@@ -19,13 +19,19 @@ import torch
 from fullgraph_compiler.facts import Script
 from in_child import in_child
 
+SECONDS = 900
+"""How long a program may take: the C++ compiler works for each of its graphs."""
 _LINE = re.compile(
     r"[VIWE]\d{4} [\d:.]+ \d+ (?P<place>\S+:\d+)\] (?:\[\S*\d/\d\S*\] )?"
     r"(?:\[__(?P<artifact>\w+)\] )?(?P<text>.*)"
 )
 """A line of a record of torch's logs (``TorchLogsFormatter`` in ``torch/_logging/_internal.py``)."""
-_STARTS = re.compile(r"Graph break|Recompiling function |torch\._dynamo hit config\.")
-_BREAK = re.compile(r"in user code at (?P<file>.+):(?P<row>\d+)")
+_STARTS = re.compile(
+    r"graph_breaks: Graph break(:| .*in user code at )|recompiles: Recompiling function |"
+    r"None: torch\._dynamo hit config\."
+)
+"""The beginnings of what is read, after the name of the log; other records quote some of them."""
+_BREAK = re.compile(r" in user code at (?P<file>.+):(?P<row>\d+)$")
 _FRAME = re.compile(r'  File "(?P<file>.+)", line (?P<row>\d+), in ')
 _BREAK_ID = re.compile(r"/gb/gb(?P<number>\d+)\.html")
 _FUNCTION = re.compile(r"Recompiling function (?P<name>.+?) in (?P<file>.+):\d+$")
@@ -35,7 +41,7 @@ _RESUMED = re.compile(r"(?:torch_dynamo_resume_in_)+(?P<name>.+?)(?:_at_\d+)+")
 Function = tuple[str, str]
 """A function's file and name; resume functions count as part of it."""
 Break = tuple[str, int, str]
-"""A graph break's file, line and id."""
+"""A graph break's file, line and id; the id is empty where torch's log has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +59,7 @@ def truth(script: Script, cwd: Path, log: Path) -> Truth:
 
     Raises ``AssertionError`` when the child dies before its end, or takes too long.
     """
-    error = in_child(lambda: _run(script, cwd, log))
+    error = in_child(lambda: _run(script, cwd, log), SECONDS)
     return read_logs(log.read_text(errors="replace"), error)
 
 
@@ -86,9 +92,11 @@ def read_logs(text: str, error: str = "") -> Truth:
     for record in _records(text):
         first = record.partition("\n")[0]
         if first.startswith("Graph break"):
-            place = _BREAK.search(first) or [*_FRAME.finditer(record)][-1]
+            # The record of a frame that is skipped ends in the user's stack, which may be empty.
+            place = _BREAK.search(first) or next(reversed([*_FRAME.finditer(record)]), None)
             number = _BREAK_ID.search(record)
-            breaks.add((place["file"], int(place["row"]), f"GB{number['number']}" if number else ""))
+            where = (place["file"], int(place["row"])) if place else ("", 0)
+            breaks.add((*where, f"GB{number['number']}" if number else ""))
         elif found := _FUNCTION.match(first):
             recompiles.append(_function(found))
         elif found := _LIMITED.search(record):
@@ -96,6 +104,8 @@ def read_logs(text: str, error: str = "") -> Truth:
             # The recompilation that the limit stops has been logged as well.
             if recompiles[-1:] == [_function(found)]:
                 recompiles.pop()
+    if error.startswith("RecompileError"):
+        recompiles.pop()  # it was logged, and refused
     return Truth(frozenset(breaks), Counter(recompiles), frozenset(limits), error)
 
 
@@ -104,12 +114,12 @@ def _records(text: str) -> Iterator[str]:
     record: list[str] = []
     source: tuple[str, str] | None = None
     for found in filter(None, map(_LINE.match, text.splitlines())):
-        same = source == (found["place"], found["artifact"])
-        if record and (not same or _STARTS.match(found["text"])):
+        starts = _STARTS.match(f"{found['artifact']}: {found['text']}")
+        if record and (starts or source != (found["place"], found["artifact"])):
             yield "\n".join(record)
             record = []
         source = (found["place"], found["artifact"])
-        if record or _STARTS.match(found["text"]):
+        if record or starts:
             record.append(found["text"])
     if record:
         yield "\n".join(record)
