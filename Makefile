@@ -12,13 +12,13 @@ CODE_SERVER = .cache/code-server/node_modules/.bin/code-server
 
 export PATH := $(CURDIR)/.cache/node/node_modules/.bin:$(PATH)
 
-.PHONY: test test-all test-latest quick lint unit pytest preview e2e vsix demo bench setup clean
+.PHONY: test test-all test-latest quick lint unit pytest truth preview e2e vsix demo bench setup clean
 
 test: lint vsix unit pytest preview e2e
 
-# More of the same, too, for half an hour.
+# More of the same, too, for some hours.
 test-all: SLOW =
-test-all: test
+test-all: .venv/truth test
 
 # Lint, and what needs neither torch nor an editor: for every change.
 quick: lint unit build/fullgraph.vsix
@@ -35,6 +35,10 @@ unit: node_modules/ready
 
 pytest: .venv/ready build/fullgraph.vsix
 	.venv/bin/python $(PYTEST) -m "not gpu and not preview $(SLOW)" $(PYTEST_ARGS)
+
+# Reports beside torch's own logs: each program runs twice, once with TorchInductor.
+truth: .venv/truth
+	.venv/bin/python $(PYTEST) -m "not gpu and not preview" --tb=no -q tests/e2e/test_truth.py $(PYTEST_ARGS)
 
 # Kernels for a GPU that is not there need a torch that is built for CUDA, as the newest one is.
 preview: .venv/ready .venv-latest/ready
@@ -84,6 +88,10 @@ bundled/ready: server/requirements.txt .venv/ready
 
 .venv/ready: pyproject.toml scripts/setup.sh scripts/install_torch.sh
 	scripts/setup.sh .venv $(PYTHON) "$(TORCH)"
+
+.venv/truth: .venv/ready scripts/install_truth.sh
+	scripts/install_truth.sh .venv/bin/python
+	touch $@
 
 .venv-latest/ready: pyproject.toml scripts/setup.sh scripts/install_torch.sh
 	scripts/setup.sh .venv-latest $(PYTHON) "$(TORCH_LATEST)"

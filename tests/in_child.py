@@ -21,7 +21,7 @@ SECONDS = 240
 """How long a child may take: less than a test may, so that its end is told."""
 
 
-def in_child(function: Callable[[], Any]) -> Any:
+def in_child(function: Callable[[], Any], seconds: float = SECONDS) -> Any:
     """What the function returns, by way of JSON.
 
     Raises ``AssertionError`` with the child's traceback, or with how it ended if it did not answer.
@@ -34,9 +34,9 @@ def in_child(function: Callable[[], Any]) -> Any:
         except BaseException:
             return json.dumps({"error": traceback.format_exc()})
 
-    ended = run_child(work, SECONDS)
+    ended = run_child(work, seconds)
     if not ended.answered:
-        raise AssertionError(f"no answer in {SECONDS} s" if ended.out_of_time else f"the child died: {ended}")
+        raise AssertionError(f"no answer in {seconds} s" if ended.out_of_time else f"the child died: {ended}")
     answer = json.loads(ended.answer)
     if "error" in answer:
         raise AssertionError(answer["error"])
