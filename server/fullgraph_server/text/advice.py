@@ -138,7 +138,7 @@ def _size(failure: GuardFailure, seen: Outlook) -> str:
     if not (seen.is_dynamic or (seen.serves and seen.has_twin)):
         ways.append("compile with `dynamic=True`")
     if not ways:
-        return ""
+        return "" if seen.is_dynamic else f"Compile with `dynamic=True`. {_DUCK}"
     advice = ", or ".join(ways)
     return f"{advice[0].upper()}{advice[1:]}, to keep one graph for every size."
 

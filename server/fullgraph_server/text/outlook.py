@@ -45,8 +45,8 @@ class Outlook:
     ``sizes`` are the dimensions that changed, by tensor, where a later compilation guards it. ``serves``
     tells whether the graph of a later compilation would have served the earlier call: ``None`` if torch did
     not try, as it does not for a number that belongs to a module. ``alone``: nothing but ``sizes`` became
-    dynamic. ``is_asked``: the code asks for the size or number. ``has_twin``: a size that did not
-    change was the same.
+    dynamic. ``is_asked``: the code asks for the size or number. ``has_twin``: another size was
+    the same by chance.
     """
 
     at_call: bool = True
@@ -83,12 +83,6 @@ def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> Outlook:
     after = _tensors(shown)
     sizes = _changed(before, after) or ((source, (failure.dimension or 0,)),)
     became = {guard.source for guard in free or () if guard.expected in _NUMBERS}
-    fixed = {
-        number
-        for name, tensor in before.items()
-        for dimension, number in enumerate(tensor.shape)
-        if dimension not in dict(sizes).get(name, ())
-    }
     asked = free or (first if _is_free(failure, first) else None)
     return Outlook(
         sizes=sizes,
@@ -96,7 +90,7 @@ def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> Outlook:
         serves=None if free is None else all(held(text, values) is not False for text in _conditions(free)),
         alone=not any(name in values for name in became),
         is_asked=asked is None or any(size in text and text != f"2 <= {size}" for text in _conditions(asked)),
-        has_twin=failure.expected in fixed,
+        has_twin=_has_twin(size, before, sizes, free or ()),
         is_dynamic=any(DYNAMIC in tensor.shape for tensor in _tensors(versions[ids[0]]).values())
         if ids
         else False,
@@ -111,6 +105,21 @@ def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> Outlook:
             guard.expected.startswith(_CACHE) and source.startswith(guard.source) for guard in first
         ),
     )
+
+
+def _has_twin(
+    size: str, before: Mapping[str, Tensor], sizes: tuple[tuple[str, tuple[int, ...]], ...], later: Version
+) -> bool:
+    """Tell whether others were the same by chance: those do not change, or need not be equal."""
+    numbers = {
+        f"{name}.size()[{dimension}]": number
+        for name, tensor in before.items()
+        for dimension, number in enumerate(tensor.shape)
+    }
+    changed = {f"{name}.size()[{dimension}]" for name, dimensions in sizes for dimension in dimensions}
+    same = {name for name, number in numbers.items() if number == numbers.get(size) and number != DYNAMIC}
+    equated = " ".join(text for text in _conditions(later) if " == " in text)
+    return not same <= changed or (len(same) > 1 and any(name not in equated for name in same))
 
 
 def _is_free(failure: GuardFailure, version: Version) -> bool:
