@@ -31,7 +31,7 @@ _TENSOR = re.compile(
 )
 _DEVICES = ("CPU", "CUDA", "XPU", "MPS", "Meta", "HPU")
 _CELL = re.compile(r"(\.__closure__\[\d+\])\.\w+")
-_HINT = re.compile(r'\(HINT: guard on "(?P<name>\w+)"(?P<part>[^)]*)\)$')
+_HINT = re.compile(r'\(HINT: guard on "(?P<name>\w+)"(?P<part>[^()]*)\)$')
 """The name of a closure's variable, which torch writes behind a guard on its cell since 2.13."""
 _TYPE = re.compile(r"type=<class '([^']+)'>")
 _PLACE = re.compile(r"\s# (?P<file>[^#\s]+):(?P<row>\d+) in (?P<function>[^\s)]+)")

@@ -37,7 +37,7 @@ from ..facts import (
     StackFrame,
     TensorsNamed,
 )
-from .causes import guard_behind, guard_on, guarded_value, stack_around
+from .causes import guard_behind, guard_on, stack_around
 from .code import CODE_RECORDS, CodeReader
 from .compilation import Compilation, as_break, graph_of, read_graph
 from .decoding import read_json
@@ -178,7 +178,7 @@ class Interpreter:
         self._frames[frame_of(record.compile_id)][record.compile_id] = compilation
         failures = self._failures.pop(record.compile_id, ())
         if failures:
-            yield from self._request_guards(failures, record.compile_id)
+            yield from self._request_guards(record.compile_id)
             yield Recompile(record.compile_id, failures)
         if record.seen.get("late"):
             yield LateCompilation(record.compile_id, failures)
@@ -277,18 +277,16 @@ class Interpreter:
             yield from compilation.shapes.take()
             yield from compilation.guards
 
-    def _request_guards(self, failures: Iterable[GuardFailure], compile_id: str) -> Iterator[Fact]:
-        """With ``findings_only``, yield the frame's guards on values that failed; request later ones, too."""
+    def _request_guards(self, compile_id: str) -> Iterator[Fact]:
+        """With ``findings_only``, yield the guards of a frame that is compiled again, later ones too."""
         for compilation in self._of_same_frame(compile_id) if self._findings_only else ():
-            # Conditions on sizes have no source.
-            compilation.wanted_guards.update(("", *(failure.source for failure in failures)))
+            compilation.wants_guards = True
             yield from self._wanted_guards(compilation)
 
     def _wanted_guards(self, compilation: Compilation) -> Iterator[Fact]:
-        wanted = compilation.wanted_guards - compilation.yielded_guards
-        if wanted and compilation.guards:
-            compilation.yielded_guards |= wanted
-            yield from (guard for guard in self._guards_of(compilation) if guarded_value(guard) in wanted)
+        if compilation.wants_guards and not compilation.yielded_guards and compilation.guards:
+            compilation.yielded_guards = True
+            yield from self._guards_of(compilation)
 
     def _guards_of(self, compilation: Compilation | None) -> list[GuardInstalled]:
         """Return the installed guards. Those of a log are decoded again if they were not needed for long."""
@@ -407,7 +405,7 @@ class Interpreter:
     def _limit(self, record: TraceRecord, reason: str, *, fatal: bool) -> Iterator[Fact]:
         compile_id = record.compile_id
         failures = self._failures.pop(compile_id, ())
-        yield from self._request_guards(failures, compile_id)
+        yield from self._request_guards(compile_id)
         last = next(reversed(self._of_same_frame(compile_id)), None)
         frame = last.started if last else None
         found = _LIMIT.search(reason)

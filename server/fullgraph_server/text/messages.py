@@ -21,7 +21,12 @@ _WHOLE = {
     "DIMENSION_DYNAMIC_MARKING_GUARD": "a tensor's sizes are marked as dynamic or static in another way",
 }
 """Sentences for guards that do not compare one value with another."""
-_ONE_KIND = {SPECIALIZED: "TENSOR_MATCH", "TRUE_MATCH": "BOOL_MATCH", "FALSE_MATCH": "BOOL_MATCH"}
+_ONE_KIND = {
+    SPECIALIZED: "TENSOR_MATCH",
+    "TRUE_MATCH": "BOOL_MATCH",
+    "FALSE_MATCH": "BOOL_MATCH",
+    "LAMBDA_GUARD": "EQUALS_MATCH",  # of a number that the code needs, once it was made dynamic
+}
 """Kinds of guards on one property of a value, by which of its values was met first."""
 _LIMIT_HINT = (
     "Raise `torch._dynamo.config.{setting}` if this many versions of `{function}` are meant to exist."

@@ -1,6 +1,6 @@
 """A decay that an operation takes as a number."""
 
-# cause: `decay` was 0.5, is now any float
+# cause: `decay` was 0.5, is now 0.25
 # advice: needs `decay` as a number
 # fix: none (torch makes a number of it)
 

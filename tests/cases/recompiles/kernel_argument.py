@@ -1,6 +1,6 @@
 """The size of a pooling kernel is an argument."""
 
-# cause: `kernel` was 2, is now any int
+# cause: `kernel` was 2, is now 3
 # advice: needs `kernel` as a number
 # fix: none (each kernel is a graph of its own)
 

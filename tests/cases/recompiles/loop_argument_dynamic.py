@@ -1,6 +1,6 @@
 """The number of steps is an argument, where sizes are dynamic already."""
 
-# cause: `steps` was 2, is now type int
+# cause: `steps` was 2, is now 3
 # advice: needs `steps` as a number
 # fix: none (each number of steps is a graph of its own)
 
