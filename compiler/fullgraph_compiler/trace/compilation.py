@@ -26,9 +26,9 @@ class Compilation:
     filenames: tuple[str, ...] | None = None
     """The files that its graph names; ``None`` until they are needed."""
     guards: list[GuardInstalled] | TraceRecord = field(default_factory=list)
-    wanted_guards: set[str] = field(default_factory=set)
-    """The sources whose guards are wanted because they failed."""
-    yielded_guards: set[str] = field(default_factory=set)
+    wants_guards: bool = False
+    """Whether its guards are wanted because one of the frame's failed."""
+    yielded_guards: bool = False
     pending_break: GraphBreak | None = None
     broke: bool = False
     error: TraceRecord | None = None

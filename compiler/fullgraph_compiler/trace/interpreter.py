@@ -250,16 +250,15 @@ class Interpreter:
             yield from compilation.guards
 
     def _request_guards(self, failures: Iterable[GuardFailure], compile_id: str) -> Iterator[Fact]:
-        """With ``findings_only``, yield the frame's guards on values that failed; request later ones, too."""
+        """With ``findings_only``, yield the guards of a frame that failed; request later ones."""
         for compilation in self._of_same_frame(compile_id) if self._findings_only else ():
-            compilation.wanted_guards.update(failure.source for failure in failures)
+            compilation.wants_guards |= bool(failures)
             yield from self._wanted_guards(compilation)
 
     def _wanted_guards(self, compilation: Compilation) -> Iterator[Fact]:
-        wanted = compilation.wanted_guards - compilation.yielded_guards
-        if wanted and compilation.guards:
-            compilation.yielded_guards |= wanted
-            yield from (guard for guard in self._guards_of(compilation) if guard.source in wanted)
+        if compilation.wants_guards and compilation.guards and not compilation.yielded_guards:
+            compilation.yielded_guards = True
+            yield from self._guards_of(compilation)
 
     def _guards_of(self, compilation: Compilation | None) -> list[GuardInstalled]:
         """Return the installed guards. Those of a log are decoded again if they were not needed for long."""

@@ -17,7 +17,7 @@ from fullgraph_compiler.trace.decoding import read_literal
 
 from .size_expressions import held
 
-_TENSOR = re.compile(r"(?P<dtype>[\w.]+), shape \[(?P<shape>[^\]]*)\].* stride \[(?P<stride>[^\]]*)\]")
+_TENSOR = re.compile(r"^(?P<dtype>[\w.]+), shape \[(?P<shape>[^\]]*)\][^\[]* stride \[(?P<stride>[^\]]*)\]")
 _ITEM = re.compile(r"\[\d+\]")
 _NUMBERS = (f"{TYPE}int", f"{TYPE}float")
 DYNAMIC = "dynamic"
