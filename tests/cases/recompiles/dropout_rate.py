@@ -1,6 +1,6 @@
 """A probability."""
 
-# cause: `p` was 0.1, is now any float
+# cause: `p` was 0.1, is now 0.2
 # advice: needs `p` as a number
 # fix: none (each rate is a graph of its own)
 
