@@ -21,12 +21,20 @@ test.each([
   ["not run", node({}), "circle-outline", ""],
   ["queued", node({ state: "queued" }), "watch", "queued"],
   ["running", node({ state: "running" }, { findings: [BREAK] }), "loading~spin", "running"],
-  ["clean", node({ state: "finished" }, { frames: [frame()] }), "pass", "no graph breaks · 0.4 s"],
+  [
+    "clean",
+    node({ state: "finished" }, { frames: [frame({ graphs: [0] })] }),
+    "pass",
+    "no graph breaks · 0.4 s",
+  ],
   [
     "dry",
     node(
       { state: "finished" },
-      { frames: [frame()], dry: { label: "preview for h100", sentence: "", unknown: [] } },
+      {
+        frames: [frame({ graphs: [0] })],
+        dry: { label: "preview for h100", sentence: "", unknown: [] },
+      },
     ),
     "pass",
     "preview for h100 · no graph breaks · 0.4 s",
