@@ -23,7 +23,7 @@ test.each([
   ["running", node({ state: "running" }, { findings: [BREAK] }), "loading~spin", "running"],
   [
     "clean",
-    node({ state: "finished" }, { frames: [frame({ graphs: [0] })] }),
+    node({ state: "finished" }, { frames: [frame({ graphs: [{ compileId: "0/0", ops: 2 }] })] }),
     "pass",
     "no graph breaks · 0.4 s",
   ],
@@ -32,7 +32,7 @@ test.each([
     node(
       { state: "finished" },
       {
-        frames: [frame({ graphs: [0] })],
+        frames: [frame({ graphs: [{ compileId: "0/0", ops: 2 }] })],
         dry: { label: "preview for h100", sentence: "", unknown: [] },
       },
     ),
