@@ -122,7 +122,7 @@ async def test_a_frozen_run_tells_the_calls_that_would_be_compiled(editor: Edito
     report = await editor.ask("fullgraph/report", target=editor.target)
     (finding,) = report["findings"]
     assert finding["message"] == (
-        "`forward` needs a compilation after the warm-up: size of `x` at dimension 0 was 4, then 6 and 3"
+        "`forward` is compiled after the warm-up: size of `x` at dimension 0 was 4, then 6 and 3"
     )
     assert (finding["severity"], finding["count"]) == ("error", 2)
     assert finding["location"]["range"]["start"]["line"] == 31

@@ -26,6 +26,8 @@ class ListeningBackend:
         self._compile = backend_compat.lookup_backend(backend)
         self._facts: list[Fact] = []
         self._is_ours: dict[str, bool] = {}
+        # torch's id of each compilation that goes on, and ours, which goes on counting after a reset.
+        self._ids: dict[str, str] = {}
         self._listener = TraceListener(self._keep)
         # A listener sets the level of each record below all others, so that no other handler prints it;
         # another listener must still accept it.
@@ -35,7 +37,7 @@ class ListeningBackend:
 
     def __call__(self, graph: torch.fx.GraphModule, inputs: Sequence[Any], **options: Any) -> Any:
         """Compile one graph with the other backend."""
-        compile_id = trace_compat.current_compile_id()
+        compile_id = self._ids.get(trace_compat.current_compile_id(), "")
         if self._is_ours.get(compile_id, False):
             self._captured(compile_id, graph)
         return self._compile(graph, inputs, **options)
@@ -61,6 +63,7 @@ class ListeningBackend:
     def _keep(self, facts: Iterable[Fact]) -> None:
         for fact in facts:
             if isinstance(fact, (Recompile, FrameStarted)):
+                self._ids[trace_compat.current_compile_id()] = fact.compile_id
                 self._is_ours[fact.compile_id] = trace_compat.is_compiled_by(sys._getframe(), self)
                 self._began(fact.compile_id)
             if self._is_ours.get(getattr(fact, "compile_id", ""), False):
