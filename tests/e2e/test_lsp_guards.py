@@ -116,7 +116,7 @@ async def test_guards_of_a_function_tell_their_origin(editor: Editor) -> None:
     assert all(not guard["name"] for guard in guards if guard["ambient"])
 
 
-async def test_a_frozen_run_tells_the_calls_that_would_be_compiled(editor: Editor) -> None:
+async def test_a_frozen_run_tells_what_is_compiled_after_the_warm_up(editor: Editor) -> None:
     summary = await editor.command("fullgraph.frozen", editor.target)
     assert (summary["status"], summary["findings"]) == ("finished", 1)
     report = await editor.ask("fullgraph/report", target=editor.target)
@@ -126,7 +126,7 @@ async def test_a_frozen_run_tells_the_calls_that_would_be_compiled(editor: Edito
     )
     assert (finding["severity"], finding["count"]) == ("error", 2)
     assert finding["location"]["range"]["start"]["line"] == 31
-    assert editor.messages[-1].message == "2 calls need a compilation after the warm-up, from 1 place."
+    assert editor.messages[-1].message == "2 compilations after the warm-up, from 1 place."
     # The next run is a usual one.
     await editor.command("fullgraph.run", editor.target)
     report = await editor.ask("fullgraph/report", target=editor.target)
