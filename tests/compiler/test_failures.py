@@ -41,14 +41,12 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _programs() -> Iterator[Any]:
-    """All programs. One is slow if others before it fail in its way at its stage, and in its pass."""
-    known: set[tuple[str, ...]] = set()
+    """All programs. One is slow if others before it fail in its way and at its stage; hangs take long."""
+    known = {"hang"}
     for path in sorted(_FOLDER.glob("failures/*.py")):
         expected = parse_failure(path, torch.__version__)
         stage = expected.stage if expected.stage in _STAGES else "backend of the program"
-        ways = {(expected.kind, stage), (expected.kind, expected.phase)}
-        if expected.kind == "hang":
-            ways = {("hang",)}
+        ways = {expected.kind} if expected.kind == "hang" else {expected.kind, stage}
         yield pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if ways <= known else [])
         known |= ways
 

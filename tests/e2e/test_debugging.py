@@ -83,6 +83,7 @@ def place(stop: Stop) -> tuple[Path, int]:
     return Path(stop.filename), stop.row
 
 
+@pytest.mark.slow
 async def test_breakpoints_hold_outside_of_compiled_code_and_in_generated_wrappers(
     editor: Editor, tmp_path: Path
 ) -> None:

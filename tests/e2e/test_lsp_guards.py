@@ -76,8 +76,8 @@ async def test_a_name_tells_what_it_is_and_leads_to_where_that_comes_from(editor
 
 async def test_a_name_in_an_inlined_function_tells_whose_it_is(editor: Editor) -> None:
     text = await hovered(editor, "x * self.scale", "self.scale")
-    assert f"`self.blocks[0].scale` in `forward`, attribute, from [line 9]({editor.uri}#L9)" in text
-    assert "`self.blocks[1].scale` in `forward`" in text
+    assert f"`self.blocks[0].scale` in `Model.forward`, attribute, from [line 9]({editor.uri}#L9)" in text
+    assert "`self.blocks[1].scale` in `Model.forward`" in text
     assert f"first used at [line 13]({editor.uri}#L13), called from [line 23]({editor.uri}#L23)," in text
     text = await hovered(editor, "x * self.scale", "self.mask")
     assert "buffer, from [line 10]" in text
@@ -122,7 +122,7 @@ async def test_a_frozen_run_tells_what_is_compiled_after_the_warm_up(editor: Edi
     report = await editor.ask("fullgraph/report", target=editor.target)
     (finding,) = report["findings"]
     assert finding["message"] == (
-        "`forward` is compiled after the warm-up: size of `x` at dimension 0 was 4, then 6 and 3"
+        "`Model.forward` is compiled after the warm-up: size of `x` at dimension 0 was 4, then 6 and 3"
     )
     assert (finding["severity"], finding["count"]) == ("error", 2)
     assert finding["location"]["range"]["start"]["line"] == 31

@@ -85,6 +85,23 @@ f(torch.ones(2))
 torch._dynamo.config.error_on_recompile = True
 f(torch.ones(3))
 """
+OPTIMIZER = """
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x.sin()
+
+weight = torch.ones(2, requires_grad=True)
+optimizer = torch.optim.SGD([weight], lr=0.1)
+step = torch.compile(optimizer.step, backend="eager")
+model = torch.compile(Model(), backend="eager", dynamic=False)
+torch._dynamo.config.recompile_limit = 1
+for rate in (0.1, 0.01):
+    optimizer.param_groups[0]["lr"] = rate
+    weight.grad = torch.ones(2)
+    step()
+model(torch.ones(2))
+model(torch.ones(3))
+"""
 TWO_STATES = """
 @torch.compile(backend="eager")
 def f(x):
@@ -176,6 +193,14 @@ def test_a_break_tells_the_break_that_it_leads_to(tmp_path: Path) -> None:
     assert found.code == "GB0025"
     assert found.message.endswith("; the whole of `f` runs eagerly")
     assert "GB0066, Graph break under GenericContextWrappingVariable: Attempted to" in found.explanation
+
+
+def test_functions_carry_their_class_and_libraries_their_place(tmp_path: Path) -> None:
+    text = OPTIMIZER.replace("recompile_limit = 1", "recompile_limit = 8")
+    (again,) = (item for item in findings(tmp_path, text) if "'lr'" in item.message)
+    assert "was 0.1, is now any float (in `SGD.step`, torch/optim/sgd.py:" in again.message
+    (limit,) = (item for item in findings(tmp_path, OPTIMIZER) if "Model" in item.message)
+    assert limit.message.endswith("new calls of `Model.forward` run eagerly from now on")
 
 
 def test_only_the_rest_of_a_function_that_broke_before_runs_eagerly(tmp_path: Path) -> None:

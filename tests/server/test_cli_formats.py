@@ -48,7 +48,9 @@ def frame(folder: Path, graphs: int = 1) -> FrameReport:
         "L['a']", "TENSOR_MATCH", "words", "check(a)", "0/0", Span(str(folder / "toy.py"), 2, 1, 2, 2), 1
     )
     unplaced = Guard("", "GLOBAL_STATE", "", "check()", "0/0", None)
-    return FrameReport("toy", str(folder / "toy.py"), 1, ("0/0",), graphs, 5, 1, (guard, unplaced), 0, 0.25)
+    return FrameReport(
+        "toy", "toy", str(folder / "toy.py"), 1, ("0/0",), graphs, 5, 1, (guard, unplaced), 0, 0.25
+    )
 
 
 def graph_break(folder: Path, span: tuple[int, int, int, int] = (6, 8, 6, 19), **fields: object) -> Finding:
@@ -196,6 +198,7 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
         "frames": [
             {
                 "function": "toy",
+                "qualname": "toy",
                 "filename": filename,
                 "row": 1,
                 "compile_ids": ["0/0"],

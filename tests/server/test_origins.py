@@ -44,8 +44,8 @@ def outer(k):
         return x + t + k
     return inner
 """
-FORWARD = FrameReport("forward", FILE, 25)
-INNER = FrameReport("inner", FILE, 31)
+FORWARD = FrameReport("forward", "forward", FILE, 25)
+INNER = FrameReport("inner", "inner", FILE, 31)
 BLOCK = "L['self']._modules['blocks']._modules['0']"
 
 
@@ -145,7 +145,7 @@ class Derived(Base):
 )
 def test_attributes_of_classes_that_are_written_otherwise(source: str, place: str) -> None:
     file = SourceFile(FILE, ODD)
-    found = origin_of(guard(source), FrameReport("forward", FILE, 14), {FILE: file})
+    found = origin_of(guard(source), FrameReport("forward", "forward", FILE, 14), {FILE: file})
     assert found is not None
     span = found.span
     text = f"{span.row}: {file.line(span.row)[span.column - 1 : span.end_column - 1]}" if span else ""

@@ -64,9 +64,9 @@ def functions(view: View) -> list[tuple[str, int]]:
 
 
 OUTER = FrameReport(
-    "outer", FILE, 4, guards=(guard("L['a']"), guard("L['self'].scale._parameters['weight']"))
+    "outer", "outer", FILE, 4, guards=(guard("L['a']"), guard("L['self'].scale._parameters['weight']"))
 )
-INNER = FrameReport("inner", FILE, 5, guards=(guard("L['b']"),))
+INNER = FrameReport("inner", "inner", FILE, 5, guards=(guard("L['b']"),))
 
 
 def test_the_innermost_function_counts_and_then_those_around_it() -> None:
@@ -98,7 +98,7 @@ def test_guards_that_failed_come_first_and_many_are_summed_up() -> None:
     guards = [guard("L['a']", f"KIND_{number}") for number in range(20)] + [
         guard("L['a']", "LAST", failures=2)
     ]
-    text = hovered(nested(report(FrameReport("outer", FILE, 4, guards=tuple(guards)))), 4, 11)
+    text = hovered(nested(report(FrameReport("outer", "outer", FILE, 4, guards=tuple(guards)))), 4, 11)
     lines = text.splitlines()
     assert lines[0] == "**`a`**: 21 guards in `outer`"
     assert lines[2] == "parameter of `outer`, from line 4"
@@ -114,14 +114,14 @@ def test_guards_that_say_the_same_are_told_together() -> None:
         Guard("L['a']", "DIMENSION", "False", f"hasattr(a, {number}) == False", "0/0", None)
         for number in range(5)
     )
-    text = hovered(nested(report(FrameReport("outer", FILE, 4, guards=guards))), 4, 11)
+    text = hovered(nested(report(FrameReport("outer", "outer", FILE, 4, guards=guards))), 4, 11)
     assert "- `DIMENSION` ×5: False" in text
     assert "```" not in text
 
 
 def test_the_newest_report_of_a_function_counts() -> None:
-    old = FrameReport("outer", FILE, 4, graphs=1)
-    new = FrameReport("outer", FILE, 4, graphs=2)
+    old = FrameReport("outer", "outer", FILE, 4, graphs=1)
+    new = FrameReport("outer", "outer", FILE, 4, graphs=2)
     view = nested(report(new, generation=5), report(old, generation=4))
     assert hovered(view, 3, 4).startswith("**`outer`**: 2 graphs")
 
@@ -193,7 +193,7 @@ def test_a_function_without_its_definition_is_not_shown() -> None:
 
 def test_reports_of_different_texts_meet_in_the_text_as_it_is_now() -> None:
     old = report(OUTER, INNER, findings=(FINDING,))
-    moved = FrameReport("outer", FILE, 6, graphs=7)
+    moved = FrameReport("outer", "outer", FILE, 6, graphs=7)
     again = replace(FINDING, span=Span(FILE, 8, 16, 8, 21), count=2)
     new = report(moved, findings=(again,), generation=2, text=ABOVE)
     view = nested(old, new, now=ABOVE)

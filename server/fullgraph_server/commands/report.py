@@ -144,7 +144,7 @@ class ReportItems:
     def _frame(self, report: Report, frame: FrameReport) -> FrameItem:
         own = set(frame.compile_ids)
         return FrameItem(
-            function=frame.function,
+            function=frame.qualname,
             location=self._documents.line_location(report, frame.filename, frame.row),
             graphs=[
                 GraphItem(graph.compile_id, graph.ops, self._location(report, graph.span))

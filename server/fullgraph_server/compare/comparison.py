@@ -18,7 +18,6 @@ from fullgraph_compiler.facts import Depth
 
 from ..report.model import FrameReport, Launch, Report
 from ..report.phases import Step, seconds_of_parts, steps_of
-from ..workspace.definitions import definitions
 from .fingerprint import Fingerprint, Fingerprinted, fingerprinted, relative_path
 
 _NUMBER = re.compile(r"_\d+$")
@@ -195,17 +194,8 @@ def _functions(report: Report, findings: Sequence[Fingerprinted], root: Path) ->
             _causes(frame, findings),
             Counter(_kernel(launch) for launch in own),
         )
-        functions[relative_path(report, frame.filename, root), _name(frame, report)].append(function)
+        functions[relative_path(report, frame.filename, root), frame.qualname].append(function)
     return functions
-
-
-def _name(frame: FrameReport, report: Report) -> str:
-    """Return a function's name with that of its class."""
-    source = report.files.get(frame.filename)
-    scopes = definitions(source) if source else None
-    function = scopes.function(frame.row, frame.function) if scopes else None
-    cls = scopes.class_of(function) if scopes and function else None
-    return f"{cls.name}.{frame.function}" if cls else frame.function
 
 
 def _causes(frame: FrameReport, findings: Iterable[Fingerprinted]) -> Mapping[str, int]:

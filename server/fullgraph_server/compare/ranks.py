@@ -238,7 +238,7 @@ def _difference(
         "rank-difference",
         "rank-difference",
         aspect.severity,
-        f"{code_span(frame.function)} {', '.join(parts)}, and {rest}",
+        f"{code_span(frame.qualname)} {', '.join(parts)}, and {rest}",
         definition_span(source, frame.filename, frame.row, frame.function),
         explanation=aspect.why,
         hints=tuple(_causes(frame, different, reports)),

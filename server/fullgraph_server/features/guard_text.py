@@ -76,7 +76,7 @@ def function_text(view: View, function: Function, links: Links) -> str:
         *([counted(frame.kernels, "kernel")] if frame.kernels else []),
         f"{frame.seconds:.2f} s compile time",
     ]
-    parts = [f"**{code_span(frame.function)}**: {' · '.join(numbers)}"]
+    parts = [f"**{code_span(frame.qualname)}**: {' · '.join(numbers)}"]
     own = set(frame.compile_ids)
     history = [item for item in report.compilations if item.compile_id in own]
     if frame.recompiles:
@@ -101,7 +101,7 @@ def sizes_text(report: Report, conditions: Sequence[SizeCondition]) -> str:
 def _named(view: View, function: Function, name: str, guards: NamedGuards, links: Links) -> str:
     """List the guards on a name; then those on parts of its value, and on its sizes."""
     report, frame = function.report, function.frame
-    lines = [f"**{code_span(name)}**: {counted(guards.count, 'guard')} in {code_span(frame.function)}", ""]
+    lines = [f"**{code_span(name)}**: {counted(guards.count, 'guard')} in {code_span(frame.qualname)}", ""]
     if guards.own and (origin := _origin(view, report, frame, guards.own[0][0], links)):
         lines += [origin, ""]
     lines += _guard_items(view, report, guards.own, links, named=False)
@@ -121,7 +121,7 @@ def _inlined(
     for (name, frame), group in groupby(used, lambda item: (written_name(item[1].source), item[0])):
         guards = [guard for _, guard in group]
         origin = _origin(view, report, frame, guards[0], links)
-        where = f"{code_span(name)} in {code_span(frame.function)}"
+        where = f"{code_span(name)} in {code_span(frame.qualname)}"
         lines += [f"{where}, {origin}" if origin else where, ""]
         lines += [*_guard_items(view, report, grouped(guards), links, named=False), ""]
         if len(lines) > 5 * _MOST_GUARDS:

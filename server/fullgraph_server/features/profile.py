@@ -59,7 +59,7 @@ class _Page:
     def _function(self, profile: FunctionProfile) -> Iterator[str]:
         frame = profile.frame
         place = place_link(self._report, frame.filename, frame.row, self._documents)
-        yield f"## {code_span(frame.function)}, {place}"
+        yield f"## {code_span(frame.qualname)}, {place}"
         yield escaped(f"{cost(profile)}.")
         rows = [(*self._cause(item), escaped(what_changed(item.finding.message))) for item in profile.causes]
         yield table([("Times", "First used", "What changed"), *rows], "<<<")

@@ -52,7 +52,7 @@ from .kernels import codes_of
 from .model import Code, Finding, FindingKind, FrameReport, Graph, GraphLines, Report, TensorName
 from .recompiles import Recompilations
 from .sizes import size_conditions
-from .source_locator import Places, library_place, without_own_calls
+from .source_locator import Places, with_library_places, without_own_calls
 from .speed import compilations, speed_builders
 from .tensors import tensor_names
 from .wrappers import bucket_builders, wrapper_of
@@ -139,6 +139,11 @@ class _FindingFacts:
         end = _last(facts, RunFinished)
         self._not_started = end is not None and end.status == "not-started"
         self._completed = end is not None and end.status in ("finished", "exited")
+        self._ended_early = (
+            end is not None
+            and end.status == "exited"
+            and any(fact.stack and fact.severity == "warning" for fact in _of_type(facts, TargetProblem))
+        )
         given_up = self._explained | {fact.compile_id for fact in _of_type(facts, FrameSkipped)}
         self._given_up = {
             (fact.filename, fact.function)
@@ -210,8 +215,8 @@ class _FindingFacts:
             url=fact.url,
             text=fact.text,
         )
-        function = self._places.functions.get(fact.compile_id)
-        name = function.name if function else finding.stack[0].function if finding.stack else ""
+        name = self._places.name_of(fact.compile_id)
+        name = name or (finding.stack[0].function if finding.stack else "")
         eager = ""
         if fact.skips_frame and name:
             eager = self._runs_eagerly(name, fact.compile_id)
@@ -245,17 +250,16 @@ class _FindingFacts:
 
     def _recompile_limit(self, fact: RecompileLimit) -> FindingBuilder:
         again = self._recompilations.causes(fact)
+        function = self._places.name_of(fact.compile_id)
         last = [self._recompilations.cause(fact.failures, fact.compile_id)] if fact.failures else []
         finding = self._finding(
             "recompile-limit",
             "error" if fact.fatal else "warning",
-            messages.limit_message(fact.setting, fact.limit, fact.function, fact.fatal),
+            messages.limit_message(fact.setting, fact.limit, function, fact.fatal),
             (*fact.stack, *self._places.own_frame(fact.compile_id)),
             fact.compile_id,
             explanation=messages.limit_explanation(again, last),
-            hints=messages.limit_hints(
-                again or last, self._recompilations.hints, fact.setting, fact.function
-            ),
+            hints=messages.limit_hints(again or last, self._recompilations.hints, fact.setting, function),
         )
         return FindingBuilder(finding, {fact.compile_id})
 
@@ -264,9 +268,8 @@ class _FindingFacts:
             return None
         message = f"frame skipped: {messages.first_line(fact.reason)}"
         finding = self._finding("skipped-frame", "warning", message, (), fact.compile_id, text=fact.reason)
-        return FindingBuilder(
-            finding, {fact.compile_id}, eager=self._runs_eagerly(fact.function, fact.compile_id)
-        )
+        function = self._places.name_of(fact.compile_id)
+        return FindingBuilder(finding, {fact.compile_id}, eager=self._runs_eagerly(function, fact.compile_id))
 
     def _runs_eagerly(self, function: str, compile_id: str) -> str:
         return messages.runs_eagerly(function, resumed=self._places.resumes_at(compile_id) is not None)
@@ -275,8 +278,7 @@ class _FindingFacts:
         said = messages.first_line(fact.message)
         hints: tuple[str, ...] = ()
         if failure := next(reversed(self._recompilations.completed(fact.failures, "")), None):
-            function = self._places.functions.get(failure.compile_id)
-            said = messages.refused_message(function.name if function else "", [failure])
+            said = messages.refused_message(self._places.name_of(failure.compile_id), [failure])
             hints = self._recompilations.hints(failure)
         message = ": ".join(part for part in (fact.error, said) if part)
         return FindingBuilder(
@@ -290,6 +292,8 @@ class _FindingFacts:
     def _without_graph(self, fact: CallsWithoutGraph) -> FindingBuilder | None:
         if not self._completed or (fact.filename, fact.function.rpartition(".")[2]) in self._given_up:
             return None  # what has become of its frame is a finding already
+        if not fact.function and self._ended_early:
+            return None  # a problem says why the program came no further
         stack = list(fact.stack)
         while stack and not self._workspace.contains(stack[-1].filename):
             stack.pop()
@@ -317,8 +321,7 @@ class _FindingFacts:
         text: str = "",
     ) -> Finding:
         place = self._places.place(stack, compile_id)
-        if place.library:
-            message = f"{message.rstrip('.')} ({library_place(place.library)})"
+        message = with_library_places(message, [place.library] if place.library else [])
         return Finding(
             kind,
             code or kind,

@@ -67,6 +67,7 @@ class Frames:
         source = self._workspace.source(function.filename)
         return FrameReport(
             function=function.name,
+            qualname=self._places.qualname(function),
             filename=function.filename,
             row=definition_span(source, function.filename, function.row, function.name).row,
             compile_ids=tuple(compile_ids),

@@ -36,7 +36,7 @@ def graph_lines(facts: Sequence[Fact], places: Places, workspace: Workspace) -> 
     for compile_id, reason in _given_up(facts).items():
         if (function := places.functions.get(compile_id)) is not None:
             resumes_at = places.resumes_at(compile_id)
-            what = runs_eagerly(function.name, resumed=resumes_at is not None)
+            what = runs_eagerly(places.qualname(function), resumed=resumes_at is not None)
             statements.eager_body(function, f"{what}: {first_line(reason)}", resumes_at or 1)
     return tuple(_joined(statements.all()))
 
@@ -50,8 +50,7 @@ def _graphs(facts: Iterable[Fact], places: Places) -> Iterator[tuple[NumberedGra
     for compile_id in sorted(captured, key=compile_number):
         frames.setdefault(frame_of(compile_id), []).append(compile_id)
     for number, (frame, compile_ids) in enumerate(frames.items(), 1):
-        function = places.functions.get(compile_ids[0])
-        name = function.name if function else ""
+        name = places.name_of(compile_ids[0])
         graph = NumberedGraph(number, len(frames), name, tuple(compile_ids), frame in limited)
         yield graph, [captured[compile_id] for compile_id in compile_ids]
 

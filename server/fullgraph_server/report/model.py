@@ -216,10 +216,11 @@ class Guard:
 class FrameReport:
     """One function of the user's code with all its compilations, resume functions included.
 
-    ``row`` is that of its ``def``, below any decorators.
+    ``row`` is that of its ``def``, below any decorators; ``qualname`` has its class, as in ``Block.forward``.
     """
 
     function: str
+    qualname: str
     filename: str
     row: int
     compile_ids: tuple[str, ...] = ()

@@ -27,12 +27,12 @@ from fullgraph_compiler.trace.changes import completed
 from ..text import advice, messages
 from ..text.outlook import outlook
 from ..text.source_names import compile_number
-from ..workspace.positions import Span
+from ..workspace.positions import Call, Span
 from ..workspace.workspace import Workspace
 from .finding_builder import FindingBuilder
 from .model import Finding, Report
 from .sizes import condition_behind, specialization_behind
-from .source_locator import Place, Places
+from .source_locator import Place, Places, with_library_places
 
 _TENSOR_CHECKS = (
     "device", "autograd", "dispatch keys", "dtype", "requires_grad", "rank", "size", "stride"
@@ -45,11 +45,13 @@ _UNKNOWN = GuardFailure("", "", "", "")
 class _Group:
     """The recompilations that one property of one guarded value caused, by compile id.
 
-    ``others`` are what else failed before them, by property.
+    ``libraries`` are the calls of libraries in which the value is used, ``others`` what else failed before
+    them, by property.
     """
 
     place: Place
     failures: dict[str, GuardFailure] = field(default_factory=dict)
+    libraries: list[Call] = field(default_factory=list)
     others: dict[tuple[object, ...], GuardFailure] = field(default_factory=dict)
     reasons: dict[str, None] = field(default_factory=dict)
 
@@ -100,6 +102,7 @@ class Recompilations:
                 place = self._place(fact.compile_id, cause)
                 group = groups.setdefault((place.span, messages.cause_of(cause)), _Group(place))
                 group.failures[fact.compile_id] = cause
+                group.libraries += [place.library] if place.library else []
                 for failure in self.completed(fact.failures, fact.compile_id):
                     group.reasons[failure.reason] = None
                     if (other := messages.cause_of(failure)) != messages.cause_of(cause):
@@ -110,7 +113,7 @@ class Recompilations:
                 "recompile",
                 "recompile",
                 "information",
-                messages.recompile_message(failures),
+                with_library_places(messages.recompile_message(failures), group.libraries),
                 group.place.span,
                 messages.other_failures([*group.others.values()]),
                 hints=self.hints(failures[0]),
@@ -125,7 +128,7 @@ class Recompilations:
         for fact in self._late.values():
             failure = self.cause(fact.failures, fact.compile_id) if fact.failures else None
             span = self._places.own_span(self._places.calling_stack(fact.compile_id))
-            function = self._places.functions[fact.compile_id].name
+            function = self._places.name_of(fact.compile_id)
             cause = messages.cause_of(failure) if failure else ""
             groups.setdefault((span, function, cause), {})[fact.compile_id] = failure
         for (_, function, _), group in groups.items():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
 from fullgraph_compiler.facts import (
@@ -17,8 +18,10 @@ from fullgraph_compiler.facts import (
 )
 
 from ..text.markdown import code_span
+from ..text.messages import counted
 from ..text.source_names import written_name
 from ..workspace.bundled import worker_folder
+from ..workspace.definitions import definitions
 from ..workspace.positions import Call, Span
 from ..workspace.ranges import definition_span, frame_span, name_span, parameter_names
 from ..workspace.workspace import Workspace
@@ -77,8 +80,19 @@ class Places:
         index = own[-1] if own else len(full) - 1
         shown = [full[position] for position in own if position < index] + list(full[index:])
         calls = tuple(Call(frame.filename, frame.row, frame.function) for frame in shown)
-        library = calls[-1] if own and index < len(full) - 1 and not _is_dynamo(full[-1].filename) else None
-        return Place(self.span(full[index]), calls, library)
+        in_library = own and index < len(full) - 1 and not _is_dynamo(full[-1].filename)
+        return Place(self.span(full[index]), calls, self._with_class(calls[-1]) if in_library else None)
+
+    def name_of(self, compile_id: str) -> str:
+        """Return the name of a compiled function with its class's; empty if it is not known."""
+        function = self.functions.get(compile_id)
+        return self.qualname(function) if function else ""
+
+    def qualname(self, function: Function) -> str:
+        """Return a function's name with that of its class: ``Block.forward``."""
+        source = self._workspace.source(function.filename)
+        row = definition_span(source, function.filename, function.row, function.name).row
+        return definitions(source).qualname(row, function.name) if source else function.name
 
     def full_stack(self, stack: Stack, compile_id: str) -> Stack:
         """Return the calls that led to the frame, then the fact's own, or the frame itself if it has none."""
@@ -182,6 +196,16 @@ class Places:
             callers = self._callers[stack] = tuple(Span(name, row, 1, row, 1) for name, row in rows)
         return callers
 
+    def _with_class(self, call: Call) -> Call:
+        """Name a call's function with its class."""
+        source = self._workspace.source(call.filename)
+        scopes = definitions(source) if source else None
+        function = scopes.function_at(call.row) if scopes else None
+        if scopes is None or function is None:
+            return call
+        name = scopes.qualname(function.lineno, call.function)
+        return replace(call, function=name)
+
     def _innermost_own(self, stack: Stack) -> StackFrame | None:
         return next((frame for frame in reversed(stack) if self._workspace.contains(frame.filename)), None)
 
@@ -189,6 +213,15 @@ class Places:
 def without_own_calls(text: str) -> str:
     """Cut the calls within Fullgraph out of a traceback: they say nothing about the program."""
     return _own_call().sub("", text)
+
+
+def with_library_places(message: str, calls: Sequence[Call]) -> str:
+    """Add to a message the library calls that it is about, if any: the first, and how many others."""
+    places = list(dict.fromkeys(map(library_place, calls)))
+    if not places:
+        return message
+    others = f", and {counted(len(places) - 1, 'other place')}" if len(places) > 1 else ""
+    return f"{message.rstrip('.')} ({places[0]}{others})"
 
 
 def library_place(call: Call) -> str:

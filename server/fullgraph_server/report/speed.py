@@ -125,7 +125,7 @@ def compilations(
     return tuple(
         Compilation(
             compile_id=compile_id,
-            function=fact.function,
+            function=places.name_of(compile_id),
             span=places.place((), compile_id).span,
             start=steps[compile_id].start if compile_id in steps else 0.0,
             # One that failed has no such fact.

@@ -61,6 +61,13 @@ class Definitions:
         ]
         return max(functions, key=lambda scope: scope.lineno, default=None)
 
+    def qualname(self, row: int, name: str) -> str:
+        """Return a function's name with its class's, ``Block.forward``; its ``def`` is at ``row``."""
+        scope: _Scope | None = self.function(row, name)
+        while scope is not None and isinstance(cls := self._around.get(scope), ast.ClassDef):
+            scope, name = cls, f"{cls.name}.{name}"
+        return name
+
     def class_of(self, function: _Function) -> ast.ClassDef | None:
         """Return the class whose method a function is."""
         outer = self._around.get(function)

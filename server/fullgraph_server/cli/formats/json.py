@@ -75,6 +75,7 @@ def _call(call: Call) -> dict[str, Any]:
 def _frame(frame: FrameReport) -> dict[str, Any]:
     return {
         "function": frame.function,
+        "qualname": frame.qualname,
         "filename": frame.filename,
         "row": frame.row,
         "compile_ids": list(frame.compile_ids),

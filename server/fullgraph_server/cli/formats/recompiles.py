@@ -40,7 +40,7 @@ def _lines(checked: Checked, profile: FunctionProfile, width: int | None) -> Ite
     digits = len(str(max(counts, default=0)))
     indent = " " * (digits + 6)
 
-    yield Text.assemble((f"{shown_path(frame.filename)}:{frame.row} {frame.function}", "bold"))
+    yield Text.assemble((f"{shown_path(frame.filename)}:{frame.row} {frame.qualname}", "bold"))
     yield Text(f"  {cost(profile)}")
     yield Text("  causes", "bold")
     printed: set[str] = set()
