@@ -151,6 +151,7 @@ export interface ReportItem {
   artifacts: ArtifactItem[];
   ranks: RankItem[];
   dry?: DryItem;
+  leftOut?: string;
   files?: string;
 }
 

@@ -264,6 +264,8 @@ class ReportItem:
     """Empty for a program of one process."""
     dry: DryItem | None = None
     """Absent if the run had its data."""
+    left_out: str | None = None
+    """The parts of the compiler that the run did without, as a note; absent if there are none."""
     files: str | None = None
     """A sentence that the run changed no file, with any limits of that; absent if it could change files."""
 

@@ -144,6 +144,10 @@ def test_text_without_a_source_has_no_excerpt(folder: Path) -> None:
     [
         ({}, "nothing was compiled (0.6 s) - torch 2.13.0"),
         ({"torch": ""}, "nothing was compiled (0.6 s)"),
+        (
+            {"left_out": ("AOTAutograd", "TorchInductor")},
+            "nothing was compiled (0.6 s) - torch 2.13.0 - AOTAutograd and TorchInductor not run",
+        ),
         ({"status": "crashed"}, "the program crashed: nothing was compiled (0.6 s) - torch 2.13.0"),
         ({"frames": 1}, "no graph breaks, no recompilations in 1 function (1 graph, 0.6 s) - torch 2.13.0"),
         ({"frames": 2}, "no graph breaks, no recompilations in 2 functions (2 graphs, 0.6 s) - torch 2.13.0"),
@@ -235,6 +239,7 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
         "recipes": [],
         "ranks": [],
         "dry": None,
+        "left_out": [],
         "discarded": None,
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,10 @@ CONDITION = StackFrame(FILE, 8, "toy", 7, None, 18)
 
 def folded(*facts: Fact) -> Report:
     return fold("toy.py", 3, "2.13.0", facts, WORKSPACE)
+
+
+def ended(*facts: Fact) -> Report:
+    return folded(*facts, RunFinished("finished", 1.0))
 
 
 def started(
@@ -222,7 +227,7 @@ def test_a_skipped_frame_is_told_only_where_nothing_explains_it() -> None:
 
 
 def test_a_recompilation_names_what_changed_where_it_was_first_needed() -> None:
-    report = folded(
+    report = ended(
         started("0/0"), started("0/1"), Recompile("0/1", (size("0/0", 10, 12, StackFrame(FILE, 6, "toy")),))
     )
     finding = only(report)
@@ -252,9 +257,32 @@ def test_a_failure_first_needed_in_a_library_stands_on_the_parameter() -> None:
 def test_recompilations_of_one_dimension_are_one_finding_told_in_order() -> None:
     first = Recompile("0/1", (size("0/0", 10, 12),))
     second = Recompile("0/2", (size("0/0", 10, 14), size("0/1", 12, 14)))
-    found = only(folded(started("0/1"), started("0/2"), first, second))
+    found = only(ended(started("0/1"), started("0/2"), first, second))
     assert found.message == "recompiled 2 times: size of `a` at dimension 0 was 10, then 12 and 14"
     assert found.count == 2
+
+
+def test_as_long_as_a_program_runs_there_may_be_more_recompilations() -> None:
+    found = only(folded(started("0/1"), Recompile("0/1", (size("0/0", 10, 12),))))
+    assert found.message == "recompiled so far: size of `a` at dimension 0 was 10, is now 12"
+
+
+def test_values_that_change_alike_in_a_function_and_what_it_calls_are_one_finding() -> None:
+    def inner(compile_id: str) -> FrameStarted:
+        return FrameStarted(compile_id, "inner", FILE, 12, (MODULE, StackFrame(FILE, 6, "toy")))
+
+    def other(compile_id: str) -> FrameStarted:
+        return FrameStarted(compile_id, "other", FILE, 12, (MODULE,))
+
+    again = Recompile("0/1", (size("0/0", 10, 12),))
+    alike = Recompile("1/1", (replace(size("1/0", 10, 12), source="L['c']"),))
+    same = (started("0/0"), started("0/1"), again, alike)
+    found = only(ended(*same, inner("1/0"), inner("1/1")))
+    assert found.message == (
+        "recompiled 2 times: size of `a` at dimension 0 was 10, is now 12; likewise 1 other value"
+    )
+    assert (found.explanation, found.count) == ("Likewise: `c` (toy.py:12).", 2)
+    assert len(ended(*same, other("1/0"), other("1/1")).findings) == 2
 
 
 @pytest.mark.parametrize(
@@ -296,14 +324,14 @@ def test_recompilations_of_one_dimension_are_one_finding_told_in_order() -> None
     ],
 )
 def test_recompile_messages(failure: GuardFailure, message: str) -> None:
-    assert only(folded(started("0/1"), Recompile("0/1", (failure,)))).message == message
+    assert only(ended(started("0/1"), Recompile("0/1", (failure,)))).message == message
 
 
 def test_conditions_on_unnamed_values_are_told_apart() -> None:
     def failure(reason: str, expected: str) -> GuardFailure:
         return GuardFailure("0/0", "", "", reason, expected)
 
-    report = folded(
+    report = ended(
         started("0/0"),
         Recompile("0/1", (failure("self.n == 1", "1"),)),
         Recompile("0/2", (failure("self.n == 2", "2"), failure("self.m == 1", "1"))),

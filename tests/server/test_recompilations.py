@@ -6,7 +6,14 @@ import random
 from pathlib import Path
 
 import pytest
-from fullgraph_compiler.facts import FrameStarted, GuardFailure, GuardInstalled, Recompile, StackFrame
+from fullgraph_compiler.facts import (
+    FrameStarted,
+    GuardFailure,
+    GuardInstalled,
+    Recompile,
+    RunFinished,
+    StackFrame,
+)
 from fullgraph_server.cli.formats.text import summary
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report
@@ -58,6 +65,7 @@ def compiled(*calls: Call, order: str = "fxm") -> Report:
         failures = [failure(f"0/{old}", calls[old], call, order) for old in reversed(range(number))]
         facts += [Recompile(compile_id, tuple(failures))] if failures else []
         facts += guards(compile_id, call)
+    facts.append(RunFinished("finished", 1.0))
     return fold("step.py", 1, "2.13.0", facts, WORKSPACE)  # type: ignore[arg-type]
 
 
@@ -86,7 +94,7 @@ def test_it_may_have_failed_in_an_older_compilation() -> None:
 def test_of_values_that_were_all_met_before_that_of_the_newest_compilation_counts() -> None:
     met: list[Call] = [("f32", 4, True, "a"), ("f32", 4, False, "a"), ("f32", 4, True, "b")]
     message, explanation = last(compiled(*met, ("f32", 4, False, "b")))
-    assert message == "recompiled 2 times: `flag` was True, then False"
+    assert message == "recompiled 2 times: `flag` was True, is now False"
     assert explanation == "Other compilations did not fit either: `mode` was a, is now b."
 
 
@@ -116,7 +124,8 @@ def test_counts_add_up_to_the_number_of_recompilations(seed: int) -> None:
 
 def test_a_recompilation_without_a_reason_counts() -> None:
     started = [FrameStarted(f"0/{number}", "step", FILE, 1) for number in range(2)]
-    report = fold("step.py", 1, "2.13.0", (*started, Recompile("0/1", ())), WORKSPACE)
+    facts = (*started, Recompile("0/1", ()), RunFinished("finished", 1.0))
+    report = fold("step.py", 1, "2.13.0", facts, WORKSPACE)
     (finding,) = report.findings
     assert finding.message == "recompiled: none of the earlier compilations fits"
     assert (finding.count, report.frames[0].recompiles, bool(report.compilations[1].reason)) == (1, 1, True)

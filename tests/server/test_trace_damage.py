@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 from fullgraph_compiler.trace import TraceLog, read_head
-from fullgraph_server.report.model import Finding, Report
+from fullgraph_server.report.model import Report
+from fullgraph_server.workspace.positions import Span
 from traces import PROGRAM, read, recorded, records
 
 FRAMES = re.compile(rb'"frame_id": ([01]),')
@@ -164,10 +165,14 @@ def whole_records(log: bytes) -> list[str]:
     return found
 
 
-def of_frame(report: Report, frame: str) -> list[Finding]:
-    return [
-        item for item in report.findings if any(name.startswith(f"{frame}/") for name in item.compile_ids)
+def of_frame(report: Report, frame: str) -> list[tuple[str, Span | None, set[str]]]:
+    """Code, place and compile ids of what a frame met; a recompilation may be told with another frame's."""
+    own = [
+        (item, {name for name in item.compile_ids if name.startswith(f"{frame}/")})
+        for item in report.findings
     ]
+    found = [(item.code, None if item.kind == "recompile" else item.span, ids) for item, ids in own if ids]
+    return sorted(found, key=str)
 
 
 @pytest.mark.parametrize("frame", ["0", "1"])

@@ -24,7 +24,7 @@ scenario("a hover tells what a guard is on, and leads to where that comes from",
   await scene.picture("hover-function");
 
   await window.openView("Fullgraph");
-  await window.expand("forward");
+  await window.expand("Block.forward");
   await window.expand("Guards");
   await window.expand("State of the Process");
   await expect

@@ -166,7 +166,8 @@ def _collect(
         for error in outcome.raised
         if type(error).__qualname__ not in observers.reported
     ]
-    last.append(RunFinished(outcome.status, monotonic() - started, outcome.exit_code))
+    ended = monotonic() - started
+    last.append(RunFinished(outcome.status, ended, outcome.exit_code, backend_compat.left_out()))
     for kernel in binaries.read_kernels(loaded):
         sink([kernel])
     sink(last)

@@ -10,10 +10,17 @@ from typing import Any
 
 import torch
 
+_left_out: list[str] = []
+
+
+def left_out() -> tuple[str, ...]:
+    """Return the parts of the compiler that a graph was to go through, and did not."""
+    return tuple(_left_out)
+
 
 def stop_after_dynamo() -> None:
     """Run captured graphs as they are where TorchInductor would compile them."""
-    _replace_inductor(lambda graph, _: graph.forward)
+    _replace_inductor(lambda graph, _: graph.forward, ("AOTAutograd", "TorchInductor"))
 
 
 def stop_after_aot() -> None:
@@ -27,7 +34,7 @@ def stop_after_aot() -> None:
     from torch._functorch._aot_autograd.schemas import AOTConfig
 
     AOTConfig.enable_log = property(lambda _: False, lambda *_: None)
-    _replace_inductor(trace_ahead_of_time)
+    _replace_inductor(trace_ahead_of_time, ("TorchInductor",))
 
 
 def trace_ahead_of_time(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
@@ -63,8 +70,10 @@ def _as_it_is(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..
     return run_undispatched
 
 
-def _replace_inductor(compile_graph: Callable[[Any, Any], Callable[..., Any]]) -> None:
-    """Have ``compile_graph(graph, inputs)`` compile what TorchInductor would.
+def _replace_inductor(
+    compile_graph: Callable[[Any, Any], Callable[..., Any]], without: tuple[str, ...]
+) -> None:
+    """Have ``compile_graph(graph, inputs)`` compile what TorchInductor would, ``without`` parts of it.
 
     ``set_stance(force_backend=...)`` would do so for every backend, also the user's own ones whose
     failures are facts, and ends as soon as user code sets a stance of its own. So Inductor's two
@@ -78,10 +87,14 @@ def _replace_inductor(compile_graph: Callable[[Any, Any], Callable[..., Any]]) -
         # The real one imports all of Inductor, seconds of it, to describe options that do not count.
         return {}
 
+    def compile_without(graph: Any, inputs: Any) -> Callable[..., Any]:
+        _left_out[:] = without
+        return compile_graph(graph, inputs)
+
     wrapper = torch._TorchCompileInductorWrapper
-    wrapper.__call__ = lambda _, graph, inputs, **__: compile_graph(graph, inputs)
+    wrapper.__call__ = lambda _, graph, inputs, **__: compile_without(graph, inputs)
     wrapper.get_compiler_config = no_config
-    registry._COMPILER_FNS["inductor"] = lambda graph, inputs, **_: compile_graph(graph, inputs)
+    registry._COMPILER_FNS["inductor"] = lambda graph, inputs, **_: compile_without(graph, inputs)
 
 
 def lookup_backend(backend: str | Callable[..., Any]) -> Callable[..., Any]:

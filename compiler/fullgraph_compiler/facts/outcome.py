@@ -146,11 +146,15 @@ class TargetProblem:
 
 @dataclass(frozen=True, slots=True)
 class RunFinished:
-    """The last fact of a run: its status, its wall time in seconds, and the exit code if there is one."""
+    """The last fact of a run: its status, its wall time in seconds, and the exit code if there is one.
+
+    ``left_out`` names the parts of the compiler that the program asked for and the run did without.
+    """
 
     status: Status
     seconds: float
     exit_code: int | None = None
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ export function reportSummary({
   ranks,
   seconds,
   dry,
+  leftOut,
   files,
 }: ReportItem): string {
   // A note on the run is no problem of the program.
@@ -45,7 +46,7 @@ export function reportSummary({
     : l10n.t("no graph breaks");
   return joined([
     dry?.label,
-    counts === "" ? nothing : counts,
+    counts === "" ? joined([nothing, leftOut]) : counts,
     ranks.length > 1 ? l10n.t("{0} ranks", grouped(ranks.length)) : "",
     inSeconds(seconds),
     files === undefined ? "" : l10n.t("files discarded"),

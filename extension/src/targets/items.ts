@@ -106,7 +106,8 @@ function targetItem(node: TargetNode): TreeItem {
     over && report ? reportSummary(report) : "",
   ]);
   const torch = target.kind === "trace" && report ? `torch ${report.torch}` : "";
-  item.tooltip = joined([workspace.asRelativePath(uri), torch, item.description], "\n");
+  const leftOut = over ? report?.leftOut : undefined;
+  item.tooltip = joined([workspace.asRelativePath(uri), torch, item.description, leftOut], "\n");
   if (target.kind !== "trace") {
     item.command = open(uri, target.selectionRange);
   }

@@ -111,6 +111,7 @@ def fold(
         sizes=size_conditions(facts, places),
         graph_lines=lines,
         dry=_last(facts, RanDry),
+        left_out=end.left_out if end else (),
         discarded=next(_of_type(facts, FilesDiscarded), None),
     )
 

@@ -373,6 +373,8 @@ class Report:
     """The ranks of the run, if there are several."""
     dry: RanDry | None = None
     """Set if the program ran without data."""
+    left_out: tuple[str, ...] = ()
+    """The parts of the compiler that the program asked for and the run did without."""
     discarded: FilesDiscarded | None = None
     """Set if the files that the program wrote were discarded."""
 

@@ -1,11 +1,13 @@
 """Findings about recompilations: guarded values that changed, and the limit on recompilations.
 
-One finding is made for each property of a value that changed, however often it did. A recompilation belongs
-to one of them, so that their counts add up to the number of recompilations.
+One finding is made for each property of a value that changed, however often it did, with the values that
+changed alike. A recompilation belongs to one of them, so that their counts add up to the number of
+recompilations.
 """
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +19,7 @@ from fullgraph_compiler.facts import (
     LateCompilation,
     Recompile,
     RecompileLimit,
+    RunFinished,
     ShapeGuard,
     Specialization,
     Stack,
@@ -26,7 +29,7 @@ from fullgraph_compiler.trace.changes import completed
 
 from ..text import advice, messages
 from ..text.outlook import outlook
-from ..text.source_names import compile_number
+from ..text.source_names import compile_number, written_name
 from ..workspace.positions import Call, Span
 from ..workspace.workspace import Workspace
 from .finding_builder import FindingBuilder
@@ -80,6 +83,7 @@ class Recompilations:
         self._conditions: dict[str, list[ShapeGuard]] = defaultdict(list)
         self._constants: dict[str, list[Specialization]] = defaultdict(list)
         self._late: dict[str, LateCompilation] = {}
+        self._ended = any(isinstance(fact, RunFinished) for fact in facts)
         self._codes: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
         self._completed: dict[tuple[str, tuple[GuardFailure, ...]], Sequence[GuardFailure]] = {}
         for fact in facts:
@@ -94,7 +98,7 @@ class Recompilations:
                 self._late[fact.compile_id] = fact
 
     def builders(self) -> Iterator[FindingBuilder]:
-        """Build a finding for each property of a value that changed."""
+        """Build a finding for each property of a value that changed, with the values that changed alike."""
         groups: dict[tuple[object, ...], _Group] = {}
         for fact in self._facts:
             if isinstance(fact, Recompile) and fact.compile_id not in self._late:
@@ -107,20 +111,46 @@ class Recompilations:
                     group.reasons[failure.reason] = None
                     if (other := messages.cause_of(failure)) != messages.cause_of(cause):
                         group.others[fact.compile_id, other] = failure
+        alike: dict[tuple[object, ...], list[_Group]] = defaultdict(list)
         for group in groups.values():
-            failures = list(group.failures.values())
-            finding = Finding(
-                "recompile",
-                "recompile",
-                "information",
-                with_library_places(messages.recompile_message(failures), group.libraries),
-                group.place.span,
-                messages.other_failures([*group.others.values()]),
-                hints=self.hints(failures[0]),
-                stack=group.place.calls,
-                text="\n".join(group.reasons),
-            )
-            yield FindingBuilder(finding, set(group.failures))
+            alike[self._change(group)].append(group)
+        return map(self._builder, alike.values())
+
+    def _change(self, group: _Group) -> tuple[object, ...]:
+        """Return what the first recompilation of a group shares with others that the same change caused.
+
+        That is the compiled function around them, the two values, and the name unless it is of a tensor.
+        """
+        compile_id, failure = next(iter(group.failures.items()))
+        name = written_name(failure.source).rpartition(".")[2] or failure.reason
+        name = "" if failure.changed in _TENSOR_CHECKS else name
+        kind = (failure.kind, failure.changed, name)
+        return (self._places.outermost(compile_id), *kind, failure.expected, failure.actual)
+
+    def _builder(self, groups: Sequence[_Group]) -> FindingBuilder:
+        first, *others = groups
+        failures = list(first.failures.values())
+        compile_ids = {compile_id for group in groups for compile_id in group.failures}
+        message = messages.recompile_message(failures, len(compile_ids), so_far=not self._ended)
+        explained = (
+            messages.alike([_value_and_place(group) for group in others]),
+            messages.other_failures([failure for group in groups for failure in group.others.values()]),
+        )
+        finding = Finding(
+            "recompile",
+            "recompile",
+            "information",
+            with_library_places(message, first.libraries) + messages.likewise(len(others)),
+            first.place.span,
+            "\n\n".join(filter(None, explained)),
+            hints=tuple(dict.fromkeys(hint for group in groups for hint in self._hints_of(group))),
+            stack=first.place.calls,
+            text="\n".join(dict.fromkeys(reason for group in groups for reason in group.reasons)),
+        )
+        return FindingBuilder(finding, compile_ids)
+
+    def _hints_of(self, group: _Group) -> tuple[str, ...]:
+        return self.hints(next(iter(group.failures.values())))
 
     def late_compilations(self) -> Iterator[FindingBuilder]:
         """Build a finding, at the call, for each call and cause of compilations after the warm-up."""
@@ -243,6 +273,11 @@ class Recompilations:
     def _guard_stack(self, failure: GuardFailure) -> Stack:
         guards = (guard for guard in self.guards[failure.compile_id] if guard.source == failure.source)
         return next((guard.stack for guard in guards if guard.stack), ()) if failure.source else ()
+
+
+def _value_and_place(group: _Group) -> tuple[str, str]:
+    span = group.place.span
+    return next(iter(group.failures.values())).source, f"{os.path.basename(span.filename)}:{span.row}"
 
 
 def _step(failure: GuardFailure) -> tuple[int, int]:

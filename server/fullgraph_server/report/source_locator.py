@@ -102,6 +102,13 @@ class Places:
             stack = started.stack + stack
         return stack
 
+    def outermost(self, compile_id: str) -> tuple[str, str]:
+        """Return the file and name of the outermost compiled function around a frame, or of its own."""
+        compiled = {(item.filename, item.name) for item in self.functions.values()}
+        stack = (*self.calling_stack(compile_id), *self.own_frame(compile_id))
+        calls = ((frame.filename, frame.function) for frame in stack)
+        return next((call for call in calls if call in compiled), ("", ""))
+
     def calling_stack(self, compile_id: str) -> Stack:
         """Return the calls that led to a compiled frame; empty if they are not known."""
         started = self._started.get(compile_id)

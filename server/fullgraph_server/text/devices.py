@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fullgraph_compiler.facts import DEVICES, Device, FilesDiscarded, RanDry
 
 _GIB = 2**30
@@ -20,6 +22,11 @@ def sentence(dry: RanDry) -> str:
         return "dry run: without data"
     device = DEVICES.get(dry.device)
     return f"preview for {device.name if device else dry.device}: nothing ran on a GPU"
+
+
+def left_out_words(parts: Sequence[str]) -> str:
+    """Write which parts of the compiler a run did without."""
+    return f"{' and '.join(parts)} not run"
 
 
 def files_words(discarded: FilesDiscarded) -> str:

@@ -76,10 +76,22 @@ def compiled_up_to(function: str) -> str:
     return f"{code_span(function)} is compiled up to an earlier line, and the rest of it runs eagerly"
 
 
-def recompile_message(failures: Sequence[GuardFailure]) -> str:
-    """Write one sentence for the compilations that the same guard caused, in their order."""
-    again = "recompiled" if len(failures) == 1 else f"recompiled {len(failures)} times"
+def recompile_message(failures: Sequence[GuardFailure], count: int, *, so_far: bool) -> str:
+    """Write what changed before ``count`` compilations; ``so_far`` while there may be more of them."""
+    again = ("recompiled" if count == 1 else f"recompiled {count} times") + (" so far" if so_far else "")
     return f"{again}: {change(failures)}"
+
+
+def likewise(number: int) -> str:
+    """Add to a message how many other values changed in the same way."""
+    return f"; likewise {counted(number, 'other value')}" if number else ""
+
+
+def alike(values: Sequence[tuple[str, str]]) -> str:
+    """List values that changed alike, by their sources, with their places; empty if there are none."""
+    shown = [f"{code_span(written_name(source))} ({place})" for source, place in values[:_MOST_VALUES]]
+    more = f", and {len(values) - _MOST_VALUES} more" if len(values) > _MOST_VALUES else ""
+    return f"Likewise: {', '.join(shown)}{more}." if shown else ""
 
 
 def what_changed(message: str) -> str:
@@ -109,7 +121,7 @@ def change(failures: Sequence[GuardFailure]) -> str:
 
 
 def _was_and_is(subject: str, expected: Sequence[str], actual: Sequence[str]) -> str:
-    if len(actual) == 1:
+    if len({*actual}) == 1:
         return f"{subject} was {expected[0]}, is now {actual[0]}"
     return f"{subject} was {expected[0]}, then {_listed(_distinct(actual), 'and')}"
 

@@ -41,6 +41,7 @@ def report_object(checked: Checked) -> dict[str, Any]:
         "recipes": [_recipe(recipe) for recipe in report.recipes],
         "ranks": [_rank(rank) for rank in report.ranks],
         "dry": report.dry and _dry(report.dry),
+        "left_out": list(report.left_out),
         "discarded": report.discarded and _discarded(report.discarded),
     }
 

@@ -104,8 +104,9 @@ def summary(report: Report) -> str:
 
 
 def run_words(report: Report) -> str:
-    """Write the end of a summary: `` - torch 2.13.0``, and notes on a dry run and on discarded files."""
+    """Write the end of a summary: `` - torch 2.13.0``, and notes on what was left out or discarded."""
     notes = [f"torch {report.torch}"] if report.torch else []
+    notes += [devices.left_out_words(report.left_out)] if report.left_out else []
     notes += [devices.sentence(report.dry)] if report.dry else []
     notes += [devices.files_words(report.discarded)] if report.discarded else []
     return "".join(f" - {note}" for note in notes)
