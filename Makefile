@@ -5,8 +5,8 @@ PYTHON ?= python3
 TORCH ?= torch==2.13.0+cpu
 TORCH_LATEST ?= torch==2.15.0
 SOURCES = compiler server scripts tests benchmarks
-# Tests wait for processes a good part of the time: three at a time on two cores.
-PYTEST = -m pytest -n 3 --dist loadgroup
+# Tests wait for processes a good part of the time: four at a time on two cores.
+PYTEST = -m pytest -n 4 --dist loadgroup
 SLOW = and not slow
 CODE_SERVER = .cache/code-server/node_modules/.bin/code-server
 

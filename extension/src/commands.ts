@@ -1,5 +1,5 @@
 import { commands, type Disposable, type ExtensionContext, l10n, Uri } from "vscode";
-import { analyzeFiles, analyzeTarget, analyzeTest } from "./actions/analyze";
+import { analyzeFiles, analyzeTarget, analyzeTest, analyzeWithArguments } from "./actions/analyze";
 import { compareWithPrevious, openAssembly, openBeside } from "./actions/artifacts";
 import type { ClientContext } from "./server/client";
 import { debugRepro, debugTarget } from "./actions/debug";
@@ -51,7 +51,8 @@ export function registerCommands(
 ): Disposable[] {
   const handlers: Record<string, Handler> = {
     "fullgraph.analyzeFile": (uri?: unknown, selected?: unknown) =>
-      analyzeFiles(server, urisOf(uri, selected)),
+      analyzeFiles(server, extension.workspaceState, urisOf(uri, selected)),
+    "fullgraph.runWithArguments": () => analyzeWithArguments(server, extension.workspaceState),
     "fullgraph.analyzeTarget": ({ item }: TargetNode) => analyzeTarget(server, item),
     "fullgraph.analyzeTest": () => analyzeTest(server),
     "fullgraph.selectTarget": async () => {

@@ -3,6 +3,7 @@
 import type { Location, Position, Range, TextDocumentIdentifier } from "vscode-languageclient";
 
 export const TARGETS = "fullgraph/targets";
+export const SUGGESTED_TARGETS = "fullgraph/suggestedTargets";
 export const REPORT = "fullgraph/report";
 export const PERFORMANCE = "fullgraph/performance";
 export const COUNTERPARTS = "fullgraph/counterparts";
@@ -56,6 +57,17 @@ export interface TargetItem {
   range?: Range;
   selectionRange?: Range;
   state?: "queued" | "running" | "finished" | "raised" | "exited" | "crashed" | "timeout" | "memory" | "cancelled" | "not-started";
+}
+
+/** A request for the targets that analyze a document. */
+export interface SuggestedTargetsParams {
+  textDocument: TextDocumentIdentifier;
+}
+
+/** The targets that analyze a document, the likeliest first. */
+export interface SuggestedTargets {
+  targets: TargetItem[];
+  sure: boolean;
 }
 
 /** A request for the report of a target's last run. */
@@ -321,6 +333,7 @@ export interface RunSummary {
   target: string;
   status: string;
   findings: number;
+  compiled: boolean;
   document?: string;
 }
 

@@ -2,6 +2,7 @@
 
 Requests:
     ``fullgraph/targets`` ``TargetsParams`` -> ``TargetItem[]``: the programs that can run.
+    ``fullgraph/suggestedTargets`` ``SuggestedTargetsParams`` -> ``SuggestedTargets``: what a file means.
     ``fullgraph/report`` ``ReportParams`` -> ``ReportItem | null``: the report of a target's last run.
     ``fullgraph/performance`` ``TargetParams`` -> ``PerformanceItem | null``: its times, graphs and kernels.
     ``fullgraph/counterparts`` ``CounterpartsParams`` -> ``Location[]``: the places that belong to a place.
@@ -60,6 +61,7 @@ from .runs.slot import RunState
 from .workspace.config import TargetKind
 
 TARGETS = "fullgraph/targets"
+SUGGESTED_TARGETS = "fullgraph/suggestedTargets"
 REPORT = "fullgraph/report"
 PERFORMANCE = "fullgraph/performance"
 COUNTERPARTS = "fullgraph/counterparts"
@@ -128,6 +130,22 @@ class TargetItem:
     """Its name, or the first line of the main guard."""
     state: RunState | None = None
     """The state of its run, or of its last one; absent if it did not run."""
+
+
+@attrs.frozen
+class SuggestedTargetsParams:
+    """A request for the targets that analyze a document."""
+
+    text_document: types.TextDocumentIdentifier
+
+
+@attrs.frozen
+class SuggestedTargets:
+    """The targets that analyze a document, the likeliest first."""
+
+    targets: list[TargetItem]
+    sure: bool
+    """Whether nobody needs to be asked: the first one is meant, or the file by its URI if there is none."""
 
 
 @attrs.frozen
@@ -516,6 +534,8 @@ class RunSummary:
     status: str
     """The status of the run; ``cancelled`` also if it was stopped before it began."""
     findings: int
+    compiled: bool = False
+    """Whether a function was compiled."""
     document: str | None = None
     """The URI of the run's result, if that is a document, such as a profile of recompilations."""
 
@@ -622,6 +642,7 @@ def _request(method: str, params: type[Any]) -> type[Any]:
 
 _PARAMS: dict[str, type[Any]] = {
     TARGETS: TargetsParams,
+    SUGGESTED_TARGETS: SuggestedTargetsParams,
     REPORT: ReportParams,
     PERFORMANCE: TargetParams,
     COUNTERPARTS: CounterpartsParams,
@@ -637,6 +658,8 @@ _REQUESTS = {method: _request(method, params) for method, params in _PARAMS.item
 MESSAGES: tuple[type[Any], ...] = (
     TargetsParams,
     TargetItem,
+    SuggestedTargetsParams,
+    SuggestedTargets,
     ReportParams,
     GraphItem,
     FrameItem,

@@ -15,6 +15,7 @@ from pygls.lsp.server import LanguageServer
 
 from . import __version__
 from .client import refresh
+from .client.compiled_files import CompiledFiles
 from .client.configuration import Configuration
 from .client.documents import Documents
 from .client.messages import RunMessages
@@ -78,13 +79,15 @@ def create_server() -> FullgraphServer:
     )
     documents = Documents(server)
     configuration = Configuration(server)
-    targets = Targets(documents)
+    compiled = CompiledFiles()
+    targets = Targets(documents, compiled)
     shown = diagnostics.Diagnostics(server, documents)
     planner = create_planner(targets, documents, configuration)
     runs = Runs(
         planner,
         (
             shown,
+            compiled,
             Progress(server),
             StatusNotifications(server),
             RunMessages(server),

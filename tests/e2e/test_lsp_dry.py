@@ -74,7 +74,7 @@ async def test_a_run_that_takes_too_much_memory_offers_a_dry_one(editor: Editor)
     assert fix.command == "fullgraph.run"
     assert fix.arguments is not None
     summary = await editor.command(fix.command, *fix.arguments)
-    assert summary == {"target": "large", "status": "finished", "findings": 0}
+    assert summary == {"target": "large", "status": "finished", "findings": 0, "compiled": False}
     assert (await report(editor))["dry"]["label"] == "dry run"
     # It was for once.
     assert (await editor.command("fullgraph.run", "large"))["status"] == "memory"

@@ -202,7 +202,12 @@ async def test_recipes_say_what_helps_for_want_of_memory(editor: Editor) -> None
     fix = (await fixes(editor))["Try crash recipes"]
     assert (fix.command, fix.arguments) == ("fullgraph.recipes", ("out-of-memory",))
     summary = await editor.command("fullgraph.recipes", "out-of-memory")
-    assert summary == {"target": "out-of-memory", "status": "finished", "findings": 2}
+    assert summary == {
+        "target": "out-of-memory",
+        "status": "finished",
+        "findings": 2,
+        "compiled": False,
+    }
     assert shown(editor) == ["The program gets through with dynamic shapes off."]
     found = (await editor.ask("fullgraph/report", target="out-of-memory"))["findings"]
     uri = next(item["explanation"] for item in found if item["severity"] == "error")

@@ -94,7 +94,7 @@ async def test_progress_shows_a_run_and_can_cancel_it(editor: Editor) -> None:
     assert reports[0].cancellable
     assert reports[0].message == "running hang"
     editor.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams(token))
-    assert await run == {"target": "hang", "status": "cancelled", "findings": 1}
+    assert await run == {"target": "hang", "status": "cancelled", "findings": 1, "compiled": False}
     assert isinstance(editor.progress_reports[token][-1], types.WorkDoneProgressEnd)
     assert messages(editor) == ["before"], "what was seen stays"
     assert states(editor) == ["queued", "running", "cancelled"]
@@ -352,11 +352,11 @@ async def test_time_limit(editor: Editor) -> None:
 
 
 async def test_file_that_is_gone(editor: Editor) -> None:
-    uri = editor.open(editor.program)
+    editor.open(editor.program)
     await editor.command("fullgraph.run", "source")
     editor.program.unlink()
     with pytest.raises(JsonRpcException, match="There is no file"):
-        await editor.command("fullgraph.run", uri)
+        await editor.command("fullgraph.run", str(editor.program))
     assert messages(editor) == ["first text"]
 
 
@@ -375,8 +375,9 @@ async def test_program_that_goes_wrong(
 ) -> None:
     editor.set_configuration({"fullgraph": {"interpreter": sys.executable, "timeout": 4}})
     editor.program.write_text(program)
-    summary = await editor.command("fullgraph.run", uri_of(editor.program))
-    assert summary == {"target": str(editor.program), "status": status, "findings": 1}
+    summary = await editor.command("fullgraph.run", str(editor.program))
+    target = str(editor.program)
+    assert summary == {"target": target, "status": status, "findings": 1, "compiled": False}
     (found,) = editor.published[-1].diagnostics
     assert editor.published[-1].uri == uri_of(editor.program)
     assert found.range.start.line in (line if isinstance(line, tuple) else (line,))

@@ -39,6 +39,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakeRun]:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "a.py").write_text("print(1)\n")
     (tmp_path / "ex.py").write_text(EXAMPLE)
+    (tmp_path / "n.ipynb").write_text("{}")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -122,6 +123,8 @@ def test_a_target_that_could_not_be_started_gives_2_even_where_nothing_fails(fak
         (("ex.py", "--ranks", "2"), "--ranks is for scripts, and ex.py runs as example"),
         (("a.py", "--ranks", "0"), "Invalid value for '--ranks'"),
         (("a.py", "--args", "'"), "No closing quotation"),
+        (("ex.py", "--", "x"), "--args is for scripts, and ex.py runs as example"),
+        (("n.ipynb",), "n.ipynb is a notebook, and only Python files can be run: save its code as one"),
         (("a.py", "--timeout", "0"), "Invalid value for '--timeout'"),
         (("a.py", "--only", "("), "Invalid value for --only: missing ), unterminated subpattern"),
         (("a.py", "--recompile-limit", "0"), "Invalid value for '--recompile-limit'"),
@@ -158,8 +161,10 @@ def test_what_the_words_run(fake: type[FakeRun], folder: Path) -> None:
     assert check("ex.py", "ex.py::g", "train").exit_code == 0
     assert check("--pytest", "ex.py::test_a", "a.py").exit_code == 0
     assert check("train", "--args", "2").exit_code == 0
+    assert check("a.py", "--memory", "0.5", "--", "--timeout", "3 4").exit_code == 0
     programs = [request.program for _, request in fake.asked]
-    script, both, one, train, node, file, again = programs
+    script, both, one, train, node, file, again, behind = programs
+    assert behind == Script(str(folder / "a.py"), ("--timeout", "3 4"))
     assert script == Script(str(folder / "a.py"), ("--n", "1 2"))
     assert isinstance(both, Examples)
     assert [example.qualname for example in both.examples] == ["f", "g"]

@@ -1,4 +1,5 @@
-import { l10n, Uri, window } from "vscode";
+import { l10n, type Memento, Uri, window } from "vscode";
+import { askArguments, targetOfFile } from "./choose";
 import { reply, selectInterpreter, showOutput, tell } from "../shared/messages";
 import { isTrace } from "../targets/nodes";
 import {
@@ -18,14 +19,39 @@ const SHOWN = 5000;
 const SILENT = ["cancelled", "not-started"];
 
 /** Analyze files: those that a menu passes, else the one in the editor. */
-export async function analyzeFiles(server: Server, named: readonly Uri[]): Promise<void> {
+export async function analyzeFiles(
+  server: Server,
+  memory: Memento,
+  named: readonly Uri[],
+): Promise<void> {
   const active = window.activeTextEditor?.document;
   const uris = named.length > 0 ? named : active?.languageId === "python" ? [active.uri] : [];
   if (uris.length === 0) {
     reply(l10n.t("There is no file to analyze: open a Python file first."));
     return;
   }
-  await Promise.all(uris.map((uri) => runTarget(server, uri.toString())));
+  const [uri] = uris;
+  if (uri === undefined || uris.length > 1) {
+    await Promise.all(uris.map((each) => runTarget(server, each.toString())));
+  } else if (await server.available()) {
+    await runChosen(server, await targetOfFile(server, memory, uri));
+  }
+}
+
+/** Analyze the script in the editor with arguments that the user types. */
+export async function analyzeWithArguments(server: Server, memory: Memento): Promise<void> {
+  const active = window.activeTextEditor?.document;
+  if (active?.languageId !== "python") {
+    reply(l10n.t("There is no file to analyze: open a Python file first."));
+    return;
+  }
+  await runChosen(server, await askArguments(memory, active.uri.fsPath));
+}
+
+async function runChosen(server: Server, target: string | undefined): Promise<void> {
+  if (target !== undefined) {
+    await runTarget(server, target);
+  }
 }
 
 /** Analyze a target of the view or the quick pick. */
@@ -87,10 +113,11 @@ export async function ran(
   return summary && SILENT.includes(summary.status) ? undefined : summary;
 }
 
-/** Show the number of findings for a moment. */
-export function tellFindings(number: number): void {
-  const icon = number === 0 ? "$(pass)" : "$(search)";
-  const text = number === 0 ? l10n.t("no findings") : findingCount(number);
+/** Show the number of findings for a moment, or that there was nothing to find them in. */
+export function tellFindings(findings: number, compiled = true): void {
+  const nothing = compiled ? l10n.t("no findings") : l10n.t("nothing was compiled");
+  const icon = findings > 0 ? "$(search)" : compiled ? "$(pass)" : "$(circle-slash)";
+  const text = findings > 0 ? findingCount(findings) : nothing;
   window.setStatusBarMessage(`${icon} Fullgraph: ${text}`, SHOWN);
 }
 
@@ -102,6 +129,6 @@ export async function runTarget(
 ): Promise<void> {
   const summary = await ran(server, RUN, target, ...options);
   if (summary !== undefined) {
-    tellFindings(summary.findings);
+    tellFindings(summary.findings, summary.compiled);
   }
 }

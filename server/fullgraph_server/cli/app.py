@@ -48,7 +48,9 @@ def main() -> None:
 
 _PYTEST = click.option("--pytest", "as_pytest", is_flag=True, help="Each TARGET is a pytest node.")
 _PYTHON = click.option("--python", help="The interpreter that has torch.", metavar="PATH")
-_ARGS = click.option("--args", help="Arguments of the script, in one quoted string.", metavar="STRING")
+_ARGS = click.option(
+    "--args", help="Arguments of the script, in one quoted string; or write them after --.", metavar="STRING"
+)
 _RANKS = click.option(
     "--ranks",
     type=click.IntRange(min=1),
@@ -139,7 +141,8 @@ def check(
 
     TARGET is a file, a thing in it that has example calls (model.py::Block), a pytest node after
     --pytest, or the name of a target in pyproject.toml. A file runs as a script, or by its example
-    calls if it has some and no main guard.
+    calls if it has some and no main guard. What follows -- are arguments of the script:
+    fullgraph check train.py -- --steps 3
 
     The exit code is 0 if nothing reaches --fail-on, 1 if something does, and 2 if a target could
     not be started. What is in the --baseline does not count.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -52,8 +53,22 @@ def clean_console(out: TextIO) -> Console:
     return console
 
 
+class Command(click.Command):
+    """Command whose own options end at ``--``: what follows are the arguments of the script."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the options."""
+        takes_arguments = any(parameter.name == "args" for parameter in self.params)
+        if takes_arguments and "--" in args:
+            end = args.index("--")
+            args = [*args[:end], "--args", shlex.join(args[end + 1 :])]
+        return super().parse_args(ctx, args)
+
+
 class Commands(click.Group):
     """Group of commands whose output can always be encoded, and whose errors are escaped."""
+
+    command_class = Command
 
     def main(self, *args: Any, **options: Any) -> Any:
         """Run a command."""

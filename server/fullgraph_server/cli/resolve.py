@@ -14,12 +14,14 @@ from fullgraph_compiler.facts import Script
 from ..workspace.config import read_config
 from ..workspace.source import read_source, unreadable
 from ..workspace.targets import (
+    NOTEBOOK,
     Target,
     Torchrun,
     configured_targets,
     example_targets,
     file_target,
     find_targets,
+    no_notebook,
     pytest_target,
     script_target,
 )
@@ -53,6 +55,8 @@ def _target(name: str, cwd: Path) -> Target:
         raise click.UsageError(
             f"{path} is a folder: name a target in it{_suggestions(find_targets(Path(filename)))}"
         )
+    if filename.endswith(NOTEBOOK):
+        raise click.UsageError(no_notebook(path))
     if why := unreadable(filename):
         raise click.UsageError(f"{path} cannot be read: {why}")
     source = read_source(filename)

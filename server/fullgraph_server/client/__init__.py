@@ -5,6 +5,8 @@
 - ``capabilities``: the client's capabilities beyond LSP
 - ``arguments``: check the arguments of commands
 - ``targets``: find targets by id or URI
+- ``compiled_files``: the target that last compiled code of each file
+- ``suggestions``: the targets that can analyze a file
 - ``planner``: plans of runs, from the newest text and settings
 - ``findings``: findings at their place in the text as it is now
 - ``projection``: a report indexed by row and by name, for hovers

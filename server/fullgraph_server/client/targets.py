@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,9 +15,12 @@ from fullgraph_compiler.facts import Examples, PytestNode, Script
 
 from ..workspace.config import read_config
 from ..workspace.positions import TRACE, Span
+from ..workspace.programs import main_guard
 from ..workspace.ranges import header_span, line_span, node_span
 from ..workspace.source import SourceFile, SourceReader, unreadable
 from ..workspace.targets import (
+    ARGUMENTS,
+    NOTEBOOK,
     Target,
     Torchrun,
     Trace,
@@ -25,11 +29,14 @@ from ..workspace.targets import (
     file_target,
     file_targets,
     find_targets,
-    main_guard,
+    no_notebook,
     pytest_target,
+    script_target,
     trace_of,
     trace_target,
+    with_arguments,
 )
+from .compiled_files import CompiledFiles
 from .documents import Documents
 
 _Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -47,16 +54,18 @@ class NoTarget:
 class Targets:
     """Registry of the targets in the client's folders."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: Documents, compiled: CompiledFiles) -> None:
         self._documents = documents
+        self._compiled = compiled
 
     def find(self, name: str) -> Target | NoTarget:
-        """Return the target of this id, or the file of this URI or path as a whole."""
+        """Return the target of this id, the file of this path as a whole, or what a file's URI means."""
         if "://" in name or name.startswith("untitled:"):
             filename = self._documents.filename(name)
             if filename is None:
                 return NoTarget(f"Only files on disk can be run: save {name} first.")
-            return self._file(filename)
+            meant = self.meant(filename)
+            return meant[0] if meant else self._file(filename)
         roots = [workspace.root for workspace in self._documents.workspaces()]
         configured = (target for _, target in _configured(roots) if target.id == name)
         if (target := next(configured, None)) is not None:
@@ -65,6 +74,9 @@ class Targets:
             return self._trace(name)
         if name.startswith(_PYTEST):
             return self._pytest(name.removeprefix(_PYTEST))
+        path, separator, arguments = name.partition(ARGUMENTS)
+        if separator and not os.path.exists(name):
+            return self._with_arguments(path, arguments)
         path, _, qualname = name.partition("::")
         filename = self._located(path)
         if filename is None:
@@ -79,6 +91,32 @@ class Targets:
         names = {item.target.id for item in listed}
         others = (self.find(name) for name in also if name not in names)
         return listed + [self.place(target) for target in others if not isinstance(target, NoTarget)]
+
+    def meant(self, filename: str) -> Sequence[Target]:
+        """Return the target that a file means; several if nobody can know, none if it only defines things.
+
+        The targets of the configuration come first, then the one that last compiled code of it (but not a
+        part of the file itself), then its own code: a program, example calls, or tests.
+        """
+        roots = [workspace.root for workspace in self._documents.workspaces()]
+        configured = [target for _, target in _configured(roots) if target.filename == filename]
+        name = self._compiled.target_of(filename)
+        newest = self.find(name) if name else None
+        if isinstance(newest, Target):
+            is_part = newest.filename == filename and newest.kind in ("example", "pytest")
+            if newest in configured or not (configured or is_part):
+                return [newest]
+        return configured or self._own(filename)
+
+    def _own(self, filename: str) -> Sequence[Target]:
+        """Return the target of a file by itself, if it has one."""
+        source = self._documents.source(filename)
+        kinds = {target.kind for target in self.of_file(filename)}
+        if source is None or not kinds:
+            return ()
+        name = f"{_PYTEST}{filename}" if kinds == {"pytest"} else filename
+        own = self.find(name)
+        return [own] if isinstance(own, Target) else ()
 
     def place(self, target: Target) -> ListedTarget:
         """Locate a target in the text that the client shows."""
@@ -120,6 +158,17 @@ class Targets:
         source = self._source(filename)
         return source if isinstance(source, NoTarget) else file_target(source, self._root(filename))
 
+    def _with_arguments(self, path: str, arguments: str) -> Target | NoTarget:
+        filename = self._located(path)
+        source = self._source(filename) if filename else NoTarget(f"There is no file {path}.")
+        if isinstance(source, NoTarget):
+            return source
+        try:
+            args = tuple(shlex.split(arguments))
+        except ValueError as error:
+            return NoTarget(f"The arguments {arguments} cannot be read: {error}.")
+        return with_arguments(script_target(source.filename, self._root(source.filename)), args)
+
     def _example(self, filename: str, qualname: str) -> Target | NoTarget:
         source = self._source(filename)
         if isinstance(source, NoTarget):
@@ -133,6 +182,8 @@ class Targets:
             return NoTarget(f"{filename} is a folder: run one of its files.")
         if not os.path.exists(filename):
             return NoTarget(f"There is no file {filename}.")
+        if filename.endswith(NOTEBOOK):
+            return NoTarget(no_notebook(filename))
         source = self._documents.workspace_of(filename).source(filename)
         return source or NoTarget(f"{filename} cannot be read: {unreadable(filename) or 'it is not Python'}.")
 

@@ -53,7 +53,7 @@ def summary(target: str, report: Report | None) -> RunSummary:
     """Make the answer of a command that has run a target; without a report it was cancelled."""
     if report is None or report.status is None:
         return RunSummary(target, "cancelled", 0)
-    return RunSummary(target, report.status, len(report.findings))
+    return RunSummary(target, report.status, len(report.findings), bool(report.frames))
 
 
 def register(server: LanguageServer, runs: Runs, targets: Targets, minifications: Minifications) -> None:

@@ -6,6 +6,8 @@
 - ``ranges``: from the places that torch names to ranges
 - ``drift``: where lines of the text that ran are now
 - ``targets``: what can be run
+- ``programs``: which files do something when they run
+- ``importers``: the files that import a file
 - ``examples``: example calls in comments and doctests
 - ``config``: ``[tool.fullgraph]`` of pyproject.toml
 - ``settings_schema``: every setting of editors and of pyproject.toml

@@ -6,8 +6,9 @@ import ast
 import logging
 import os
 import re
+import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fullgraph_compiler.facts import (
@@ -24,12 +25,16 @@ from .config import Config, TargetConfig, TargetKind
 from .examples import FileExamples, find_examples
 from .positions import TRACE, Span
 from .problems import Problem
+from .programs import is_program
 from .source import SourceFile, read_bytes, read_source
 from .workspace import is_library_folder
 
 _log = logging.getLogger(__name__)
 
 _RANK = "#rank="
+ARGUMENTS = " -- "
+"""The separator between a script and its arguments in the id of a target, as on command lines."""
+NOTEBOOK = ".ipynb"
 _MENTIONS = re.compile(r"torch\.compile\b|#\s*fullgraph:")
 _MENTIONS_IN_BYTES = re.compile(_MENTIONS.pattern.encode())
 _TEST_FILE = re.compile(r"^(?:test_.*|.*_test)\.py$")
@@ -61,7 +66,8 @@ class Target:
     """A program that can run, and the folder and environment that it runs in."""
 
     id: str
-    """A script's path, ``path::qualname`` of an example, ``pytest:node``, ``trace:path``, or a name."""
+    """A script's path or ``path -- arguments``, ``path::qualname`` of an example, ``pytest:node``,
+    ``trace:path``, or a name."""
     label: str
     kind: TargetKind
     filename: str
@@ -92,6 +98,19 @@ def problem_facts(target: Target) -> tuple[TargetProblem, ...]:
 def script_target(filename: str, cwd: Path, args: tuple[str, ...] = ()) -> Target:
     """Return the target for a file that runs as ``__main__``."""
     return Target(filename, _relative(filename, cwd), "script", filename, Script(filename, args), cwd)
+
+
+def with_arguments(target: Target, args: tuple[str, ...]) -> Target:
+    """Return the target of a script that runs with arguments, as another one beside the script without."""
+    if not isinstance(target.program, Script):
+        raise ValueError(f"Arguments are for scripts, and {target.label} runs as {target.kind}.")
+    added = f"{ARGUMENTS}{shlex.join(args)}" if args else ""
+    return replace(
+        target,
+        id=target.id + added,
+        label=target.label + added.replace(ARGUMENTS, " ", 1),
+        program=replace(target.program, args=args),
+    )
 
 
 def trace_target(path: Path, root: Path, rank: int | None = None) -> Target:
@@ -134,8 +153,8 @@ def example_targets(source: SourceFile, cwd: Path) -> tuple[Target, ...]:
 
 
 def file_target(source: SourceFile, cwd: Path) -> Target:
-    """Return the target of a file as a whole: a script if it has a main guard or no example calls."""
-    file_examples = FileExamples() if main_guard(source) else find_examples(source)
+    """Return the target of a file as a whole: a script if it is a program or has no example calls."""
+    file_examples = FileExamples() if is_program(source) else find_examples(source)
     if file_examples == FileExamples():
         return script_target(source.filename, cwd)
     return Target(
@@ -169,30 +188,25 @@ def find_targets(root: Path) -> tuple[Target, ...]:
 
 def file_targets(source: SourceFile, cwd: Path) -> tuple[Target, ...]:
     """Return the targets in one file: the script, tests, and example calls."""
-    targets = [script_target(source.filename, cwd)] if main_guard(source) else []
-    if _TEST_FILE.match(os.path.basename(source.filename)):
+    targets = [script_target(source.filename, cwd)] if is_program(source) else []
+    if is_test_file(source.filename):
         targets += [pytest_target(f"{source.filename}::{test}", cwd) for test in _tests(source)]
     return (*targets, *example_targets(source, cwd))
+
+
+def no_notebook(name: str) -> str:
+    """Write that a notebook cannot be run, and what can be done instead."""
+    return f"{name} is a notebook, and only Python files can be run: save its code as one first."
+
+
+def is_test_file(filename: str) -> bool:
+    """Tell whether pytest collects a file by its name."""
+    return _TEST_FILE.match(os.path.basename(filename)) is not None
 
 
 def mentions_compile(text: str) -> bool:
     """Tell whether a text mentions torch.compile or an example call."""
     return _MENTIONS.search(text) is not None
-
-
-def main_guard(source: SourceFile) -> ast.If | None:
-    """Return a file's ``if __name__ == "__main__":``, if it has one."""
-    body = source.tree.body if source.tree else ()
-    return next((node for node in body if isinstance(node, ast.If) and _is_main_test(node.test)), None)
-
-
-def _is_main_test(test: ast.expr) -> bool:
-    if not isinstance(test, ast.Compare):
-        return False
-    sides = (test.left, *test.comparators)
-    return any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides) and any(
-        isinstance(side, ast.Constant) and side.value == "__main__" for side in sides
-    )
 
 
 def _tests(source: SourceFile) -> Iterator[str]:

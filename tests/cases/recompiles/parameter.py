@@ -1,7 +1,7 @@
 """A parameter where the first call passed a plain tensor."""
 
-# cause(<2.15): type of `x` was a tensor, is now torch.nn.parameter.Parameter
-# cause(>=2.15): type of `x` was torch.Tensor, is now torch.nn.parameter.Parameter
+# cause(<2.14): type of `x` was a tensor, is now torch.nn.parameter.Parameter
+# cause(>=2.14): type of `x` was torch.Tensor, is now torch.nn.parameter.Parameter
 # advice: x.detach()
 
 import torch

@@ -1,7 +1,7 @@
 """An optional tensor that only the first call has."""
 
-# cause(<2.15): type of `mask` was a tensor, is now NoneType
-# cause(>=2.15): type of `mask` was torch.Tensor, is now NoneType
+# cause(<2.14): type of `mask` was a tensor, is now NoneType
+# cause(>=2.14): type of `mask` was torch.Tensor, is now NoneType
 # advice: torch.ones(
 
 import torch

@@ -1,7 +1,7 @@
 """A tensor, then a number."""
 
-# cause(<2.15): type of `scale` was a tensor, is now float
-# cause(>=2.15): type of `scale` was torch.Tensor, is now float
+# cause(<2.14): type of `scale` was a tensor, is now float
+# cause(>=2.14): type of `scale` was torch.Tensor, is now float
 # advice: torch.tensor(scale, dtype=torch.float32)
 
 import torch

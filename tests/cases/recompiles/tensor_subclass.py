@@ -1,7 +1,7 @@
 """A tensor of a subclass."""
 
-# cause(<2.15): type of `x` was a tensor, is now Named
-# cause(>=2.15): type of `x` was torch.Tensor, is now Named
+# cause(<2.14): type of `x` was a tensor, is now Named
+# cause(>=2.14): type of `x` was torch.Tensor, is now Named
 # advice: x.as_subclass(torch.Tensor)
 
 import torch

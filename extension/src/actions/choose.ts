@@ -1,0 +1,142 @@
+import {
+  type ExtensionContext,
+  l10n,
+  type Memento,
+  type QuickPickItem,
+  QuickPickItemKind,
+  SnippetString,
+  type TextEditor,
+  type Uri,
+  window,
+  workspace,
+} from "vscode";
+import { SUGGESTED_TARGETS, type SuggestedTargets, type TargetItem } from "../protocol";
+import type { Server } from "../server/server";
+import { stateSummary } from "../shared/words";
+
+/** What the user chose for a file: a target to run, or nothing more to do. */
+type Choice = string | undefined;
+
+interface ChoicePick extends QuickPickItem {
+  take?: () => Choice | Promise<Choice>;
+}
+
+/** The arguments that scripts were given last, by path. */
+const KEY = "scriptArguments";
+const DEFINITION = /^(?:async\s+def|def|class)\s+(\w+)/;
+
+/** The target that a file means. Where that is not clear, the user chooses. */
+export async function targetOfFile(
+  server: Server,
+  memory: ExtensionContext["workspaceState"],
+  uri: Uri,
+): Promise<Choice> {
+  const textDocument = { uri: uri.toString() };
+  const suggested = await server.request<SuggestedTargets>(SUGGESTED_TARGETS, { textDocument });
+  const [first] = suggested?.targets ?? [];
+  if (suggested === undefined || suggested.sure) {
+    return first?.id ?? uri.toString();
+  }
+  const name = workspace.asRelativePath(uri);
+  const picked = await window.showQuickPick<ChoicePick>(
+    choicePicks(suggested.targets, uri, memory),
+    {
+      title: l10n.t("Fullgraph: Analyze {0}", name),
+      placeHolder: suggested.targets.some(({ configured }) => configured)
+        ? l10n.t("The project has several targets for this file")
+        : l10n.t("It has no main guard, test or example call: choose what runs its code"),
+    },
+  );
+  return await picked?.take?.();
+}
+
+/** Programs that can be run for a file, the file itself, and a way to call its code. */
+export function choicePicks(
+  targets: readonly TargetItem[],
+  uri: Uri,
+  memory: Memento,
+): ChoicePick[] {
+  const name = workspace.asRelativePath(uri);
+  const programs = targets.flatMap((target): ChoicePick[] => [
+    {
+      label: target.label,
+      description: target.state === undefined ? "" : stateSummary(target.state),
+      take: () => target.id,
+    },
+    ...(target.kind === "script" && !target.configured
+      ? [withArguments(target.label, target.id, memory)]
+      : []),
+  ]);
+  const path = uri.fsPath;
+  return [
+    ...programs,
+    { label: name, kind: QuickPickItemKind.Separator },
+    { label: l10n.t("$(play) Run {0} as a script", name), take: () => path },
+    withArguments(l10n.t("$(play) Run {0} as a script", name), path, memory),
+    { label: l10n.t("$(edit) Add an example call"), take: addExampleCall },
+  ];
+}
+
+function withArguments(label: string, path: string, memory: Memento): ChoicePick {
+  return {
+    label: l10n.t("{0} with arguments…", label),
+    description: argumentsOf(memory, path),
+    take: () => askArguments(memory, path),
+  };
+}
+
+/** The target of a script with arguments that the user types. They are kept for the next time. */
+export async function askArguments(memory: Memento, path: string): Promise<Choice> {
+  const typed = await window.showInputBox({
+    title: l10n.t("Fullgraph: Arguments of {0}", workspace.asRelativePath(path)),
+    placeHolder: "--device cpu --steps 2",
+    value: argumentsOf(memory, path),
+    ignoreFocusOut: true,
+  });
+  if (typed === undefined) {
+    return undefined;
+  }
+  const kept = memory.get<Record<string, string>>(KEY, {});
+  await memory.update(KEY, { ...kept, [path]: typed.trim() });
+  return typed.trim() === "" ? path : `${path} -- ${typed.trim()}`;
+}
+
+function argumentsOf(memory: Memento, path: string): string {
+  return memory.get<Record<string, string>>(KEY, {})[path] ?? "";
+}
+
+/** Insert an example call above the definition at the cursor, with places for its arguments. */
+async function addExampleCall(): Promise<undefined> {
+  const editor = window.activeTextEditor;
+  const definition = editor && definitionAt(editor);
+  if (editor && definition) {
+    const snippet = new SnippetString(`# fullgraph: ${definition.name}(`)
+      .appendPlaceholder(definition.isClass ? "64" : "f32[8, 16]")
+      .appendText(definition.isClass ? ")(" : ")\n");
+    if (definition.isClass) {
+      snippet.appendPlaceholder("f32[8, 64]").appendText(")\n");
+    }
+    await editor.insertSnippet(snippet, definition.start);
+  }
+  return undefined;
+}
+
+/** The top-level definition around the cursor, else the first one below it, else the last one. */
+function definitionAt({ document, selection }: TextEditor) {
+  const rows = Array.from({ length: document.lineCount }, (_, row) => row);
+  const found = rows.filter((row) => DEFINITION.test(document.lineAt(row).text));
+  const row =
+    found.findLast((each) => each <= selection.active.line) ??
+    found.find((each) => each > selection.active.line);
+  if (row === undefined) {
+    return undefined;
+  }
+  const decorated = rows.slice(0, row).toReversed();
+  const above = decorated.findIndex((each) => !document.lineAt(each).text.startsWith("@"));
+  const { text } = document.lineAt(row);
+  return {
+    name: DEFINITION.exec(text)?.[1] ?? "",
+    isClass: text.startsWith("class"),
+    start: document.lineAt(above === -1 ? row : row - above).range.start,
+  };
+}

@@ -1,0 +1,53 @@
+"""The targets that can analyze a file: the one that it means, else the programs that import it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..workspace.importers import importers
+from ..workspace.targets import Target
+from .documents import Documents
+from .targets import ListedTarget, NoTarget, Targets
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """Targets for a file, the likeliest first; ``sure`` if the first is meant, or none is needed."""
+
+    targets: Sequence[ListedTarget]
+    sure: bool
+
+
+async def suggest(filename: str, targets: Targets, documents: Documents) -> Suggestion:
+    """Choose the target that a file means; if it only defines things, list the programs that use it."""
+    if documents.source(filename) is None:
+        return Suggestion([], sure=True)  # running it gives the reason
+    meant = targets.meant(filename)
+    if len(meant) == 1:
+        return Suggestion([targets.place(meant[0])], sure=True)
+    if meant:
+        return Suggestion([targets.place(target) for target in meant], sure=False)
+    roots = [workspace.root for workspace in documents.workspaces()]
+    return Suggestion(await _users(filename, roots, targets), sure=False)
+
+
+async def _users(filename: str, roots: Sequence[Path], targets: Targets) -> list[ListedTarget]:
+    """List the programs that import a file, the nearest first; a file of tests as a whole."""
+    files = await asyncio.to_thread(importers, filename, roots)
+    order = {name: number for number, name in enumerate(files)}
+    listed = [item for item in await targets.all(()) if item.target.filename in order]
+    chosen: dict[str, ListedTarget] = {}
+    for item in sorted(listed, key=lambda item: order[item.target.filename]):
+        shown = targets.place(_whole(item.target, targets)) if not item.configured else item
+        chosen.setdefault(shown.target.id, shown)
+    return list(chosen.values())
+
+
+def _whole(target: Target, targets: Targets) -> Target:
+    """Return the target of all tests or example calls of a file in the place of one of them."""
+    prefix = "pytest:" if target.kind == "pytest" else ""
+    whole = targets.find(f"{prefix}{target.filename}")
+    return target if isinstance(whole, NoTarget) else whole

@@ -1,0 +1,81 @@
+"""Files that run as programs: a main guard, or calls of compiled functions at the top of the file."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from .source import SourceFile
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def main_guard(source: SourceFile) -> ast.If | None:
+    """Return a file's ``if __name__ == "__main__":``, if it has one."""
+    body = source.tree.body if source.tree else ()
+    return next((node for node in body if isinstance(node, ast.If) and _is_main_test(node.test)), None)
+
+
+def is_program(source: SourceFile) -> bool:
+    """Tell whether a file has a main guard, or calls at its top what it compiles (``model(x)``)."""
+    if main_guard(source) is not None:
+        return True
+    if "compile" not in source.text:
+        return False
+    nodes = list(_top_level(source.tree.body if source.tree else ()))
+    compiled = {name for node in nodes for name in _compiled_names(node)}
+    return any(isinstance(node, ast.Call) and _uses(node, compiled) for node in nodes)
+
+
+def _top_level(body: Iterable[ast.stmt]) -> Iterator[ast.AST]:
+    """Yield what runs when the file is imported: definitions, and all nodes outside of them."""
+    pending: list[ast.AST] = [*body]
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, (*_DEFINITIONS, ast.Lambda)):
+            pending += ast.iter_child_nodes(node)
+
+
+def _compiled_names(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a statement binds to something compiled."""
+    if isinstance(node, _DEFINITIONS) and any(map(_is_compile, node.decorator_list)):
+        yield node.name
+    elif isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value and _is_compile(node.value):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        yield from (target.id for target in targets if isinstance(target, ast.Name))
+    elif isinstance(node, ast.Expr) and (name := _compiled_in_place(node.value)):
+        yield name
+
+
+def _compiled_in_place(node: ast.expr) -> str:
+    """Return the name of a module that ``name.compile()`` compiles; empty for any other expression."""
+    if not isinstance(node, ast.Call) or node.args or not isinstance(node.func, ast.Attribute):
+        return ""
+    module = node.func.value
+    return module.id if node.func.attr == "compile" and isinstance(module, ast.Name) else ""
+
+
+def _is_compile(node: ast.expr) -> bool:
+    """Tell whether an expression is ``torch.compile``, a call of it, or a call with one as an argument."""
+    if isinstance(node, ast.Call):
+        return _is_compile(node.func) or any(map(_is_compile, node.args))
+    return isinstance(node, ast.Attribute) and ast.unparse(node) == "torch.compile"
+
+
+def _uses(call: ast.Call, compiled: set[str]) -> bool:
+    """Tell whether a call is one of something compiled, or passes it on to another function."""
+    if isinstance(call.func, ast.Call):
+        return _is_compile(call.func)
+    names = (call.func, *call.args, *(keyword.value for keyword in call.keywords))
+    used = any(isinstance(name, ast.Name) and name.id in compiled for name in names)
+    return used and not _is_compile(call)
+
+
+def _is_main_test(test: ast.expr) -> bool:
+    if not isinstance(test, ast.Compare):
+        return False
+    sides = (test.left, *test.comparators)
+    return any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides) and any(
+        isinstance(side, ast.Constant) and side.value == "__main__" for side in sides
+    )

@@ -1,0 +1,74 @@
+import { expect } from "vitest";
+import { LONG } from "./harness/examples.ts";
+import { scenario } from "./harness/scene.ts";
+
+/** The layout of nanoGPT: no main guard, settings by a file that is executed, arguments needed. */
+const PROJECT = {
+  "gpt.py": `from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+
+@dataclass
+class GPTConfig:
+    width: int = 16
+
+
+class GPT(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.linear = nn.Linear(config.width, config.width)
+
+    def forward(self, x):
+        x = self.linear(x)
+        if x.sum() > 0:
+            x = x * 2
+        return x
+`,
+  "configurator.py": `import sys
+
+for arg in sys.argv[1:]:
+    key, value = arg.removeprefix("--").split("=")
+    assert key in globals(), f"unknown setting {key}"
+    globals()[key] = type(globals()[key])(value)
+`,
+  "train_gpt.py": `import torch
+
+from gpt import GPT, GPTConfig
+
+data, steps, compile = "", 2, 1
+exec(open("configurator.py").read())
+if not data:
+    raise SystemExit("give --data=...")
+model = GPT(GPTConfig())
+if compile:
+    model = torch.compile(model)
+for step in range(steps):
+    model(torch.randn(4, 16)).sum().backward()
+`,
+};
+
+scenario("from a model file to its squiggles by the program that trains it", async (scene) => {
+  const window = await scene.enter(PROJECT);
+  await window.openFile("gpt.py");
+  await window.page.keyboard.press("Control+Alt+g");
+  await window.quickRow("train_gpt.py").waitFor();
+  await scene.picture("which-program");
+  await window.choose("train_gpt.py with arguments…");
+  const input = window.quickInput.locator("input").first();
+  await expect.poll(() => input.getAttribute("placeholder")).toContain("--device cpu");
+  await input.fill("--data=toy");
+  await window.page.keyboard.press("Enter");
+  const branch = { severity: "warning", text: "x.sum() > 0" };
+  await expect.poll(() => window.squiggles(), { timeout: LONG }).toEqual([branch]);
+  await scene.picture("program-squiggles");
+
+  // From now on the key means that program: with the line mended, nothing is asked again.
+  await window.deleteLine("if x.sum() > 0");
+  await window.deleteLine("x = x * 2");
+  await window.save();
+  await expect.poll(() => window.squiggles(), { timeout: LONG }).toEqual([]);
+  await window.page.keyboard.press("Control+Alt+g");
+  await window.page.locator(".statusbar", { hasText: "Fullgraph: no findings" }).waitFor();
+});
