@@ -21,8 +21,10 @@ from fullgraph_compiler.facts import (
     Recompile,
     RecompileLimit,
     RunFinished,
+    ShapeGuard,
     StackFrame,
     Status,
+    Symbol,
     TargetProblem,
 )
 from fullgraph_server.report.fold import fold
@@ -260,6 +262,15 @@ def test_recompilations_of_one_dimension_are_one_finding_told_in_order() -> None
     found = only(ended(started("0/1"), started("0/2"), first, second))
     assert found.message == "recompiled 2 times: size of `a` at dimension 0 was 10, then 12 and 14"
     assert found.count == 2
+
+
+def test_a_condition_on_a_number_stands_where_the_code_asks_for_it() -> None:
+    symbols = (Symbol("s1", "L['a']", 1),)
+    asked = ShapeGuard("0/0", "Eq(PythonMod(s1, 2), 1)", symbols, (CONDITION,), (), "")
+    elsewhere = (MODULE, PRINT, StackFrame(EINOPS, 3, "g"))
+    failure = GuardFailure("0/0", "", "LAMBDA_GUARD", "(a % 2) == 1", stack=elsewhere)
+    found = only(ended(started("0/0"), started("0/1"), asked, Recompile("0/1", (failure,))))
+    assert (found.span.row, found.message) == (8, "recompiled: `a % 2 == 1` no longer holds")
 
 
 def test_as_long_as_a_program_runs_there_may_be_more_recompilations() -> None:

@@ -34,7 +34,7 @@ from ..workspace.positions import Call, Span
 from ..workspace.workspace import Workspace
 from .finding_builder import FindingBuilder
 from .model import Finding, Report
-from .sizes import condition_behind, specialization_behind
+from .sizes import condition_behind, relates_sizes, specialization_behind
 from .source_locator import Place, Places, with_library_places
 
 _TENSOR_CHECKS = (
@@ -251,7 +251,7 @@ class Recompilations:
             failure = completed(failure, before, after)
             condition = condition_behind(failure, self._conditions[failure.compile_id])
             if condition is not None:
-                kind = failure.kind if failure.source else advice.RELATION
+                kind = advice.RELATION if relates_sizes(failure) else failure.kind
                 failure = replace(failure, stack=condition.stack, kind=kind)
             # Torch tries a dynamic size the second time, which the code may turn into a number again.
             constants = (*self._constants[failure.compile_id], *self._constants[compile_id])

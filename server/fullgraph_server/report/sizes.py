@@ -7,7 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fullgraph_compiler.facts import Fact, GuardFailure, ShapeGuard, Specialization, Stack, Symbol
 
-from ..text.size_expressions import parts_of, relation_of, sides_of, written_condition, written_size
+from ..text.size_expressions import (
+    comparison_of,
+    parts_of,
+    relation_of,
+    sides_of,
+    written_condition,
+    written_size,
+)
 from ..workspace.positions import Call
 from .model import SizeCondition
 from .source_locator import Places
@@ -19,17 +26,20 @@ def size_conditions(facts: Iterable[Fact], places: Places) -> tuple[SizeConditio
 
 
 def condition_behind(failure: GuardFailure, guards: Sequence[ShapeGuard]) -> ShapeGuard | None:
-    """Find the condition of a trace behind a failed relation of sizes; ``None`` if none fits.
+    """Find the condition of a trace behind a failed relation of sizes or numbers; ``None`` if none fits.
 
-    Torch simplifies conditions before it checks them: a bound can be one more than the code says.
+    Torch simplifies conditions on sizes before it checks them: a bound can be one more than the code says.
     """
+    comparison = comparison_of(failure.reason)
+    if comparison is None:
+        return None
+    written = [(guard, comparison_of(written_condition(guard.expression, guard.symbols))) for guard in guards]
+    for guard, own in written:
+        if own is not None and sides_of(own) == sides_of(comparison):
+            return guard
     relation = relation_of(failure.reason)
     if relation is None:
         return None
-    written = [(guard, relation_of(written_condition(guard.expression, guard.symbols))) for guard in guards]
-    for guard, own in written:
-        if own is not None and sides_of(own) == sides_of(relation):
-            return guard
     sizes, numbers = parts_of(relation)
     near = {number + step for number in numbers for step in (-1, 0, 1)}
     for guard, own in written:
@@ -38,6 +48,11 @@ def condition_behind(failure: GuardFailure, guards: Sequence[ShapeGuard]) -> Sha
             if own_sizes == sizes and near & own_numbers:
                 return guard
     return None
+
+
+def relates_sizes(failure: GuardFailure) -> bool:
+    """Tell whether a failed guard compares sizes of several tensors, or of none in particular."""
+    return not failure.source and relation_of(failure.reason) is not None
 
 
 def specialization_behind(

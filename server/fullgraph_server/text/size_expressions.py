@@ -64,11 +64,16 @@ def written_condition(expression: str, symbols: tuple[Symbol, ...]) -> str:
 
 
 @lru_cache(maxsize=16384)
+def comparison_of(text: str) -> ast.Compare | None:
+    """Parse a comparison by torch or :func:`written_condition`; ``None`` for other text."""
+    tree = parse_expression(re.sub(r"\.size\(\)\[(\d+)\]", r".shape[\1]", text.partition(" # ")[0].strip()))
+    return tree if isinstance(tree, ast.Compare) else None
+
+
 def relation_of(text: str) -> ast.Compare | None:
     """Parse a comparison of sizes by torch or :func:`written_condition`; ``None`` for other text."""
-    written = re.sub(r"\.size\(\)\[(\d+)\]", r".shape[\1]", text.partition(" # ")[0].strip())
-    tree = parse_expression(written)
-    return tree if isinstance(tree, ast.Compare) and ".shape[" in written else None
+    tree = comparison_of(text)
+    return tree if tree is not None and ".shape[" in ast.unparse(tree) else None
 
 
 def readable_condition(text: str) -> str:
