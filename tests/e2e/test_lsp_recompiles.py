@@ -45,7 +45,7 @@ def told(editor: Editor) -> str:
     shown = editor.shown(editor.uri)
     assert shown is not None
     (message,) = (item.message for item in shown.diagnostics if item.code == "recompile")
-    return message
+    return message.partition("\nhelp: ")[0]
 
 
 async def test_a_function_that_was_compiled_again_has_a_lens_for_it(editor: Editor) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from fullgraph_compiler.facts import Severity
 from lsprotocol import types
@@ -14,6 +14,7 @@ from ..client.findings import ShownFinding, minify_options, newest_first, shown_
 from ..protocol import FindingData
 from ..report.model import Finding, Report
 from ..runs.schedule import RunObserver
+from ..text.messages import first_line
 from ..workspace.targets import Target
 from .explanation import explanation_uri
 
@@ -90,7 +91,7 @@ class Diagnostics(RunObserver):
         times = f" ({finding.count} times)" if counts else ""
         return types.Diagnostic(
             range=self._documents.range_of(shown.report, shown.span),
-            message=shown.message + times,
+            message="\n".join([shown.message + times, *_details(finding)]),
             severity=types.DiagnosticSeverity.Hint if shown.edited else _SEVERITIES[finding.severity],
             code=finding.code,
             code_description=types.CodeDescription(finding.url) if finding.url else None,
@@ -144,6 +145,14 @@ def register(server: LanguageServer, documents: Documents, diagnostics: Diagnost
     async def did_close(params: types.DidCloseTextDocumentParams) -> None:
         if filename := documents.filename(params.text_document.uri):
             diagnostics.edited(filename)
+
+
+def _details(finding: Finding) -> Iterator[str]:
+    """Yield the reason of a finding and the first advice, for whoever sees nothing but the message."""
+    if reason := first_line(finding.explanation):
+        yield reason
+    if finding.hints:
+        yield f"help: {first_line(finding.hints[0])}"
 
 
 def render(finding: Finding) -> str:
