@@ -35,7 +35,7 @@ Commands (``workspace/executeCommand``):
     ``fullgraph.minify [target, MinifyOptions?]`` -> ``MinifySummary``, once it is over.
     ``fullgraph.stop [target?]``, ``fullgraph.clear [target?]`` -> ``null``; all targets if none is given.
     ``fullgraph.runOnSave [target, boolean]`` -> ``null``: whether a target runs again when a file is saved.
-    A target is named by its id or by a file's URI.
+    A target is named by its id, or by the URI of a file, which means what ``Targets.meant`` says.
 Commands of the client, used if it lists them in ``experimental.commands.commands``:
     ``fullgraph.showExplanation [uri]``, ``fullgraph.showTarget [target]``,
     ``fullgraph.showSource [Location]``, ``fullgraph.openArtifact [uri]`` (a compiled form of a kernel, beside
