@@ -47,8 +47,15 @@ def test_block():
 @pytest_lsp.fixture(config=CONFIG, scope="module")
 async def editor(lsp_client: Editor, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[None]:
     folder = tmp_path_factory.mktemp("meant")
-    files = {"model.py": MODEL, "train.py": TRAIN, "train_helper.py": "from model import Block\n"}
-    for name, text in {**files, "test_model.py": TEST, "unused.py": "x = 1\n"}.items():
+    files = {
+        "model.py": MODEL,
+        "train.py": TRAIN,
+        "train_helper.py": "from model import Block\n",
+        "test_model.py": TEST,
+        "unused.py": "x = 1\n",
+        "script.py": "print(1)\n",
+    }
+    for name, text in files.items():
         (folder / name).write_text(text)
     await lsp_client.open_folder(folder)
     lsp_client.folder = folder
@@ -67,6 +74,7 @@ async def test_a_model_suggests_the_programs_that_import_it(editor: Editor) -> N
     assert await suggested(editor, "train.py") == (["train.py"], True)
     assert await suggested(editor, "test_model.py") == (["test_model.py"], True)
     assert await suggested(editor, "unused.py") == ([], False)
+    assert await suggested(editor, "script.py") == (["script.py"], True)
     assert await suggested(editor, "missing.py") == ([], True)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from fullgraph_server.workspace.importers import importers
-from fullgraph_server.workspace.programs import is_program
+from fullgraph_server.workspace.programs import does_something, is_program
 from fullgraph_server.workspace.source import SourceFile
 
 
@@ -32,6 +32,22 @@ from fullgraph_server.workspace.source import SourceFile
 )
 def test_a_program_calls_at_its_top_what_it_compiles(text: str, expected: bool) -> None:
     assert is_program(SourceFile("a.py", text)) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("print(1)", True),
+        ("import torch\ntorch.ones(1)\nraise ValueError", True),
+        ("for x in y:\n    pass", True),
+        ("if a:\n    f(1)", True),
+        ('"""Text."""\nimport torch\nfrom a import b\nx = f(1)\n\ndef g():\n    print(1)', False),
+        ("class A:\n    x = print(1)", False),
+        ("f(", False),
+    ],
+)
+def test_a_file_does_something_or_only_defines_things(text: str, expected: bool) -> None:
+    assert does_something(SourceFile("a.py", text)) is expected
 
 
 def test_importers_are_found_the_nearest_first(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..workspace.importers import importers
+from ..workspace.programs import does_something
 from ..workspace.targets import Target
 from .documents import Documents
 from .targets import ListedTarget, NoTarget, Targets
@@ -22,8 +23,12 @@ class Suggestion:
 
 
 async def suggest(filename: str, targets: Targets, documents: Documents) -> Suggestion:
-    """Choose the target that a file means; if it only defines things, list the programs that use it."""
-    if documents.source(filename) is None:
+    """Choose the target that a file means; if it only defines things, list the programs that use it.
+
+    A file that does something and that no program imports is a script.
+    """
+    source = documents.source(filename)
+    if source is None:
         return Suggestion([], sure=True)  # running it gives the reason
     meant = targets.meant(filename)
     if len(meant) == 1:
@@ -31,7 +36,11 @@ async def suggest(filename: str, targets: Targets, documents: Documents) -> Sugg
     if meant:
         return Suggestion([targets.place(target) for target in meant], sure=False)
     roots = [workspace.root for workspace in documents.workspaces()]
-    return Suggestion(await _users(filename, roots, targets), sure=False)
+    users = await _users(filename, roots, targets)
+    script = targets.find(filename)
+    if not users and does_something(source) and isinstance(script, Target):
+        return Suggestion([targets.place(script)], sure=True)
+    return Suggestion(users, sure=False)
 
 
 async def _users(filename: str, roots: Sequence[Path], targets: Targets) -> list[ListedTarget]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from .source import SourceFile
 
+_ACTIONS = (ast.For, ast.While, ast.With, ast.Raise, ast.Assert)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -25,6 +26,14 @@ def is_program(source: SourceFile) -> bool:
     nodes = list(_top_level(source.tree.body if source.tree else ()))
     compiled = {name for node in nodes for name in _compiled_names(node)}
     return any(isinstance(node, ast.Call) and _uses(node, compiled) for node in nodes)
+
+
+def does_something(source: SourceFile) -> bool:
+    """Tell whether a file does more at its top than to define things: calls, loops, ``raise``."""
+    return any(
+        isinstance(node, _ACTIONS) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
+        for node in _top_level(source.tree.body if source.tree else ())
+    )
 
 
 def _top_level(body: Iterable[ast.stmt]) -> Iterator[ast.AST]:
