@@ -46,10 +46,10 @@ scenario("one key shows the graph breaks, the guards and a summary", async (scen
     .toEqual([
       "toy.py\n2",
       expect.stringMatching(
-        /^Failed to trace builtin operator\n.*`print`.*\nhelp: .*fullgraph\nGB0059\n\[Ln 9, Col 5\]$/s,
+        /^Failed to trace builtin operator\nfullgraph\nGB0059\n\[Ln 9, Col 5\]\n.*`print`.*\nhelp: /,
       ),
       expect.stringContaining("toy.py\n[Ln 16, Col 5]"),
-      expect.stringMatching(/^Data-dependent branching\n.*fullgraph\nGB0170\n\[Ln 10, Col 8\]$/s),
+      expect.stringMatching(/^Data-dependent branching\nfullgraph\nGB0170\n\[Ln 10, Col 8\]\n/),
       expect.stringContaining("toy.py\n[Ln 16, Col 5]"),
     ]);
   await scene.picture("problems");
