@@ -270,8 +270,7 @@ def test_what_changed_is_told_in_words(tmp_path: Path, text: str, messages: list
 
 def test_a_number_that_is_compiled_for_each_value_is_told_with_its_values(tmp_path: Path) -> None:
     found = [finding.message for finding in findings(tmp_path, FLOATS)]
-    assert "recompiled: `decay` was 0.18, is now 1.18" in found
-    assert "recompiled: `decay` was 1.18, is now 2.18" in found
+    assert "recompiled 2 times: `decay` was 0.18, then 1.18 and 2.18" in found
     assert not [message for message in found if "any float" in message or "type float" in message]
 
 

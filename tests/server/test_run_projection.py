@@ -133,20 +133,20 @@ def test_a_finding_is_hovered_within_its_range(column: int, found: bool) -> None
     assert text == ("**broke \\*here\\* with `x*`** (`GB1`)" if found else "")
 
 
-def test_a_finding_is_told_once_with_its_hints_and_link() -> None:
+def test_a_finding_is_told_once_with_what_its_diagnostic_has_not() -> None:
     finding = Finding(
         "graph-break",
         "GB1",
         "warning",
         "broke",
         Span(FILE, 6, 16, 6, 21),
-        "why",
-        ("do this",),
+        "why\n\nand how",
+        ("do this", "or that"),
         "https://x/gb1",
         count=3,
     )
     twice = nested(report(findings=(finding,)), report(findings=(finding,), generation=2))
-    assert hovered(twice, 6, 18) == "**broke** ([GB1](https://x/gb1), 3 times)\n\nwhy\n\n- do this"
+    assert hovered(twice, 6, 18) == "**broke** ([GB1](https://x/gb1), 3 times)\n\nand how\n\n- or that"
 
 
 def test_a_file_that_is_gone_or_has_changed_does_no_harm() -> None:

@@ -109,13 +109,14 @@ def kernels_text(launches: Sequence[tuple[Code, Launch]]) -> str:
 
 
 def finding_text(shown: ShownFinding) -> str:
-    """Render a finding: its message, the explanation, and the hints."""
+    """Render a finding: its title, and what its diagnostic has not: the rest of the explanation and hints."""
     finding = shown.finding
+    rest = finding.explanation.strip().partition("\n")[2].strip()
     code = link(finding.code, finding.url) if finding.url else code_span(finding.code)
     times = f", {counted(finding.count, 'time')}" if finding.count > 1 else ""
-    parts = [f"**{escaped(shown.message)}** ({code}{times})", paragraphs(finding.explanation)]
-    if finding.hints:
-        parts.append("\n".join(f"- {escaped(hint)}" for hint in finding.hints))
+    parts = [f"**{escaped(shown.message)}** ({code}{times})", paragraphs(rest)]
+    if len(finding.hints) > 1:
+        parts.append("\n".join(f"- {escaped(hint)}" for hint in finding.hints[1:]))
     return "\n\n".join(part for part in parts if part)
 
 

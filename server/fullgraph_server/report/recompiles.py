@@ -143,7 +143,7 @@ class Recompilations:
             with_library_places(message, first.libraries) + messages.likewise(len(others)),
             first.place.span,
             "\n\n".join(filter(None, explained)),
-            hints=tuple(dict.fromkeys(hint for group in groups for hint in self._hints_of(group))),
+            hints=advice.common_hints(hint for group in groups for hint in self._hints_of(group)),
             stack=first.place.calls,
             text="\n".join(dict.fromkeys(reason for group in groups for reason in group.reasons)),
         )

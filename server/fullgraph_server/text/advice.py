@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from fullgraph_compiler.facts import GuardFailure
 from fullgraph_compiler.trace.changes import TYPE, VALUES
@@ -35,6 +35,8 @@ _NEEDED = (
     "The compiled code needs `{name}` as a number, for a loop, a branch or a shape: each is a graph of its "
     f"own, compiled once. {_AHEAD}"
 )
+_EVERY_SIZE = ", to keep one graph for every size."
+_BY_DYNAMIC = f"Compile with `dynamic=True`{_EVERY_SIZE}"
 _DYNAMIC_NUMBER = "Compile with `torch.compile(dynamic=True)`, to keep one graph for every number."
 _ONE_TYPE = "Pass a number of one type in every call, `float({name})`, and compile with `dynamic=True`."
 _OF_MODULE = (
@@ -110,6 +112,14 @@ def cudagraph_hints(reason: str) -> tuple[str, ...]:
 # -- tensors -------------------------------------------------------------------------------------------
 
 
+def common_hints(hints: Iterable[str]) -> tuple[str, ...]:
+    """Choose from the advice on values that changed alike: one for all of them, if there is one."""
+    distinct = tuple(dict.fromkeys(hints))
+    if len(distinct) > 1 and all(hint.endswith(_BY_DYNAMIC[1:]) for hint in distinct):
+        return (_BY_DYNAMIC,)  # the end of the others, too
+    return distinct
+
+
 def _size(failure: GuardFailure, seen: Outlook) -> str:
     if seen.is_cache:
         return _STATIC_CACHE
@@ -140,7 +150,7 @@ def _size(failure: GuardFailure, seen: Outlook) -> str:
     if not ways:
         return "" if seen.is_dynamic else f"Compile with `dynamic=True`. {_DUCK}"
     advice = ", or ".join(ways)
-    return f"{advice[0].upper()}{advice[1:]}, to keep one graph for every size."
+    return f"{advice[0].upper()}{advice[1:]}{_EVERY_SIZE}"
 
 
 def _is_last_batch(failure: GuardFailure, seen: Outlook) -> bool:
