@@ -1,5 +1,4 @@
 import {
-  type ExtensionContext,
   l10n,
   type Memento,
   type QuickPickItem,
@@ -26,11 +25,7 @@ const KEY = "scriptArguments";
 const DEFINITION = /^(?:async\s+def|def|class)\s+(\w+)/;
 
 /** The target that a file means. Where that is not clear, the user chooses. */
-export async function targetOfFile(
-  server: Server,
-  memory: ExtensionContext["workspaceState"],
-  uri: Uri,
-): Promise<Choice> {
+export async function targetOfFile(server: Server, memory: Memento, uri: Uri): Promise<Choice> {
   const textDocument = { uri: uri.toString() };
   const suggested = await server.request<SuggestedTargets>(SUGGESTED_TARGETS, { textDocument });
   const [first] = suggested?.targets ?? [];
@@ -121,7 +116,7 @@ async function addExampleCall(): Promise<undefined> {
   return undefined;
 }
 
-/** The top-level definition around the cursor, else the first one below it, else the last one. */
+/** The last top-level definition above the cursor, or at it, else the first one below. */
 function definitionAt({ document, selection }: TextEditor) {
   const rows = Array.from({ length: document.lineCount }, (_, row) => row);
   const found = rows.filter((row) => DEFINITION.test(document.lineAt(row).text));

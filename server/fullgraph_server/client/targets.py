@@ -31,7 +31,6 @@ from ..workspace.targets import (
     find_targets,
     no_notebook,
     pytest_target,
-    script_target,
     trace_of,
     trace_target,
     with_arguments,
@@ -167,7 +166,7 @@ class Targets:
             args = tuple(shlex.split(arguments))
         except ValueError as error:
             return NoTarget(f"The arguments {arguments} cannot be read: {error}.")
-        return with_arguments(script_target(source.filename, self._root(source.filename)), args)
+        return with_arguments(source.filename, self._root(source.filename), args)
 
     def _example(self, filename: str, qualname: str) -> Target | NoTarget:
         source = self._source(filename)

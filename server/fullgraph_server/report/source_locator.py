@@ -104,7 +104,7 @@ class Places:
 
     def outermost(self, compile_id: str) -> tuple[str, str]:
         """Return the file and name of the outermost compiled function around a frame, or of its own."""
-        compiled = {(item.filename, item.name) for item in self.functions.values()}
+        compiled = self._compiled()
         stack = (*self.calling_stack(compile_id), *self.own_frame(compile_id))
         calls = ((frame.filename, frame.function) for frame in stack)
         return next((call for call in calls if call in compiled), ("", ""))
@@ -157,7 +157,7 @@ class Places:
         if function is None:
             return True
         callers = self._started[compile_id].stack if compile_id in self._started else ()
-        compiled = {(item.filename, item.name) for item in self.functions.values()}
+        compiled = self._compiled()
         if not self._workspace.contains(function.filename) or any(
             (frame.filename, frame.function) in compiled for frame in callers
         ):
@@ -202,6 +202,10 @@ class Places:
             rows = ((frame.filename, frame.row) for frame in reversed(own[:-1]))
             callers = self._callers[stack] = tuple(Span(name, row, 1, row, 1) for name, row in rows)
         return callers
+
+    def _compiled(self) -> set[tuple[str, str]]:
+        """Return the file and name of every compiled function."""
+        return {(function.filename, function.name) for function in self.functions.values()}
 
     def _with_class(self, call: Call) -> Call:
         """Name a call's function with its class."""

@@ -70,6 +70,7 @@ def comparison_of(text: str) -> ast.Compare | None:
     return tree if isinstance(tree, ast.Compare) else None
 
 
+@lru_cache(maxsize=16384)
 def relation_of(text: str) -> ast.Compare | None:
     """Parse a comparison of sizes by torch or :func:`written_condition`; ``None`` for other text."""
     tree = comparison_of(text)

@@ -100,17 +100,11 @@ def script_target(filename: str, cwd: Path, args: tuple[str, ...] = ()) -> Targe
     return Target(filename, _relative(filename, cwd), "script", filename, Script(filename, args), cwd)
 
 
-def with_arguments(target: Target, args: tuple[str, ...]) -> Target:
-    """Return the target of a script that runs with arguments, as another one beside the script without."""
-    if not isinstance(target.program, Script):
-        raise ValueError(f"Arguments are for scripts, and {target.label} runs as {target.kind}.")
-    added = f"{ARGUMENTS}{shlex.join(args)}" if args else ""
-    return replace(
-        target,
-        id=target.id + added,
-        label=target.label + added.replace(ARGUMENTS, " ", 1),
-        program=replace(target.program, args=args),
-    )
+def with_arguments(filename: str, cwd: Path, args: tuple[str, ...]) -> Target:
+    """Return the target of a script with arguments, as another one beside the script without."""
+    target = script_target(filename, cwd, args)
+    words = shlex.join(args)
+    return replace(target, id=f"{target.id}{ARGUMENTS}{words}", label=f"{target.label} {words}")
 
 
 def trace_target(path: Path, root: Path, rank: int | None = None) -> Target:
