@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+import torch._functorch.config
 from fullgraph_compiler.facts import Script
 from in_child import in_child
 
@@ -72,6 +73,8 @@ def _run(script: Script, cwd: Path, log: Path) -> str:
     sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
     os.chdir(cwd)
     torch._logging.set_logs(recompiles=True, graph_breaks=True)
+    # A graph that torch takes from this cache comes without the guard on a number that compiling it added.
+    torch._functorch.config.enable_autograd_cache = False
     sys.argv[:] = [script.filename, *script.args]
     sys.path.insert(0, os.path.dirname(script.filename))
     try:

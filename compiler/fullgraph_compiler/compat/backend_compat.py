@@ -59,15 +59,45 @@ def _as_it_is(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..
     """Run a graph of AOTAutograd; as in TorchInductor's code, no subclass of a tensor has a say in it."""
     run = run_graph(graph, inputs)
     plain = (torch.Tensor, torch.nn.Parameter)
+    outputs = [_strides_of_ones(output) for output in graph.graph.output_node().args[0]]
 
     def run_undispatched(values: list[Any]) -> Any:
         if all(type(value) in plain or not isinstance(value, torch.Tensor) for value in values):
-            return run(values)
-        with torch._C._DisableTorchDispatch():
-            return run(values)
+            results = run(values)
+        else:
+            with torch._C._DisableTorchDispatch():
+                results = run(values)
+        return [_with_strides(result, ones) for result, ones in zip(results, outputs, strict=True)]
 
     run_undispatched._boxed_call = True  # type: ignore[attr-defined]
     return run_undispatched
+
+
+def _strides_of_ones(output: Any) -> dict[int, int]:
+    """Return the strides of an output's dimensions of size one, as far as these are numbers.
+
+    Operators choose them by their own rules, TorchInductor takes those of the traced graph
+    (``try_match_insignificant_strides`` in ``torch/_inductor/ir.py``), and a guard compares them.
+    """
+    traced = output.meta.get("val") if isinstance(output, torch.fx.Node) else None
+    if not isinstance(traced, torch.Tensor) or traced.layout is not torch.strided:
+        return {}
+    sizes = zip(traced.size(), traced.stride(), strict=True)
+    return {
+        dimension: stride
+        for dimension, (size, stride) in enumerate(sizes)
+        if isinstance(size, int) and size == 1 and isinstance(stride, int)
+    }
+
+
+def _with_strides(result: Any, ones: dict[int, int]) -> Any:
+    """Return a tensor with other strides where its size is one: the same memory, read the same way."""
+    if not ones:
+        return result
+    strides = [ones.get(dimension, stride) for dimension, stride in enumerate(result.stride())]
+    if strides == list(result.stride()):
+        return result
+    return result.as_strided(result.size(), strides)
 
 
 def _replace_inductor(
