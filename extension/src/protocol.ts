@@ -103,7 +103,7 @@ export interface MinifyOptions {
 
 /** A finding of a report. */
 export interface FindingItem {
-  kind: "graph-break" | "recompile" | "recompile-limit" | "late-compile" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "nothing-compiled" | "cudagraph-skip" | "perf-hint" | "rank-difference" | "target-error";
+  kind: "graph-break" | "recompile" | "recompile-limit" | "late-compile" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "nothing-compiled" | "cudagraph-skip" | "perf-hint" | "rank-difference" | "unused-ignore" | "target-error";
   code: string;
   severity: "error" | "warning" | "information";
   message: string;
@@ -394,7 +394,7 @@ export interface DebugItem {
 export interface FindingData {
   target: string;
   generation: number;
-  kind: "graph-break" | "recompile" | "recompile-limit" | "late-compile" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "nothing-compiled" | "cudagraph-skip" | "perf-hint" | "rank-difference" | "target-error";
+  kind: "graph-break" | "recompile" | "recompile-limit" | "late-compile" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "nothing-compiled" | "cudagraph-skip" | "perf-hint" | "rank-difference" | "unused-ignore" | "target-error";
   count: number;
   rendered: string;
   explanation: string;

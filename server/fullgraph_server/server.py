@@ -113,7 +113,7 @@ def create_server() -> FullgraphServer:
     graph_lines.register(server, documents, runs)
     code_lens.register(server, documents, targets, runs, projections, kernel_places)
     kernels.register(server, documents, kernel_places)
-    code_action.register(server, runs, SeenCalls(documents, runs.reports))
+    code_action.register(server, runs, documents, SeenCalls(documents, runs.reports))
     content.register(
         server,
         {

@@ -12,7 +12,10 @@ from fullgraph_compiler import facts as f
 from odd_files import DEEP, ODD
 from worker_client import Forks, Result
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it forks workers")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="it forks workers"),
+    pytest.mark.xdist_group("test_worker_hostile"),
+]
 
 BEGIN = """
     import torch

@@ -29,6 +29,9 @@ from fullgraph_server.workspace.examples import find_examples
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
 
+# What is traced once is for all tests.
+pytestmark = pytest.mark.xdist_group("test_trace_examples")
+
 HEADER = """\
 from collections import namedtuple
 from dataclasses import dataclass

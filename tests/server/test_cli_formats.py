@@ -239,6 +239,7 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
         "recipes": [],
         "ranks": [],
         "dry": None,
+        "ignored": [],
         "left_out": [],
         "discarded": None,
     }

@@ -8,7 +8,7 @@ from ..report.model import Finding
 
 FAIL_ON: Mapping[str, Callable[[Finding], bool]] = {
     "break": lambda finding: finding.severity != "information",
-    "recompile": lambda _: True,
+    "recompile": lambda finding: finding.kind != "unused-ignore",
     "nothing-compiled": lambda finding: finding.severity == "error" or finding.kind == "nothing-compiled",
     "failure": lambda finding: finding.severity == "error",
     "never": lambda _: False,

@@ -10,8 +10,10 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from ..client.capabilities import client_command, member
+from ..client.documents import Documents
 from ..protocol import MINIFY, RECIPES, RUN, SHOW_EXPLANATION, STAGES, DryRunOptions
 from ..runs.schedule import Runs
+from .ignore_comment import ignore_actions
 from .seen_calls import SeenCalls
 
 _MINIFY = "Minify this failure"
@@ -29,7 +31,7 @@ _EXHAUSTED = ("crashed", "memory")
 _OUT_OF_MEMORY = re.compile(r"\b(OutOfMemoryError|MemoryError|can't allocate memory)\b")
 
 
-def register(server: LanguageServer, runs: Runs, seen_calls: SeenCalls) -> None:
+def register(server: LanguageServer, runs: Runs, documents: Documents, seen_calls: SeenCalls) -> None:
     """Answer ``textDocument/codeAction``."""
     kinds = [types.CodeActionKind.QuickFix, types.CodeActionKind.Refactor]
     options = types.CodeActionOptions(code_action_kinds=kinds)
@@ -44,7 +46,7 @@ def register(server: LanguageServer, runs: Runs, seen_calls: SeenCalls) -> None:
             if diagnostic.source == "fullgraph"
             for command in _commands(diagnostic)
         ]
-        return [*fixes, *seen_calls.actions(params)]
+        return [*fixes, *seen_calls.actions(params), *ignore_actions(documents, params)]
 
     def _commands(diagnostic: types.Diagnostic) -> Iterator[types.Command]:
         data = diagnostic.data

@@ -6,7 +6,7 @@ Nothing here waits, and the user's files are read through the workspace only.
 
 - ``model``: the report, its findings, and all that features read
 - ``fold``: facts to a report; the entry point
-- ``finding_builder``: findings while further facts may add to them
+- ``finding_builder``: findings while further facts may add to them, and those that comments ignore
 - ``frames``: the compiled functions: counts and guards
 - ``source_locator``: the user's line that a fact belongs to
 - ``recompiles``: recompilations and recompile limits

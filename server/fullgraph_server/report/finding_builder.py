@@ -1,11 +1,19 @@
-"""Findings while further facts may still add to them."""
+"""Findings while further facts may still add to them, and what comments in the source make of them."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from ..text.visible import without_addresses
-from .model import Finding
+from ..workspace.definitions import definitions
+from ..workspace.ignores import IgnoreComment, ignore_comments
+from ..workspace.workspace import Workspace
+from .model import Finding, FrameReport
+
+_OF_OTHER_RUNS: Final = ("perf-hint", "cudagraph-skip", "late-compile", "rank-difference")
+"""Kinds that most runs do not look for: whether a comment for these has a use cannot be told."""
 
 
 @dataclass(slots=True)
@@ -38,3 +46,55 @@ def by_place(finding: Finding) -> tuple[str, int, int, str, str]:
     """Return the sort key of a finding: by file and place."""
     span = finding.span
     return (span.filename, span.row, span.column, finding.code, finding.message)
+
+
+def without_ignored(
+    findings: Sequence[Finding], frames: Iterable[FrameReport], workspace: Workspace, *, complete: bool
+) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """Return the findings that count, and those that comments ignore.
+
+    After a ``complete`` run, a comment in a compiled function that ignored nothing is a finding itself.
+    Errors cannot be ignored, nor what concerns a whole run.
+    """
+    compiled = {(frame.filename, frame.row) for frame in frames}
+    filenames = {filename for filename, _ in compiled} | {finding.span.filename for finding in findings}
+    sources = [source for name in sorted(filenames) if (source := workspace.source(name))]
+    comments = [(source, comment) for source in sources for comment in ignore_comments(source)]
+    ignored: dict[Finding, None] = {}
+    unused: list[Finding] = []
+    for source, comment in comments:
+        used: set[str] = set()
+        for finding in findings:
+            if names := _ignored_as(finding, comment):
+                ignored[finding] = None
+                used |= names
+        function = definitions(source).function_at(comment.span.row)
+        if complete and function is not None and (source.filename, function.lineno) in compiled:
+            unused += _unused(comment, used)
+    counting = [finding for finding in findings if finding not in ignored]
+    return tuple(sorted([*counting, *unused], key=by_place)), tuple(ignored)
+
+
+def _ignored_as(finding: Finding, comment: IgnoreComment) -> set[str]:
+    """Return the codes of a comment that ignore a finding on its line."""
+    span = finding.span
+    if finding.severity == "error" or finding.of_run or span.filename != comment.span.filename:
+        return set()
+    if not span.row <= comment.span.row <= span.end_row:
+        return set()
+    return {finding.code, finding.kind}.intersection(comment.codes)
+
+
+def _unused(comment: IgnoreComment, used: Collection[str]) -> Iterator[Finding]:
+    hint = "Remove it from the comment."
+    for code in comment.codes:
+        if code not in used and code not in _OF_OTHER_RUNS:
+            message = f"`ignore[{code}]` ignored nothing in this run"
+            yield _about_comment(comment, message, hint)
+    if not comment.codes:
+        hint = "Write the code of the finding: `# fullgraph: ignore[GB0059]`."
+        yield _about_comment(comment, "this comment names nothing to ignore", hint)
+
+
+def _about_comment(comment: IgnoreComment, message: str, hint: str) -> Finding:
+    return Finding("unused-ignore", "unused-ignore", "information", message, comment.span, hints=(hint,))

@@ -45,7 +45,7 @@ from ..workspace.positions import Span
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
 from .faults import add_faults, fault_message
-from .finding_builder import FindingBuilder, by_place, finished
+from .finding_builder import FindingBuilder, by_place, finished, without_ignored
 from .frames import Frames
 from .graph_lines import graph_lines
 from .kernels import codes_of
@@ -81,14 +81,16 @@ def fold(
     recompilations = Recompilations(facts, places, workspace)
     finding_facts = _FindingFacts(facts, places, recompilations, workspace)
     builders = finding_facts.builders()
-    findings = tuple(sorted((finished(builder) for builder in builders), key=by_place))
+    told = sorted((finished(builder) for builder in builders), key=by_place)
     breaks = [builder.compile_ids for builder in builders if builder.finding.kind == "graph-break"]
     frames = Frames(facts, places, recompilations, workspace).reports(breaks)
+    end = _last(facts, RunFinished)
+    complete = end is not None and end.status in ("finished", "exited")
+    findings, ignored = without_ignored(told, frames, workspace, complete=complete)
     graphs = tuple(_graph(fact, places, workspace) for fact in _of_type(facts, GraphCaptured))
     codes = codes_of(_of_type(facts, CodeGenerated), _of_type(facts, KernelCompiled), places.own_span)
     tensors = tensor_names(facts, workspace)
     lines = graph_lines(finding_facts.without_passing_exceptions(), places, workspace)
-    end = _last(facts, RunFinished)
     return Report(
         target=target,
         generation=generation,
@@ -96,6 +98,7 @@ def fold(
         status=end.status if end else None,
         seconds=end.seconds if end else 0.0,
         findings=findings,
+        ignored=ignored,
         frames=frames,
         graphs=graphs,
         codes=codes,

@@ -42,6 +42,7 @@ FindingKind: TypeAlias = Literal[
     "cudagraph-skip",
     "perf-hint",
     "rank-difference",
+    "unused-ignore",
     "target-error",
 ]
 
@@ -375,6 +376,8 @@ class Report:
     """Set if the program ran without data."""
     left_out: tuple[str, ...] = ()
     """The parts of the compiler that the program asked for and the run did without."""
+    ignored: tuple[Finding, ...] = ()
+    """The findings that comments in the source ignore."""
     discarded: FilesDiscarded | None = None
     """Set if the files that the program wrote were discarded."""
 

@@ -45,6 +45,7 @@ KIND_NAMES = {
     "rank-difference": ("difference between ranks", "differences between ranks"),
     "cudagraph-skip": ("skipped CUDA graph", "skipped CUDA graphs"),
     "perf-hint": ("performance hint", "performance hints"),
+    "unused-ignore": ("unused ignore comment", "unused ignore comments"),
     "target-error": ("problem", "problems"),
 }
 """The kinds of findings that are summed up, one and many."""

@@ -9,6 +9,7 @@
 - ``programs``: which files do something when they run
 - ``importers``: the files that import a file
 - ``examples``: example calls in comments and doctests
+- ``ignores``: comments that ignore findings
 - ``config``: ``[tool.fullgraph]`` of pyproject.toml
 - ``settings_schema``: every setting of editors and of pyproject.toml
 - ``setting_types``: the types of settings, and the validator of both

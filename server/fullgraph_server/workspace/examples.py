@@ -29,7 +29,7 @@ from .source import SourceFile
 
 NamedDefinition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
-_COMMENT = re.compile(r"#\s*fullgraph:\s*")
+_COMMENT = re.compile(r"#\s*fullgraph:(?!\s*ignore(?![\w(.]))\s*")
 _PROMPT = ">>> "
 _WHERE = "where"
 _GIVEN = re.compile(r"(\w{1,40})@(\d{1,9})\s*=\s*(\S{1,40})")

@@ -35,6 +35,7 @@ def report_object(checked: Checked) -> dict[str, Any]:
         "findings": [
             {**finding_object(finding), "baseline": checked.is_known(finding)} for finding in report.findings
         ],
+        "ignored": [finding_object(finding) for finding in report.ignored],
         "frames": [_frame(frame) for frame in report.frames],
         "compilations": [_compilation(item) for item in report.compilations],
         "stages": [_stage(stage) for stage in report.stages],

@@ -106,6 +106,7 @@ def summary(report: Report) -> str:
 def run_words(report: Report) -> str:
     """Write the end of a summary: `` - torch 2.13.0``, and notes on what was left out or discarded."""
     notes = [f"torch {report.torch}"] if report.torch else []
+    notes += [f"{counted(len(report.ignored), 'finding')} ignored"] if report.ignored else []
     notes += [devices.left_out_words(report.left_out)] if report.left_out else []
     notes += [devices.sentence(report.dry)] if report.dry else []
     notes += [devices.files_words(report.discarded)] if report.discarded else []
