@@ -62,7 +62,7 @@ def test_from_the_first_baseline_to_a_new_break_and_one_that_is_gone(
 
     written = check("--update-baseline")
     assert written.exit_code == 0
-    assert "a.py:1:1 GB0059" in written.stdout
+    assert "a.py:1:1 warning GB0059" in written.stdout
     assert "known.json: 2 known findings (2 new, 0 gone)" in written.stderr
     assert entries(folder) == ['print("one")', 'print("two")']
 
@@ -76,8 +76,8 @@ def test_from_the_first_baseline_to_a_new_break_and_one_that_is_gone(
     fake.facts = (broke(folder, 3), broke(folder, 4), loaded(folder))
     new = check()
     assert new.exit_code == 1
-    assert "a.py:4:1 GB0059" in new.stdout
-    assert "a.py:3:1 GB0059" not in new.stdout
+    assert "a.py:4:1 warning GB0059" in new.stdout
+    assert "a.py:3:1 warning GB0059" not in new.stdout
     assert new.stderr == "Gone since known.json was written: 1 finding. Take it out with --update-baseline.\n"
 
     updated = check("--update-baseline")

@@ -70,7 +70,7 @@ def test_stages_shows_all_stages_and_then_what_is_at_fault(fake: type[FakeRun], 
         "  aot_eager  passes   0.5 s\n"
         "  inductor   fails   11.5 s\n"
         "\n"
-        "a.py:2:12 compile-error TorchInductor (lowerings: aten.relu.default) fails: "
+        "a.py:2:12 error compile-error TorchInductor (lowerings: aten.relu.default) fails: "
         "LoweringException: no relu; aot_eager passes\n"
         "   |\n"
         " 1 | def f(x):\n"

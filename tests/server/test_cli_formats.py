@@ -77,7 +77,7 @@ def written(name: str, *reports: Checked) -> str:
 def test_text_shows_the_code_under_the_finding(folder: Path) -> None:
     report = checked(folder, graph_break(folder, count=2), frames=(frame(folder, 2),))
     assert written("text", report) == (
-        "toy.py:6:8 GB0170 data-dependent branching\n"
+        "toy.py:6:8 warning GB0170 data-dependent branching\n"
         "   |\n"
         " 5 |     )\n"
         " 6 |     if b.sum() < 0: pass\n"
@@ -135,7 +135,7 @@ def test_text_without_a_source_has_no_excerpt(folder: Path) -> None:
         script_target("/x/a.py", folder), Report("x", 1, findings=(finding,)), Workspace(folder, {}.get)
     )
     text = written("text", elsewhere)
-    assert text.startswith("toy.py:6:8 GB0170 broken\\x1b[31m\n   = note: It depends.\n")
+    assert text.startswith("toy.py:6:8 warning GB0170 broken\\x1b[31m\n   = note: It depends.\n")
     assert "\x1b" not in text
 
 

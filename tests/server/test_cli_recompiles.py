@@ -149,7 +149,7 @@ def test_what_stops_the_program_is_told_too(fake: type[FakeRun], folder: Path) -
     fake.facts = [*three_sizes_and_a_number(folder), failure]
     result = fullgraph("recompiles", "a.py")
     assert result.exit_code == 1
-    assert "a.py:5:5 compile-error backend failed: boom" in result.stdout
+    assert "a.py:5:5 error compile-error backend failed: boom" in result.stdout
     fake.facts, fake.status = [*compiled(folder, 0, 12, None), failure], "raised"
     last = fullgraph("recompiles", "a.py").stdout.splitlines()[-1]
     assert last == "Nothing was compiled again before the program stopped - torch 2.13.0"

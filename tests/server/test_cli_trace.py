@@ -35,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_findings_with_the_local_code() -> None:
     result = fullgraph("trace", "job.log")
     assert result.exit_code == 1, "the program has failures"
-    assert "program.py:14:5 GB0059 Failed to trace builtin operator" in result.output
+    assert "program.py:14:5 warning GB0059 Failed to trace builtin operator" in result.output
     assert ' 14 |     print("woo")' in result.output
     assert "torch 2.13.0" in result.output.splitlines()[-1]
 
@@ -103,7 +103,7 @@ def test_folders_of_the_other_machine_can_be_named(folder: Path) -> None:
     (folder / "src" / "main.py").rename(folder / "src" / "program.py")
     (folder / "program.py").write_text(PROGRAM)
     named = fullgraph("trace", "job.log", "--map", "/home/user/project", "src")
-    assert "src/program.py:14:5 GB0059" in named.output
+    assert "src/program.py:14:5 warning GB0059" in named.output
     (folder / "pyproject.toml").write_text('[tool.fullgraph.paths]\n"/home/user/project" = "src"\n')
     assert fullgraph("trace", "job.log").output == named.output
 

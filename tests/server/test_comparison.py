@@ -245,7 +245,7 @@ def after() -> Checked:
 def test_text_tells_what_is_new_then_what_is_gone_then_numbers(before: Checked, after: Checked) -> None:
     assert told("text", before, after) == (
         "New\n"
-        "/w/toy.py:4:5 GB0059 print called\n"
+        "/w/toy.py:4:5 warning GB0059 print called\n"
         "   |\n"
         " 3 | def toy(a, b):\n"
         " 4 |     x = a + b\n"

@@ -21,6 +21,7 @@ from ..output import clean_console
 from .checked import Checked, shown_path
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "information": "bold blue"}
+_SEVERITIES = {"error": "error", "warning": "warning", "information": "info"}
 _GUTTER = "blue"
 _MOST_ROWS = 6
 _MOST_CALLS = 8
@@ -59,12 +60,14 @@ def print_finding(console: Console, checked: Checked, finding: Finding) -> None:
 
 def finding_lines(checked: Checked, finding: Finding, width: int | None) -> Iterator[Text]:
     """Yield the lines of one finding; its notes are wrapped to ``width`` columns, if given."""
-    span, colour = finding.span, _COLOURS[finding.severity]
+    span, colour, severity = finding.span, _COLOURS[finding.severity], _SEVERITIES[finding.severity]
     if finding.of_run:
-        yield Text.assemble((finding.severity, colour), ": ", (finding.message, "bold"))
+        yield Text.assemble((severity, colour), ": ", (finding.message, "bold"))
     else:
         place = f"{shown_path(span.filename)}:{span.row}:{span.column}"
-        yield Text.assemble((place, "bold"), " ", (finding.code, colour), " ", (finding.message, "bold"))
+        yield Text.assemble(
+            (place, "bold"), " ", (f"{severity} {finding.code}", colour), " ", (finding.message, "bold")
+        )
     source = None if finding.of_run else checked.workspace.source(span.filename)
     gutter = len(str(span.end_row)) + 1
     excerpt = list(_excerpt(source, finding, gutter)) if source else []
