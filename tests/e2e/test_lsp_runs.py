@@ -34,8 +34,8 @@ async def editor(lsp_client: Editor, tmp_path: Path) -> AsyncIterator[None]:
     gates = [tmp_path / "gate 0", tmp_path / "gate 1"]
     for gate in gates:
         os.mkfifo(gate)
-    (folder / "program.py").write_text("first text\n")
-    (folder / "other.py").write_text("other\n")
+    (folder / "program.py").write_text("first_text\n")
+    (folder / "other.py").write_text("other = 1\n")
     scenarios = {name: [name] for name in ("source", "hang", "fork-and-hang", "segfault")}
     scenarios["gates"] = ["gates", *(str(gate) for gate in gates)]
     (folder / "pyproject.toml").write_text(
@@ -115,16 +115,31 @@ async def test_save_runs_again_what_has_run(editor: Editor) -> None:
     editor.save(uri)
     assert (await editor.command("fullgraph.run", "source"))["findings"] == 1
     assert states(editor) == RUN, "nothing runs that nobody has run"
-    assert messages(editor) == ["first text"]
+    assert messages(editor) == ["first_text"]
 
-    editor.program.write_text("second text\n")
+    editor.program.write_text("second_text\n")
     editor.save(uri)
     await editor.until(lambda: states(editor) == RUN * 2)
-    assert messages(editor) == ["second text"]
+    assert messages(editor) == ["second_text"]
 
     editor.save(editor.open(editor.program.with_name("other.py")))
     await targets(editor)
     assert states(editor) == RUN * 2, "no target depends on the other file"
+
+
+async def test_a_save_with_a_syntax_error_keeps_the_results_and_runs_nothing(editor: Editor) -> None:
+    uri = editor.open(editor.program)
+    await editor.command("fullgraph.run", "source")
+    editor.edit(uri, "first_text(\n")
+    editor.program.write_text("first_text(\n")
+    editor.save(uri)
+    await targets(editor)
+    assert states(editor).count("queued") == 1
+    editor.edit(uri, "second_text\n")
+    editor.program.write_text("second_text\n")
+    editor.save(uri)
+    await editor.until(lambda: messages(editor) == ["second_text"])
+    assert states(editor).count("queued") == 2, "the save with an error ran nothing"
 
 
 async def test_a_save_asks_for_the_configuration_once(editor: Editor) -> None:
@@ -222,10 +237,10 @@ async def test_clear_while_a_run_is_on(editor: Editor) -> None:
 async def test_two_targets_share_a_file(editor: Editor) -> None:
     await editor.command("fullgraph.run", "source")
     await editor.command("fullgraph.run", "segfault")
-    assert "first text" in messages(editor)
+    assert "first_text" in messages(editor)
     assert "before" in messages(editor)
     await editor.command("fullgraph.clear", "source")
-    assert "first text" not in messages(editor)
+    assert "first_text" not in messages(editor)
     assert "before" in messages(editor)
 
 
@@ -357,7 +372,7 @@ async def test_file_that_is_gone(editor: Editor) -> None:
     editor.program.unlink()
     with pytest.raises(JsonRpcException, match="There is no file"):
         await editor.command("fullgraph.run", str(editor.program))
-    assert messages(editor) == ["first text"]
+    assert messages(editor) == ["first_text"]
 
 
 @pytest.mark.parametrize(

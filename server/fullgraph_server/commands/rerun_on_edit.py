@@ -43,13 +43,14 @@ def register(
 
     def end_of_pause(filename: str) -> None:
         del pauses[filename]
-        source = documents.source(filename)
-        if source is not None and source.tree is not None:  # else a line is being written
-            task = asyncio.ensure_future(rerun(filename, "type"))
-            tasks.add(task)
-            task.add_done_callback(tasks.discard)
+        task = asyncio.ensure_future(rerun(filename, "type"))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
 
     async def rerun(filename: str, occasion: RunOn) -> None:
+        source = documents.source(filename)
+        if source is None or source.tree is None:
+            return  # a line is being written: the last results are of more use than a syntax error
         settings = await configuration.settings(documents.uri(filename))
         if occasion == settings.run_on or (occasion == "save" and settings.run_on == "type"):
             runs.restart(filename, settings.overrides(documents.workspace_of(filename).root))

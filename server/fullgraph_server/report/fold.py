@@ -284,6 +284,12 @@ class _FindingFacts:
         if failure := next(reversed(self._recompilations.completed(fact.failures, "")), None):
             said = messages.refused_message(self._places.name_of(failure.compile_id), [failure])
             hints = self._recompilations.hints(failure)
+        if (
+            fact.error == "SystemExit"
+            and fact.stack
+            and os.path.basename(fact.stack[-1].filename) == "argparse.py"
+        ):
+            hints = (messages.WANTS_ARGUMENTS,)
         message = ": ".join(part for part in (fact.error, said) if part)
         return FindingBuilder(
             self._finding("target-error", "error", message, fact.stack, "", hints=hints, text=fact.text)

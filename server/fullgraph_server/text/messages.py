@@ -32,6 +32,11 @@ _LIMIT_HINT = (
     "Raise `torch._dynamo.config.{setting}` if this many versions of `{function}` are meant to exist."
 )
 
+WANTS_ARGUMENTS = (
+    "If it wants other arguments: `Run with Arguments…` in the editor, `fullgraph check FILE -- ARGUMENTS` "
+    "on the command line, or `args` of a target in pyproject.toml."
+)
+
 KIND_NAMES = {
     "graph-break": ("graph break", "graph breaks"),
     "recompile": ("recompilation", "recompilations"),
