@@ -163,6 +163,7 @@ export interface ReportItem {
   artifacts: ArtifactItem[];
   ranks: RankItem[];
   dry?: DryItem;
+  ignored?: number;
   leftOut?: string;
   files?: string;
 }
@@ -334,6 +335,7 @@ export interface RunSummary {
   status: string;
   findings: number;
   compiled: boolean;
+  ignored?: number;
   document?: string;
 }
 

@@ -282,6 +282,8 @@ class ReportItem:
     """Empty for a program of one process."""
     dry: DryItem | None = None
     """Absent if the run had its data."""
+    ignored: int | None = None
+    """The number of findings that comments in the source ignore; absent if there are none."""
     left_out: str | None = None
     """The parts of the compiler that the run did without, as a note; absent if there are none."""
     files: str | None = None
@@ -536,6 +538,8 @@ class RunSummary:
     findings: int
     compiled: bool = False
     """Whether a function was compiled."""
+    ignored: int | None = None
+    """The number of findings that comments in the source ignore; absent if there are none."""
     document: str | None = None
     """The URI of the run's result, if that is a document, such as a profile of recompilations."""
 

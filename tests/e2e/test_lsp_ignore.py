@@ -37,5 +37,8 @@ async def test_the_fix_writes_a_comment_and_the_next_run_heeds_it(editor: Editor
     lines[6] += edit.new_text
     assert lines[6] == '    print("woo")  # fullgraph: ignore[GB0059]'
     editor.edit(editor.uri, "\n".join(lines) + "\n")
-    await editor.command("fullgraph.run", editor.target)
+    told = await editor.command("fullgraph.run", editor.target)
+    assert told["ignored"] == 1
+    report = await editor.ask("fullgraph/report", target=editor.target)
+    assert report["ignored"] == 1
     assert "GB0059" not in [item.code for item in editor.shown(editor.uri).diagnostics]

@@ -29,6 +29,7 @@ from fullgraph_compiler.facts import (
 )
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Finding, Report
+from fullgraph_server.text.messages import WANTS_ARGUMENTS
 from fullgraph_server.workspace.positions import Call, Span
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
@@ -389,6 +390,14 @@ def test_a_fatal_recompile_limit_is_an_error() -> None:
         "error",
         "recompile limit of 8 reached: `toy` may not run eagerly",
     )
+
+
+def test_a_program_that_argparse_ends_is_told_where_its_arguments_go() -> None:
+    argparse = StackFrame("/usr/lib/python3.11/argparse.py", 2617, "exit")
+    own = StackFrame(FILE, 16, "<module>")
+    assert only(folded(ProgramRaised("SystemExit", "2", (own, argparse), ""))).hints == (WANTS_ARGUMENTS,)
+    assert only(folded(ProgramRaised("SystemExit", "2", (own,), ""))).hints == ()
+    assert only(folded(ProgramRaised("ValueError", "2", (own, argparse), ""))).hints == ()
 
 
 def test_the_program_and_its_target_can_be_wrong() -> None:

@@ -12,7 +12,7 @@ import {
   TARGETS,
 } from "../protocol";
 import type { Server } from "../server/server";
-import { findingCount } from "../shared/words";
+import { findingCount, ignoredFindings } from "../shared/words";
 
 const SHOWN = 5000;
 /** Statuses that need no summary: the user stopped the run, or a message says why it did not start. */
@@ -114,8 +114,9 @@ export async function ran(
 }
 
 /** Show the number of findings for a moment, or that there was nothing to find them in. */
-export function tellFindings(findings: number, compiled = true): void {
-  const nothing = compiled ? l10n.t("no findings") : l10n.t("nothing was compiled");
+export function tellFindings(findings: number, compiled = true, ignored = 0): void {
+  const none = ignoredFindings(ignored) || l10n.t("no findings");
+  const nothing = compiled ? none : l10n.t("nothing was compiled");
   const icon = findings > 0 ? "$(search)" : compiled ? "$(pass)" : "$(circle-slash)";
   const text = findings > 0 ? findingCount(findings) : nothing;
   window.setStatusBarMessage(`${icon} Fullgraph: ${text}`, SHOWN);
@@ -129,6 +130,6 @@ export async function runTarget(
 ): Promise<void> {
   const summary = await ran(server, RUN, target, ...options);
   if (summary !== undefined) {
-    tellFindings(summary.findings, summary.compiled);
+    tellFindings(summary.findings, summary.compiled, summary.ignored);
   }
 }

@@ -20,6 +20,7 @@ export function reportSummary({
   ranks,
   seconds,
   dry,
+  ignored = 0,
   leftOut,
   files,
 }: ReportItem): string {
@@ -41,12 +42,16 @@ export function reportSummary({
     lateCompilations(times("late-compile")),
     rankDifferences(ofKind("rank-difference")),
   ]);
-  const nothing = frames.every(({ graphs }) => graphs.length === 0)
+  const compiled = frames.some(({ graphs }) => graphs.length > 0);
+  const nothing = !compiled
     ? l10n.t("nothing was compiled")
-    : l10n.t("no graph breaks");
+    : ignored > 0
+      ? l10n.t("no other findings")
+      : l10n.t("no graph breaks");
   return joined([
     dry?.label,
     counts === "" ? joined([nothing, leftOut]) : counts,
+    ignoredFindings(ignored),
     ranks.length > 1 ? l10n.t("{0} ranks", grouped(ranks.length)) : "",
     inSeconds(seconds),
     files === undefined ? "" : l10n.t("files discarded"),
@@ -121,6 +126,11 @@ export function failed(times: number): string {
 
 export function findingCount(number: number): string {
   return number === 1 ? l10n.t("1 finding") : l10n.t("{0} findings", grouped(number));
+}
+
+/** How many findings comments ignore; empty if they ignore none. */
+export function ignoredFindings(number: number): string {
+  return some(number, l10n.t("1 finding ignored"), l10n.t("{0} findings ignored", grouped(number)));
 }
 
 /** The major and minor version: `2.13` for `2.13.0+cpu`. */

@@ -34,6 +34,15 @@ test.each([
     "no graph breaks · TorchInductor not run · 0.4 s",
   ],
   [
+    "ignored",
+    node(
+      { state: "finished" },
+      { frames: [frame({ graphs: [{ compileId: "0/0", ops: 2 }] })], ignored: 2 },
+    ),
+    "pass",
+    "no other findings · 2 findings ignored · 0.4 s",
+  ],
+  [
     "dry",
     node(
       { state: "finished" },

@@ -53,7 +53,9 @@ def summary(target: str, report: Report | None) -> RunSummary:
     """Make the answer of a command that has run a target; without a report it was cancelled."""
     if report is None or report.status is None:
         return RunSummary(target, "cancelled", 0)
-    return RunSummary(target, report.status, len(report.findings), bool(report.frames))
+    return RunSummary(
+        target, report.status, len(report.findings), bool(report.frames), len(report.ignored) or None
+    )
 
 
 def register(server: LanguageServer, runs: Runs, targets: Targets, minifications: Minifications) -> None:

@@ -84,13 +84,12 @@ def fold(
     told = sorted((finished(builder) for builder in builders), key=by_place)
     breaks = [builder.compile_ids for builder in builders if builder.finding.kind == "graph-break"]
     frames = Frames(facts, places, recompilations, workspace).reports(breaks)
-    end = _last(facts, RunFinished)
-    complete = end is not None and end.status in ("finished", "exited")
-    findings, ignored = without_ignored(told, frames, workspace, complete=complete)
+    findings, ignored = without_ignored(told, frames, workspace, complete=finding_facts.completed)
     graphs = tuple(_graph(fact, places, workspace) for fact in _of_type(facts, GraphCaptured))
     codes = codes_of(_of_type(facts, CodeGenerated), _of_type(facts, KernelCompiled), places.own_span)
     tensors = tensor_names(facts, workspace)
     lines = graph_lines(finding_facts.without_passing_exceptions(), places, workspace)
+    end = _last(facts, RunFinished)
     return Report(
         target=target,
         generation=generation,
@@ -142,7 +141,7 @@ class _FindingFacts:
         }
         end = _last(facts, RunFinished)
         self._not_started = end is not None and end.status == "not-started"
-        self._completed = end is not None and end.status in ("finished", "exited")
+        self.completed = end is not None and end.status in ("finished", "exited")
         self._ended_early = (
             end is not None
             and end.status == "exited"
@@ -284,11 +283,7 @@ class _FindingFacts:
         if failure := next(reversed(self._recompilations.completed(fact.failures, "")), None):
             said = messages.refused_message(self._places.name_of(failure.compile_id), [failure])
             hints = self._recompilations.hints(failure)
-        if (
-            fact.error == "SystemExit"
-            and fact.stack
-            and os.path.basename(fact.stack[-1].filename) == "argparse.py"
-        ):
+        if _ended_by_argparse(fact):
             hints = (messages.WANTS_ARGUMENTS,)
         message = ": ".join(part for part in (fact.error, said) if part)
         return FindingBuilder(
@@ -300,7 +295,7 @@ class _FindingFacts:
         return FindingBuilder(replace(finding, of_run=not fact.stack and (fact.of_run or self._not_started)))
 
     def _without_graph(self, fact: CallsWithoutGraph) -> FindingBuilder | None:
-        if not self._completed or (fact.filename, fact.function.rpartition(".")[2]) in self._given_up:
+        if not self.completed or (fact.filename, fact.function.rpartition(".")[2]) in self._given_up:
             return None  # what has become of its frame is a finding already
         if not fact.function and self._ended_early:
             return None  # a problem says why the program came no further
@@ -356,6 +351,11 @@ _BUILD: Final[dict[type, Callable[[_FindingFacts, Any], FindingBuilder | None]]]
     CallsWithoutGraph: _FindingFacts._without_graph,
 }
 """The builders of findings, by the type of the fact."""
+
+
+def _ended_by_argparse(fact: ProgramRaised) -> bool:
+    innermost = fact.stack[-1].filename if fact.stack else ""
+    return fact.error == "SystemExit" and os.path.basename(innermost) == "argparse.py"
 
 
 def _of_type(facts: Sequence[Fact], kind: type[_T]) -> Iterator[_T]:

@@ -57,7 +57,7 @@ EDITOR = (
         "runOn",
         choice(
             Option("manual", "Never: only on command."),
-            Option("save", "When a file that it imported is saved."),
+            Option("save", "When a file that it imported is saved, if that parses."),
             Option(
                 "type",
                 "When a file that it imported is saved, and while you type in one: it runs the unsaved text "

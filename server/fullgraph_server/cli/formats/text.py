@@ -96,7 +96,8 @@ def summary(report: Report) -> str:
     parts = [counted(counts[kind], *names) for kind, names in KIND_NAMES.items() if counts[kind]]
     graphs = sum(frame.graphs for frame in report.frames)
     if report.frames:
-        outcome = ", ".join(parts) or "no graph breaks, no recompilations"
+        nothing = "no other findings" if report.ignored else "no graph breaks, no recompilations"
+        outcome = ", ".join(parts) or nothing
         outcome += f" in {counted(len(report.frames), 'function')}"
         outcome += f" on {len(report.ranks)} ranks" if report.ranks else ""
         outcome += f" ({counted(graphs, 'graph')}, {report.seconds:.1f} s)"
