@@ -52,6 +52,7 @@ for step in range(steps):
 scenario("from a model file to its squiggles by the program that trains it", async (scene) => {
   const window = await scene.enter(PROJECT);
   await window.openFile("gpt.py");
+  await window.clickText("width: int"); // the key is for an editor that has the focus
   await window.page.keyboard.press("Control+Alt+g");
   await window.quickRow("train_gpt.py").waitFor();
   await scene.picture("which-program");
