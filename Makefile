@@ -12,7 +12,7 @@ CODE_SERVER = .cache/code-server/node_modules/.bin/code-server
 
 export PATH := $(CURDIR)/.cache/node/node_modules/.bin:$(PATH)
 
-.PHONY: test test-all test-latest quick lint unit pytest truth preview e2e vsix demo bench setup clean
+.PHONY: test test-all test-latest quick lint lint-python lint-client unit pytest truth preview e2e vsix demo bench setup clean
 
 test: lint vsix unit pytest preview e2e
 
@@ -24,10 +24,16 @@ test-all: .venv/truth test
 quick: lint unit build/fullgraph.vsix
 	.venv/bin/python $(PYTEST) tests/server
 
+# Checks of Python and of TypeScript side by side.
 lint: .venv/ready node_modules/ready
+	$(MAKE) --no-print-directory -j2 lint-python lint-client
+
+lint-python: .venv/ready
 	.venv/bin/ruff check $(SOURCES)
 	.venv/bin/ruff format --check $(SOURCES)
 	.venv/bin/mypy
+
+lint-client: node_modules/ready
 	npm run --silent check
 
 unit: node_modules/ready
