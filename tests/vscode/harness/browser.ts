@@ -29,6 +29,9 @@ export async function openWindow(server: string, { open, file }: Shown): Promise
   const window = new Window(page);
   await page.goto(`${server}/?${addressOf(server, open, file)}`);
   await window.ready();
+  if (open !== undefined && isWorkspaceFile(open)) {
+    await window.hasFolders();
+  }
   if (file !== undefined) {
     await window.shows(basename(file));
   }
@@ -59,13 +62,17 @@ function isExecutable(path: string): boolean {
   }
 }
 
+function isWorkspaceFile(path: string): boolean {
+  return path.endsWith(".code-workspace");
+}
+
 /** What a window shows, as the workbench reads it from its address. */
 function addressOf(server: string, open: string | undefined, file: string | undefined): string {
   const parameters = new URLSearchParams();
   if (open === undefined) {
     parameters.set("ew", "true");
   } else {
-    parameters.set(open.endsWith(".code-workspace") ? "workspace" : "folder", open);
+    parameters.set(isWorkspaceFile(open) ? "workspace" : "folder", open);
   }
   if (file !== undefined) {
     const uri = `vscode-remote://${new URL(server).host}${file}`;

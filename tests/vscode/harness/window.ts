@@ -45,6 +45,23 @@ export class Window {
     await this.page.locator(".monaco-workbench .part.statusbar").waitFor();
   }
 
+  /**
+   * Waits for the folders of a workspace of several. VS Code starts without them now and then, and stays so
+   * ("No Folder Opened" below the workspace's name): then the page is loaded again, as a person would do.
+   */
+  async hasFolders(): Promise<void> {
+    const folder = this.page.locator(".explorer-folders-view .monaco-list-row").first();
+    await this.patiently(async (timeout) => {
+      try {
+        await folder.waitFor({ timeout });
+      } catch (error) {
+        await this.page.reload();
+        await this.ready();
+        throw error;
+      }
+    });
+  }
+
   /** Closes and clears everything: editors, dirty ones too, results, messages and breakpoints. */
   async clear(): Promise<void> {
     const unsaved = this.page.getByRole("button", { name: "Don't Save" });
