@@ -92,7 +92,7 @@ export class Window {
       await this.page.keyboard.press("Escape");
       await this.page.keyboard.press("F1");
       await this.quickInput.locator("input").first().fill(`>${command}`, { timeout });
-      await this.quickRow(command).first().click({ timeout });
+      await this.takeQuickRow(command, timeout);
     });
   }
 
@@ -112,8 +112,7 @@ export class Window {
       await this.page.keyboard.press("Escape");
       await this.page.keyboard.press("Control+p");
       await this.quickInput.locator("input").first().fill(name, { timeout });
-      await this.quickRow(name).first().click({ timeout });
-      // The list may have changed under the click.
+      await this.takeQuickRow(name, timeout);
       await this.shows(name, timeout);
     });
   }
@@ -129,7 +128,7 @@ export class Window {
 
   /** Takes a row of the pick that is open, or about to open. */
   async choose(label: string): Promise<void> {
-    await this.quickRow(label).first().click();
+    await this.takeQuickRow(label, PATIENCE);
   }
 
   /** Gives the dialog for files that is open, or about to open, a path: of a folder with a slash at its end. */
@@ -142,6 +141,17 @@ export class Window {
       await this.quickInput.getByRole("button", { name: button }).click({ timeout });
       await input.waitFor({ state: "hidden", timeout });
     });
+  }
+
+  /** Takes a row by keys: a list that draws its rows anew, as when more commands come, loses a click. */
+  private async takeQuickRow(label: string, timeout: number): Promise<void> {
+    const row = this.quickRow(label).first();
+    await row.waitFor({ timeout });
+    await this.quickInput.locator("input:focus").waitFor({ timeout });
+    for (let left = await this.quickRows.count(); left > 0 && !(await isFocused(row)); left -= 1) {
+      await this.page.keyboard.press("ArrowDown");
+    }
+    await this.page.keyboard.press("Enter");
   }
 
   get quickInput(): Locator {
@@ -409,6 +419,7 @@ export class Window {
     if ((await item.count()) === 0) {
       return "";
     }
+    await this.page.mouse.move(0, 0); // where the mouse is there already, no hover comes
     await item.hover();
     const content = this.page.locator(".monaco-hover:visible .hover-language-status");
     await content.first().waitFor();
@@ -438,4 +449,8 @@ function plain(text: string): string {
     .replaceAll("\u00a0", " ")
     .replace(/[ \t]+/g, " ")
     .trim();
+}
+
+async function isFocused(row: Locator): Promise<boolean> {
+  return (await row.getAttribute("class"))?.includes("focused") === true;
 }

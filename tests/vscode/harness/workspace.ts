@@ -3,8 +3,10 @@
 import {
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
+  readlinkSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -17,12 +19,19 @@ export type Files = Readonly<Record<string, string>>;
 
 /** Makes a folder hold the examples, a `.venv` and these files, and nothing else. */
 export function fillWorkspace(folder: string, files: Files): void {
-  const old = existsSync(folder) ? readdirSync(folder) : [];
-  for (const name of old) {
-    rmSync(join(folder, name), { recursive: true });
+  const venv = join(folder, ".venv");
+  // A fork server may be importing torch through the link: it must not see it missing.
+  const linked =
+    lstatSync(venv, { throwIfNoEntry: false })?.isSymbolicLink() && readlinkSync(venv) === VENV;
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+    if (!linked || name !== ".venv") {
+      rmSync(join(folder, name), { recursive: true });
+    }
   }
   cpSync(join(ROOT, "examples"), folder, { recursive: true });
-  symlinkSync(VENV, join(folder, ".venv"));
+  if (!linked) {
+    symlinkSync(VENV, venv);
+  }
   writeFiles(folder, files);
 }
 
