@@ -5,6 +5,7 @@ import type { Location, Position, Range, TextDocumentIdentifier } from "vscode-l
 export const TARGETS = "fullgraph/targets";
 export const SUGGESTED_TARGETS = "fullgraph/suggestedTargets";
 export const REPORT = "fullgraph/report";
+export const LAYERS = "fullgraph/layers";
 export const PERFORMANCE = "fullgraph/performance";
 export const COUNTERPARTS = "fullgraph/counterparts";
 export const GRAPH_LINES = "fullgraph/graphLines";
@@ -70,9 +71,10 @@ export interface SuggestedTargets {
   sure: boolean;
 }
 
-/** A request for the report of a target's last run. */
+/** A request for the report of a target, or of one of its layers. */
 export interface ReportParams {
   target: string;
+  layer?: string;
 }
 
 /** One captured graph. */
@@ -168,6 +170,16 @@ export interface ReportItem {
   files?: string;
 }
 
+/** A result that stands beside the one of an ordinary run: a preview, a profile, times. */
+export interface LayerItem {
+  layer: string;
+  label: string;
+  stale: boolean;
+  report: ReportItem;
+  state?: "queued" | "running" | "finished" | "raised" | "exited" | "crashed" | "timeout" | "memory" | "cancelled" | "not-started";
+  verdict?: string;
+}
+
 /** A request for the places in other documents that belong to a place in source or generated code. */
 export interface CounterpartsParams {
   textDocument: TextDocumentIdentifier;
@@ -257,6 +269,7 @@ export interface PerformanceItem {
   times: TimesItem[];
   findings: FindingItem[];
   dry?: DryItem;
+  layer?: string;
 }
 
 /** A request for the graph of each line of a document, and for the lines that ran eagerly. */
@@ -337,6 +350,7 @@ export interface RunSummary {
   compiled: boolean;
   ignored?: number;
   document?: string;
+  layer?: string;
 }
 
 /** The answer to ``fullgraph.minify``. */

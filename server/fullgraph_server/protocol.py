@@ -63,6 +63,7 @@ from .workspace.config import TargetKind
 TARGETS = "fullgraph/targets"
 SUGGESTED_TARGETS = "fullgraph/suggestedTargets"
 REPORT = "fullgraph/report"
+LAYERS = "fullgraph/layers"
 PERFORMANCE = "fullgraph/performance"
 COUNTERPARTS = "fullgraph/counterparts"
 GRAPH_LINES = "fullgraph/graphLines"
@@ -150,9 +151,11 @@ class SuggestedTargets:
 
 @attrs.frozen
 class ReportParams:
-    """A request for the report of a target's last run."""
+    """A request for the report of a target, or of one of its layers."""
 
     target: str
+    layer: str | None = None
+    """The ``layer`` of a ``RunSummary`` or ``LayerItem``; absent for the target's own result."""
 
 
 @attrs.frozen
@@ -291,6 +294,23 @@ class ReportItem:
 
 
 @attrs.frozen
+class LayerItem:
+    """A result that stands beside the one of an ordinary run: a preview, a profile, times."""
+
+    layer: str
+    """Its kind: there is one of each."""
+    label: str
+    """``Preview for h100``."""
+    stale: bool
+    """Whether a file that it depends on has changed since its run."""
+    report: ReportItem
+    state: RunState | None = None
+    """How its run ended; absent while it is on."""
+    verdict: str | None = None
+    """What it found, in a sentence; absent if the report's numbers say it."""
+
+
+@attrs.frozen
 class CounterpartsParams:
     """A request for the places in other documents that belong to a place in source or generated code."""
 
@@ -418,6 +438,8 @@ class PerformanceItem:
     """The findings about speed."""
     dry: DryItem | None = None
     """Absent if the run had its data."""
+    layer: str | None = None
+    """The layer that it is of; absent for the target's own result."""
 
 
 @attrs.frozen
@@ -542,6 +564,8 @@ class RunSummary:
     """The number of findings that comments in the source ignore; absent if there are none."""
     document: str | None = None
     """The URI of the run's result, if that is a document, such as a profile of recompilations."""
+    layer: str | None = None
+    """The layer that the run made; absent for an ordinary run."""
 
 
 @attrs.frozen
@@ -648,7 +672,8 @@ _PARAMS: dict[str, type[Any]] = {
     TARGETS: TargetsParams,
     SUGGESTED_TARGETS: SuggestedTargetsParams,
     REPORT: ReportParams,
-    PERFORMANCE: TargetParams,
+    LAYERS: TargetParams,
+    PERFORMANCE: ReportParams,
     COUNTERPARTS: CounterpartsParams,
     GRAPH_LINES: GraphLinesParams,
     GUARDS: GuardsParams,
@@ -672,6 +697,7 @@ MESSAGES: tuple[type[Any], ...] = (
     KernelItem,
     ArtifactItem,
     ReportItem,
+    LayerItem,
     CounterpartsParams,
     PhaseItem,
     CompilationItem,

@@ -104,7 +104,7 @@ def create_server() -> FullgraphServer:
     artifact_documents = artifacts.ArtifactDocuments()
     kernel_places = kernels.Kernels(documents, runs, artifact_documents)
     items = report.ReportItems(documents, artifact_documents)
-    report.register(server, runs, items)
+    report.register(server, targets, runs, items)
     performance.register(server, documents, targets, runs, artifact_documents, items)
     interpreter.register(server, documents, configuration)
     projections = Projections(runs, documents)

@@ -74,11 +74,39 @@ async def test_a_run_that_takes_too_much_memory_offers_a_dry_one(editor: Editor)
     assert fix.command == "fullgraph.run"
     assert fix.arguments is not None
     summary = await editor.command(fix.command, *fix.arguments)
-    assert summary == {"target": "large", "status": "finished", "findings": 0, "compiled": False}
-    assert (await report(editor))["dry"]["label"] == "dry run"
-    # It was for once.
-    assert (await editor.command("fullgraph.run", "large"))["status"] == "memory"
+    ran = {"target": "large", "status": "finished", "findings": 0, "compiled": False}
+    assert summary == {**ran, "layer": "dry-run"}
+    # It stands beside what the program does as it is.
     assert "dry" not in await report(editor)
+    assert len(editor.shown(uri_of(editor.program)).diagnostics) == 1
+    (layer,) = await editor.ask("fullgraph/layers", target="large")
+    assert (layer["label"], layer["state"], layer["stale"]) == ("Dry run", "finished", False)
+    assert layer["report"]["dry"]["label"] == "dry run"
+
+
+async def test_a_preview_beside_an_ordinary_result_is_asked_for_by_name(editor: Editor) -> None:
+    editor.open(editor.program)
+    assert (await editor.command("fullgraph.run", "large"))["status"] == "memory"
+    summary = await editor.command("fullgraph.kernels", "large", {"device": "h100"})
+    assert summary["layer"] == "preview"
+    ask = {"target": "large", "layer": "preview"}
+    found = await editor.ask("fullgraph/report", **ask)
+    assert found["dry"] == PREVIEW
+    assert [item["name"] for item in found["kernels"]] == ["Output code", "triton_poi_0"]
+    assert (await report(editor))["kernels"] == []
+    told = await editor.ask("fullgraph/performance", **ask)
+    assert (told["label"], told["layer"]) == ("large: Preview for h100", "preview")
+    (diagnostic,) = editor.shown(uri_of(editor.program)).diagnostics
+    assert diagnostic.data["kind"] == "target-error", "that of the ordinary run"
+
+    params = types.ImplementationParams(
+        types.TextDocumentIdentifier(uri_of(editor.program)), types.Position(1, 12)
+    )
+    (link,) = await editor.text_document_implementation_async(params) or []
+    assert isinstance(link, types.LocationLink)
+    assert link.target_uri == found["kernels"][1]["uri"]
+    with pytest.raises(JsonRpcException, match="no layer 'x'"):
+        await editor.ask("fullgraph/report", target="large", layer="x")
 
 
 async def test_a_preview_shows_kernels_and_what_they_were_compiled_to(editor: Editor) -> None:

@@ -207,9 +207,11 @@ async def test_recipes_say_what_helps_for_want_of_memory(editor: Editor) -> None
         "status": "finished",
         "findings": 2,
         "compiled": False,
+        "layer": "recipes",
     }
     assert shown(editor) == ["The program gets through with dynamic shapes off."]
-    found = (await editor.ask("fullgraph/report", target="out-of-memory"))["findings"]
+    (layer,) = await editor.ask("fullgraph/layers", target="out-of-memory")
+    found = layer["report"]["findings"]
     uri = next(item["explanation"] for item in found if item["severity"] == "error")
     params = types.TextDocumentContentParams(uri)
     text = (await editor.workspace_text_document_content_async(params)).text
@@ -249,6 +251,20 @@ async def test_minifying_writes_a_repro_and_tells(editor: Editor) -> None:
     assert editor.shown_documents == [], "this client did not say that it can show one"
     await editor.command("fullgraph.minify", "shrink")
     assert repros(editor) == ["program-1.py", "program-2.py"]
+
+
+async def test_what_minifying_made_stands_on_the_line_of_the_failure(editor: Editor) -> None:
+    uri = editor.open(editor.program)
+    await editor.command("fullgraph.run", "fails-in-capture")
+    (before,) = editor.shown(uri).diagnostics
+    summary = await editor.command("fullgraph.minify", "fails-in-capture", before.data["minify"])
+    told = f"Minified to {summary['message']}."
+    (after,) = editor.shown(uri).diagnostics
+    assert (after.range, after.code) == (before.range, before.code)
+    assert after.message.splitlines()[0] == before.message.splitlines()[0]
+    assert f"help: {told}" in after.message
+    (layer,) = await editor.ask("fullgraph/layers", target="fails-in-capture")
+    assert (layer["label"], layer["verdict"]) == ("Minified failure", told)
 
 
 async def test_where_nothing_fails_no_file_is_left(editor: Editor) -> None:

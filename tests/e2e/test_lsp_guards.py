@@ -119,15 +119,20 @@ async def test_guards_of_a_function_tell_their_origin(editor: Editor) -> None:
 async def test_a_frozen_run_tells_what_is_compiled_after_the_warm_up(editor: Editor) -> None:
     summary = await editor.command("fullgraph.frozen", editor.target)
     assert (summary["status"], summary["findings"]) == ("finished", 1)
-    report = await editor.ask("fullgraph/report", target=editor.target)
-    (finding,) = report["findings"]
+    (layer,) = await editor.ask("fullgraph/layers", target=editor.target)
+    assert (layer["layer"], layer["label"]) == ("late-compile", "Late compilations")
+    (finding,) = layer["report"]["findings"]
     assert finding["message"] == (
         "`Model.forward` is compiled after the warm-up: size of `x` at dimension 0 was 4, then 6 and 3"
     )
     assert (finding["severity"], finding["count"]) == ("error", 2)
     assert finding["location"]["range"]["start"]["line"] == 31
-    assert editor.messages[-1].message == "2 compilations after the warm-up, from 1 place."
-    # The next run is a usual one.
-    await editor.command("fullgraph.run", editor.target)
+    assert (
+        editor.messages[-1].message == layer["verdict"] == "2 compilations after the warm-up, from 1 place."
+    )
+    # It is on its line, beside what the ordinary run told.
     report = await editor.ask("fullgraph/report", target=editor.target)
     assert {finding["severity"] for finding in report["findings"]} == {"information"}
+    kinds = [item.data["kind"] for item in editor.shown(editor.uri).diagnostics]
+    assert kinds.count("late-compile") == 1
+    assert len(kinds) == len(report["findings"]) + 1

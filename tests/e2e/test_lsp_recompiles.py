@@ -56,7 +56,10 @@ async def test_a_function_that_was_compiled_again_has_a_lens_for_it(editor: Edit
 async def test_the_command_runs_the_worst_case_and_names_its_page(editor: Editor) -> None:
     summary = await editor.command("fullgraph.recompiles", editor.target)
     assert (summary["status"], summary["findings"]) == ("finished", 2)
-    assert told(editor) == "recompiled 3 times: `flag` was True, then False and True"
+    assert told(editor) == "recompiled: `flag` was True, is now False", "of the ordinary run"
+    (layer,) = await editor.ask("fullgraph/layers", target=editor.target)
+    assert layer["label"] == "Recompilation profile"
+    assert layer["verdict"].startswith("3 recompilations of 1 function took ")
     lines = (await page(editor, summary["document"])).splitlines()
     sections = [line for line in lines if line.startswith("#")]
     assert sections == [
@@ -78,11 +81,11 @@ async def test_the_command_runs_the_worst_case_and_names_its_page(editor: Editor
     assert [lens for lens in await editor.lenses(editor.uri) if lens[2] == LENS[2]] == [LENS]
 
 
-async def test_the_next_run_is_an_ordinary_one(editor: Editor) -> None:
+async def test_the_profile_stays_beside_the_next_ordinary_run(editor: Editor) -> None:
     first = await editor.command("fullgraph.recompiles", editor.target)
     await editor.command("fullgraph.run", editor.target)
     assert told(editor) == "recompiled: `flag` was True, is now False"
-    assert (await page(editor, first["document"])).startswith("The last run of this target did not profile")
+    assert "### Each recompilation" in await page(editor, first["document"])
     second = await editor.command("fullgraph.recompiles", editor.target)
     assert second["document"] != first["document"], "an editor would show the text that it has kept"
     assert await page(editor, first["document"]) == await page(editor, second["document"])

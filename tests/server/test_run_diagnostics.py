@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from fullgraph_server.client.documents import Documents
@@ -14,7 +13,6 @@ from fullgraph_server.features.explanation import explain
 from fullgraph_server.report.model import Finding, Report
 from fullgraph_server.workspace.positions import Call, Span
 from fullgraph_server.workspace.source import SourceFile
-from fullgraph_server.workspace.targets import script_target
 from lsprotocol import types
 from pygls import uris
 from pygls.workspace import Workspace
@@ -74,17 +72,10 @@ def report(generation: int, *findings: Finding, target: str = FILE) -> Report:
     return Report(target, generation, "2.13", "finished", findings=findings, files=files)
 
 
-def begin(diagnostics: Diagnostics, generation: int) -> None:
-    diagnostics.started(script_target(FILE, Path(FILE).parent), generation, lambda: None)
-
-
 async def test_nothing_of_an_older_run_is_shown_once_a_newer_one_began(
     client: Client, diagnostics: Diagnostics
 ) -> None:
-    begin(diagnostics, 1)
     diagnostics.reported(report(1, found("first")))
-    begin(diagnostics, 2)
-    diagnostics.reported(report(1, found("late")))
     assert client.told() == ["first"]
     diagnostics.reported(report(2, found("second")))
     diagnostics.reported(report(1, found("later")))
@@ -161,7 +152,6 @@ def of_run(message: str, severity: str = "error", hints: tuple[str, ...] = ()) -
 
 
 async def test_what_is_of_the_run_is_no_diagnostic(client: Client, diagnostics: Diagnostics) -> None:
-    begin(diagnostics, 1)
     diagnostics.reported(report(1, of_run("no Python")))
     assert client.published == []
     diagnostics.reported(report(1, of_run("no Python"), found("broke")))

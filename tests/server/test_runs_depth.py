@@ -86,12 +86,25 @@ async def test_a_run_goes_as_deep_as_it_is_asked_for(runs: Runs, program: Path) 
         assert await depth_of(run) == depth
 
 
-@pytest.mark.parametrize("first", ["graph", "stages"])
+@pytest.mark.parametrize("first", ["graph", "kernels"])
 async def test_requests_that_share_a_run_get_the_deeper_one(runs: Runs, program: Path, first: str) -> None:
-    second = {"graph": "stages", "stages": "graph"}[first]
+    second = {"graph": "kernels", "kernels": "graph"}[first]
     run, same = runs.start("target", first), runs.start("target", second)  # type: ignore[arg-type]
     await go_on(program)
-    assert await depth_of(run) == await depth_of(same) == "stages"
+    assert await depth_of(run) == await depth_of(same) == "kernels"
+
+
+@pytest.mark.parametrize(("depth", "device"), [("stages", None), ("kernels", "h100")])
+async def test_what_a_layer_looks_for_is_a_run_of_its_own(
+    runs: Runs, program: Path, depth: Depth, device: str | None
+) -> None:
+    layer = runs.start("target", depth, {"device": device} if device else None)
+    ordinary = runs.start("target")
+    for run, told in ((layer, f"{depth} {device}" if device else depth), (ordinary, "graph")):
+        await go_on(program)
+        assert await depth_of(run) == told
+    (beside,) = runs.layers("target")
+    assert (runs.report("target"), beside) == (await ordinary, await layer)
 
 
 async def test_kernels_that_were_asked_for_are_shown_by_later_runs(runs: Runs, program: Path) -> None:
@@ -118,12 +131,6 @@ async def test_switches_hold_for_one_run(runs: Runs, program: Path) -> None:
     assert await run("build", device="h100") == "kernels h100"
 
 
-async def test_who_asked_for_a_preview_gets_it_though_others_share_its_run(runs: Runs, program: Path) -> None:
-    run, same = runs.start("target", "kernels", {"device": "h100"}), runs.start("target")
-    await go_on(program)
-    assert await depth_of(run) == await depth_of(same) == "kernels h100"
-
-
 async def test_a_save_ends_a_preview_but_who_asked_for_it_gets_it(
     runs: Runs, program: Path, depths: Depths
 ) -> None:
@@ -133,8 +140,7 @@ async def test_a_save_ends_a_preview_but_who_asked_for_it_gets_it(
     assert await depths.next() == "kernels h100", "of the text that was saved"
     await go_on(program)
     assert await depth_of(run) == "kernels h100"
-    runs.restart(str(program))
-    assert await depths.next() == "graph", "nobody waits for it"
+    assert await depths.next() == "graph", "the program as it is"
 
 
 async def test_a_save_ends_a_run_but_who_asked_for_the_stages_gets_them(
@@ -146,8 +152,7 @@ async def test_a_save_ends_a_run_but_who_asked_for_the_stages_gets_them(
     assert await depths.next() == "stages", "of the text that was saved"
     await go_on(program)
     assert await depth_of(run) == "stages"
-    runs.restart(str(program))
-    assert await depths.next() == "graph", "nobody waits for it"
+    assert await depths.next() == "graph", "the program as it is"
 
 
 async def test_a_deep_run_keeps_its_kernels_in_the_workspace(runs: Runs, program: Path) -> None:

@@ -1,6 +1,6 @@
 import { env, l10n, type TextDocument, window } from "vscode";
 import { agrees, confirm, reply } from "../shared/messages";
-import type { FindingNode, TargetNode } from "../targets/nodes";
+import type { FindingNode, LayerNode, TargetNode } from "../targets/nodes";
 import {
   BUG_REPORT,
   type BugReportItem,
@@ -14,7 +14,7 @@ import {
 import type { Server } from "../server/server";
 
 /** The node that a menu of the view passes to a command; `undefined` from the palette. */
-export type Named = TargetNode | FindingNode | undefined;
+export type Named = TargetNode | FindingNode | LayerNode | undefined;
 
 async function runOn(server: Server, command: string, named: Named): Promise<void> {
   const target = targetOf(named);
@@ -66,7 +66,14 @@ export async function copyBugReport(server: Server, named: Named): Promise<void>
 /** The target of a command: the one that a menu passes, else the Python file in the editor. */
 export function targetOf(named: Named): string | undefined {
   if (named !== undefined) {
-    return named.kind === "target" ? named.item.id : named.target;
+    switch (named.kind) {
+      case "target":
+        return named.item.id;
+      case "layer":
+        return named.layer.report.target;
+      case "finding":
+        return named.target;
+    }
   }
   const document = activePython();
   if (document === undefined) {

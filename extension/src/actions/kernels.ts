@@ -4,6 +4,7 @@ import {
   type QuickPickItem,
   QuickPickItemKind,
   Range,
+  type TextEditor,
   Uri,
   ViewColumn,
   window,
@@ -30,19 +31,27 @@ interface KernelPick extends QuickPickItem {
   kernel?: KernelItem;
 }
 
-/** Generate the kernels of a target, and let the user open one beside its source. */
+/** Generate the kernels of a target, and let the user open one beside its source. A layer has them already. */
 export async function openKernels(
   server: Server,
   named: Named,
   ...options: DryRunOptions[]
 ): Promise<void> {
-  const target = targetOf(named);
   const editor = window.activeTextEditor;
-  const summary = target === undefined ? undefined : await ran(server, KERNELS, target, ...options);
-  if (summary === undefined) {
+  if (named?.kind === "layer") {
+    await pickKernel(named.layer.report, editor);
     return;
   }
-  const report = await server.request<ReportItem>(REPORT, { target: summary.target });
+  const target = targetOf(named);
+  const summary = target === undefined ? undefined : await ran(server, KERNELS, target, ...options);
+  if (summary !== undefined) {
+    const { layer } = summary;
+    const of = { target: summary.target, ...(layer !== undefined && { layer }) };
+    await pickKernel(await server.request<ReportItem>(REPORT, of), editor);
+  }
+}
+
+async function pickKernel(report: ReportItem | undefined, editor: TextEditor | undefined) {
   if (!report || report.kernels.length === 0) {
     tellWhyNone(report);
     return;

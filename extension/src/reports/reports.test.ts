@@ -1,12 +1,12 @@
 import type { ExtensionContext } from "vscode";
 import { beforeEach, expect, test } from "vitest";
-import { COMPILE_TIMES, KERNELS, type PerformanceItem } from "../protocol";
+import { COMPILE_TIMES, KERNELS, type LayerItem, LAYERS, type PerformanceItem } from "../protocol";
 import type { ToPage } from "./page/messages";
 import { Reports } from "./reports";
 import type { Server } from "../server/server";
 import { kernel, performanceItem } from "../testing/performance";
-import { target } from "../testing/reports";
-import { Uri, type WebviewPanel, window } from "../testing/vscode";
+import { layer, report, target } from "../testing/reports";
+import { dialogs, Uri, type WebviewPanel, window } from "../testing/vscode";
 
 const ID = "/project/model.py";
 const NODE = {
@@ -19,16 +19,27 @@ const STATUS = { target: ID, generation: 2, stale: false, runOnSave: true };
 let told: PerformanceItem | undefined;
 let status: string;
 let commanded: unknown[][];
+let layers: LayerItem[];
+let asked: object[];
 let reports: Reports;
 
 beforeEach(() => {
   told = performanceItem({ kernels: [kernel()] });
   status = "finished";
   commanded = [];
+  layers = [];
+  asked = [];
+  dialogs.taken.length = 0;
   window.panels.length = 0;
   const server = {
     available: () => Promise.resolve(true),
-    request: () => Promise.resolve(told),
+    request(method: string, params: object) {
+      if (method === LAYERS) {
+        return Promise.resolve(layers);
+      }
+      asked.push(params);
+      return Promise.resolve(told);
+    },
     command(...command: unknown[]) {
       commanded.push(command);
       told ??= performanceItem();
@@ -64,6 +75,29 @@ test("a target that did not run, or not until kernels, is run", async () => {
     [KERNELS, ID],
     [KERNELS, ID],
   ]);
+});
+
+test("the user chooses between the ordinary result and layers with kernels or times", async () => {
+  const kernels = [
+    { uri: "", name: "relu", graph: "0/0 forward", operators: "relu", locations: [] },
+  ];
+  layers = [
+    layer({ report: report({ kernels }) }),
+    layer({ layer: "stages" }),
+    layer({ layer: "times", label: "Compile times" }),
+  ];
+  dialogs.taken.push("Preview for h100");
+  await reports.open(NODE);
+  expect(dialogs.offered.at(-1)).toEqual(["Ordinary Run", "Preview for h100", "Compile times"]);
+  expect(asked).toEqual([{ target: ID, layer: "preview" }]);
+  expect(commanded).toEqual([]);
+  await reports.open(NODE); // dismissed
+  expect(window.panels).toHaveLength(1);
+});
+
+test("a layer opens its own report", async () => {
+  await reports.open({ kind: "layer", id: "l", layer: layer({ report: report({ target: ID }) }) });
+  expect(asked).toEqual([{ target: ID, layer: "preview" }]);
 });
 
 test("a run that was stopped opens nothing", async () => {

@@ -1,4 +1,12 @@
-import { type Disposable, type ExtensionContext, l10n, Uri, window, workspace } from "vscode";
+import {
+  type Disposable,
+  type ExtensionContext,
+  l10n,
+  type QuickPickItem,
+  Uri,
+  window,
+  workspace,
+} from "vscode";
 import { ran } from "../actions/analyze";
 import { Drawings } from "./drawings";
 import { type Named, targetOf } from "../actions/failures";
@@ -6,6 +14,8 @@ import { confirm } from "../shared/messages";
 import {
   COMPILE_TIMES,
   KERNELS,
+  type LayerItem,
+  LAYERS,
   PERFORMANCE,
   type PerformanceItem,
   type StatusParams,
@@ -13,11 +23,21 @@ import {
 import { ReportPanel } from "./reportPanel";
 import { exportedPage } from "./reportPage";
 import type { Server } from "../server/server";
-import { isOn } from "../shared/words";
+import { isOn, joined, layerSummary } from "../shared/words";
 
-/** The reports that are open, one panel for each target. */
+/** A result of a target to report: its own, or one of a layer. */
+interface Result {
+  target: string;
+  layer?: string;
+}
+
+interface ResultPick extends QuickPickItem {
+  result: Result;
+}
+
+/** The reports that are open, one panel for each result of a target. */
 export class Reports implements Disposable {
-  private readonly panels = new Map<string, ReportPanel>();
+  private readonly panels = new Map<string, { result: Result; shown: ReportPanel }>();
   private readonly dist: Uri;
 
   constructor(
@@ -46,56 +66,55 @@ export class Reports implements Disposable {
 
   /** Write the report of a target into a file: the one in the active panel, unless a menu passes another. */
   async export(named: Named): Promise<void> {
-    const active = [...this.panels].find(([, { panel }]) => panel.active)?.[0];
+    const active = [...this.panels.values()].find(({ shown }) => shown.panel.active)?.result;
     const isShown = named === undefined && active !== undefined;
     await this.write(await (isShown ? this.fetchReport(active) : this.reportOf(named)));
   }
 
   /** Handle a new state of a target. */
   async status({ target, state }: StatusParams): Promise<void> {
-    const panel = this.panels.get(target);
-    if (panel === undefined) {
-      return;
-    }
-    if (isOn(state)) {
-      panel.setRunning(true);
-      return;
-    }
-    const report = await this.fetchReport(target);
-    if (report) {
-      panel.update(report);
-    } else {
-      panel.setRunning(false);
-    }
+    const own = [...this.panels.values()].filter(({ result }) => result.target === target);
+    await Promise.all(
+      own.map(async ({ result, shown }) => {
+        const report = isOn(state) ? undefined : await this.fetchReport(result);
+        if (report) {
+          shown.update(report);
+        } else {
+          shown.setRunning(isOn(state));
+        }
+      }),
+    );
   }
 
   /** Reset the panels for a new server, which does not have their reports. */
   reset(): void {
-    this.panels.forEach((panel) => {
-      panel.reset();
+    this.panels.forEach(({ shown }) => {
+      shown.reset();
     });
   }
 
   dispose(): void {
-    this.panels.forEach((panel) => {
-      panel.dispose();
+    this.panels.forEach(({ shown }) => {
+      shown.dispose();
     });
   }
 
   private show(report: PerformanceItem): void {
-    const { target } = report;
-    const shown = this.panels.get(target);
+    const { target, layer } = report;
+    const result = { target, ...(layer !== undefined && { layer }) };
+    const key = JSON.stringify([target, layer]);
+    const shown = this.panels.get(key)?.shown;
     if (shown) {
       shown.update(report);
       shown.panel.reveal();
       return;
     }
     const made = new ReportPanel(report, this.dist, async () => {
-      await this.write(await this.fetchReport(target));
+      await this.write(await this.fetchReport(result));
     });
-    this.panels.set(target, made);
+    this.panels.set(key, { result, shown: made });
     made.panel.onDidDispose(() => {
-      this.panels.delete(target);
+      this.panels.delete(key);
       made.closed();
     });
   }
@@ -105,17 +124,49 @@ export class Reports implements Disposable {
     if (target === undefined || !(await this.server.available())) {
       return undefined;
     }
-    const report = await this.fetchReport(target);
-    return report && report.kernels.length > 0 ? report : this.run(KERNELS, target);
+    if (named?.kind === "layer") {
+      return this.fetchReport({ target, layer: named.layer.layer });
+    }
+    const result = await this.chooseResult(target);
+    const report = result && (await this.fetchReport(result));
+    if (result === undefined || result.layer !== undefined || (report?.kernels.length ?? 0) > 0) {
+      return report;
+    }
+    return this.run(KERNELS, target);
+  }
+
+  /** Let the user choose between a target's own result and the layers with kernels or times, if there are any. */
+  private async chooseResult(target: string): Promise<Result | undefined> {
+    const layers = (await this.server.request<LayerItem[]>(LAYERS, { target })) ?? [];
+    const offered = layers.filter(
+      ({ layer, report }) => layer === "times" || report.kernels.length > 0,
+    );
+    if (offered.length === 0) {
+      return { target };
+    }
+    const picks = [
+      { label: l10n.t("Ordinary Run"), result: { target } },
+      ...offered.map((item) => ({
+        label: item.label,
+        description: joined([item.stale ? l10n.t("stale") : "", layerSummary(item)]),
+        result: { target, layer: item.layer },
+      })),
+    ];
+    const title = l10n.t("Fullgraph: Open Compile Report");
+    const placeHolder = l10n.t("The result to show");
+    return (await window.showQuickPick<ResultPick>(picks, { title, placeHolder }))?.result;
   }
 
   private async run(command: string, target: string): Promise<PerformanceItem | undefined> {
     const summary = await ran(this.server, command, target);
-    return summary && this.fetchReport(summary.target);
+    const { target: id, layer } = summary ?? {};
+    return id === undefined
+      ? undefined
+      : this.fetchReport({ target: id, ...(layer !== undefined && { layer }) });
   }
 
-  private fetchReport(target: string): Promise<PerformanceItem | undefined> {
-    return this.server.request<PerformanceItem>(PERFORMANCE, { target });
+  private fetchReport(result: Result): Promise<PerformanceItem | undefined> {
+    return this.server.request<PerformanceItem>(PERFORMANCE, result);
   }
 
   private async write(report: PerformanceItem | undefined): Promise<void> {

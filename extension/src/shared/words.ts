@@ -1,5 +1,12 @@
 import { l10n } from "vscode";
-import type { FindingItem, FrameItem, RankItem, ReportItem, TargetItem } from "../protocol";
+import type {
+  FindingItem,
+  FrameItem,
+  LayerItem,
+  RankItem,
+  ReportItem,
+  TargetItem,
+} from "../protocol";
 
 export type RunState = NonNullable<TargetItem["state"]>;
 
@@ -56,6 +63,16 @@ export function reportSummary({
     inSeconds(seconds),
     files === undefined ? "" : l10n.t("files discarded"),
   ]);
+}
+
+/** A layer in a few words: what it found, or the numbers of its report, and its time. */
+export function layerSummary({ report, verdict }: LayerItem): string {
+  if (verdict !== undefined) {
+    return joined([verdict, inSeconds(report.seconds)]);
+  }
+  const numbers = { ...report };
+  delete numbers.dry; // its label says that
+  return reportSummary(numbers);
 }
 
 /** A function in a few words: `2 graphs · 1 break · 34 guards · 0.2 s`. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { treeItem } from "./items";
 import type { Node, TargetNode } from "./nodes";
-import { artifact, finding, frame, rank, report, target } from "../testing/reports";
+import { artifact, finding, frame, layer, rank, report, target } from "../testing/reports";
 import { TreeItemCollapsibleState } from "../testing/vscode";
 
 const BREAK = finding();
@@ -253,6 +253,35 @@ test("a graph can be opened once it has documents", () => {
     treeItem({ kind: "graph", id: "g", graph, artifacts }).collapsibleState;
   expect(item([])).toBe(TreeItemCollapsibleState.None);
   expect(item([artifact()])).toBe(TreeItemCollapsibleState.Collapsed);
+});
+
+test.each([
+  [layer(), "Preview for h100", "nothing was compiled · 0.4 s", undefined],
+  [
+    layer({ stale: true }),
+    "Preview for h100",
+    "stale · nothing was compiled · 0.4 s",
+    "disabledForeground",
+  ],
+  [
+    layer({
+      ...{ layer: "stages", label: "Compiler stages", verdict: "No stage is at fault." },
+      report: report(),
+    }),
+    "Compiler stages",
+    "No stage is at fault. · 0.4 s",
+    undefined,
+  ],
+  [
+    layer({ state: "not-started", report: report({ findings: [FAILURE] }) }),
+    "Preview for h100",
+    "could not start · 1 failure · 0.4 s",
+    "problemsErrorIcon.foreground",
+  ],
+])("a layer tells its outcome", (told, label, description, colour) => {
+  const item = treeItem({ kind: "layer", id: "l", layer: told });
+  expect(item).toMatchObject({ label, description, contextValue: "layer" });
+  expect(item.iconPath).toMatchObject({ id: "layers", color: colour && { id: colour } });
 });
 
 test("what is of the run has no place", () => {

@@ -13,12 +13,15 @@ import {
 import type { Location } from "vscode-languageclient";
 import {
   type AmbientNode,
+  childrenOfLayer,
+  childrenOfTarget,
   type FindingNode,
   type FolderNode,
   type FrameNode,
   type GraphNode,
   type GroupNode,
   type GuardNode,
+  type LayerNode,
   type Node,
   type PhaseNode,
   type RankNode,
@@ -31,6 +34,7 @@ import {
   frameSummary,
   isOn,
   joined,
+  layerSummary,
   operations,
   rankSummary,
   ranksSummary,
@@ -59,6 +63,8 @@ function itemOf(node: Node): TreeItem {
       return folderItem(node);
     case "target":
       return targetItem(node);
+    case "layer":
+      return layerItem(node);
     case "ranks":
       return ranksItem(node);
     case "rank":
@@ -95,7 +101,7 @@ function folderItem({ uri }: FolderNode): TreeItem {
 function targetItem(node: TargetNode): TreeItem {
   const { item: target, report } = node;
   const { state, stale } = target;
-  const hasChildren = report !== undefined && report.frames.length + report.findings.length > 0;
+  const hasChildren = childrenOfTarget(node).length > 0;
   const item = new TreeItem(target.label, hasChildren ? Expanded : None);
   const uri = Uri.parse(target.uri);
   item.iconPath = targetIcon(node);
@@ -112,6 +118,22 @@ function targetItem(node: TargetNode): TreeItem {
     item.command = open(uri, target.selectionRange);
   }
   item.contextValue = targetMenu(target);
+  return item;
+}
+
+/** A layer that failed says so here, and nowhere in the program. */
+function layerItem(node: LayerNode): TreeItem {
+  const { label, stale, state, report } = node.layer;
+  const item = new TreeItem(label, childrenOfLayer(node).length > 0 ? Collapsed : None);
+  const failed = report.findings.some(({ severity }) => severity === "error");
+  item.iconPath = new ThemeIcon("layers", stale ? DIMMED : failed ? ERROR : undefined);
+  item.description = joined([
+    stale ? l10n.t("stale") : "",
+    state && stateSummary(state),
+    layerSummary(node.layer),
+  ]);
+  item.tooltip = joined([label, item.description], "\n");
+  item.contextValue = report.kernels.length > 0 ? "layer.kernels" : "layer";
   return item;
 }
 

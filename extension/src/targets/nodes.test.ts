@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import {
   childrenOfFrame,
   childrenOfGraph,
+  childrenOfLayer,
   childrenOfTarget,
   type FrameNode,
   type GraphNode,
@@ -14,7 +15,7 @@ import {
   type TargetNode,
 } from "./nodes";
 import type { GuardItem } from "../protocol";
-import { artifact, finding, frame, rank, report, target } from "../testing/reports";
+import { artifact, finding, frame, layer, rank, report, target } from "../testing/reports";
 
 const NONE = new Map<string, TargetNode>();
 
@@ -36,6 +37,15 @@ function labels(nodes: readonly Node[]): string[] {
         : node.kind,
   );
 }
+
+test("layers stand below what the ordinary run told, and have what their run told", () => {
+  const node = told({ frames: [frame()], findings: [finding()] });
+  node.layers = [layer({ report: report({ findings: [finding({ message: "too slow" })] }) })];
+  const nodes = childrenOfTarget(node);
+  expect(labels(nodes)).toEqual(["Failed to trace builtin operator", "toy", "layer"]);
+  const below = nodes.flatMap((item) => (item.kind === "layer" ? childrenOfLayer(item) : []));
+  expect(labels(below)).toEqual(["too slow"]);
+});
 
 test("one folder is not shown", () => {
   const roots = rootsOf([target(), target({ id: "other" })], ["file:///project"], NONE);

@@ -4,6 +4,7 @@ import type {
   FrameItem,
   GraphItem,
   GuardItem,
+  LayerItem,
   RankItem,
   ReportItem,
   TargetItem,
@@ -13,6 +14,7 @@ import type {
 export type Node =
   | FolderNode
   | TargetNode
+  | LayerNode
   | RanksNode
   | RankNode
   | FrameNode
@@ -37,7 +39,16 @@ export interface TargetNode {
   item: TargetItem;
   /** The report of its last run, once it was requested. */
   report: ReportItem | undefined;
+  /** The results that stand beside that report. */
+  layers?: readonly LayerItem[];
   parent: FolderNode | undefined;
+}
+
+/** A preview, a profile or the like of a target. */
+export interface LayerNode {
+  kind: "layer";
+  id: string;
+  layer: LayerItem;
 }
 
 /** The ranks of a job, where there are several. */
@@ -138,27 +149,25 @@ export function isTrace(target: string): boolean {
   return target.startsWith("trace:");
 }
 
-/** The nodes of a report: findings outside of any function, the ranks, then the functions. */
+/** The nodes of a target: findings outside of any function, the ranks, the functions, then the layers. */
 export function childrenOfTarget(of: TargetNode): Node[] {
-  const { id, report } = of;
+  const { id, report, layers = [] } = of;
   if (report === undefined) {
     return [];
   }
-  const inFrames = new Set(report.frames.flatMap((frame) => frame.findings));
-  const outside = report.findings.map((_, index) => index).filter((index) => !inFrames.has(index));
   return [
-    ...findingNodes(id, report, outside),
+    ...outsideNodes(id, report),
     ...(report.ranks.length > 1
       ? [{ kind: "ranks" as const, id: `${id}/ranks`, of, ranks: report.ranks }]
       : []),
-    ...report.frames.map((frame, index): FrameNode => ({
-      kind: "frame",
-      id: `${id}/${index}`,
-      report,
-      index,
-      frame,
-    })),
+    ...frameNodes(id, report),
+    ...layers.map((layer): LayerNode => ({ kind: "layer", id: `${id}/${layer.layer}`, layer })),
   ];
+}
+
+/** The nodes of a layer's report: findings outside of any function, then the functions. */
+export function childrenOfLayer({ id, layer: { report } }: LayerNode): Node[] {
+  return [...outsideNodes(id, report), ...frameNodes(id, report)];
 }
 
 /** The ranks in their order, those that differ from most others first. */
@@ -237,6 +246,22 @@ export function guardNodes({ id }: GroupNode, guards: readonly GuardItem[]): Nod
   return ambient.length === 0
     ? others
     : [{ kind: "ambient", id: `${id}/ambient`, guards: ambient }, ...others];
+}
+
+function outsideNodes(parent: string, report: ReportItem): Node[] {
+  const inFrames = new Set(report.frames.flatMap((frame) => frame.findings));
+  const outside = report.findings.map((_, index) => index).filter((index) => !inFrames.has(index));
+  return findingNodes(parent, report, outside);
+}
+
+function frameNodes(parent: string, report: ReportItem): FrameNode[] {
+  return report.frames.map((frame, index) => ({
+    kind: "frame",
+    id: `${parent}/${index}`,
+    report,
+    index,
+    frame,
+  }));
 }
 
 function findingNodes(parent: string, report: ReportItem, indices: readonly number[]): Node[] {

@@ -1,9 +1,17 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Node, TargetNode } from "./nodes";
-import { GUARDS, REPORT, type ReportItem, type TargetItem, TARGETS } from "../protocol";
+import {
+  GUARDS,
+  type LayerItem,
+  LAYERS,
+  REPORT,
+  type ReportItem,
+  type TargetItem,
+  TARGETS,
+} from "../protocol";
 import type { Server } from "../server/server";
 import { Targets } from "./targets";
-import { finding, frame, report, target } from "../testing/reports";
+import { finding, frame, layer, report, target } from "../testing/reports";
 import { Uri, workspace } from "../testing/vscode";
 
 const ID = target().id;
@@ -12,6 +20,7 @@ const STATUS = { target: ID, generation: 1, stale: false, runOnSave: true };
 /** What the server has, and the requests that it got. */
 let listed: TargetItem[];
 let told: ReportItem | undefined;
+let layers: LayerItem[];
 let asked: string[];
 let targets: Targets;
 let changed: (Node | undefined)[];
@@ -20,11 +29,12 @@ beforeEach(() => {
   vi.useFakeTimers();
   listed = [target()];
   told = undefined;
+  layers = [];
   asked = [];
   changed = [];
   const request = (method: string) => {
     asked.push(method);
-    const answer = { [TARGETS]: listed, [REPORT]: told, [GUARDS]: [] }[method];
+    const answer = { [TARGETS]: listed, [REPORT]: told, [LAYERS]: layers, [GUARDS]: [] }[method];
     return Promise.resolve(answer);
   };
   targets = new Targets({ request } as unknown as Server);
@@ -74,6 +84,18 @@ test("while a target runs again, what its last run told stays", async () => {
   const node = await root();
   await targets.status({ ...STATUS, state: "running" });
   expect(await targets.getChildren(node)).toHaveLength(1);
+});
+
+test("a preview is shown below its target, until that is cleared", async () => {
+  listed = [target({ state: "finished" })];
+  told = report({ frames: [frame()] });
+  const node = await root();
+  layers = [layer()];
+  await targets.status({ ...STATUS, state: "finished" });
+  const [, preview] = await targets.getChildren(node);
+  expect(preview).toMatchObject({ kind: "layer", layer: { label: "Preview for h100" } });
+  await targets.status(STATUS);
+  expect(await targets.getChildren(node)).toEqual([]);
 });
 
 test("a target that was cleared is as if it had never run", async () => {

@@ -13,6 +13,7 @@ import {
   artifactNodes,
   childrenOfFrame,
   childrenOfGraph,
+  childrenOfLayer,
   childrenOfTarget,
   type FolderNode,
   graphNodes,
@@ -26,6 +27,8 @@ import {
 import {
   type GuardItem,
   GUARDS,
+  type LayerItem,
+  LAYERS,
   REPORT,
   type ReportItem,
   type StatusParams,
@@ -104,6 +107,7 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
     const isFirst = node.report === undefined;
     if (state === undefined) {
       node.report = undefined;
+      delete node.layers;
     } else if (!isOn(state)) {
       await this.fetchReport(node);
     }
@@ -144,6 +148,8 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
         return node.targets;
       case "target":
         return childrenOfTarget(node);
+      case "layer":
+        return childrenOfLayer(node);
       case "ranks":
         return rankNodes(node);
       case "frame":
@@ -201,7 +207,13 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
   }
 
   private async fetchReport(node: TargetNode): Promise<void> {
-    node.report = await this.server.request<ReportItem>(REPORT, { target: node.item.id });
+    const of = { target: node.item.id };
+    const [report, layers] = await Promise.all([
+      this.server.request<ReportItem>(REPORT, of),
+      this.server.request<LayerItem[]>(LAYERS, of),
+    ]);
+    node.report = report;
+    node.layers = layers ?? [];
   }
 
   private async guards(node: GroupNode): Promise<Node[]> {

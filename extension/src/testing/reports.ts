@@ -2,6 +2,7 @@ import type {
   ArtifactItem,
   FindingItem,
   FrameItem,
+  LayerItem,
   RankItem,
   ReportItem,
   TargetItem,
@@ -66,6 +67,18 @@ export function report(changes: Partial<ReportItem> = {}): ReportItem {
     kernels: [],
     artifacts: [],
     ranks: [],
+    ...changes,
+  };
+}
+
+export function layer(changes: Partial<LayerItem> = {}): LayerItem {
+  const dry = { label: "preview for h100", sentence: "", unknown: [] };
+  return {
+    layer: "preview",
+    label: "Preview for h100",
+    stale: false,
+    state: "finished",
+    report: report({ generation: 2, dry }),
     ...changes,
   };
 }

@@ -17,6 +17,8 @@ class CompiledFiles(RunObserver):
         if not report.of_trace:
             self._targets.update((frame.filename, report.target) for frame in report.frames)
 
+    layered = reported
+
     def cleared(self, target: str) -> None:
         """Forget a target."""
         self._targets = {name: other for name, other in self._targets.items() if other != target}

@@ -6,7 +6,8 @@ from fullgraph_compiler.facts import Severity
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..report.model import Finding, Report
+from ..report.model import Finding, Layer, Report
+from ..runs.layers import verdict
 from ..runs.schedule import RunObserver
 from ..text.visible import visible
 from .capabilities import experimental_capability
@@ -27,27 +28,37 @@ class RunMessages(RunObserver):
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
-        self._shown: dict[str, frozenset[Finding]] = {}
+        self._shown: dict[str, dict[Layer, frozenset[Finding]]] = {}
 
     def reported(self, report: Report) -> None:
-        """Show the new problems in the report of a run that is over."""
-        if report.status is None or self._is_shown_by_client(report):
+        """Show the new problems in the report of a run that is over, unless its command answers with them."""
+        self._show(report, is_beside=False)
+
+    def layered(self, report: Report) -> None:
+        """Show the new problems of a layer: they are on no line."""
+        self._show(report, is_beside=True)
+
+    def _show(self, report: Report, *, is_beside: bool) -> None:
+        told = verdict(report) is not None or self._is_shown_by_client(report, is_beside=is_beside)
+        if report.status is None or told:
             return
         issues = frozenset(finding for finding in report.findings if finding.of_run)
         label = report.target.rpartition("/")[2]
+        shown = self._shown.setdefault(report.target, {})
         for finding in report.findings:
-            if finding in issues - self._shown.get(report.target, frozenset()) and finding.severity in _KINDS:
+            if finding in issues - shown.get(report.layer, frozenset()) and finding.severity in _KINDS:
                 message = " ".join([f"{label}: {finding.message.rstrip('.')}.", *finding.hints[:1]])
                 show_message(self._server, _KINDS[finding.severity], message)
-        self._shown[report.target] = issues
+        shown[report.layer] = issues
 
     def cleared(self, target: str) -> None:
         """Show the problems of a target again if it is run again."""
         self._shown.pop(target, None)
 
-    def _is_shown_by_client(self, report: Report) -> bool:
+    def _is_shown_by_client(self, report: Report, *, is_beside: bool) -> bool:
         """Tell whether the client says by itself, with buttons, why there is nothing to show."""
-        nothing = report.status == "not-started" or (
-            report.depth in ("kernels", "build") and not report.codes
-        )
-        return nothing and bool(experimental_capability(self._server, "fullgraphStatus"))
+        if not experimental_capability(self._server, "fullgraphStatus"):
+            return False
+        if report.status == "not-started":
+            return not is_beside  # for a layer, the state of the target stays
+        return report.depth in ("kernels", "build") and not report.codes

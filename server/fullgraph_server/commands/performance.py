@@ -19,14 +19,15 @@ from ..protocol import (
     PerformanceItem,
     PhaseItem,
     PictureItem,
-    TargetParams,
+    ReportParams,
     TimesItem,
 )
 from ..report.kernels import by_kernel, config_words, operators, spans_of
 from ..report.model import Code, Compilation, Launch, Report
 from ..report.phases import steps_of
+from ..runs.layers import layer_label
 from ..runs.schedule import Runs
-from .report import ReportItems, dry_item
+from .report import ReportItems, dry_item, layer_argument
 
 
 def register(
@@ -41,13 +42,20 @@ def register(
     views = _Views(documents, artifacts, items)
 
     @server.feature(PERFORMANCE)
-    async def performance(params: TargetParams) -> PerformanceItem | None:
+    async def performance(params: ReportParams) -> PerformanceItem | None:
         target = targets.find(params.target)
-        report = None if isinstance(target, NoTarget) else runs.report(target.id)
+        report = (
+            None if isinstance(target, NoTarget) else runs.report(target.id, layer_argument(params.layer))
+        )
         return views.performance(report) if report else None
 
 
 _Uris: TypeAlias = Mapping[tuple[int, str], str]
+
+
+def _label(report: Report) -> str:
+    name = report.target.rpartition("/")[2]
+    return f"{name}: {layer_label(report)}" if report.layer else name
 
 
 class _Views:
@@ -63,7 +71,7 @@ class _Views:
         begin = min((phase.start for phase in report.phases), default=0.0)
         return PerformanceItem(
             target=report.target,
-            label=report.target.rpartition("/")[2],
+            label=_label(report),
             generation=report.generation,
             torch=report.torch,
             seconds=report.seconds,
@@ -89,6 +97,7 @@ class _Views:
                 if finding.kind in ("perf-hint", "cudagraph-skip")
             ],
             dry=dry_item(report),
+            layer=report.layer or None,
         )
 
     def _compilation(self, report: Report, item: Compilation, begin: float) -> CompilationItem:

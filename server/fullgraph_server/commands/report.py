@@ -1,16 +1,21 @@
-"""The requests ``fullgraph/report`` and ``fullgraph/guards``: a report for a view of the client."""
+"""The requests ``fullgraph/report``, ``layers`` and ``guards``: a report for a view of the client."""
 
 from __future__ import annotations
+
+from typing import get_args
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from ..client.arguments import refusal
 from ..client.documents import Documents
 from ..client.findings import minify_options
+from ..client.targets import NoTarget, Targets
 from ..features.artifacts import ArtifactDocuments, ShownDocument
 from ..features.explanation import explanation_uri
 from ..protocol import (
     GUARDS,
+    LAYERS,
     REPORT,
     ArtifactItem,
     DryItem,
@@ -20,35 +25,54 @@ from ..protocol import (
     GuardItem,
     GuardsParams,
     KernelItem,
+    LayerItem,
     RankItem,
     ReportItem,
     ReportParams,
+    TargetParams,
 )
 from ..report.kernels import operators, spans_of
-from ..report.model import Finding, FrameReport, Guard, RankSummary, Report
+from ..report.model import Finding, FrameReport, Guard, Layer, RankSummary, Report
 from ..report.origins import is_ambient, is_of_library, origin_of
+from ..runs.layers import layer_label, verdict
 from ..runs.schedule import Runs
 from ..text import devices
 from ..text.source_names import written_name
 from ..workspace.positions import Span
 
 
-def register(server: LanguageServer, runs: Runs, items: ReportItems) -> None:
-    """Answer both requests."""
+def register(server: LanguageServer, targets: Targets, runs: Runs, items: ReportItems) -> None:
+    """Answer the requests."""
 
     @server.feature(REPORT)
     async def report(params: ReportParams) -> ReportItem | None:
-        shown = runs.report(params.target)
+        shown = runs.report(params.target, layer_argument(params.layer))
         return items.report(shown) if shown else None
+
+    @server.feature(LAYERS)
+    async def layers(params: TargetParams) -> list[LayerItem]:
+        target = targets.find(params.target)
+        layers = () if isinstance(target, NoTarget) else runs.layers(target.id)
+        return [items.layer(layer, stale=runs.is_stale(layer)) for layer in layers]
 
     @server.feature(GUARDS)
     async def guards(params: GuardsParams) -> list[GuardItem]:
-        shown = runs.report(params.target)
-        if shown is None or shown.generation != params.generation or params.frame >= len(shown.frames):
+        shown = next(
+            (item for item in runs.results(params.target) if item.generation == params.generation), None
+        )
+        if shown is None or params.frame >= len(shown.frames):
             return []
         frame = shown.frames[params.frame]
         guards = sorted(frame.guards, key=lambda guard: _importance(shown, guard))
         return [items.guard(shown, frame, guard) for guard in guards]
+
+
+def layer_argument(name: str | None) -> Layer:
+    """Return the layer that a request names, or raise a refusal; the target's own result without a name."""
+    layer = next((layer for layer in get_args(Layer) if layer == (name or "")), None)
+    if layer is None:
+        raise refusal(f"There is no layer {name!r} of a target.")
+    return layer  # type: ignore[no-any-return]
 
 
 def _importance(report: Report, guard: Guard) -> tuple[int, bool, bool]:
@@ -102,6 +126,11 @@ class ReportItems:
             left_out=devices.left_out_words(report.left_out) if report.left_out else None,
             files=devices.files_words(report.discarded) if report.discarded else None,
         )
+
+    def layer(self, report: Report, *, stale: bool) -> LayerItem:
+        """Convert the report of a layer."""
+        told = verdict(report)
+        return LayerItem(report.layer, layer_label(report), stale, self.report(report), report.status, told)
 
     def _kernel(self, shown: ShownDocument) -> KernelItem:
         document = shown.document

@@ -28,10 +28,8 @@ from ..protocol import (
     STOP,
     RunSummary,
 )
-from ..report import faults
 from ..report.model import Report
-from ..report.recipes import what_helps
-from ..report.recompiles import late_compilation_verdict
+from ..runs.layers import verdict
 from ..runs.minification import Minifications
 from ..runs.schedule import Runs
 from ..runs.suitability import unsuited
@@ -39,14 +37,14 @@ from ..runs.suitability import unsuited
 _WITHOUT_RESULT = ("cancelled", "not-started")
 """Statuses of a run after which there is no verdict."""
 
-_COMMANDS: Final[Sequence[tuple[str, Depth, Callable[[Report], str] | None]]] = (
-    (ASSEMBLY, "build", None),
-    (COMPILE_TIMES, "times", None),
-    (STAGES, "stages", faults.verdict),
-    (FROZEN, "late-compile", late_compilation_verdict),
-    (RECIPES, "recipes", what_helps),
+_COMMANDS: Final[Sequence[tuple[str, Depth, bool]]] = (
+    (ASSEMBLY, "build", False),
+    (COMPILE_TIMES, "times", False),
+    (STAGES, "stages", True),
+    (FROZEN, "late-compile", True),
+    (RECIPES, "recipes", True),
 )
-"""Commands that take a target alone: the depth of the run, and the function that makes its message."""
+"""Commands that take a target alone: the depth of the run, and whether its verdict is a message."""
 
 
 def summary(target: str, report: Report | None) -> RunSummary:
@@ -54,14 +52,19 @@ def summary(target: str, report: Report | None) -> RunSummary:
     if report is None or report.status is None:
         return RunSummary(target, "cancelled", 0)
     return RunSummary(
-        target, report.status, len(report.findings), bool(report.frames), len(report.ignored) or None
+        target,
+        report.status,
+        len(report.findings),
+        bool(report.frames),
+        len(report.ignored) or None,
+        layer=report.layer or None,
     )
 
 
 def register(server: LanguageServer, runs: Runs, targets: Targets, minifications: Minifications) -> None:
     """Serve the commands."""
-    for command, depth, verdict in _COMMANDS:
-        server.command(command)(_command(server, runs, targets, command, depth, verdict))
+    for command, depth, tells in _COMMANDS:
+        server.command(command)(_command(server, runs, targets, command, depth, tells=tells))
 
     @server.command(RUN)
     async def run(*args: Any) -> RunSummary:
@@ -78,10 +81,8 @@ def register(server: LanguageServer, runs: Runs, targets: Targets, minifications
         name = _suited_target(targets, RECOMPILES, args, "recompiles")
         report = await runs.start(name, "recompiles")
         answer = summary(name, report)
-        # A run that several commands share goes as deep as one of them asks.
-        if report is None or report.depth != "recompiles" or not _has_result(report):
-            return answer
-        return attrs.evolve(answer, document=profile_uri(report))
+        has_result = report is not None and report.status is not None and report.status not in _WITHOUT_RESULT
+        return attrs.evolve(answer, document=profile_uri(report)) if report and has_result else answer
 
     @server.command(STOP)
     async def stop(*args: Any) -> None:
@@ -107,17 +108,19 @@ def _command(
     targets: Targets,
     command: str,
     depth: Depth,
-    verdict: Callable[[Report], str] | None,
+    *,
+    tells: bool,
 ) -> Callable[..., Awaitable[RunSummary]]:
-    """Make a command that runs a target at a depth, and shows a verdict on its report."""
+    """Make a command that runs a target at a depth, and ``tells`` the verdict on its report or not."""
 
     async def run(*args: Any) -> RunSummary:
         name = _suited_target(targets, command, args, depth)
         report = await runs.start(name, depth)
-        if verdict is not None and report is not None and _has_result(report):
+        told = verdict(report) if tells and report is not None else None
+        if told is not None and report is not None:
             fails = any(finding.severity == "error" for finding in report.findings)
             kind = types.MessageType.Warning if fails else types.MessageType.Info
-            show_message(server, kind, verdict(report))
+            show_message(server, kind, told)
         return summary(name, report)
 
     return run
@@ -129,7 +132,3 @@ def _suited_target(targets: Targets, command: str, args: tuple[Any, ...], depth:
     if problem := unsuited(target, depth):
         raise refusal(problem)
     return target.id
-
-
-def _has_result(report: Report) -> bool:
-    return report.status is not None and report.status not in _WITHOUT_RESULT

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from ..protocol import KERNEL_SCHEME
 from ..report.artifacts import Document, Mark, documents_of, marks_of
-from ..report.model import Report
+from ..report.model import Layer, Report
 
 _MOST_CHARACTERS = 64_000_000
 """The limit for the texts of earlier runs that can still be read; the newest are kept."""
@@ -44,7 +44,7 @@ _Uris: TypeAlias = Mapping[tuple[str, str], str]
 
 @dataclass(frozen=True)
 class _OfTarget:
-    """The documents of a target's last report, and those of the run before by name."""
+    """The documents of the last report of a target or layer, and those of the run before by name."""
 
     report: Report
     before: _Uris
@@ -56,16 +56,17 @@ class ArtifactDocuments:
 
     def __init__(self) -> None:
         self._documents: dict[str, ShownDocument] = {}
-        self._of_target: dict[str, _OfTarget] = {}
+        self._of_target: dict[tuple[str, Layer], _OfTarget] = {}
         self._earlier: dict[str, str] = {}
 
     def of_report(self, report: Report) -> list[ShownDocument]:
         """Return all documents of a report."""
-        last = self._of_target.get(report.target)
-        if last is None or last.report is not report:
+        key = report.target, report.layer
+        last = self._of_target.get(key)
+        if last is None or not _has_same_documents(last.report, report):
             before = _documents_before(report, last)
             new = _OfTarget(report, before, _shown(report, before))
-            self._of_target[report.target] = new
+            self._of_target[key] = new
             if last is not None:
                 self._retire(last.shown)
             self._documents.update((shown.uri, shown) for shown in new.shown)
@@ -86,12 +87,18 @@ class ArtifactDocuments:
     def _retire(self, documents: list[ShownDocument]) -> None:
         """Keep only the texts of documents of an earlier report."""
         for shown in documents:
-            self._documents.pop(shown.uri, None)
+            if self._documents.get(shown.uri) is shown:  # another result may have the same document
+                del self._documents[shown.uri]
             self._earlier.pop(shown.uri, None)
             self._earlier[shown.uri] = shown.document.text
         too_many = sum(map(len, self._earlier.values())) - _MOST_CHARACTERS
         while too_many > 0:
             too_many -= len(self._earlier.pop(next(iter(self._earlier))))
+
+
+def _has_same_documents(one: Report, other: Report) -> bool:
+    same = one.codes is other.codes and one.artifacts is other.artifacts and one.dry is other.dry
+    return one is other or (same and one.generation == other.generation)
 
 
 def is_artifact(uri: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from fullgraph_compiler.facts import Severity
 from lsprotocol import types
@@ -15,7 +15,6 @@ from ..protocol import FindingData
 from ..report.model import Finding, Report
 from ..runs.schedule import RunObserver
 from ..text.messages import first_line
-from ..workspace.targets import Target
 from .explanation import explanation_uri
 
 _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
@@ -34,20 +33,15 @@ class Diagnostics(RunObserver):
     def __init__(self, server: LanguageServer, documents: Documents) -> None:
         self._server = server
         self._documents = documents
-        self._generations: dict[str, int] = {}
         self._reports: dict[str, Report] = {}
         self._published: dict[str, list[types.Diagnostic]] = {}
         self._edited: set[str] = set()
         self._pause: asyncio.TimerHandle | None = None
 
-    def started(self, target: Target, generation: int, cancel: Callable[[], None]) -> None:  # noqa: ARG002
-        """Ignore reports of earlier runs from now on."""
-        self._generations[target.id] = generation
-
     def reported(self, report: Report) -> None:
         """Show a report in place of the target's earlier one."""
         earlier = self._reports.get(report.target)
-        if report.generation < self._generations.get(report.target, 0):
+        if earlier is not None and report.generation < earlier.generation:
             return
         self._reports[report.target] = report
         self._publish(_files(earlier) | _files(report))

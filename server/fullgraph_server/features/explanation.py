@@ -14,6 +14,7 @@ from pygls.lsp.server import LanguageServer
 
 from ..client.capabilities import client_command
 from ..client.documents import Documents
+from ..client.findings import newest_first
 from ..protocol import EXPLANATION_SCHEME, SHOW_EXPLANATION
 from ..report.model import Finding, Report
 from ..report.recipes import recipe_table, what_helps
@@ -46,11 +47,12 @@ def read_explanation(uri: str, documents: Documents, runs: Runs) -> str | None:
         target, identity, row = json.loads(unquote(urlsplit(uri).query))
     except ValueError:
         return None
-    report = runs.report(target)
-    findings = [item for item in report.findings if _identity(item) == identity] if report else []
-    if report is None or not findings:
-        return _GONE
-    return explain(report, min(findings, key=lambda item: abs(item.span.row - row)), documents)
+    # The newest says most: what stages or recipes have found, too.
+    for report in newest_first(runs.results(target)):
+        findings = [item for item in report.findings if _identity(item) == identity]
+        if findings:
+            return explain(report, min(findings, key=lambda item: abs(item.span.row - row)), documents)
+    return _GONE
 
 
 def _identity(finding: Finding) -> str:

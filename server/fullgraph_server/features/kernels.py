@@ -27,8 +27,13 @@ class Kernels:
         self._artifacts = artifacts
 
     def implementations(self, filename: str, row: int) -> list[types.LocationLink]:
-        """Return the kernels that compute a line, and the calls of library functions for it."""
-        for report in newest_first(self._runs.reports()):
+        """Return the kernels that compute a line, and the calls of library functions for it.
+
+        They are those of an ordinary run if there are any, else those of a preview.
+        """
+        reports = newest_first(self._runs.reports())
+        layers = (layer for report in reports for layer in self._runs.layers(report.target))
+        for report in (*reports, *layers):
             earlier = self._documents.drift(report, filename).earlier(row)
             if not report.codes or filename not in report.files or earlier is None:
                 continue

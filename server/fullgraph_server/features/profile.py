@@ -33,8 +33,8 @@ def read_profile(uri: str, documents: Documents, runs: Runs) -> str | None:
         target, _ = json.loads(unquote(urlsplit(uri).query))
     except ValueError:
         return None
-    report = runs.report(target)
-    if report is None or report.depth != "recompiles":
+    report = runs.report(target, "recompiles")
+    if report is None:
         return _GONE
     return _Page(report, documents).text()
 

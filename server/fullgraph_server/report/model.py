@@ -47,6 +47,12 @@ FindingKind: TypeAlias = Literal[
 ]
 
 
+Layer: TypeAlias = Literal[
+    "", "preview", "dry-run", "recompiles", "late-compile", "times", "stages", "recipes", "minify"
+]
+"""What a run looks for beside the ordinary result of its target; empty for an ordinary run."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A problem or a remark that the user should look at.
@@ -363,6 +369,8 @@ class Report:
 
     depth: Depth = "graph"
     """The depth of the run."""
+    layer: Layer = ""
+    """Which layer of the target's results it is; empty for the ordinary one."""
     sizes: tuple[SizeCondition, ...] = ()
     """The conditions on symbolic sizes, in the order of the traces."""
     graph_lines: tuple[GraphLines, ...] = ()

@@ -6,7 +6,7 @@ import asyncio
 import itertools
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -23,6 +23,7 @@ from fullgraph_compiler.facts import (
     TargetProblem,
 )
 
+from ..report.model import Finding, Report
 from ..text.markdown import code_span
 from ..workspace.own_folder import own_folder
 from .plan import Plan, Planner
@@ -84,6 +85,11 @@ class Minified:
             return f"{why}: {name} is the smallest repro so far: {numbers}"
         fails = "still fails when run" if self.written.reproduces else "does not fail when run by itself"
         return f"{name}: {numbers if self.written.nodes else _call(self.written)}; {fails}"
+
+    @property
+    def hint(self) -> str:
+        """The result as an advice for the failure."""
+        return f"Minified to {self.message}." if self.written else f"{self.message}."
 
 
 @dataclass(frozen=True)
@@ -197,7 +203,20 @@ class Minifications:
                 self._minification = None
         if minified.size is not None:
             self._repros[target] = minified.output
+            self._add_layer(target, failing, minified)
         return minified
+
+    def _add_layer(self, target: str, failing: Failing, minified: Minified) -> None:
+        """Let the outcome stand on the line of the failure, if a run has found that."""
+        size = minified.size
+        for report in self._runs.results(target):
+            meant = (item for item in report.findings if item.minifiable and not item.of_run)
+            finding = next((item for item in meant if _is_meant(item, failing)), None)
+            if finding is not None and size is not None:
+                told = replace(finding, hints=(minified.hint, *finding.hints))
+                layer = Report(target, 0, report.torch, "finished", size.seconds, (told,), layer="minify")
+                self._runs.add(replace(layer, files=report.files))
+                return
 
     async def _execute(self, plan: Plan, failing: Failing, display: Display) -> Minified:
         root = self._keeping_root(plan.target.filename)
@@ -226,6 +245,12 @@ def _new_repro(root: Path, filename: str) -> Path:
             continue
         return path
     raise AssertionError
+
+
+def _is_meant(finding: Finding, failing: Failing) -> bool:
+    if failing.fault:
+        return finding.fault == failing.fault
+    return not failing.compile_id or failing.compile_id in finding.compile_ids
 
 
 def _call(written: ReproWritten) -> str:

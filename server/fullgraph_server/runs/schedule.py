@@ -13,11 +13,12 @@ from typing import Any
 
 from fullgraph_compiler.facts import Depth, MinifyRequest, Status
 
-from ..report.model import Report
+from ..report.model import Layer, Report
 from ..workers.pool import WorkerPool
 from ..workspace.targets import Target
 from .effective_settings import Overrides
 from .execution import execution_of, failed_report
+from .layers import as_layer, is_beside
 from .limits import with_limits
 from .partial_reports import is_worth_showing
 from .plan import Job, Plan, Planner
@@ -44,6 +45,9 @@ class RunObserver:
 
     def reported(self, report: Report) -> None:
         """Take a newer report of the target: of the facts so far, or of the whole run."""
+
+    def layered(self, report: Report) -> None:
+        """Take a newer report of a layer that stands beside the target's ordinary result."""
 
     def finished(self, target: Target, generation: int, status: Status) -> None:
         """Take note that the run is over; all its facts have been reported."""
@@ -73,8 +77,9 @@ class Runs:
     ) -> asyncio.Future[Report | None]:
         """Ask for a run. The future gets its report, or ``None`` if it was stopped before it began.
 
-        Requests made while another run is on share the next one, and so do those made before it begins;
-        it goes as deep as one of them wants. Kernels that were asked for once are shown by later runs, too.
+        Requests for the same layer that are made while another run is on share the next one, and so do those
+        made before it begins; it goes as deep as one of them wants. Kernels that were asked for once are
+        shown by later runs, too.
         ``switches`` are attributes of the target's switches that are set for this run alone.
         """
         slot = self._slots.setdefault(target, Slot())
@@ -100,6 +105,8 @@ class Runs:
                 options = slot.run.options if slot.run else by_itself
                 self._start(name, slot, replace(options, overrides=overrides))
                 slot.supersede()
+                if options.layer:  # and the program as it is: a layer says nothing of that
+                    self._start(name, slot, replace(by_itself, overrides=overrides))
 
     def stop(self, target: str | None = None) -> None:
         """End the run that is on and drop the one that waits, of one target or of all."""
@@ -135,6 +142,7 @@ class Runs:
         pauses = []
         for name, slot in self._slots.items():
             if filename in slot.kept.files and slot.state.generation:
+                slot.kept = replace(slot.kept, edited=slot.state.generation)
                 self._show_state(name, slot, stale=True)
                 seconds = slot.kept.report.seconds if slot.kept.report else 0.0
                 pauses.append(min(max(_PAUSE_SHARE * seconds, _LEAST_PAUSE), _LONGEST_PAUSE))
@@ -149,18 +157,45 @@ class Runs:
     # -- results --------------------------------------------------------------------------------
 
     def reports(self) -> tuple[Report, ...]:
-        """Return the reports of finished runs, the newest of each target."""
-        reports = (slot.kept.report for slot in self._slots.values())
+        """Return the results of all targets as they are shown in their files: one report of each target.
+
+        It is of the last ordinary run, with what layers add to its lines; of a layer if there is no other.
+        """
+        reports = (slot.kept.marked for slot in self._slots.values())
         return tuple(report for report in reports if report is not None)
 
     def names(self) -> list[str]:
         """Return the targets that have run or are about to."""
         return [name for name, slot in self._slots.items() if slot.state.run is not None]
 
-    def report(self, target: str) -> Report | None:
-        """Return the report of a target: so far if it runs, else of its last run."""
+    def report(self, target: str, layer: Layer = "") -> Report | None:
+        """Return the report of a target, or one of its layers: so far if it runs, else of its last run."""
         slot = self._slots.get(target)
-        return slot.kept.latest if slot else None
+        if slot is None:
+            return None
+        return slot.kept.layers.get(layer) if layer else slot.kept.latest
+
+    def results(self, target: str) -> tuple[Report, ...]:
+        """Return the report of a target, and behind it its layers, the newest first."""
+        report = self.report(target)
+        return (report, *self.layers(target)) if report else ()
+
+    def layers(self, target: str) -> tuple[Report, ...]:
+        """Return the layers that stand beside the report of a target, the newest first."""
+        slot = self._slots.get(target)
+        layers = slot.kept.layers.values() if slot else ()
+        return tuple(sorted((item for item in layers if item is not self.report(target)), key=_newest_first))
+
+    def is_stale(self, report: Report) -> bool:
+        """Tell whether a file that a report depends on has changed since its run began."""
+        slot = self._slots.get(report.target)
+        return slot is not None and report.generation <= slot.kept.edited
+
+    def add(self, report: Report) -> None:
+        """Take the report of a layer that was made beside the schedule."""
+        slot = self._slots.get(report.target)
+        if slot is not None:
+            self._report(report.target, slot, replace(report, generation=next(self._generations)))
 
     def state(self, target: str) -> TargetState:
         """Return what a target does, and how its last run ended."""
@@ -172,7 +207,7 @@ class Runs:
     async def _work(self, target: str, slot: Slot) -> None:
         """Run for as long as a request waits."""
         try:
-            while slot.request is not None:
+            while slot.requests:
                 async with self._turns:
                     await self._attempt(target, slot)
         except asyncio.CancelledError:  # the server ends, or somebody has cancelled what it waits for
@@ -180,14 +215,14 @@ class Runs:
             raise
         finally:
             slot.task = None
-            if request := slot.take():
+            while request := slot.take():
                 request.answer.cancel()
             self._show_state(target, slot)
 
     async def _attempt(self, target: str, slot: Slot) -> None:
-        if slot.request is None:  # stopped meanwhile
+        if (waiting := slot.next_request) is None:  # stopped meanwhile
             return
-        plan, error = await self._planned(target, slot.request.options.overrides)
+        plan, error = await self._planned(target, waiting.options.overrides)
         # Who asked until now gets this run: it is of the newest text.
         request = slot.take()
         if request is None:  # stopped meanwhile
@@ -215,7 +250,7 @@ class Runs:
         slot.last_status = "crashed"
         self._show_state(target, slot, generation=generation)
         if slot.filename:
-            request.answer.set_result(self._failed(target, slot, generation, error))
+            request.answer.set_result(self._failed(target, slot, generation, error, request.options.layer))
         else:  # there is no place yet for a finding
             request.answer.set_exception(error)
 
@@ -227,19 +262,22 @@ class Runs:
         except asyncio.CancelledError:
             request.answer.cancel()
             raise
-        if run.phase == "superseded" and slot.request is not None:
-            _settle_with(request.answer, slot.request.answer)
+        later = slot.requests.get(run.options.layer)
+        if run.phase == "superseded" and later is not None:
+            _settle_with(request.answer, later.answer)
         else:
             request.answer.set_result(report)
 
     async def _run(self, name: str, slot: Slot, run: CurrentRun, plan: Plan) -> Report:
         """Run once. An error of Fullgraph's own ends the run, and becomes a finding of it."""
         target, generation, was_stale = plan.target, run.generation, slot.state.stale
-        self._show_state(name, slot, generation=generation, stale=False)
+        beside = slot.is_beside
+        stale = was_stale if beside else False
+        self._show_state(name, slot, generation=generation, stale=stale)
         try:
             report = await self._execute(name, slot, run, run.options.switched(plan))
         except Exception as error:
-            report = self._failed(name, slot, generation, error)
+            report = self._failed(name, slot, generation, error, run.options.layer)
         except asyncio.CancelledError:
             slot.end("cancelled")
             self._notify(lambda observer: observer.finished(target, generation, "cancelled"))
@@ -250,7 +288,7 @@ class Runs:
             self._show_state(name, slot)
         else:
             # What is shown is as old as before, unless this run has shown something.
-            is_shown = is_worth_showing(report) and run.phase == "running"
+            is_shown = is_worth_showing(report) and run.phase == "running" and not beside
             stale = slot.state.stale or (was_stale and not is_shown)
             self._show_state(name, slot, stale=stale)
         self._notify(lambda observer: observer.finished(target, generation, status))
@@ -264,7 +302,7 @@ class Runs:
             plan.depth(run.options.depth),
             self._workers,
             slot.kept.libraries,
-            lambda report: self._report(name, slot, report),
+            lambda report: self._report(name, slot, as_layer(report, run.options.layer)),
             _Output().write,
         )
         execution = run.execution = execution_of(job)
@@ -272,7 +310,7 @@ class Runs:
             lambda observer: observer.started(plan.target, run.generation, execution.cancel)
         ):
             raise error
-        report = await execution.execute()
+        report = as_layer(await execution.execute(), run.options.layer)
         if run.phase != "cleared":
             is_shown = is_worth_showing(report) and run.phase == "running"
             slot.keep(report, execution.facts, execution.depends_on(report) if is_shown else None)
@@ -280,12 +318,12 @@ class Runs:
                 execution.prepare(slot.kept.libraries)
         return report
 
-    def _failed(self, target: str, slot: Slot, generation: int, error: Exception) -> Report:
+    def _failed(self, target: str, slot: Slot, generation: int, error: Exception, layer: Layer) -> Report:
         """Show the report of a run in which Fullgraph itself failed."""
-        report = slot.kept.latest
+        report = self.report(target, layer)
         if report is None or report.generation != generation:
             report = Report(target, generation)
-        report = failed_report(report, slot.filename, error)
+        report = as_layer(failed_report(report, slot.filename, error), layer)
         with contextlib.suppress(Exception):  # of an observer, which was logged
             self._report(target, slot, report)
         return report
@@ -294,11 +332,24 @@ class Runs:
         """Take a report, and show it. Raises the error of an observer that cannot."""
         if slot.phase in ("superseded", "cleared"):
             return
-        if error := self._notify(lambda observer: observer.reported(report)):
+        if is_beside(report, slot.kept.latest):
+            self._show_layer(slot, report)
+        elif error := self._notify(lambda observer: observer.reported(report)):
             raise error
-        slot.show(report)
+        else:
+            slot.show(report)
         # Its process may take a moment to go: nobody has to wait for that.
         self._show_state(target, slot)
+
+    def _show_layer(self, slot: Slot, report: Report) -> None:
+        """Take the report of a layer beside the ordinary result, and show what it adds to that."""
+        if error := self._notify(lambda observer: observer.layered(report)):
+            raise error
+        before = slot.kept.marked
+        slot.show(report)
+        after = slot.kept.marked
+        if after is not None and after is not before:
+            self._notify(lambda observer: observer.reported(after))
 
     def _show_state(self, name: str, slot: Slot, **changes: Any) -> None:
         """Show the observers what a target does, if that or one of ``changes`` is new."""
@@ -335,6 +386,10 @@ class _Output:
         self._left -= len(text)
         if self._left <= 0:
             _log.warning("the program prints too much: the rest of its output is left out")
+
+
+def _newest_first(report: Report) -> int:
+    return -report.generation
 
 
 def _settle_with(answer: asyncio.Future[Report | None], later: asyncio.Future[Report | None]) -> None:

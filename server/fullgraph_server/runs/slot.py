@@ -9,13 +9,11 @@ from typing import Any, Literal, TypeAlias
 
 from fullgraph_compiler.facts import Depth, Fact, ModulesLoaded, Status
 
-from ..report.model import Report
+from ..report.model import Layer, Report
 from .effective_settings import Overrides
 from .execution import Execution
+from .layers import is_beside, layer_of, with_layers
 from .plan import Plan
-
-_USUAL: tuple[Depth, ...] = ("graph", "kernels", "build")
-"""Depths that say whether kernels are to be shown from now on; the others look for something else."""
 
 RunState: TypeAlias = Literal["queued", "running"] | Status
 
@@ -44,6 +42,11 @@ class RunOptions:
     """Whether nobody has asked: then no file is changed, unless the settings say otherwise."""
     overrides: Overrides | None = None
     """The settings that the client has given with the request; it is asked for them if there are none."""
+
+    @property
+    def layer(self) -> Layer:
+        """The layer of the target's results that such a run makes; empty for the ordinary result."""
+        return layer_of(self.depth, self.switches)
 
     def switched(self, plan: Plan) -> Plan:
         """Return the plan of such a run."""
@@ -88,9 +91,15 @@ class Kept:
     """What runs have left for the next one, and for those who ask."""
 
     report: Report | None = None
-    """Of the last run that is over."""
+    """Of the last ordinary run that is over; of a layer as long as there was no ordinary run."""
+    marked: Report | None = None
+    """The same, with what newer layers add to its lines."""
     latest: Report | None = None
-    """Of the run that is on, if it has one that is worth showing; else the last one's."""
+    """Of the run that is on, if it is ordinary and has something worth showing; else the last one's."""
+    layers: Mapping[Layer, Report] = field(default_factory=dict)
+    """The newest report of each layer."""
+    edited: int = 0
+    """The last generation that has read a text which was edited since."""
     usual_depth: Depth = "graph"
     """The depth of a run for which nobody sets one."""
     files: frozenset[str] = frozenset()
@@ -120,8 +129,8 @@ class Slot:
     def __init__(self) -> None:
         self.task: asyncio.Task[None] | None = None
         """Serves the requests; ``None`` in the phase ``idle``."""
-        self.request: Request | None = None
-        """The request that waits."""
+        self.requests: dict[Layer, Request] = {}
+        """The requests that wait, one for each layer: they are served in their order."""
         self.run: CurrentRun | None = None
         self.kept = Kept()
         self.filename = ""
@@ -136,29 +145,45 @@ class Slot:
         """What the target does."""
         if self.run is not None:
             return self.run.phase
-        return "idle" if self.request is None else "queued"
+        return "queued" if self.requests else "idle"
 
     @property
     def run_state(self) -> RunState | None:
         """What observers are to know about the phase."""
         if self.run is None:
-            return self.last_status if self.request is None else "queued"
-        return None if self.run.phase == "cleared" else self.run.status or "running"
+            return "queued" if self.requests else self.last_status
+        if self.run.phase == "cleared":
+            return None
+        if self.run.status is None:
+            return "running"
+        return self.last_status if self.is_beside else self.run.status
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether the run that is on makes a layer beside an ordinary result."""
+        shown = self.kept.latest
+        return bool(self.run and self.run.options.layer) and shown is not None and not shown.layer
 
     # -- events --------------------------------------------------------------------------------
 
     def ask(self, options: RunOptions) -> asyncio.Future[Report | None]:
-        """Ask for a run; a request that waits already becomes one for both."""
-        if self.request is None:
-            self.request = Request(options, asyncio.get_running_loop().create_future())
+        """Ask for a run; a request for the same layer that waits already becomes one for both."""
+        waiting = self.requests.get(options.layer)
+        if waiting is None:
+            request = Request(options, asyncio.get_running_loop().create_future())
         else:
-            self.request = replace(self.request, options=self.request.options.joined(options))
-        return self.request.answer
+            request = replace(waiting, options=waiting.options.joined(options))
+        self.requests[options.layer] = request
+        return request.answer
+
+    @property
+    def next_request(self) -> Request | None:
+        """The request that has waited longest."""
+        return next(iter(self.requests.values()), None)
 
     def take(self) -> Request | None:
-        """Return the request that waits; from now on there is none."""
-        request, self.request = self.request, None
-        return request
+        """Return the request that has waited longest, which waits no more."""
+        return self.requests.pop(next(iter(self.requests))) if self.requests else None
 
     def begin(self, options: RunOptions, generation: int, filename: str) -> CurrentRun:
         """Begin a run of the target in ``filename``."""
@@ -175,7 +200,7 @@ class Slot:
 
     def stop(self) -> None:
         """Drop the request that waits, and cancel the run that is on."""
-        if request := self.take():
+        while request := self.take():
             request.answer.set_result(None)
         if self.run is not None and self.run.phase == "superseded":
             self.run.phase = "running"
@@ -191,7 +216,7 @@ class Slot:
 
     def end(self, status: Status) -> None:
         """End the run that is on."""
-        if self.phase != "cleared":
+        if self.phase != "cleared" and not self.is_beside:
             self.last_status = status
         self.run = None
 
@@ -203,15 +228,16 @@ class Slot:
 
     def show(self, report: Report) -> None:
         """Keep a report that is shown: of the run that is on, or of one that could not begin."""
-        self.kept = replace(self.kept, latest=report)
-        if report.status is None:
-            return
-        depth = self.kept.usual_depth
-        if report.depth in _USUAL and not (self.run and self.run.options.switches):
-            depth = "kernels" if report.codes else "graph"
-        self.kept = replace(self.kept, report=report, usual_depth=depth)
-        if self.run is not None:
-            self.run.status = report.status
+        kept = self.kept
+        if report.layer:
+            kept = replace(kept, layers={**kept.layers, report.layer: report})
+        if not is_beside(report, kept.latest):
+            kept = replace(kept, latest=report)
+        if report.status is not None:
+            kept = _finished(kept, report)
+            if self.run is not None and self.run.generation == report.generation:
+                self.run.status = report.status
+        self.kept = kept
 
     def keep(self, report: Report, facts: Iterable[Fact], files: frozenset[str] | None) -> None:
         """Keep what the next run needs to know.
@@ -220,7 +246,8 @@ class Slot:
         """
         if files is not None:
             # A run that fails early names few of the files that it depends on: earlier ones stay.
-            earlier = frozenset() if report.status == "finished" else self.kept.files
+            all_named = report.status == "finished" and not report.layer
+            earlier = frozenset() if all_named else self.kept.files
             files = earlier | files
         loaded = [fact for fact in facts if isinstance(fact, ModulesLoaded)]
         names = (name for fact in loaded for name in fact.libraries)
@@ -229,3 +256,14 @@ class Slot:
             # Libraries read the environment when they are imported: they must not be imported before.
             libraries = ()
         self.kept = replace(self.kept, files=self.kept.files if files is None else files, libraries=libraries)
+
+
+def _finished(kept: Kept, report: Report) -> Kept:
+    """Return what is kept once the report of a run is complete."""
+    if not report.layer:
+        depth: Depth = "kernels" if report.codes else "graph"
+        return replace(kept, report=report, marked=report, usual_depth=depth)
+    if kept.report is None or not is_beside(report, kept.report):
+        return replace(kept, report=report, marked=report)
+    newer = (layer for layer in kept.layers.values() if layer.generation > kept.report.generation)
+    return replace(kept, marked=with_layers(kept.report, newer))
