@@ -4,6 +4,7 @@ import type { ClientContext } from "./server/client";
 import { registerCommands } from "./commands";
 import { GraphMarks } from "./editor/graphMarks";
 import { Highlight } from "./editor/highlight";
+import { refreshPages } from "./shared/explanation";
 import { Milestones } from "./shared/milestones";
 import { PythonExtensions } from "./server/python";
 import { RecentTraces } from "./traces/recentTraces";
@@ -12,6 +13,7 @@ import { Server } from "./server/server";
 import { Status } from "./editor/status";
 import { Targets } from "./targets/targets";
 import { Traces } from "./traces/traces";
+import { isOn } from "./shared/words";
 
 let server: Server | undefined;
 
@@ -53,6 +55,9 @@ export function activate(extension: ExtensionContext): void {
       status.target(change);
       void targets.status(change);
       void reports.status(change);
+      if (!isOn(change.state)) {
+        void refreshPages();
+      }
       if (change.state === "not-started") {
         void tellWhyNotStarted(started, change.target);
       }

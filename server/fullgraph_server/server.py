@@ -82,6 +82,7 @@ def create_server() -> FullgraphServer:
     compiled = CompiledFiles()
     targets = Targets(documents, compiled)
     shown = diagnostics.Diagnostics(server, documents)
+    explanations = explanation.Explanations(server)
     planner = create_planner(targets, documents, configuration)
     runs = Runs(
         planner,
@@ -93,6 +94,7 @@ def create_server() -> FullgraphServer:
             RunMessages(server),
             refresh.code_lenses(server),
             refresh.inlay_hints(server),
+            explanations,
         ),
     )
     minifications = Minifications(planner, runs, documents.keeping_root)
@@ -117,7 +119,7 @@ def create_server() -> FullgraphServer:
     content.register(
         server,
         {
-            EXPLANATION_SCHEME: lambda uri: explanation.read_explanation(uri, documents, runs),
+            EXPLANATION_SCHEME: lambda uri: explanations.read(uri, documents, runs),
             COMPARISON_SCHEME: lambda uri: traces.read_comparison(uri, documents, runs),
             PROFILE_SCHEME: lambda uri: profile.read_profile(uri, documents, runs),
             KERNEL_SCHEME: artifact_documents.text,

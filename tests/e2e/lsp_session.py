@@ -67,6 +67,8 @@ class Editor(LanguageClient):
         self._keep(types.PROGRESS, [])
         self._versions: dict[str, int] = {}
         self.refreshed = 0
+        self.to_read_again: list[str] = []
+        """The documents of the server that have a new text."""
         self.registered: list[types.Registration] = []
         self.asked_for_configuration: list[str | None] = []
         """The scope of each item of each ``workspace/configuration`` request."""
@@ -74,6 +76,12 @@ class Editor(LanguageClient):
         @self.feature(types.WORKSPACE_CODE_LENS_REFRESH)
         async def refresh(_params: None) -> None:
             self.refreshed += 1
+            async with self._changed:
+                self._changed.notify_all()
+
+        @self.feature(types.WORKSPACE_TEXT_DOCUMENT_CONTENT_REFRESH)
+        async def read_again(params: types.TextDocumentContentRefreshParams) -> None:
+            self.to_read_again.append(params.uri)
             async with self._changed:
                 self._changed.notify_all()
 

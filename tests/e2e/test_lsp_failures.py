@@ -253,6 +253,21 @@ async def test_minifying_writes_a_repro_and_tells(editor: Editor) -> None:
     assert repros(editor) == ["program-1.py", "program-2.py"]
 
 
+async def test_the_client_reads_an_explanation_again_after_each_change(editor: Editor) -> None:
+    uri = editor.open(editor.program)
+    await editor.command("fullgraph.run", "fails")
+    (diagnostic,) = editor.shown(uri).diagnostics
+    page = diagnostic.data["explanation"]
+    params = types.TextDocumentContentParams(page)
+    before = (await editor.workspace_text_document_content_async(params)).text
+    editor.to_read_again.clear()
+    await editor.command("fullgraph.clear", "fails")
+    await editor.until(lambda: editor.to_read_again)
+    assert editor.to_read_again == [page]
+    after = (await editor.workspace_text_document_content_async(params)).text
+    assert after == f"**There is no result of its target any more.**\n\nIt was:\n\n---\n\n{before}"
+
+
 async def test_what_minifying_made_stands_on_the_line_of_the_failure(editor: Editor) -> None:
     uri = editor.open(editor.program)
     await editor.command("fullgraph.run", "fails-in-capture")

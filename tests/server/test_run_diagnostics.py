@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from fullgraph_server.client.documents import Documents
 from fullgraph_server.client.messages import RunMessages
 from fullgraph_server.features.diagnostics import Diagnostics
-from fullgraph_server.features.explanation import explain
+from fullgraph_server.features.explanation import Explanations, explain, explanation_uri
 from fullgraph_server.report.model import Finding, Report
 from fullgraph_server.workspace.positions import Call, Span
 from fullgraph_server.workspace.source import SourceFile
@@ -156,6 +157,28 @@ async def test_what_is_of_the_run_is_no_diagnostic(client: Client, diagnostics: 
     assert client.published == []
     diagnostics.reported(report(1, of_run("no Python"), found("broke")))
     assert client.told() == ["broke"]
+
+
+def test_an_explanation_says_when_its_finding_is_gone(client: Client) -> None:
+    documents = Documents(client)
+    results: list[Report] = []
+    runs = SimpleNamespace(results=lambda _: tuple(results))
+    explanations = Explanations(client)  # type: ignore[arg-type]
+
+    def read() -> str | None:
+        return explanations.read(explanation_uri(FILE, found("broke")), documents, runs)  # type: ignore[arg-type]
+
+    gone = "**The last run no longer has this finding.**\n"
+    results[:] = [report(1)]
+    assert read() == gone
+    results[:] = [report(2, found("broke"))]
+    before = read()
+    assert before is not None
+    assert before.startswith("# ")
+    results[:] = [report(3, found("other"))]
+    assert read() == f"{gone}\nIt was:\n\n---\n\n{before}"
+    results[:] = [report(4, found("broke"))]
+    assert read() == before
 
 
 def test_what_is_of_the_run_is_a_message_once(client: Client) -> None:

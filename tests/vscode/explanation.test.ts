@@ -32,3 +32,21 @@ scenario(
     await window.preview.getByText("GB0170: Data-dependent branching").waitFor();
   },
 );
+
+scenario(
+  "an explanation opens beside the program, and says when its finding is gone",
+  async (scene) => {
+    const window = await scene.enter();
+    await window.openFile("toy.py");
+    await window.palette("Fullgraph: Analyze This File");
+    await expect.poll(() => window.squiggles()).toEqual(BREAKS);
+    await window.clickText("print(");
+    await window.quickFix("Show the full explanation of GB0059");
+    await window.preview.getByText("torch's whole message").waitFor();
+    await window.shows("toy.py");
+    await window.deleteLine("print(");
+    await window.save();
+    await window.preview.getByText("The last run no longer has this finding.").waitFor();
+    await window.preview.getByText("torch's whole message").waitFor();
+  },
+);

@@ -7,6 +7,9 @@ const PREVIEW = "vscode.markdown-language-features";
 const FILE_LINK = /(?<!\\)\[((?:\\.|[^\]\\])*)\]\(file:\/\/(\/[^)\s]*)\)/g;
 const TO_THE_TOP = "/..".repeat(32);
 
+/** Whether a page was shown in the preview. */
+let shown = false;
+
 /** Show a finding's full explanation. */
 export async function showExplanation(uri: string, milestones: Milestones): Promise<void> {
   if (await showPage(uri, [EXPLANATION_SCHEME])) {
@@ -14,14 +17,25 @@ export async function showExplanation(uri: string, milestones: Milestones): Prom
   }
 }
 
-/** Show a document of the server as rendered Markdown, if its scheme is allowed. */
+/**
+ * Read the pages that are shown again. VS Code forgets the text of a page after a while, though it shows it:
+ * then the server's request to read it again changes nothing.
+ */
+export async function refreshPages(): Promise<void> {
+  if (shown) {
+    await commands.executeCommand("markdown.preview.refresh");
+  }
+}
+
+/** Show a document of the server as rendered Markdown beside the program, if its scheme is allowed. */
 export async function showPage(uri: string, schemes = PAGES): Promise<boolean> {
   const page = uriOf(uri, schemes);
   if (page === undefined) {
     return false;
   }
   if (extensions.getExtension(PREVIEW)) {
-    await commands.executeCommand("markdown.showPreview", page);
+    await commands.executeCommand("markdown.showPreviewToSide", page);
+    shown = true;
   } else {
     await window.showTextDocument(await workspace.openTextDocument(page));
   }

@@ -5,11 +5,15 @@ The diagnostic, the hover and the targets view link to it.
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from ..client.capabilities import client_command
@@ -18,12 +22,59 @@ from ..client.findings import newest_first
 from ..protocol import EXPLANATION_SCHEME, SHOW_EXPLANATION
 from ..report.model import Finding, Report
 from ..report.recipes import recipe_table, what_helps
-from ..runs.schedule import Runs
+from ..runs.schedule import RunObserver, Runs
+from ..runs.slot import TargetState
 from ..text.markdown import code_span, escaped, fenced, link, paragraphs
 from ..text.messages import seen_in
 from ..workspace.positions import Call
 
-_GONE = "The last run no longer has this finding.\n"
+_log = logging.getLogger(__name__)
+
+_GONE = "**The last run no longer has this finding.**\n"
+_CLEARED = "**There is no result of its target any more.**\n"
+_MOST_PAGES = 32
+"""How many pages are kept up to date: those that were read last."""
+
+
+class Explanations(RunObserver):
+    """The explanations that the client has read. They follow the runs, also when a finding is gone."""
+
+    def __init__(self, server: LanguageServer) -> None:
+        self._server = server
+        self._pages: dict[str, str] = {}
+        """The last text of each finding, by URI."""
+        self._asking: set[asyncio.Task[None]] = set()
+
+    def read(self, uri: str, documents: Documents, runs: Runs) -> str | None:
+        """Return the text of an explanation; ``None`` if the URI is not one of an explanation."""
+        text = read_explanation(uri, documents, runs)
+        if text is None:
+            return None
+        before = self._pages.pop(uri, "")
+        self._pages[uri] = text or before
+        while len(self._pages) > _MOST_PAGES:
+            self._pages.pop(next(iter(self._pages)))
+        if text:
+            return text
+        gone = _GONE if runs.results(_key_of(uri)[0]) else _CLEARED
+        return f"{gone}\nIt was:\n\n---\n\n{before}" if before else gone
+
+    def changed(self, target: str, state: TargetState) -> None:
+        """Ask the client to read the pages of a target again once a run is over."""
+        workspace = self._server.client_capabilities.workspace
+        if state.run in ("queued", "running") or not (workspace and workspace.text_document_content):
+            return
+        for uri in [uri for uri in self._pages if _key_of(uri)[0] == target]:
+            task = asyncio.get_running_loop().create_task(self._ask(uri))
+            self._asking.add(task)
+            task.add_done_callback(self._asking.discard)
+
+    async def _ask(self, uri: str) -> None:
+        try:
+            params = types.TextDocumentContentRefreshParams(uri)
+            await self._server.workspace_text_document_content_refresh_async(params)
+        except JsonRpcException as error:
+            _log.info("the client did not read %s again: %s", uri, error)
 
 
 def explanation_uri(target: str, finding: Finding) -> str:
@@ -42,9 +93,9 @@ def explanation_link(server: LanguageServer, uri: str) -> str:
 
 
 def read_explanation(uri: str, documents: Documents, runs: Runs) -> str | None:
-    """Return the text of an explanation; ``None`` if the URI is not one of an explanation."""
+    """Return the text of an explanation, empty if the finding is gone; ``None`` for another URI."""
     try:
-        target, identity, row = json.loads(unquote(urlsplit(uri).query))
+        target, identity, row = _key_of(uri)
     except ValueError:
         return None
     # The newest says most: what stages or recipes have found, too.
@@ -52,7 +103,13 @@ def read_explanation(uri: str, documents: Documents, runs: Runs) -> str | None:
         findings = [item for item in report.findings if _identity(item) == identity]
         if findings:
             return explain(report, min(findings, key=lambda item: abs(item.span.row - row)), documents)
-    return _GONE
+    return ""
+
+
+def _key_of(uri: str) -> tuple[str, str, int]:
+    """Return the target of an explanation, and the identity and row of its finding. Raises ``ValueError``."""
+    target, identity, row = json.loads(unquote(urlsplit(uri).query))
+    return target, identity, row
 
 
 def _identity(finding: Finding) -> str:
