@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from fullgraph_compiler.facts import Fact, NamedTensor, StackFrame, Symbol, TensorsNamed
 from fullgraph_server.client.projection import View, project
-from fullgraph_server.features.inlay_hint import label, tooltip
+from fullgraph_server.features.inlay_hint import by_place, labels, tooltip
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report
 from fullgraph_server.workspace.drift import Drift
@@ -46,12 +47,12 @@ def folded(*facts: Fact) -> Report:
     return fold("model.py", 1, "2.13.0", facts, WORKSPACE)
 
 
-def hints(report: Report, text: str = TEXT) -> list[tuple[int, int, str]]:
+def hints(*reports: Report, text: str = TEXT) -> list[tuple[int, int, str]]:
     """The row, the column and the label of each hint in a text that the one that ran has become."""
     drift = Drift(SOURCE, SourceFile(FILE, text))
-    view = View(FILE, [project(report, FILE)], lambda *_: drift)
-    shown = view.tensors(1, text.count("\n") + 1)
-    return [(item.row, item.name.span.end_column, label(item.name, item.with_device)) for item in shown]
+    view = View(FILE, [project(report, FILE) for report in reports], lambda *_: drift)
+    shown = by_place(view.tensors(1, text.count("\n") + 1))
+    return [(same[0].row, same[0].name.span.end_column, labels(same)) for same in shown]
 
 
 def test_every_kind_of_target_has_a_hint_behind_its_name_or_annotation() -> None:
@@ -136,6 +137,14 @@ def test_a_device_is_named_where_it_is_another_than_the_cpu_and_not_the_only_one
 
 def test_hints_follow_edits_and_an_edited_statement_has_none() -> None:
     report = folded(named("0/0", stored("a", "f32[2]", 3, 12), stored("h", "f32[2]", 4, 4)))
-    assert hints(report, "\n\n" + TEXT) == [(5, 13, ": f32[2]"), (6, 19, "f32[2]")]
-    assert hints(report, TEXT.replace("+ b", "- b")) == [(3, 13, ": f32[2]")]
-    assert hints(report, TEXT.replace("chunk(2)", "chunk(3)")) == [(4, 19, "f32[2]")]
+    assert hints(report, text="\n\n" + TEXT) == [(5, 13, ": f32[2]"), (6, 19, "f32[2]")]
+    assert hints(report, text=TEXT.replace("+ b", "- b")) == [(3, 13, ": f32[2]")]
+    assert hints(report, text=TEXT.replace("chunk(2)", "chunk(3)")) == [(4, 19, "f32[2]")]
+
+
+def test_where_targets_differ_each_names_itself() -> None:
+    one = replace(folded(named("0/0", stored("a", "f32[2]", 3, 12))), target="/project/train.py")
+    same = replace(one, target="/project/bench.py")
+    assert hints(one, same) == [(3, 13, ": f32[2]")]
+    other = replace(folded(named("0/0", stored("a", "f32[4]", 3, 12))), target="/project/bench.py")
+    assert hints(one, other) == [(3, 13, ": f32[2] [train.py] | f32[4] [bench.py]")]

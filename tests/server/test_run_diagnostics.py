@@ -140,7 +140,7 @@ async def test_another_files_findings_that_point_to_an_edited_line_follow_it(
 async def test_what_several_targets_found_is_shown_once(client: Client, diagnostics: Diagnostics) -> None:
     diagnostics.reported(report(1, found("same"), found("one", row=3), target="one"))
     diagnostics.reported(report(2, found("same"), found("two", row=3), target="two"))
-    assert sorted(client.told()) == ["one", "same", "two"]
+    assert sorted(client.told()) == ["one [one]", "same", "two [two]"]
     diagnostics.cleared("two")
     assert sorted(client.told()) == ["one", "same"]
 

@@ -8,7 +8,7 @@ import pytest
 from fullgraph_server.client.findings import Drifts, newest_first, shown_findings
 from fullgraph_server.client.projection import View, project
 from fullgraph_server.features.hover import describe
-from fullgraph_server.report.model import Finding, FrameReport, Guard, Report
+from fullgraph_server.report.model import Finding, FrameReport, GraphLines, Guard, Report
 from fullgraph_server.workspace.drift import Drift
 from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.source import SourceFile
@@ -225,3 +225,29 @@ def test_a_finding_on_a_deleted_line_comes_back_with_the_line() -> None:
         (NESTED, [FINDING.span]),
     ]:
         assert [shown.span for shown in shown_findings(FILE, [found], drifts(now))] == spans
+
+
+def test_where_targets_differ_each_names_itself() -> None:
+    found = Finding("graph-break", "GB1", "warning", "broke", Span(FILE, 6, 9, 6, 14))
+    lines = (GraphLines((Span(FILE, 6, 9, 6, 14),), (), ("why",)),)
+    frames = [FrameReport("outer", "outer", FILE, 4, breaks=breaks) for breaks in (0, 1)]
+    breaks = replace(report(frames[1], findings=(found,), generation=2), target="/project/train.py")
+    other = replace(report(frames[0]), target="/project/bench.py", graph_lines=lines)
+    view = nested(breaks, other)
+    assert [shown.message for shown in view.findings_at(6, 10)] == ["broke [train.py]"]
+    assert [(f.report.target, row) for f, row in view.functions()] == [
+        ("/project/train.py", 4),
+        ("/project/bench.py", 4),
+    ]
+    told = hovered(view, 4, 5)
+    assert "`train.py`: **`outer`**: 0 graphs · 0 ops · 1 graph break" in told
+    assert "`bench.py`: **`outer`**: 0 graphs · 0 ops · 0 graph breaks" in told
+
+    same = replace(breaks, target="/project/bench.py", generation=1, graph_lines=lines)
+    view = nested(breaks, same)
+    assert [shown.message for shown in view.findings_at(6, 10)] == ["broke"]
+    assert len(list(view.functions())) == 1
+    assert "train.py" not in hovered(view, 4, 5)
+
+    elsewhere = nested(breaks, replace(other, graph_lines=()))
+    assert [shown.message for shown in elsewhere.findings_at(6, 10)] == ["broke"], "it has not run the line"

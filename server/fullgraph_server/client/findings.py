@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ..protocol import MinifyOptions
@@ -14,6 +15,9 @@ from ..workspace.positions import Span
 Drifts: TypeAlias = Callable[[Report, str], Drift]
 """Returns the edits of a file's text since a report's run."""
 
+_MOST_TARGETS = 2
+"""How many targets are named."""
+
 
 @dataclass(frozen=True, slots=True)
 class ShownFinding:
@@ -23,12 +27,16 @@ class ShownFinding:
     finding: Finding
     span: Span
     edited: bool
+    targets: tuple[str, ...] = ()
+    """The targets that found it, where others ran the line without that."""
 
     @property
     def message(self) -> str:
-        """The finding's sentence, which says if the line was edited since the run."""
+        """The finding's sentence, which says if the line was edited since the run, and names its targets."""
         message = self.finding.message
-        return f"{message} (edited since the run)" if self.edited else message
+        if self.edited:
+            message += " (edited since the run)"
+        return f"{message} [{names_of(self.targets)}]" if self.targets else message
 
 
 def minify_options(report: Report, finding: Finding) -> MinifyOptions | None:
@@ -43,9 +51,21 @@ def newest_first(reports: Iterable[Report]) -> list[Report]:
     return sorted(reports, key=lambda report: -report.generation)
 
 
+def names_of(targets: Sequence[str]) -> str:
+    """Name targets: ``train.py, test_model.py::test_step and 2 more``."""
+    names = [target.rpartition("/")[2] for target in targets]
+    left = len(names) - _MOST_TARGETS
+    return ", ".join(names[:_MOST_TARGETS]) + (f" and {left} more" if left > 0 else "")
+
+
 def shown_findings(filename: str, reports: Iterable[Report], drifts: Drifts) -> list[ShownFinding]:
-    """Return the findings in a file, except on deleted lines. Of equal ones, the first report counts."""
+    """Return the findings in a file, except on deleted lines. Of equal ones, the first report counts.
+
+    Where several targets ran a line and differ in what they found, each finding names its targets.
+    """
+    reports = [report for report in reports if _is_about(report, filename)]
     by_place: dict[tuple[object, ...], ShownFinding] = {}
+    finders: dict[tuple[object, ...], list[str]] = {}
     fresh: set[tuple[str, int]] = set()
     for report in reports:
         drift = drifts(report, filename)
@@ -59,8 +79,35 @@ def shown_findings(filename: str, reports: Iterable[Report], drifts: Drifts) -> 
             if not edited:
                 fresh.add(line)
             shown = ShownFinding(report, finding, moved.span, edited)
-            by_place.setdefault((finding.kind, finding.code, shown.span, shown.message), shown)
-    return list(by_place.values())
+            place = finding.kind, finding.code, shown.span, shown.message
+            by_place.setdefault(place, shown)
+            finders.setdefault(place, []).append(report.target)
+    if len(reports) < 2:
+        return list(by_place.values())
+    ran = {report.target: _rows(filename, report, drifts(report, filename)) for report in reports}
+    return [_named(shown, finders[place], ran) for place, shown in by_place.items()]
+
+
+def _named(shown: ShownFinding, finders: list[str], ran: Mapping[str, AbstractSet[int]]) -> ShownFinding:
+    """Return a finding with the names of its targets, if another target ran its line without it."""
+    others = any(shown.span.row in rows for target, rows in ran.items() if target not in finders)
+    return replace(shown, targets=tuple(dict.fromkeys(finders))) if others else shown
+
+
+def _is_about(report: Report, filename: str) -> bool:
+    return filename in report.files or any(item.span.filename == filename for item in report.findings)
+
+
+def _rows(filename: str, report: Report, drift: Drift) -> set[int]:
+    """Return the rows of a file, now, whose code a target ran in or beside graphs."""
+    spans = (span for lines in report.graph_lines if lines.filename == filename for span in lines.spans)
+    found = (item.span for item in report.findings if item.span.filename == filename and not item.of_run)
+    rows: set[int] = set()
+    for span in (*spans, *found):
+        moved = drift.span(span)
+        if moved.change != "deleted":
+            rows.update(range(moved.span.row, moved.span.end_row + 1))
+    return rows
 
 
 def findings_at(shown: Iterable[ShownFinding], row: int, column: int) -> Iterator[ShownFinding]:

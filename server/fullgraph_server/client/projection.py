@@ -23,6 +23,9 @@ from .findings import Drifts, ShownFinding, findings_at, newest_first, shown_fin
 _LAST = re.compile(r"(?<!\w)\w+$")
 """The end of a path; what ends otherwise stays as it is."""
 
+_MOST_TARGETS = 3
+"""How many targets tell different things of one function."""
+
 
 @dataclass(frozen=True)
 class NamedGuards:
@@ -118,12 +121,13 @@ class ShownTensors:
     name: TensorName
     row: int
     with_device: bool
+    target: str
 
 
 class View:
     """Finished reports about a file, at the rows of its text as it is now.
 
-    The projections come newest first: for a function that is in several, the newest counts.
+    The projections come newest first: for a function of which several say the same, the newest counts.
     """
 
     def __init__(self, filename: str, projections: Sequence[Projection], drifts: Drifts) -> None:
@@ -132,14 +136,29 @@ class View:
         self._seen = [(item, drifts(item.report, filename)) for item in projections]
 
     def functions(self) -> Iterator[tuple[Function, int]]:
-        """Yield each compiled function whose ``def`` is still there, and the row where that is now."""
-        shown: set[tuple[int, str]] = set()
+        """Yield each compiled function whose ``def`` is still there, and the row where that is now.
+
+        A function of which targets say different things is there for each of them.
+        """
+        for (row, _), same in self._by_definition.items():
+            yield from ((function, row) for function in same if function.has_name)
+
+    def of_targets(self, function: Function) -> Sequence[Function]:
+        """Return a function as each target knows it that says something else of it, the newest first."""
+        return next((same for same in self._by_definition.values() if function in same), [function])
+
+    @cached_property
+    def _by_definition(self) -> Mapping[tuple[int, str], Sequence[Function]]:
+        """The functions by the row of their ``def`` now, and their name: of each the newest that differ."""
+        found: dict[tuple[int, str], list[Function]] = {}
         for projection, drift in self._seen:
             for function in projection.functions:
-                row = _defined_at(function, drift)
-                if row is not None and function.has_name and (row, function.frame.function) not in shown:
-                    shown.add((row, function.frame.function))
-                    yield function, row
+                if (row := _defined_at(function, drift)) is not None:
+                    same = found.setdefault((row, function.frame.function), [])
+                    is_new = all(_differ(function, other) for other in same)
+                    if is_new and len(same) < _MOST_TARGETS:
+                        same.append(function)
+        return found
 
     def functions_at(self, row: int) -> list[tuple[Function, int]]:
         """List the compiled functions around an unedited line, with its row in the run, innermost first."""
@@ -193,13 +212,12 @@ class View:
         return []
 
     def tensors(self, first_row: int, last_row: int) -> Iterator[ShownTensors]:
-        """Yield the names that hold tensors and end in these rows, each by the newest run that has it."""
+        """Yield the names that hold tensors and end in these rows, those of the newest run first."""
         for row in range(first_row, last_row + 1):
             for projection, drift in self._seen:
-                if names := projection.tensors.get(drift.earlier(row) or 0):
-                    same = (name for name in names if _is_as_it_ran(name, drift))
-                    yield from (ShownTensors(name, row, projection.mixes_devices) for name in same)
-                    break
+                for name in projection.tensors.get(drift.earlier(row) or 0, ()):
+                    if _is_as_it_ran(name, drift):
+                        yield ShownTensors(name, row, projection.mixes_devices, projection.report.target)
 
     def row(self, report: Report, span: Span) -> int | None:
         """Return the row of a line of any file of a report now; ``None`` if it was edited or deleted."""
@@ -257,6 +275,15 @@ def project(report: Report, filename: str) -> Projection:
             sizes.setdefault(condition.span.row, []).append(condition)
     first_rows = [function.first_row for function in functions]
     return Projection(report, functions, tensors, guards, sizes, first_rows)
+
+
+def counts(frame: FrameReport) -> tuple[int, ...]:
+    """Return the numbers of a function that do not vary from run to run."""
+    return frame.graphs, frame.breaks, len(frame.guards), frame.kernels, frame.recompiles
+
+
+def _differ(one: Function, other: Function) -> bool:
+    return one.report.target != other.report.target and counts(one.frame) != counts(other.frame)
 
 
 def _defined_at(function: Function, drift: Drift) -> int | None:

@@ -9,7 +9,7 @@ from pygls.lsp.server import LanguageServer
 
 from ..client.capabilities import client_command
 from ..client.documents import Documents
-from ..client.findings import minify_options
+from ..client.findings import minify_options, names_of
 from ..client.projection import Function, Projections
 from ..client.targets import Targets, target_place
 from ..protocol import RECOMPILES, RUN, SHOW_TARGET, STOP
@@ -60,9 +60,12 @@ def register(
             yield types.CodeLens(documents.range(place.name), command)
 
     def _function_lenses(filename: str) -> Iterator[types.CodeLens]:
-        for function, row in projections.of(filename).functions():
+        view = projections.of(filename)
+        for function, row in view.functions():
             target = function.report.target
             title = summary(function.frame) + (" (stale)" if runs.state(target).stale else "")
+            if len(view.of_targets(function)) > 1:
+                title += f" · {names_of([target])}"
             command = client_command(server, SHOW_TARGET, title, target)
             # Without a command a lens is plain text.
             command = command or types.Command(title, "")

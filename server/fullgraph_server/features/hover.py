@@ -9,7 +9,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from ..client.documents import Documents
-from ..client.findings import ShownFinding
+from ..client.findings import ShownFinding, names_of
 from ..client.projection import Projections, View
 from ..report.kernels import operators
 from ..report.model import Code, Launch
@@ -69,8 +69,11 @@ def describe(
     if around:
         function, earlier = around[0]
         if function.first_row <= earlier <= function.frame.row:
-            text = function_text(view, function, links)
-            sections.append((text, _line_span(view.filename, line, row)))
+            same = view.of_targets(function)
+            for each in same:
+                of_target = f"{code_span(names_of([each.report.target]))}: " if len(same) > 1 else ""
+                text = of_target + function_text(view, each, links)
+                sections.append((text, _line_span(view.filename, line, row)))
     if (sizes := view.sizes_at(row)) is not None:
         sections.append((sizes_text(*sizes), _line_span(view.filename, line, row)))
     if launches := view.launches_at(row):

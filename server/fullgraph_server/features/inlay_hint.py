@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -12,6 +12,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from ..client.documents import Documents
+from ..client.findings import names_of
 from ..client.projection import Projections, ShownTensors
 from ..report.model import HeldTensors, TensorName
 from ..text.source_names import written_name
@@ -29,7 +30,28 @@ def register(server: LanguageServer, documents: Documents, projections: Projecti
         if filename is None or source is None:
             return []
         first, last = params.range.start.line + 1, min(params.range.end.line + 1, len(source.lines))
-        return [_hint(documents, shown) for shown in projections.of(filename).tensors(first, last)]
+        return [_hint(documents, same) for same in by_place(projections.of(filename).tensors(first, last))]
+
+
+def by_place(tensors: Iterable[ShownTensors]) -> list[list[ShownTensors]]:
+    """Group what targets say of a name; of those that say the same, the first counts."""
+    places: dict[tuple[int, int], dict[str, ShownTensors]] = {}
+    for shown in tensors:
+        same = places.setdefault((shown.row, shown.name.span.end_column), {})
+        same.setdefault(label(shown.name, shown.with_device), shown)
+    return [list(same.values()) for same in places.values()]
+
+
+def labels(same: Sequence[ShownTensors]) -> str:
+    """Return the text to show behind a name; where targets differ, each is named."""
+    if len(same) == 1:
+        return label(same[0].name, same[0].with_device)
+    texts = (
+        f"{label(item.name, item.with_device).removeprefix(': ')} [{names_of([item.target])}]"
+        for item in same[:_MOST_TENSORS]
+    )
+    shown = " | ".join([*texts, *(["…"] if len(same) > _MOST_TENSORS else [])])
+    return shown if same[0].name.annotated else f": {shown}"
 
 
 @lru_cache(maxsize=16384)
@@ -46,12 +68,12 @@ def tooltip(name: TensorName) -> str:
     return "\n\n".join("\n".join(_compilation(held)) for held in reversed(name.held))
 
 
-def _hint(documents: Documents, shown: ShownTensors) -> types.InlayHint:
-    name = shown.name
-    behind = replace(name.span, row=shown.row, column=name.span.end_column, end_row=shown.row)
+def _hint(documents: Documents, same: Sequence[ShownTensors]) -> types.InlayHint:
+    row, name = same[0].row, same[0].name
+    behind = replace(name.span, row=row, column=name.span.end_column, end_row=row)
     return types.InlayHint(
         documents.range(behind).end,
-        label(name, shown.with_device),
+        labels(same),
         types.InlayHintKind.Type,
         tooltip=tooltip(name),
         padding_left=name.annotated,
