@@ -25,6 +25,7 @@ import {
   OPEN_REPRO,
   RUN_ON_SAVE,
   SHOW_EXPLANATION,
+  SHOW_RESULTS,
   SHOW_SOURCE,
   SHOW_TARGET,
   STOP,
@@ -63,6 +64,8 @@ export function registerCommands(
     "fullgraph.stopAll": () => server.command(STOP),
     "fullgraph.clearTarget": ({ item }: TargetNode) => server.command(CLEAR, item.id),
     "fullgraph.clearAll": () => server.command(CLEAR),
+    "fullgraph.showResultsOf": (node?: TargetNode) => showResultsOf(server, node?.item),
+    "fullgraph.showResultsOfAll": () => server.command(SHOW_RESULTS),
     "fullgraph.runOnSaveOn": (node?: TargetNode) => runOnSave(server, node, true),
     "fullgraph.runOnSaveOff": (node?: TargetNode) => runOnSave(server, node, false),
     "fullgraph.openTrace": (uri?: unknown, selected?: unknown) =>
@@ -130,6 +133,15 @@ async function runOnSave(server: Server, node: TargetNode | undefined, on: boole
     node?.item ?? (await pickTarget(server, title, (item) => isRun(item) && item.runOnSave !== on));
   if (target) {
     await server.command(RUN_ON_SAVE, target.id, on);
+  }
+}
+
+/** Show the results of one target alone, in the files that it ran. */
+async function showResultsOf(server: Server, named: TargetItem | undefined): Promise<void> {
+  const title = l10n.t("Fullgraph: Show Results of…");
+  const target = named ?? (await pickTarget(server, title, ({ state }) => state !== undefined));
+  if (target) {
+    await server.command(SHOW_RESULTS, target.id);
   }
 }
 

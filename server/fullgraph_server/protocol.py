@@ -89,6 +89,7 @@ MINIFY = "fullgraph.minify"
 STOP = "fullgraph.stop"
 CLEAR = "fullgraph.clear"
 RUN_ON_SAVE = "fullgraph.runOnSave"
+SHOW_RESULTS = "fullgraph.showResults"
 
 SHOW_EXPLANATION = "fullgraph.showExplanation"
 SHOW_TARGET = "fullgraph.showTarget"

@@ -58,6 +58,7 @@ from .protocol import (
     FullgraphProtocol,
     create_converter,
 )
+from .runs.choice import Choice
 from .runs.minification import Minifications
 from .runs.schedule import Runs
 
@@ -81,7 +82,8 @@ def create_server() -> FullgraphServer:
     configuration = Configuration(server)
     compiled = CompiledFiles()
     targets = Targets(documents, compiled)
-    shown = diagnostics.Diagnostics(server, documents)
+    choice = Choice()
+    shown = diagnostics.Diagnostics(server, documents, choice)
     explanations = explanation.Explanations(server)
     planner = create_planner(targets, documents, configuration)
     runs = Runs(
@@ -96,6 +98,7 @@ def create_server() -> FullgraphServer:
             refresh.inlay_hints(server),
             explanations,
         ),
+        choice,
     )
     minifications = Minifications(planner, runs, documents.keeping_root)
     run.register(server, runs, targets, minifications)

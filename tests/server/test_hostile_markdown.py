@@ -96,7 +96,7 @@ class LaunchNotes:
     def __init__(self, *reports: Report) -> None:
         self._reports = {report.target: report for report in reports}
 
-    def report(self, name: str) -> Report | None:
+    def report(self, name: str, _: str = "") -> Report | None:
         return self._reports.get(name)
 
     def reports(self) -> list[Report]:

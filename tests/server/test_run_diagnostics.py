@@ -12,6 +12,7 @@ from fullgraph_server.client.messages import RunMessages
 from fullgraph_server.features.diagnostics import Diagnostics
 from fullgraph_server.features.explanation import Explanations, explain, explanation_uri
 from fullgraph_server.report.model import Finding, Report
+from fullgraph_server.runs.choice import Choice
 from fullgraph_server.workspace.positions import Call, Span
 from fullgraph_server.workspace.source import SourceFile
 from lsprotocol import types
@@ -146,6 +147,19 @@ async def test_what_several_targets_found_is_shown_once(client: Client, diagnost
 
 
 # -- what is of no line ------------------------------------------------------------------------
+
+
+async def test_the_results_of_one_target_can_be_chosen(client: Client) -> None:
+    choice = Choice()
+    diagnostics = Diagnostics(client, Documents(client), choice)
+    diagnostics.reported(report(1, found("one"), target="one"))
+    diagnostics.reported(report(2, found("two"), target="two"))
+    choice.target = "one"
+    diagnostics.chosen()
+    assert client.told() == ["one"]
+    choice.target = ""
+    diagnostics.chosen()
+    assert sorted(client.told()) == ["one [one]", "two [two]"]
 
 
 def of_run(message: str, severity: str = "error", hints: tuple[str, ...] = ()) -> Finding:

@@ -215,3 +215,18 @@ async def test_stopping_between_a_run_and_the_one_that_takes_its_place(place: Pl
     place.runs.stop("target")
     assert place.runs.state("target").run == "cancelled"
     assert await asyncio.wait_for(run, 30) is None
+
+
+async def test_a_run_of_another_target_ends_a_choice(place: Place) -> None:
+    for name in ("one", "two"):
+        run = place.runs.start(name)
+        (await place.begun()).end()
+        await asyncio.wait_for(run, 30)
+    place.runs.choose("one")
+    states = len(place.shown.states)
+    place.runs.choose("one")
+    assert len(place.shown.states) == states, "nothing has changed"
+    place.runs.restart(place.file)
+    assert place.runs.choice == "one", "what runs by itself is no choice"
+    place.runs.start("two")
+    assert place.runs.choice == ""

@@ -18,7 +18,7 @@ from ..text.source_names import written_name
 from ..workspace.drift import Drift
 from ..workspace.positions import Span
 from .documents import Documents
-from .findings import Drifts, ShownFinding, findings_at, newest_first, shown_findings
+from .findings import Drifts, ShownFinding, findings_at, shown_findings
 
 _LAST = re.compile(r"(?<!\w)\w+$")
 """The end of a path; what ends otherwise stays as it is."""
@@ -236,7 +236,7 @@ class Projections:
     def of(self, filename: str) -> View:
         """Return the view of a file that the finished reports give."""
         made = self._made.get(filename, ())
-        reports = newest_first(report for report in self._runs.reports() if filename in report.files)
+        reports = [report for report in self._runs.of_file(filename) if filename in report.files]
         self._made[filename] = [
             next((item for item in made if item.report is report), None) or project(report, filename)
             for report in reports

@@ -9,7 +9,7 @@ from operator import itemgetter
 from pygls.lsp.server import LanguageServer
 
 from ..client.documents import Documents
-from ..client.findings import Drifts, newest_first
+from ..client.findings import Drifts
 from ..protocol import GRAPH_LINES, GraphLinesItem, GraphLinesParams
 from ..report.model import GraphLines, NumberedGraph, Report
 from ..runs.schedule import Runs
@@ -31,7 +31,7 @@ def register(server: LanguageServer, documents: Documents, runs: Runs) -> None:
         filename = documents.filename(params.text_document.uri)
         if filename is None:
             return []
-        return shown_lines(filename, newest_first(runs.reports()), documents.drift)
+        return shown_lines(filename, runs.of_file(filename), documents.drift)
 
 
 def shown_lines(filename: str, reports: Iterable[Report], drifts: Drifts) -> list[GraphLinesItem]:

@@ -24,6 +24,7 @@ from ..protocol import (
     RECOMPILES,
     RUN,
     RUN_ON_SAVE,
+    SHOW_RESULTS,
     STAGES,
     STOP,
     RunSummary,
@@ -93,6 +94,10 @@ def register(server: LanguageServer, runs: Runs, targets: Targets, minifications
     @server.command(CLEAR)
     async def clear(*args: Any) -> None:
         runs.clear(target_argument(targets, CLEAR, args).id if args else None)
+
+    @server.command(SHOW_RESULTS)
+    async def show_results(*args: Any) -> None:
+        runs.choose(target_argument(targets, SHOW_RESULTS, args).id if args else "")
 
     @server.command(RUN_ON_SAVE)
     async def run_on_save(*args: Any) -> None:

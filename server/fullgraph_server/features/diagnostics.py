@@ -10,9 +10,10 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from ..client.documents import Documents
-from ..client.findings import ShownFinding, minify_options, newest_first, shown_findings
+from ..client.findings import ShownFinding, minify_options, shown_findings
 from ..protocol import FindingData
 from ..report.model import Finding, Report
+from ..runs.choice import Choice
 from ..runs.schedule import RunObserver
 from ..text.messages import first_line
 from .explanation import explanation_uri
@@ -30,8 +31,9 @@ _PAUSE_SECONDS = 0.1
 class Diagnostics(RunObserver):
     """The published diagnostics, and the reports that they come from."""
 
-    def __init__(self, server: LanguageServer, documents: Documents) -> None:
+    def __init__(self, server: LanguageServer, documents: Documents, choice: Choice | None = None) -> None:
         self._server = server
+        self._choice = choice or Choice()
         self._documents = documents
         self._reports: dict[str, Report] = {}
         self._published: dict[str, list[types.Diagnostic]] = {}
@@ -50,6 +52,10 @@ class Diagnostics(RunObserver):
         """Remove a target's findings."""
         self._publish(_files(self._reports.pop(target, None)))
 
+    def chosen(self) -> None:
+        """Show the findings of the target that the user has chosen."""
+        self._publish({name for report in self._reports.values() for name in _files(report)})
+
     def edited(self, filename: str) -> None:
         """Move findings with the edits of a file, after a pause."""
         self._edited.add(filename)
@@ -63,8 +69,8 @@ class Diagnostics(RunObserver):
         self._publish({item.span.filename for item in findings if not edited.isdisjoint(_places(item))})
 
     def _publish(self, filenames: Iterable[str]) -> None:
-        reports = newest_first(self._reports.values())
         for filename in sorted(filenames):
+            reports = self._choice.among(filename, self._reports.values())
             shown = shown_findings(filename, reports, self._documents.drift)
             diagnostics = [self._diagnostic(item) for item in shown]
             if diagnostics == self._published.get(filename, []):

@@ -9,7 +9,6 @@ from pygls.lsp.server import LanguageServer
 
 from ..client.capabilities import client_command
 from ..client.documents import Documents
-from ..client.findings import newest_first
 from ..protocol import COUNTERPARTS, OPEN_ARTIFACT, SHOW_SOURCE, CounterpartsParams
 from ..report.artifacts import Document, Mark, Rows
 from ..report.model import Launch
@@ -31,7 +30,7 @@ class Kernels:
 
         They are those of an ordinary run if there are any, else those of a preview.
         """
-        reports = newest_first(self._runs.reports())
+        reports = self._runs.of_file(filename)
         layers = (layer for report in reports for layer in self._runs.layers(report.target))
         for report in (*reports, *layers):
             earlier = self._documents.drift(report, filename).earlier(row)

@@ -16,6 +16,7 @@ from fullgraph_compiler.facts import Depth, MinifyRequest, Status
 from ..report.model import Layer, Report
 from ..workers.pool import WorkerPool
 from ..workspace.targets import Target
+from .choice import Choice
 from .effective_settings import Overrides
 from .execution import execution_of, failed_report
 from .layers import as_layer, is_beside
@@ -58,13 +59,17 @@ class RunObserver:
     def changed(self, target: str, state: TargetState) -> None:
         """Take a new state of the target."""
 
+    def chosen(self) -> None:
+        """Take note that the results of other targets are shown from now on."""
+
 
 class Runs:
     """Schedule of all targets: for each, one run is on at a time, and one waits."""
 
-    def __init__(self, plan: Planner, observers: Sequence[RunObserver]) -> None:
+    def __init__(self, plan: Planner, observers: Sequence[RunObserver], choice: Choice | None = None) -> None:
         self._plan = plan
         self._observers = observers
+        self._choice = choice or Choice()
         self._generations = itertools.count(1)
         self._slots: dict[str, Slot] = {}
         self._workers = WorkerPool()
@@ -82,6 +87,8 @@ class Runs:
         shown by later runs, too.
         ``switches`` are attributes of the target's switches that are set for this run alone.
         """
+        if self._choice.target != target:
+            self.choose("")  # whoever runs a target wants to see it
         slot = self._slots.setdefault(target, Slot())
         return self._start(target, slot, RunOptions(depth or slot.kept.usual_depth, switches or {}))
 
@@ -167,6 +174,24 @@ class Runs:
     def names(self) -> list[str]:
         """Return the targets that have run or are about to."""
         return [name for name, slot in self._slots.items() if slot.state.run is not None]
+
+    def of_file(self, filename: str) -> list[Report]:
+        """Return the results that are shown in a file, the newest first."""
+        return self._choice.among(filename, self.reports())
+
+    @property
+    def choice(self) -> str:
+        """The target whose results alone are shown in the files that it ran; empty for none."""
+        return self._choice.target
+
+    def choose(self, target: str) -> None:
+        """Show the results of one target alone in the files that it ran; of all, if it is empty."""
+        if target == self._choice.target:
+            return
+        self._choice.target = target
+        self._notify(lambda observer: observer.chosen())
+        for name, slot in self._slots.items():
+            self._notify(lambda observer, name=name, slot=slot: observer.changed(name, slot.state))  # type: ignore[misc]
 
     def report(self, target: str, layer: Layer = "") -> Report | None:
         """Return the report of a target, or one of its layers: so far if it runs, else of its last run."""
