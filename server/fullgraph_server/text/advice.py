@@ -38,6 +38,7 @@ _NEEDED = (
 _EVERY_SIZE = ", to keep one graph for every size."
 _BY_DYNAMIC = f"Compile with `dynamic=True`{_EVERY_SIZE}"
 _DYNAMIC_NUMBER = "Compile with `torch.compile(dynamic=True)`, to keep one graph for every number."
+_EVERY = ("for every size.", "for every number.")
 _ONE_TYPE = "Pass a number of one type in every call, `float({name})`, and compile with `dynamic=True`."
 _OF_MODULE = (
     "Torch takes whole numbers of modules for constants. Where the code only computes with `{name}`, set "
@@ -95,6 +96,11 @@ def recompile_hints(failure: GuardFailure, seen: Outlook) -> tuple[str, ...]:
         return (filled(rule, name=name, expected=failure.expected),)
     told = (rule(failure, seen), _DROP_LAST if _is_last_batch(failure, seen) else "")
     return tuple(advice for advice in told if advice)
+
+
+def advises_dynamic(hints: Iterable[str]) -> bool:
+    """Tell whether some advice is to compile with dynamic sizes or numbers, and nothing else to be done."""
+    return any("dynamic=True" in hint and hint.endswith(_EVERY) for hint in hints)
 
 
 def break_hints(hints: Sequence[str], *, in_library: bool) -> tuple[str, ...]:
