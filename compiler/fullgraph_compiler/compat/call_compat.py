@@ -59,9 +59,25 @@ def code_of(function: Any) -> tuple[CodeType, str] | None:
     """Return the code and the name of what :func:`watch_calls` watches, ``forward`` of modules."""
     if isinstance(function, CodeType):
         return function, getattr(function, "co_qualname", function.co_name)
-    module = function()
+    module = module_of(function)
     code = getattr(getattr(module, "forward", None), "__code__", None)
     return (code, f"{type(module).__name__}.forward") if code is not None else None
+
+
+def module_of(function: Any) -> torch.nn.Module | None:
+    """Return the module that :func:`watch_calls` watches; ``None`` for a function, and for what is gone."""
+    return function() if isinstance(function, weakref.ref) else None
+
+
+def is_compiled(module: torch.nn.Module) -> bool:
+    """Tell whether a module has been compiled by itself.
+
+    ``torch.compile`` makes an ``OptimizedModule`` (``eval_frame.py``), and ``Module.compile`` sets
+    ``_compiled_call_impl`` (``torch/nn/modules/module.py``): 2.11 to 2.15.
+    """
+    from torch._dynamo import OptimizedModule
+
+    return isinstance(module, OptimizedModule) or getattr(module, "_compiled_call_impl", None) is not None
 
 
 _FUNCTION = "_fullgraph_function"

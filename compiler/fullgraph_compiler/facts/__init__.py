@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 
 from .capture import (
     CallsWithoutGraph,
+    ClassPlace,
     CollectivesTraced,
     CompileFailure,
     FrameCompiled,
@@ -33,6 +34,7 @@ from .capture import (
     GuardFailure,
     GuardInstalled,
     LateCompilation,
+    LightningCompiled,
     NamedTensor,
     Recompile,
     RecompileLimit,
@@ -99,6 +101,7 @@ __all__ = [
     "Artifact",
     "ArtifactKind",
     "CallsWithoutGraph",
+    "ClassPlace",
     "CodeGenerated",
     "CollectivesTraced",
     "CompileFailure",
@@ -131,6 +134,7 @@ __all__ = [
     "KernelNode",
     "LateCompilation",
     "Level",
+    "LightningCompiled",
     "MinifyProgress",
     "MinifyRequest",
     "ModulesLoaded",
@@ -192,6 +196,7 @@ Fact: TypeAlias = (
     | Specialization
     | RecompileLimit
     | LateCompilation
+    | LightningCompiled
     | CallsWithoutGraph
     | CompileFailure
     | StageChecked

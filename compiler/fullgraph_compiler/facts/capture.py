@@ -231,6 +231,27 @@ class LateCompilation:
 
 
 @dataclass(frozen=True, slots=True)
+class ClassPlace:
+    """A class, by its name and the file of its module."""
+
+    filename: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class LightningCompiled:
+    """A compilation in a call of a compiled ``LightningModule``.
+
+    ``classes`` are its own and those between that and ``LightningModule``, ``networks`` the attributes with
+    modules that could be compiled by themselves.
+    """
+
+    compile_id: str
+    classes: tuple[ClassPlace, ...]
+    networks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CallsWithoutGraph:
     """A compiled function whose calls captured no graph; ``stack`` holds the first of them.
 

@@ -110,6 +110,17 @@ def break_hints(hints: Sequence[str], *, in_library: bool) -> tuple[str, ...]:
     return tuple(helpful or possible)
 
 
+def compile_networks(cls: str, networks: Sequence[str]) -> str:
+    """Advise to compile the networks of a ``LightningModule`` of this class, and not the whole."""
+    calls = " and ".join(code_span(f"self.{name}.compile()") for name in networks)
+    one = len(networks) == 1
+    return (
+        f"Compile the {'network' if one else 'networks'}, not the LightningModule: call {calls} right after "
+        f"{'it is' if one else 'they are'} set, with the options that {code_span(cls)} is compiled with, and "
+        f"do not compile {code_span(cls)} itself."
+    )
+
+
 def cudagraph_hints(reason: str) -> tuple[str, ...]:
     """Advise on a reason why no CUDA graph is made (``torch/_inductor/cudagraph_utils.py``)."""
     return tuple(hint for words, hint in _CUDAGRAPH_HINTS.items() if words in reason)

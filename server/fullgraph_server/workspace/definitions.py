@@ -152,6 +152,17 @@ def self_name(method: ast.AST) -> str:
     return first[0].arg if first else ""
 
 
+def called_attributes(cls: ast.ClassDef) -> frozenset[str]:
+    """List the attributes that methods of a class call: ``net`` of ``self.net(x)``."""
+    calls = (
+        (node.func, self_name(method))
+        for method in cls.body
+        for node in ast.walk(method)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    )
+    return frozenset(called.attr for called, own in calls if own and _is_attribute_of(called, own))
+
+
 def _of_scope(node: ast.AST, *, functions: bool = False) -> Iterator[ast.AST]:
     """Yield the nodes of a scope in the order of the text, with ``functions`` those of inner ones, too."""
     for child in ast.iter_child_nodes(node):
