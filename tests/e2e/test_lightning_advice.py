@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 from forked import observe
+from fullgraph_compiler.compat import call_compat
 from fullgraph_compiler.facts import Script
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Finding, Report
@@ -26,6 +27,16 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 from torch.utils.data import DataLoader, TensorDataset
+
+
+class Net(nn.Module):
+    def __init__(self, *sizes):
+        super().__init__()
+        self.layer = nn.Linear(*sizes)
+
+    def forward(self, x):
+        return self.layer(x)
+
 {classes}
 
 torch.manual_seed(0)
@@ -61,11 +72,11 @@ COUNTS = """
 class Lit(L.LightningModule):
     def __init__(self):
         super().__init__()
-        self.backbone = nn.Linear(8, 4)
+        self.backbone = nn.Sequential(nn.Linear(8, 4), nn.ReLU())
         self.head = nn.Linear(4, 2)
 
     def forward(self, x):
-        return self.head(self.backbone(x).relu())
+        return self.head(self.backbone(x))
 
     def training_step(self, batch, index):
         loss = F.cross_entropy(self(batch[0]), batch[1])
@@ -81,7 +92,7 @@ class Lit(L.LightningModule):
     def __init__(self):
         super().__init__()
         self.automatic_optimization = False
-        self.net = nn.Linear(8, 2)
+        self.net = Net(8, 2)
 
     def training_step(self, batch, index):
         optimizer = self.optimizers()
@@ -102,8 +113,8 @@ class Base(L.LightningModule):
 class Lit(Base):
     def __init__(self):
         super().__init__()
-        self.encoder = nn.Linear(8, 3)
-        self.decoder = nn.Linear(3, 8)
+        self.encoder = Net(8, 3)
+        self.decoder = nn.Sequential(nn.Linear(3, 8), nn.Tanh())
 
     def reconstruct(self, x):
         return F.mse_loss(self.decoder(self.encoder(x)), x)
@@ -111,7 +122,7 @@ class Lit(Base):
 IN_FORWARD = """
 class Lit(L.LightningModule):
     def configure_model(self):
-        self.net = nn.Linear(8, 2)
+        self.net = Net(8, 2)
 
     def forward(self, x):
         scale = self.trainer.current_epoch + 1
@@ -137,8 +148,29 @@ class Lit(L.LightningModule):
     def training_step(self, batch, index):
         return F.cross_entropy(batch[0] @ self.weight, batch[1]) * (1 + self.current_epoch)
 """
+LAYERS = """
+class Lit(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(8, 4)
+        self.second = nn.Linear(4, 2)
+
+    def training_step(self, batch, index):
+        logits = self.second(self.first(batch[0]).relu())
+        return F.cross_entropy(logits, batch[1]) * (1 + self.current_epoch)
+"""
+ITEMS = """
+class Lit(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(8, 4), nn.Linear(4, 2))
+
+    def training_step(self, batch, index):
+        decay = self.net[0].weight.square().sum()
+        return F.cross_entropy(self.net(batch[0]), batch[1]) * (1 + self.current_epoch) + decay
+"""
 ANOTHER_METHOD = """
-class Net(nn.Linear):
+class Logits(Net):
     def logits(self, x):
         return self(x)
 
@@ -146,13 +178,13 @@ class Net(nn.Linear):
 class Lit(L.LightningModule):
     def __init__(self):
         super().__init__()
-        self.net = Net(8, 2)
+        self.net = Logits(8, 2)
 
     def training_step(self, batch, index):
         return F.cross_entropy(self.net.logits(batch[0]), batch[1]) * (1 + self.current_epoch)
 """
 NETWORK_KNOWS = """
-class Net(nn.Linear):
+class Knowing(nn.Linear):
     def forward(self, x):
         return super().forward(x) * (1 + self.around[0].current_epoch)
 
@@ -160,7 +192,7 @@ class Net(nn.Linear):
 class Lit(L.LightningModule):
     def __init__(self):
         super().__init__()
-        self.net = Net(8, 2)
+        self.net = Knowing(8, 2)
         self.net.around = [self]
 
     def training_step(self, batch, index):
@@ -170,7 +202,7 @@ OWN_BREAK = """
 class Lit(L.LightningModule):
     def __init__(self):
         super().__init__()
-        self.net = nn.Linear(8, 2)
+        self.net = Net(8, 2)
 
     def training_step(self, batch, index):
         loss = F.cross_entropy(self.net(batch[0]), batch[1])
@@ -179,12 +211,17 @@ class Lit(L.LightningModule):
 """
 SILENT = {
     "own_parameters": OWN_PARAMETERS,
+    "layers": LAYERS,
     "another_method": ANOTHER_METHOD,
     "network_knows": NETWORK_KNOWS,
     "own_break": OWN_BREAK,
 }
-_ADVICE = re.compile(r"^Compile the networks?, not the LightningModule: call ")
-_CALL = re.compile(r"`self\.(\w+)\.compile\(\)`")
+if call_compat.compiles_in_place(torch.nn.Linear(1, 1)):
+    ADVISED["items"] = (ITEMS, WHOLE, "lightning")
+else:
+    SILENT["items"] = ITEMS  # which a result of torch.compile has not
+_ADVICE = re.compile(r"^Compile the networks?, not the LightningModule: write ")
+_STATEMENT = re.compile(r"`(self\.(\w+)(?:\.compile\(\)| = torch\.compile\(self\.\w+\)))`")
 
 
 def report(folder: Path, text: str) -> Report:
@@ -200,10 +237,9 @@ def advised(findings: Sequence[Finding]) -> list[Finding]:
 
 def followed(text: str, hint: str) -> str:
     """Do what an advice says."""
-    for name in _CALL.findall(hint):
-        text, times = re.subn(
-            rf"^( +)(self\.{name} = .*)$", rf"\1\2\n\1self.{name}.compile()", text, flags=re.M
-        )
+    for statement, name in _STATEMENT.findall(hint):
+        assignment = re.compile(rf"^( +)(self\.{name} = .*)$", re.MULTILINE)
+        text, times = assignment.subn(rf"\1\2\n\1{statement}", text)
         assert times == 1, name
     return text.replace(WHOLE, "").replace(IN_PLACE, "", 1)
 

@@ -7,13 +7,13 @@ that keeps one.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from fullgraph_compiler.facts import Script
+from truth import truth
 
 CLI = "from fullgraph_server.cli import main; main()"
 PROGRAMS = {
@@ -59,21 +59,7 @@ for call in CALLS:
 
 
 def torchs_own(path: Path) -> int:
-    logs = {"TORCH_LOGS": "recompiles"}
-    told = run([str(path)], path.parent, logs).stderr
-    return told.count("[__recompiles] Recompiling function ")
-
-
-def run(arguments: list[str], folder: Path, variables: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=folder,
-        env={**os.environ, **variables},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=240,
-    )
+    return truth(Script(str(path)), path.parent, path.with_suffix(".log")).recompiles.total()
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -81,8 +67,10 @@ def test_the_numbers_are_torchs_own(name: str, tmp_path: Path) -> None:
     path, dynamic = tmp_path / "program.py", tmp_path / "dynamic.py"
     path.write_text(COMPILED.format(program=PROGRAMS[name], dynamic=""))
     dynamic.write_text(COMPILED.format(program=PROGRAMS[name], dynamic=", dynamic=True"))
-    arguments = ["recompiles", "--try-dynamic", "--format", "json", "--python", sys.executable, path.name]
-    told = json.loads(run(["-c", CLI, *arguments], tmp_path, {}).stdout)["with_dynamic"]
+    words = ["recompiles", "--try-dynamic", "--format", "json", "--python", sys.executable, path.name]
+    command = [sys.executable, "-c", CLI, *words]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    told = json.loads(ended.stdout)["with_dynamic"]
     before, after = torchs_own(path), torchs_own(dynamic)
     assert before > 0
     assert (told["status"], told["instead_of"], told["recompilations"]) == ("finished", before, after)

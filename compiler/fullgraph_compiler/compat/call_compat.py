@@ -10,7 +10,7 @@ import contextlib
 import threading
 import weakref
 from collections.abc import Callable
-from types import CodeType
+from types import CodeType, MethodType
 from typing import Any, TypeAlias
 
 import torch
@@ -78,6 +78,27 @@ def is_compiled(module: torch.nn.Module) -> bool:
     from torch._dynamo import OptimizedModule
 
     return isinstance(module, OptimizedModule) or getattr(module, "_compiled_call_impl", None) is not None
+
+
+def is_torchs_own(module: torch.nn.Module) -> bool:
+    """Tell whether a module's ``forward`` is one that Dynamo skips unless the user's code calls it.
+
+    ``OptimizedModule._initialize`` (``eval_frame.py``) asks ``trace_rules.check`` the same: 2.11 to 2.15.
+    """
+    from torch._dynamo import trace_rules
+
+    return isinstance(module.forward, MethodType) and bool(trace_rules.check(module.forward))
+
+
+def compiles_in_place(module: torch.nn.Module) -> bool:
+    """Tell whether ``Module.compile`` compiles a module.
+
+    It compiles ``_call_impl``, which leaves torch's own modules as they are until ``OptimizeContext``
+    (``eval_frame.py``) asks ``OptimizedModule._should_wrap_module_call_impl``: not in 2.13, in 2.15.
+    """
+    from torch._dynamo import OptimizedModule
+
+    return hasattr(OptimizedModule, "_should_wrap_module_call_impl") or not is_torchs_own(module)
 
 
 _FUNCTION = "_fullgraph_function"

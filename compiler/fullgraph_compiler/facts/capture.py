@@ -239,16 +239,26 @@ class ClassPlace:
 
 
 @dataclass(frozen=True, slots=True)
+class Network:
+    """An attribute with a module that could be compiled by itself.
+
+    ``in_place`` tells whether ``Module.compile`` does that, rather than ``torch.compile`` alone.
+    """
+
+    name: str
+    in_place: bool
+
+
+@dataclass(frozen=True, slots=True)
 class LightningCompiled:
     """A compilation in a call of a compiled ``LightningModule``.
 
-    ``classes`` are its own and those between that and ``LightningModule``, ``networks`` the attributes with
-    modules that could be compiled by themselves.
+    ``classes`` are its own and those between that and ``LightningModule``.
     """
 
     compile_id: str
     classes: tuple[ClassPlace, ...]
-    networks: tuple[str, ...]
+    networks: tuple[Network, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any, Final
 import torch
 
 from ..compat import call_compat
-from ..facts import ClassPlace
+from ..facts import ClassPlace, Network
 
 _MODULES: Final = ("lightning.pytorch.core.module", "pytorch_lightning.core.module")
 """The modules that define ``LightningModule``, by the name of the package."""
@@ -18,17 +18,21 @@ _MODULES: Final = ("lightning.pytorch.core.module", "pytorch_lightning.core.modu
 
 def lightning_of(
     module: torch.nn.Module | None,
-) -> tuple[tuple[ClassPlace, ...], tuple[str, ...]] | None:
+) -> tuple[tuple[ClassPlace, ...], tuple[Network, ...]] | None:
     """Return the classes of a ``LightningModule`` below that, and the networks in it; ``None`` for others.
 
-    A network is a module with parameters that can be called, that nothing has compiled yet, and that does
-    not know the module around it.
+    A network is a module with parameters that can be called, that is more than one of torch's own layers,
+    that nothing has compiled yet, and that does not know the module around it.
     """
     classes = [] if module is None else list(_classes(type(module)))
     if module is None or not classes:
         return None
     known = {id(module), id(vars(module).get("_trainer", module))}
-    networks = (name for name, child in module.named_children() if _is_network(child, known))
+    networks = (
+        Network(name, call_compat.compiles_in_place(child))
+        for name, child in module.named_children()
+        if _is_network(child, known)
+    )
     return tuple(classes), tuple(networks)
 
 
@@ -44,8 +48,10 @@ def _classes(cls: type) -> Iterator[ClassPlace]:
 
 def _is_network(module: torch.nn.Module, around: set[int]) -> bool:
     return (
-        any(True for _ in module.parameters())
+        not isinstance(module, torch.jit.ScriptModule)
+        and any(True for _ in module.parameters())
         and type(module).forward is not torch.nn.Module.forward
+        and (any(True for _ in module.children()) or not call_compat.is_torchs_own(module))
         and not call_compat.is_compiled(module)
         and not any(_knows(value, around) for part in module.modules() for value in vars(part).values())
     )

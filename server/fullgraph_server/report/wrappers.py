@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
 from itertools import dropwhile
 from typing import Final
 
-from fullgraph_compiler.facts import Fact, LightningCompiled, Stack, StackFrame
+from fullgraph_compiler.facts import Fact, LightningCompiled, Network, Stack, StackFrame
 
 from ..text.advice import compile_networks
-from ..workspace.definitions import called_attributes, definitions
+from ..workspace.definitions import called_attributes, definitions, held_attributes
 from ..workspace.workspace import Workspace
 from .source_locator import Places
 
@@ -78,7 +77,6 @@ class Lightning:
         self._compiled = {fact.compile_id: fact for fact in facts if isinstance(fact, LightningCompiled)}
         self._places = places
         self._workspace = workspace
-        self._called = cache(self._find_called)
 
     def hints(self, stack: Stack, compile_id: str, source: str = "") -> tuple[str, ...]:
         """Advise to compile the networks instead, where that takes a finding away; else nothing.
@@ -88,9 +86,21 @@ class Lightning:
         compiled = self._compiled.get(compile_id)
         if compiled is None or not self._is_of_library(compiled, stack, source):
             return ()
-        called = frozenset().union(*(self._called(place.filename, place.name) for place in compiled.classes))
-        networks = [name for name in compiled.networks if name in called]
+        networks = [item for item in compiled.networks if self._can_compile(item, compiled)]
         return (compile_networks(compiled.classes[0].name, networks),) if networks else ()
+
+    def _can_compile(self, network: Network, compiled: LightningCompiled) -> bool:
+        """Tell whether a network is called, and is not used in a way that a compiled one cannot be."""
+        names = {place.filename for place in compiled.classes if self._workspace.contains(place.filename)}
+        sources = {name: source for name in names if (source := self._workspace.source(name))}
+        classes = (
+            definitions(sources[place.filename]).classes.get(place.name)
+            for place in compiled.classes
+            if place.filename in sources
+        )
+        return any(cls and network.name in called_attributes(cls) for cls in classes) and (
+            network.in_place or not any(network.name in held_attributes(item) for item in sources.values())
+        )
 
     def _is_of_library(self, compiled: LightningCompiled, stack: Stack, source: str) -> bool:
         """Tell whether code of Lightning's is the cause, called by the ``LightningModule`` itself.
@@ -119,8 +129,3 @@ class Lightning:
         function = scopes.function_at(frame.row) if scopes else None
         cls = scopes.class_of(function) if scopes and function else None
         return cls.name if cls else ""
-
-    def _find_called(self, filename: str, name: str) -> frozenset[str]:
-        source = self._workspace.source(filename) if self._workspace.contains(filename) else None
-        cls = definitions(source).classes.get(name) if source else None
-        return called_attributes(cls) if cls else frozenset()

@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from fullgraph_compiler.facts import GuardFailure
+from fullgraph_compiler.facts import GuardFailure, Network
 from fullgraph_compiler.trace.changes import TYPE, VALUES
 from fullgraph_compiler.trace.decoding import read_literal
 
@@ -110,15 +110,21 @@ def break_hints(hints: Sequence[str], *, in_library: bool) -> tuple[str, ...]:
     return tuple(helpful or possible)
 
 
-def compile_networks(cls: str, networks: Sequence[str]) -> str:
+def compile_networks(cls: str, networks: Sequence[Network]) -> str:
     """Advise to compile the networks of a ``LightningModule`` of this class, and not the whole."""
-    calls = " and ".join(code_span(f"self.{name}.compile()") for name in networks)
     one = len(networks) == 1
+    ways = [_compiled(item.name, in_place=item.in_place) for item in networks]
+    renamed = [code_span(f"{item.name}._orig_mod.") for item in networks if not item.in_place]
+    keys = f" In checkpoints, names then begin with {' and '.join(renamed)}." if renamed else ""
     return (
-        f"Compile the {'network' if one else 'networks'}, not the LightningModule: call {calls} right after "
-        f"{'it is' if one else 'they are'} set, with the options that {code_span(cls)} is compiled with, and "
-        f"do not compile {code_span(cls)} itself."
+        f"Compile the {'network' if one else 'networks'}, not the LightningModule: write "
+        f"{' and '.join(map(code_span, ways))} right after {'it is' if one else 'they are'} set, with the "
+        f"options that {code_span(cls)} is compiled with, and do not compile {code_span(cls)} itself.{keys}"
     )
+
+
+def _compiled(name: str, *, in_place: bool) -> str:
+    return f"self.{name}.compile()" if in_place else f"self.{name} = torch.compile(self.{name})"
 
 
 def cudagraph_hints(reason: str) -> tuple[str, ...]:
