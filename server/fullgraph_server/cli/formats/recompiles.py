@@ -30,11 +30,11 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noq
         for finding in report.findings:
             if finding.severity == "error" or finding.kind == "target-error":
                 print_finding(console, checked, finding)
+        if checked.dynamic is None and (command := trial_of_dynamic(checked)):
+            console.print(Text(command))
         console.print(Text(sentence(report).rstrip(".") + run_words(report), "bold"))
         if checked.dynamic is not None:
             console.print(Text(dynamic_sentence(report, checked.dynamic), "bold"))
-        elif command := trial_of_dynamic(checked):
-            console.print(Text(command))
 
 
 def _lines(checked: Checked, profile: FunctionProfile, width: int | None) -> Iterator[Text]:

@@ -50,9 +50,9 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
         if checked.known is not None and (count := len(checked.known.findings)):
             words = counted(count, "finding is", "findings are")
             console.print(Text(f"{name}{words} in the baseline {checked.known.baseline}"))
-        console.print(Text(name + summary(checked.report), "bold"))
         if command := trial_of_dynamic(checked):
             console.print(Text(command))
+        console.print(Text(name + summary(checked.report), "bold"))
         if targets > 1:
             console.print()
 
