@@ -242,6 +242,7 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
         "ignored": [],
         "left_out": [],
         "discarded": None,
+        "with_dynamic": None,
     }
 
 

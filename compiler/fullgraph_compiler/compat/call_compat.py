@@ -10,7 +10,7 @@ import contextlib
 import threading
 import weakref
 from collections.abc import Callable
-from types import CodeType
+from types import CodeType, MethodType
 from typing import Any, TypeAlias
 
 import torch
@@ -59,9 +59,46 @@ def code_of(function: Any) -> tuple[CodeType, str] | None:
     """Return the code and the name of what :func:`watch_calls` watches, ``forward`` of modules."""
     if isinstance(function, CodeType):
         return function, getattr(function, "co_qualname", function.co_name)
-    module = function()
+    module = module_of(function)
     code = getattr(getattr(module, "forward", None), "__code__", None)
     return (code, f"{type(module).__name__}.forward") if code is not None else None
+
+
+def module_of(function: Any) -> torch.nn.Module | None:
+    """Return the module that :func:`watch_calls` watches; ``None`` for a function, and for what is gone."""
+    return function() if isinstance(function, weakref.ref) else None
+
+
+def is_compiled(module: torch.nn.Module) -> bool:
+    """Tell whether a module has been compiled by itself.
+
+    ``torch.compile`` makes an ``OptimizedModule`` (``eval_frame.py``), and ``Module.compile`` sets
+    ``_compiled_call_impl`` (``torch/nn/modules/module.py``): 2.11 to 2.15.
+    """
+    from torch._dynamo import OptimizedModule
+
+    return isinstance(module, OptimizedModule) or getattr(module, "_compiled_call_impl", None) is not None
+
+
+def is_torchs_own(module: torch.nn.Module) -> bool:
+    """Tell whether a module's ``forward`` is one that Dynamo skips unless the user's code calls it.
+
+    ``OptimizedModule._initialize`` (``eval_frame.py``) asks ``trace_rules.check`` the same: 2.11 to 2.15.
+    """
+    from torch._dynamo import trace_rules
+
+    return isinstance(module.forward, MethodType) and bool(trace_rules.check(module.forward))
+
+
+def compiles_in_place(module: torch.nn.Module) -> bool:
+    """Tell whether ``Module.compile`` compiles a module.
+
+    It compiles ``_call_impl``, which leaves torch's own modules as they are until ``OptimizeContext``
+    (``eval_frame.py``) asks ``OptimizedModule._should_wrap_module_call_impl``: not in 2.13, in 2.15.
+    """
+    from torch._dynamo import OptimizedModule
+
+    return hasattr(OptimizedModule, "_should_wrap_module_call_impl") or not is_torchs_own(module)
 
 
 _FUNCTION = "_fullgraph_function"

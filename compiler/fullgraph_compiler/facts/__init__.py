@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 
 from .capture import (
     CallsWithoutGraph,
+    ClassPlace,
     CollectivesTraced,
     CompileFailure,
     FrameCompiled,
@@ -33,7 +34,9 @@ from .capture import (
     GuardFailure,
     GuardInstalled,
     LateCompilation,
+    LightningCompiled,
     NamedTensor,
+    Network,
     Recompile,
     RecompileLimit,
     Symbol,
@@ -99,6 +102,7 @@ __all__ = [
     "Artifact",
     "ArtifactKind",
     "CallsWithoutGraph",
+    "ClassPlace",
     "CodeGenerated",
     "CollectivesTraced",
     "CompileFailure",
@@ -131,10 +135,12 @@ __all__ = [
     "KernelNode",
     "LateCompilation",
     "Level",
+    "LightningCompiled",
     "MinifyProgress",
     "MinifyRequest",
     "ModulesLoaded",
     "NamedTensor",
+    "Network",
     "PerformanceHint",
     "Phase",
     "PhasesTimed",
@@ -192,6 +198,7 @@ Fact: TypeAlias = (
     | Specialization
     | RecompileLimit
     | LateCompilation
+    | LightningCompiled
     | CallsWithoutGraph
     | CompileFailure
     | StageChecked

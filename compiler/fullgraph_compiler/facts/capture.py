@@ -231,6 +231,37 @@ class LateCompilation:
 
 
 @dataclass(frozen=True, slots=True)
+class ClassPlace:
+    """A class, by its name and the file of its module."""
+
+    filename: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """An attribute with a module that could be compiled by itself.
+
+    ``in_place`` tells whether ``Module.compile`` does that, rather than ``torch.compile`` alone.
+    """
+
+    name: str
+    in_place: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LightningCompiled:
+    """A compilation in a call of a compiled ``LightningModule``.
+
+    ``classes`` are its own and those between that and ``LightningModule``.
+    """
+
+    compile_id: str
+    classes: tuple[ClassPlace, ...]
+    networks: tuple[Network, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CallsWithoutGraph:
     """A compiled function whose calls captured no graph; ``stack`` holds the first of them.
 

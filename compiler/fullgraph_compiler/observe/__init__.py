@@ -1,5 +1,6 @@
 """Observation of a program: torch's structured trace, names, modules, and the outcome.
 
+- ``lightning``: what is compiled of a ``LightningModule``
 - ``live``: listen to the structured trace, and add what only the process knows
 - ``calls``: the calls of compiled functions, and which have no graph
 - ``stacks``: stacks of the program's own calls

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
+import torch
+
 from ..compat import call_compat
 from ..facts import CallsWithoutGraph, Stack
 from .stacks import calling_stack
@@ -13,8 +15,12 @@ from .stacks import calling_stack
 
 @dataclass
 class _Function:
-    """A compiled function: the stack of its first call, the number of its calls, whether it has a graph."""
+    """A compiled function: the stack of its first call, the number of its calls, whether it has a graph.
 
+    ``key`` is what tells it apart from others: :func:`call_compat.watch_calls`.
+    """
+
+    key: Hashable
     stack: Stack
     calls: int = 0
     has_graph: bool = False
@@ -39,7 +45,7 @@ class CompiledCalls:
     def _called(self, function: Hashable) -> _Call:
         known = self._functions.get(function)
         if known is None:
-            known = self._functions[function] = _Function(calling_stack(sys._getframe()))
+            known = self._functions[function] = _Function(function, calling_stack(sys._getframe()))
         known.calls += 1
         return _Call(known, self._warm_up is not None and known.calls > self._warm_up)
 
@@ -60,6 +66,12 @@ def is_late() -> bool:
     """Whether the frame that is being compiled here is of a call after the warm-up."""
     call = call_compat.current_call()
     return isinstance(call, _Call) and call.late
+
+
+def compiled_module() -> torch.nn.Module | None:
+    """Return the module that was compiled, if the frame that is being compiled here is of a call of one."""
+    call = call_compat.current_call()
+    return call_compat.module_of(call.function.key) if isinstance(call, _Call) else None
 
 
 def note_graph() -> None:

@@ -25,7 +25,8 @@ from ..trace.interpreter import PERFORMANCE_HINT
 from ..trace.messages import parse_frames
 from ..trace.shapes import SHAPE_RECORDS
 from ..trace.stacks import join_stacks
-from .calls import is_late, note_graph
+from .calls import compiled_module, is_late, note_graph
+from .lightning import lightning_of
 from .names import take_names
 from .stacks import calling_stack
 
@@ -111,6 +112,7 @@ def _look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
             "stack": calling_stack(frame),
             "filename": trace_compat.compiled_filename(frame),
             "late": is_late(),
+            "lightning": lightning_of(compiled_module()),
         }
     if "dynamo_cpp_guards_str" in metadata:
         return {"guard_stacks": _guard_stacks(trace_compat.pending_guards(frame))}

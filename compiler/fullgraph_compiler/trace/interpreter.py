@@ -30,6 +30,7 @@ from ..facts import (
     GuardFailure,
     GuardInstalled,
     LateCompilation,
+    LightningCompiled,
     PerformanceHint,
     Recompile,
     RecompileLimit,
@@ -182,6 +183,8 @@ class Interpreter:
             yield Recompile(record.compile_id, failures)
         if record.seen.get("late"):
             yield LateCompilation(record.compile_id, failures)
+        if lightning := record.seen.get("lightning"):
+            yield LightningCompiled(record.compile_id, *lightning)
         yield started
 
     def _graph_break(self, record: TraceRecord) -> Iterator[Fact]:

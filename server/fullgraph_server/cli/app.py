@@ -274,9 +274,14 @@ def frozen(target: Target, overrides: Overrides, output: str, warm_up: int | Non
 @main.command(no_args_is_help=True)
 @with_switches
 @_format(RECOMPILES_FORMATS)
+@click.option(
+    "--try-dynamic",
+    is_flag=True,
+    help="If something is compiled again, run TARGET a second time with --dynamic on, and compare.",
+)
 @_RANKS
 @functools.partial(_of_one_target, timeout=_TIMEOUT)
-def recompiles(target: Target, overrides: Overrides, output: str) -> int:
+def recompiles(target: Target, overrides: Overrides, output: str, try_dynamic: bool) -> int:
     """Show why functions are compiled again, and from where.
 
     TARGET, named as for check, runs with one compilation kept of each function, and no limit on how
@@ -285,7 +290,11 @@ def recompiles(target: Target, overrides: Overrides, output: str) -> int:
     The exit code is 0 if nothing fails, 1 if something does, and 2 if the target could not be
     started.
     """
-    return _check([target], overrides, RECOMPILES_FORMATS[output], depth="recompiles")
+    if try_dynamic and "dynamic" in overrides.switches:
+        raise click.UsageError("--try-dynamic sets --dynamic itself: give one of them")
+    return _check(
+        [target], overrides, RECOMPILES_FORMATS[output], depth="recompiles", try_dynamic=try_dynamic
+    )
 
 
 @main.command(no_args_is_help=True)
@@ -474,11 +483,13 @@ def _check(
     fail_on: str = "failure",
     depth: Depth = "graph",
     known: KnownFindings | None = None,
+    *,
+    try_dynamic: bool = False,
 ) -> int:
     # Imported late: the modules for workers take time and memory, and traces are read without them.
     from .check import check_targets
 
-    return check_targets(targets, overrides, write, fail_on, depth, known)
+    return check_targets(targets, overrides, write, fail_on, depth, known, try_dynamic=try_dynamic)
 
 
 def _resolved(targets: tuple[str, ...], as_pytest: bool, args: str | None, ranks: int | None) -> list[Target]:

@@ -9,6 +9,7 @@ import click
 from fullgraph_compiler.facts import Depth
 
 from ..report.model import Finding
+from ..report.profile import can_change
 from ..runs.effective_settings import Overrides
 from ..runs.suitability import unsuited
 from ..workspace.targets import Target
@@ -29,12 +30,14 @@ def check_targets(
     fail_on: str = "failure",
     depth: Depth = "graph",
     baseline: KnownFindings | None = None,
+    *,
+    try_dynamic: bool = False,
 ) -> int:
     """Run the targets, write their reports to stdout, and return the exit code."""
     for target in targets:
         if problem := unsuited(target, depth):
             raise click.UsageError(problem)
-    check = _Check(Session(overrides), FAIL_ON[fail_on], depth, baseline)
+    check = _Check(Session(overrides), FAIL_ON[fail_on], depth, baseline, try_dynamic=try_dynamic)
     try:
         write(check.reports(targets), len(targets), sys.stdout)
     finally:
@@ -52,11 +55,14 @@ class _Check:
         failing: Callable[[Finding], bool],
         depth: Depth,
         baseline: KnownFindings | None,
+        *,
+        try_dynamic: bool,
     ) -> None:
         self.session = session
         self._failing = failing
         self._depth = depth
         self._baseline = baseline
+        self._try_dynamic = try_dynamic
         self._not_started = False
         self._found = False
 
@@ -83,4 +89,7 @@ class _Check:
         workspace = Workspace(workspace_root(target))
         report = self.session.report(target, workspace, self._depth)
         known = self._baseline.of(report, workspace.root) if self._baseline else None
-        return Checked(target, report, workspace, known)
+        dynamic = None
+        if self._try_dynamic and can_change(report) and not self.session.signalled:
+            dynamic = self.session.report(target, workspace, self._depth, dynamic="on")
+        return Checked(target, report, workspace, known, dynamic)

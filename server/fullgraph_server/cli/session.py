@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
 from pathlib import Path
-from types import FrameType
-from typing import Any, TypeVar
+from types import FrameType, MappingProxyType
+from typing import Any, Final, TypeVar
 
 from fullgraph_compiler.facts import Depth, MinifyRequest
 
@@ -27,6 +28,7 @@ from .output import tell
 
 NOT_STARTED, _SIGNALLED = 2, 128
 
+_NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 _T = TypeVar("_T")
 
 
@@ -49,9 +51,9 @@ class Session:
         self._loop.run_until_complete(self._workers.close())
         self._loop.close()
 
-    def report(self, target: Target, workspace: Workspace, depth: Depth) -> Report:
-        """Run a target, and return its report."""
-        plan = self._plan(target, workspace)
+    def report(self, target: Target, workspace: Workspace, depth: Depth, **switches: Any) -> Report:
+        """Run a target, with ``switches`` of this run alone, and return its report."""
+        plan = self._plan(target, workspace, switches)
         try:
             execution = execution_of(Job(plan, 1, plan.depth(depth), self._workers))
             return self._until_signalled(execution.execute(), execution.cancel)
@@ -69,11 +71,12 @@ class Session:
     def _start(self, plan: Plan, request: MinifyRequest) -> Run:
         return Run(self._workers, *with_limits(plan.settings, request, plan.workspace.root))
 
-    def _plan(self, target: Target, workspace: Workspace) -> Plan:
+    def _plan(self, target: Target, workspace: Workspace, switches: Mapping[str, Any] = _NONE) -> Plan:
         config = read_config(workspace.root)
         for problem in config.problems:
             tell(f"{problem.span.filename}:{problem.span.row}: {problem.message}")
-        target, settings = resolve(target, config, self._overrides)
+        overrides = replace(self._overrides, switches={**self._overrides.switches, **switches})
+        target, settings = resolve(target, config, overrides)
         if sys.stderr.isatty():
             tell(f"Running {target.label} with {settings.python}")
         return Plan(target, settings, workspace)

@@ -55,7 +55,7 @@ from .sizes import size_conditions
 from .source_locator import Places, with_library_places, without_own_calls
 from .speed import compilations, speed_builders
 from .tensors import tensor_names
-from .wrappers import bucket_builders, wrapper_of
+from .wrappers import Lightning, wrapper_of
 
 _T = TypeVar("_T")
 _GRAVEST_FIRST: Final[tuple[Severity, ...]] = ("error", "warning", "information")
@@ -78,8 +78,9 @@ def fold(
     places = Places(workspace, filename or _target_file(target, workspace))
     for fact in facts:
         places.index(fact)
-    recompilations = Recompilations(facts, places, workspace)
-    finding_facts = _FindingFacts(facts, places, recompilations, workspace)
+    lightning = Lightning(facts, places, workspace)
+    recompilations = Recompilations(facts, places, workspace, lightning)
+    finding_facts = _FindingFacts(facts, places, recompilations, workspace, lightning)
     builders = finding_facts.builders()
     told = sorted((finished(builder) for builder in builders), key=by_place)
     breaks = [builder.compile_ids for builder in builders if builder.finding.kind == "graph-break"]
@@ -122,8 +123,14 @@ class _FindingFacts:
     """The facts that become findings."""
 
     def __init__(
-        self, facts: Sequence[Fact], places: Places, recompilations: Recompilations, workspace: Workspace
+        self,
+        facts: Sequence[Fact],
+        places: Places,
+        recompilations: Recompilations,
+        workspace: Workspace,
+        lightning: Lightning,
     ) -> None:
+        self._lightning = lightning
         self._facts = facts
         self._places = places
         self._recompilations = recompilations
@@ -161,7 +168,6 @@ class _FindingFacts:
             *self._recompilations.builders(),
             *self._recompilations.late_compilations(),
             *speed_builders(self._facts, self._finding),
-            *bucket_builders(self._facts, self._finding),
         ]
         return add_faults(builders, self._facts, self._fault)
 
@@ -228,6 +234,8 @@ class _FindingFacts:
         return FindingBuilder(finding, {fact.compile_id}, eager=eager)
 
     def _break_hints(self, fact: GraphBreak | CompileFailure) -> tuple[str, ...]:
+        if instead := self._lightning.hints(fact.stack, fact.compile_id):
+            return instead
         place = self._places.place(fact.stack, fact.compile_id)
         return advice.break_hints(fact.hints, in_library=place.library is not None)
 

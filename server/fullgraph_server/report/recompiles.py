@@ -36,6 +36,7 @@ from .finding_builder import FindingBuilder
 from .model import Finding, Report
 from .sizes import condition_behind, relates_sizes, specialization_behind
 from .source_locator import Place, Places, with_library_places
+from .wrappers import Lightning
 
 _TENSOR_CHECKS = (
     "device", "autograd", "dispatch keys", "dtype", "requires_grad", "rank", "size", "stride"
@@ -75,8 +76,11 @@ def late_compilation_verdict(report: Report) -> str:
 class Recompilations:
     """The guards of a run, and the recompilations that failed guards caused."""
 
-    def __init__(self, facts: Sequence[Fact], places: Places, workspace: Workspace) -> None:
+    def __init__(
+        self, facts: Sequence[Fact], places: Places, workspace: Workspace, lightning: Lightning
+    ) -> None:
         self._facts = facts
+        self._lightning = lightning
         self._places = places
         self._workspace = workspace
         self.guards: dict[str, list[GuardInstalled]] = defaultdict(list)
@@ -181,6 +185,9 @@ class Recompilations:
     def hints(self, failure: GuardFailure) -> tuple[str, ...]:
         """Advise on a guard that failed, from what the compilations of its function say."""
         frame, compile_id = frame_of(failure.compile_id), failure.compile_id
+        stack = failure.stack or self._guard_stack(failure)
+        if instead := self._lightning.hints(stack, compile_id, failure.source):
+            return instead
         ids = sorted((key for key in self.guards if frame_of(key) == frame), key=compile_number)
         seen = outlook(failure, {key: self.guards[key] for key in ids})
         names = (failure.source, *(source for source, _ in seen.sizes))

@@ -109,6 +109,10 @@ class Places:
         calls = ((frame.filename, frame.function) for frame in stack)
         return next((call for call in calls if call in compiled), ("", ""))
 
+    def is_compiled(self, frame: StackFrame) -> bool:
+        """Tell whether a function was compiled by itself, rather than as a part of what calls it."""
+        return (frame.filename, frame.function) in self._compiled()
+
     def calling_stack(self, compile_id: str) -> Stack:
         """Return the calls that led to a compiled frame; empty if they are not known."""
         started = self._started.get(compile_id)

@@ -17,6 +17,7 @@ from fullgraph_compiler.facts import (
     FrameStarted,
     GraphBreak,
     GraphCaptured,
+    GraphPart,
     PerformanceHint,
     PhasesTimed,
     Recompile,
@@ -62,6 +63,12 @@ _PARTS: Final[dict[Part, tuple[str, str]]] = {
 }
 """A description of each part of the compiler, and advice if it takes long."""
 
+_BUCKETS: Final = (
+    "The gradients of a bucket are sent as soon as the part of the graph that makes them has run backward, "
+    "while the rest goes on: that needs a graph for each. `bucket_cap_mb` of `DistributedDataParallel` says "
+    "how large a bucket is."
+)
+
 
 class MakeFinding(Protocol):
     """A function that makes a finding at the place of a stack, or of the frame of a compilation."""
@@ -105,6 +112,7 @@ def speed_builders(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Find
             yield FindingBuilder(skip, {fact.compile_id})
     if any(isinstance(fact, CodeGenerated) for fact in facts):
         yield from _small_graphs(facts, finding)
+    yield from _cut_graphs(facts, finding)
     yield from _compile_times(facts, finding)
 
 
@@ -135,6 +143,23 @@ def compilations(
         )
         for compile_id, fact in started.items()
     )
+
+
+def _cut_graphs(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
+    """Build a finding for each graph that was cut at the bounds of buckets.
+
+    ``DistributedDataParallel`` does that: ``torch/_dynamo/backends/distributed.py``, ``DDPOptimizer``.
+    """
+    parts: dict[str, set[str]] = {}
+    for fact in facts:
+        if isinstance(fact, GraphPart):
+            parts.setdefault(fact.compile_id, set()).add(fact.name)
+    for compile_id, names in parts.items():
+        message = (
+            f"DistributedDataParallel cuts this graph into {len(names)}, one for each bucket of gradients"
+        )
+        made = finding("perf-hint", "information", message, (), compile_id, explanation=_BUCKETS)
+        yield FindingBuilder(made, {compile_id})
 
 
 def _small_graphs(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:

@@ -1,20 +1,23 @@
-"""Graph breaks that come with a wrapper of torch's around a module, rather than from the user's code.
+"""Findings that come with what a library puts around a module, rather than from the module itself.
 
-``DistributedDataParallel`` breaks the graph around the forward of its module, and cuts that graph at the
-bounds of its buckets (``torch/_dynamo/backends/distributed.py``, ``DDPOptimizer``); FSDP breaks at its hooks.
+``DistributedDataParallel`` breaks the graph around the forward of its module, FSDP at its hooks. A
+``LightningModule`` that is compiled as a whole has its loggers, its trainer and their counters compiled.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import dropwhile
 from typing import Final
 
-from fullgraph_compiler.facts import Fact, GraphPart, Stack
+from fullgraph_compiler.facts import Fact, LightningCompiled, Network, Stack, StackFrame
 
-from .finding_builder import FindingBuilder
-from .speed import MakeFinding
+from ..text.advice import compile_networks
+from ..workspace.definitions import called_attributes, definitions, held_attributes
+from ..workspace.workspace import Workspace
+from .source_locator import Places
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +52,6 @@ _WRAPPERS: Final = (
     ),
 )
 
-_BUCKETS: Final = (
-    "The gradients of a bucket are sent as soon as the part of the graph that makes them has run backward, "
-    "while the rest goes on: that needs a graph for each. `bucket_cap_mb` of `DistributedDataParallel` says "
-    "how large a bucket is."
-)
-
 
 def wrapper_of(stack: Stack, is_own: Callable[[str], bool]) -> Wrapper | None:
     """Find the wrapper in whose code a stack ends, below the user's own code."""
@@ -66,15 +63,69 @@ def wrapper_of(stack: Stack, is_own: Callable[[str], bool]) -> Wrapper | None:
     return next((item for item in _WRAPPERS if any(map(item.files.search, below))), None)
 
 
-def bucket_builders(facts: Iterable[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
-    """Build a finding for each graph that was cut at the bounds of buckets."""
-    parts: dict[str, set[str]] = {}
-    for fact in facts:
-        if isinstance(fact, GraphPart):
-            parts.setdefault(fact.compile_id, set()).add(fact.name)
-    for compile_id, names in parts.items():
-        message = (
-            f"DistributedDataParallel cuts this graph into {len(names)}, one for each bucket of gradients"
+_LIGHTNING: Final = re.compile(
+    r"[/\\](?:lightning[/\\](?:pytorch|fabric)|pytorch_lightning|lightning_fabric)[/\\]"
+)
+_OWN_VALUES: Final = ("L['self']._trainer.", "L['self']._fabric.")
+"""What only a ``LightningModule`` keeps, of all that a guard can be on."""
+
+
+class Lightning:
+    """The compiled ``LightningModule``s of a run."""
+
+    def __init__(self, facts: Iterable[Fact], places: Places, workspace: Workspace) -> None:
+        self._compiled = {fact.compile_id: fact for fact in facts if isinstance(fact, LightningCompiled)}
+        self._places = places
+        self._workspace = workspace
+
+    def hints(self, stack: Stack, compile_id: str, source: str = "") -> tuple[str, ...]:
+        """Advise to compile the networks instead, where that takes a finding away; else nothing.
+
+        ``stack`` leads to the finding, ``source`` is the guarded value that it is about, if any.
+        """
+        compiled = self._compiled.get(compile_id)
+        if compiled is None or not self._is_of_library(compiled, stack, source):
+            return ()
+        networks = [item for item in compiled.networks if self._can_compile(item, compiled)]
+        return (compile_networks(compiled.classes[0].name, networks),) if networks else ()
+
+    def _can_compile(self, network: Network, compiled: LightningCompiled) -> bool:
+        """Tell whether a network is called, and is not used in a way that a compiled one cannot be."""
+        names = {place.filename for place in compiled.classes if self._workspace.contains(place.filename)}
+        sources = {name: source for name in names if (source := self._workspace.source(name))}
+        classes = (
+            definitions(sources[place.filename]).classes.get(place.name)
+            for place in compiled.classes
+            if place.filename in sources
         )
-        made = finding("perf-hint", "information", message, (), compile_id, explanation=_BUCKETS)
-        yield FindingBuilder(made, {compile_id})
+        return any(cls and network.name in called_attributes(cls) for cls in classes) and (
+            network.in_place or not any(network.name in held_attributes(item) for item in sources.values())
+        )
+
+    def _is_of_library(self, compiled: LightningCompiled, stack: Stack, source: str) -> bool:
+        """Tell whether code of Lightning's is the cause, called by the ``LightningModule`` itself.
+
+        What a network within it calls would be compiled as before.
+        """
+        classes, contains = {place.name for place in compiled.classes}, self._workspace.contains
+        full = self._places.full_stack(stack, compiled.compile_id)
+        calls = list(
+            dropwhile(
+                lambda frame: not (self._places.is_compiled(frame) and self._class_of(frame) in classes), full
+            )
+        )
+        if not {self._class_of(frame) for frame in calls if contains(frame.filename)} <= {*classes, ""}:
+            return False
+        outside = next((frame for frame in calls if not contains(frame.filename)), None)
+        if outside is None:
+            return bool(calls) and source.startswith(_OWN_VALUES)
+        return _LIGHTNING.search(outside.filename) is not None
+
+    def _class_of(self, frame: StackFrame) -> str:
+        """Return the name of the class whose method of the user's own a frame is of; else an empty string."""
+        contained = self._workspace.contains(frame.filename)
+        source = self._workspace.source(frame.filename) if contained else None
+        scopes = definitions(source) if source else None
+        function = scopes.function_at(frame.row) if scopes else None
+        cls = scopes.class_of(function) if scopes and function else None
+        return cls.name if cls else ""

@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from fullgraph_compiler.facts import GuardFailure
+from fullgraph_compiler.facts import GuardFailure, Network
 from fullgraph_compiler.trace.changes import TYPE, VALUES
 from fullgraph_compiler.trace.decoding import read_literal
 
@@ -38,6 +38,7 @@ _NEEDED = (
 _EVERY_SIZE = ", to keep one graph for every size."
 _BY_DYNAMIC = f"Compile with `dynamic=True`{_EVERY_SIZE}"
 _DYNAMIC_NUMBER = "Compile with `torch.compile(dynamic=True)`, to keep one graph for every number."
+_EVERY = ("for every size.", "for every number.")
 _ONE_TYPE = "Pass a number of one type in every call, `float({name})`, and compile with `dynamic=True`."
 _OF_MODULE = (
     "Torch takes whole numbers of modules for constants. Where the code only computes with `{name}`, set "
@@ -97,11 +98,33 @@ def recompile_hints(failure: GuardFailure, seen: Outlook) -> tuple[str, ...]:
     return tuple(advice for advice in told if advice)
 
 
+def advises_dynamic(hints: Iterable[str]) -> bool:
+    """Tell whether some advice is to compile with dynamic sizes or numbers, and nothing else to be done."""
+    return any("dynamic=True" in hint and hint.endswith(_EVERY) for hint in hints)
+
+
 def break_hints(hints: Sequence[str], *, in_library: bool) -> tuple[str, ...]:
     """Choose from torch's hints on a graph break: a library's code stays, and a report comes last."""
     possible = [hint for hint in hints if not in_library or _ABOUT_TORCH.search(hint)]
     helpful = [hint for hint in possible if not _REPORT.fullmatch(hint)]
     return tuple(helpful or possible)
+
+
+def compile_networks(cls: str, networks: Sequence[Network]) -> str:
+    """Advise to compile the networks of a ``LightningModule`` of this class, and not the whole."""
+    one = len(networks) == 1
+    ways = [_compiled(item.name, in_place=item.in_place) for item in networks]
+    renamed = [code_span(f"{item.name}._orig_mod.") for item in networks if not item.in_place]
+    keys = f" In checkpoints, names then begin with {' and '.join(renamed)}." if renamed else ""
+    return (
+        f"Compile the {'network' if one else 'networks'}, not the LightningModule: write "
+        f"{' and '.join(map(code_span, ways))} right after {'it is' if one else 'they are'} set, with the "
+        f"options that {code_span(cls)} is compiled with, and do not compile {code_span(cls)} itself.{keys}"
+    )
+
+
+def _compiled(name: str, *, in_place: bool) -> str:
+    return f"self.{name}.compile()" if in_place else f"self.{name} = torch.compile(self.{name})"
 
 
 def cudagraph_hints(reason: str) -> tuple[str, ...]:

@@ -152,6 +152,26 @@ def self_name(method: ast.AST) -> str:
     return first[0].arg if first else ""
 
 
+def called_attributes(cls: ast.ClassDef) -> frozenset[str]:
+    """List the attributes that methods of a class call: ``net`` of ``self.net(x)``."""
+    calls = (
+        (node.func, self_name(method))
+        for method in cls.body
+        for node in ast.walk(method)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    )
+    return frozenset(called.attr for called, own in calls if own and _is_attribute_of(called, own))
+
+
+def held_attributes(source: SourceFile) -> frozenset[str]:
+    """List the attributes that a file reads to do more than call them or take an attribute of theirs."""
+    nodes = list(ast.walk(source.tree)) if source.tree else []
+    expected = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    expected |= {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+    read = (node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load))
+    return frozenset(node.attr for node in read if id(node) not in expected)
+
+
 def _of_scope(node: ast.AST, *, functions: bool = False) -> Iterator[ast.AST]:
     """Yield the nodes of a scope in the order of the text, with ``functions`` those of inner ones, too."""
     for child in ast.iter_child_nodes(node):

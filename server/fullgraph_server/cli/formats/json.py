@@ -7,7 +7,8 @@ from typing import Any, TextIO
 
 from fullgraph_compiler.facts import Failure, FilesDiscarded, RanDry, RecipeTried, StageChecked
 
-from ...report.model import Compilation, Finding, FrameReport, Guard, RankSummary
+from ...report.model import Compilation, Finding, FrameReport, Guard, RankSummary, Report
+from ...report.profile import recompilation_count
 from ...text.source_names import compile_number
 from ...workspace.positions import Call
 from ..output import write_object
@@ -44,6 +45,7 @@ def report_object(checked: Checked) -> dict[str, Any]:
         "dry": report.dry and _dry(report.dry),
         "left_out": list(report.left_out),
         "discarded": report.discarded and _discarded(report.discarded),
+        "with_dynamic": checked.dynamic and _with_dynamic(report, checked.dynamic),
     }
 
 
@@ -143,6 +145,15 @@ def _dry(dry: RanDry) -> dict[str, Any]:
 
 def _discarded(discarded: FilesDiscarded) -> dict[str, Any]:
     return {"by": discarded.by, "reason": discarded.reason, "read_only": list(discarded.read_only)}
+
+
+def _with_dynamic(report: Report, dynamic: Report) -> dict[str, Any]:
+    return {
+        "status": dynamic.status,
+        "recompilations": recompilation_count(dynamic),
+        "instead_of": recompilation_count(report),
+        "findings": [finding_object(finding) for finding in dynamic.findings],
+    }
 
 
 def _failure(failure: Failure) -> dict[str, Any]:

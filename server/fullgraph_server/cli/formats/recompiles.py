@@ -7,12 +7,12 @@ from typing import TextIO
 
 from rich.text import Text
 
-from ...report.profile import FunctionProfile, cost, profiles, sentence
+from ...report.profile import FunctionProfile, cost, dynamic_sentence, profiles, sentence
 from ...text.messages import what_changed
 from ...workspace.positions import Span
 from ..output import clean_console
 from .checked import Checked, shown_path
-from .text import print_finding, run_words, wrapped
+from .text import print_finding, run_words, trial_of_dynamic, wrapped
 
 _MOST_CALLS = 8
 _HELP = "help: "
@@ -30,7 +30,11 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noq
         for finding in report.findings:
             if finding.severity == "error" or finding.kind == "target-error":
                 print_finding(console, checked, finding)
+        if checked.dynamic is None and (command := trial_of_dynamic(checked)):
+            console.print(Text(command))
         console.print(Text(sentence(report).rstrip(".") + run_words(report), "bold"))
+        if checked.dynamic is not None:
+            console.print(Text(dynamic_sentence(report, checked.dynamic), "bold"))
 
 
 def _lines(checked: Checked, profile: FunctionProfile, width: int | None) -> Iterator[Text]:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
+from fullgraph_compiler.facts import Script
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 from ...report.model import Finding, Report
 from ...text import devices
+from ...text.advice import advises_dynamic
 from ...text.messages import KIND_NAMES, counted, seen_in
 from ...text.visible import visible
 from ...workspace.positions import Span
 from ...workspace.source import SourceFile
 from ..output import clean_console
+from ..resolve import as_typed
 from .checked import Checked, shown_path
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "information": "bold blue"}
@@ -46,9 +50,21 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
         if checked.known is not None and (count := len(checked.known.findings)):
             words = counted(count, "finding is", "findings are")
             console.print(Text(f"{name}{words} in the baseline {checked.known.baseline}"))
+        if command := trial_of_dynamic(checked):
+            console.print(Text(command))
         console.print(Text(name + summary(checked.report), "bold"))
         if targets > 1:
             console.print()
+
+
+def trial_of_dynamic(checked: Checked) -> str:
+    """Name the command that tries dynamic sizes, if a finding advises them and the target can run again."""
+    hints = (hint for finding in checked.new_findings for hint in finding.hints)
+    if not checked.report.repeatable or checked.report.dry or not advises_dynamic(hints):
+        return ""
+    program = checked.target.program
+    arguments = f" -- {shlex.join(program.args)}" if isinstance(program, Script) and program.args else ""
+    return f"Try `dynamic=True`: fullgraph recompiles --try-dynamic {as_typed(checked.target)}{arguments}"
 
 
 def print_finding(console: Console, checked: Checked, finding: Finding) -> None:
