@@ -110,7 +110,7 @@ async def test_findings_are_on_their_ranges(editor: Editor, toys: dict[str, Ran]
     assert {item.source for item in found.values()} == {"fullgraph"}
     assert found["GB0059 6"].severity == types.DiagnosticSeverity.Warning
     title, reason, help_ = found["GB0059 6"].message.split("\n")
-    assert (title, "`print`" in reason) == ("Failed to trace builtin operator (2 times)", True)
+    assert (title, "`print`" in reason) == ("`print` breaks the graph (2 times)", True)
     assert help_.startswith("help: Avoid calling builtin `print`")
     assert found["recompile 5"].severity == types.DiagnosticSeverity.Information
 

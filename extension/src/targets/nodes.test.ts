@@ -79,7 +79,7 @@ test("several ranks have a node, and those that differ come first", () => {
     ranks,
   });
   const children = childrenOfTarget(node);
-  expect(labels(children)).toEqual(["Failed to trace builtin operator", "ranks", "f"]);
+  expect(labels(children)).toEqual(["`print` breaks the graph", "ranks", "f"]);
   const nodes = rankNodes(children[1] as RanksNode);
   expect(nodes.map((child) => child.rank.rank)).toEqual([2, 0, 1]);
   expect(childrenOfTarget(told({ ranks: [rank()] }))).toEqual([]);

@@ -72,6 +72,18 @@ def first_line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
+def break_title(subject: str, *, stops: bool) -> str:
+    """Write that something breaks the graph; ``stops`` where the program may not go on without a graph."""
+    return f"Dynamo cannot trace {subject}" if stops else f"{subject} breaks the graph"
+
+
+def with_reason(reason: str, explanation: str) -> str:
+    """Put torch's short reason of a graph break ahead of its explanation, unless that has the same words."""
+    if reason.lower() in explanation.lower():
+        return explanation
+    return f"{reason.rstrip('.')}. {explanation}" if explanation else reason
+
+
 def runs_eagerly(function: str, *, resumed: bool) -> str:
     """Write that Dynamo compiles nothing of a function, or nothing of what follows an earlier break."""
     return f"the {'rest' if resumed else 'whole'} of {code_span(function)} runs eagerly"
@@ -150,11 +162,15 @@ def refused_message(function: str, failures: Sequence[GuardFailure]) -> str:
     return f"{code_span(function)} would have to be compiled again: {change(failures)}"
 
 
+def skipped_message(function: str, reason: str) -> str:
+    """Write that Dynamo compiles nothing of a frame; torch may not have told which function it is of."""
+    return f"{code_span(function) if function else 'a frame'} is skipped: {reason}"
+
+
 def limit_message(setting: str, limit: int, function: str, fatal: bool) -> str:
     """Write that a function was compiled too often; ``fatal`` where that stops the program."""
-    name = code_span(function)
-    outcome = f"{name} may not run eagerly" if fatal else f"new calls of {name} run eagerly from now on"
-    return f"{setting.replace('_', ' ')} of {limit} reached: {outcome}"
+    outcome = "it may not run eagerly" if fatal else "new calls run eagerly from now on"
+    return f"{code_span(function)} reached the {setting.replace('_', ' ')} of {limit}: {outcome}"
 
 
 def other_failures(failures: Sequence[GuardFailure]) -> str:
