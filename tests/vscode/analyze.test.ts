@@ -33,9 +33,7 @@ scenario("one key shows the graph breaks, the guards and a summary", async (scen
     .poll(() => window.hover("a / ("))
     .toMatch(/a: \d+ guards in toy_example.*TENSOR_MATCH/s);
   await scene.picture("guards");
-  await expect
-    .poll(() => window.hover("print("))
-    .toMatch(/print breaks the graph.*GB0059/s);
+  await expect.poll(() => window.hover("print(")).toMatch(/`print` breaks the graph.*GB0059/s);
   await scene.picture("finding");
   await expect
     .poll(() => window.hover("def toy_example"))
@@ -49,7 +47,9 @@ scenario("one key shows the graph breaks, the guards and a summary", async (scen
         /^`print` breaks the graph\nfullgraph\nGB0059\n\[Ln 9, Col 5\]\n.*`print`.*\nhelp: /,
       ),
       expect.stringContaining("toy.py\n[Ln 16, Col 5]"),
-      expect.stringMatching(/^a branch on the data of `b\.sum\(\)` breaks the graph\nfullgraph\nGB0170\n\[Ln 10, Col 8\]\n/),
+      expect.stringMatching(
+        /^a branch on the data of `b\.sum\(\)` breaks the graph\nfullgraph\nGB0170\n\[Ln 10, Col 8\]\n/,
+      ),
       expect.stringContaining("toy.py\n[Ln 16, Col 5]"),
     ]);
   await scene.picture("problems");

@@ -29,6 +29,8 @@ scenario(
 
     await expect.poll(() => window.hover("b.sum()")).toContain("Full explanation");
     await window.page.locator(".monaco-hover:visible").getByText("Full explanation").click();
-    await window.preview.getByText("GB0170: a branch on the data of b.sum() breaks the graph").waitFor();
+    await window.preview
+      .getByText("GB0170: a branch on the data of b.sum() breaks the graph")
+      .waitFor();
   },
 );

@@ -35,7 +35,11 @@ scenario(
             ) as string,
           },
           { level: 3, label: "`print` breaks the graph", description: "toy.py:9" },
-          { level: 3, label: "a branch on the data of `b.sum()` breaks the graph", description: "toy.py:10" },
+          {
+            level: 3,
+            label: "a branch on the data of `b.sum()` breaks the graph",
+            description: "toy.py:10",
+          },
           { level: 3, label: "Graphs", description: "3" },
         ]),
       );

@@ -14,7 +14,7 @@ from ..client.findings import ShownFinding, minify_options, newest_first, shown_
 from ..protocol import FindingData
 from ..report.model import Finding, Report
 from ..runs.schedule import RunObserver
-from ..text.messages import first_line
+from ..text.messages import brief
 from ..workspace.targets import Target
 from .explanation import explanation_uri
 
@@ -149,10 +149,10 @@ def register(server: LanguageServer, documents: Documents, diagnostics: Diagnost
 
 def _details(finding: Finding) -> Iterator[str]:
     """Yield the reason of a finding and the first advice, for whoever sees nothing but the message."""
-    if reason := first_line(finding.explanation):
+    if reason := brief(finding.explanation):
         yield reason
     if finding.hints:
-        yield f"help: {first_line(finding.hints[0])}"
+        yield f"help: {brief(finding.hints[0])}"
 
 
 def render(finding: Finding) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from fullgraph_compiler.facts import GuardFailure
@@ -12,6 +13,8 @@ from .size_expressions import readable_condition
 from .source_names import written_name
 
 _MOST_VALUES = 6
+_SHORT = 200
+_SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[A-Z`])")
 _WHOLE = {
     "BACKEND_MATCH": "the backend is another object",
     "TORCH_FUNCTION_MODE_STACK": "the torch function modes around the call are others",
@@ -70,6 +73,16 @@ def seen_in(kind: str, count: int) -> str:
 def first_line(text: str) -> str:
     """Return the first line of a message that is not blank."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def brief(text: str) -> str:
+    """Return the sentences at the beginning of a text that fit on a short line: one at least."""
+    first, *others = _SENTENCE_END.split(first_line(text))
+    for sentence in others:
+        if len(first) + len(sentence) >= _SHORT:
+            break
+        first = f"{first} {sentence}"
+    return first
 
 
 def break_title(subject: str, *, stops: bool) -> str:
