@@ -31,7 +31,7 @@ scenario("one key shows the graph breaks, the guards and a summary", async (scen
 
   await expect
     .poll(() => window.hover("a / ("))
-    .toMatch(/a: \d+ guards in toy_example.*TENSOR_MATCH/s);
+    .toMatch(/a: \d+ guards in toy_example.*torch\.float32, shape/s);
   await scene.picture("guards");
   await expect.poll(() => window.hover("print(")).toMatch(/`print` breaks the graph.*GB0059/s);
   await scene.picture("finding");

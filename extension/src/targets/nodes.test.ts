@@ -117,6 +117,7 @@ test("guards that say the same are told once, and those that failed are told apa
     failures: 0,
     ambient: false,
     origin: "",
+    code: "",
   };
   const guards = [{ ...guard, failures: 2 }, guard, guard, { ...guard, name: "b" }];
   const of = childrenOfTarget(told({ frames: [frame()] }))[0] as FrameNode;
@@ -129,7 +130,7 @@ test("guards that say the same are told once, and those that failed are told apa
 });
 
 test("guards on the state of the process are told apart", () => {
-  const guard = { kind: "TYPE", expected: "", failures: 0, origin: "" };
+  const guard = { kind: "TYPE", expected: "", failures: 0, origin: "", code: "" };
   const guards: GuardItem[] = [
     { ...guard, name: "", ambient: true },
     { ...guard, name: "a", ambient: false },

@@ -24,6 +24,23 @@ _WHOLE = {
     "DIMENSION_DYNAMIC_MARKING_GUARD": "a tensor's sizes are marked as dynamic or static in another way",
 }
 """Sentences for guards that do not compare one value with another."""
+_SAME_TENSOR = "the same tensor as another value"
+_ASKED = {
+    "DICT_CONTAINS": "has the keys that are looked up, or lacks them, as before",
+    "SET_CONTAINS": "has the items that are looked up, or lacks them, as before",
+    "HASATTR": "has the attributes that are looked up, or lacks them, as before",
+    "NO_HASATTR": "has the attributes that are looked up, or lacks them, as before",
+    "DICT_LENGTH": "empty",
+    "LENGTH_CHECK": "empty",
+    "NO_TENSOR_ALIASING": "not the same tensor as another value",
+    "DUPLICATE_INPUT": _SAME_TENSOR,
+    "OBJECT_ALIASING": _SAME_TENSOR,
+    "RANGE_ITERATOR_MATCH": "the same range",
+}
+"""What guards ask that have no expected value: torch's check says which keys and items."""
+_VALUES = ("EQUALS_MATCH", "CONSTANT_MATCH", "BOOL_MATCH", "TRUE_MATCH", "FALSE_MATCH")
+"""Kinds of guards that compare with a value."""
+_OPERATOR = re.compile(r"(?:is|in|not) |[!<>=]=|[<>]")
 _ONE_KIND = {
     SPECIALIZED: "TENSOR_MATCH",
     "TRUE_MATCH": "BOOL_MATCH",
@@ -149,6 +166,18 @@ def change(failures: Sequence[GuardFailure]) -> str:
     if not all(actual):
         return f"{subject} is no longer {_listed(_distinct(expected), 'or')}"
     return _was_and_is(subject, expected, actual)
+
+
+def guard_words(kind: str, expected: str, source: str) -> str:
+    """Say what a guard asks of a value; torch's kind of guard where there are no words for it."""
+    if kind == "DIMENSION_DYNAMIC_MARKING_GUARD":
+        return "the same sizes marked as dynamic or static"
+    words = expected or _ASKED.get(kind) or code_span(kind)
+    if source.startswith("list(dict.keys(") and expected:
+        return f"has the key {expected}"
+    if source.endswith("._modules"):
+        return f"its modules: {words}"
+    return f"is {words}" if kind in _VALUES and expected and not _OPERATOR.match(expected) else words
 
 
 def _was_and_is(subject: str, expected: Sequence[str], actual: Sequence[str]) -> str:
