@@ -305,6 +305,7 @@ export interface GuardItem {
   origin: string;
   location?: Location;
   originLocation?: Location;
+  code: string;
 }
 
 /** A request about the Python that runs the targets of a file or folder. */

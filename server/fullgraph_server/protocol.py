@@ -494,6 +494,8 @@ class GuardItem:
     """The place of the value's first use."""
     origin_location: types.Location | None = None
     """The definition of the value: the parameter, the assignment of the attribute."""
+    code: str = ""
+    """torch's own check."""
 
 
 @attrs.frozen

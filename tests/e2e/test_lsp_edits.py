@@ -64,9 +64,9 @@ async def test_everything_moves_with_a_line_that_is_inserted_above(editor: Edito
     version = editor.edit(editor.uri, "# one\n# two\n" + STEP)
     await editor.until(lambda: found(editor) == moved(editor, 2))
     assert editor.shown(editor.uri).version == version
-    assert (await text_at(editor, 8, 6)).startswith("**Failed to trace builtin operator")
+    assert (await text_at(editor, 8, 6)).startswith("[Full explanation](command:")
     assert "**`x`**: " in await text_at(editor, 7, 8)
-    assert f"first used at [line 8]({editor.uri}#L8)," in await text_at(editor, 7, 8)
+    assert f"first used at [line 8]({editor.uri}#L8))" in await text_at(editor, 7, 8)
     assert "**`step`**: 4 graphs" in await text_at(editor, 6, 5)
     assert await summaries(editor) == [6]
 
@@ -97,11 +97,11 @@ async def test_an_edited_line_keeps_its_findings_as_edited_until_the_edit_is_und
     (item,) = [item for item in editor.shown(editor.uri).diagnostics if is_edited(item)]
     assert item.severity == types.DiagnosticSeverity.Hint
     assert item.range == types.Range(types.Position(6, 4), types.Position(6, 16))
-    assert "(edited since the run)" in await text_at(editor, 6, 6)
+    assert "(edited since the run)" in item.message
 
     editor.edit(editor.uri, STEP)
     await editor.until(lambda: found(editor) == editor.ran)
-    assert "edited" not in await text_at(editor, 6, 6)
+    assert not any(map(is_edited, editor.shown(editor.uri).diagnostics))
 
 
 async def test_names_on_an_edited_line_have_no_guards(editor: Editor) -> None:

@@ -78,7 +78,7 @@ async def test_a_name_in_an_inlined_function_tells_whose_it_is(editor: Editor) -
     text = await hovered(editor, "x * self.scale", "self.scale")
     assert f"`self.blocks[0].scale` in `Model.forward`, attribute, from [line 9]({editor.uri}#L9)" in text
     assert "`self.blocks[1].scale` in `Model.forward`" in text
-    assert f"first used at [line 13]({editor.uri}#L13), called from [line 23]({editor.uri}#L23)," in text
+    assert f"first used at [line 13]({editor.uri}#L13), called from [line 23]({editor.uri}#L23))" in text
     text = await hovered(editor, "x * self.scale", "self.mask")
     assert "buffer, from [line 10]" in text
 

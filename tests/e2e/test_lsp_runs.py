@@ -107,7 +107,7 @@ async def test_the_server_answers_while_a_run_is_on(editor: Editor) -> None:
     assert (await targets(editor))["hang"]["state"] == "running"
     await editor.command("fullgraph.stop", "hang")
     assert (await run)["status"] == "cancelled"
-    assert "before" in (await editor.hover(uri_of(editor.program), 0, 0)).contents.value
+    assert "Full explanation" in (await editor.hover(uri_of(editor.program), 0, 0)).contents.value
 
 
 async def test_save_runs_again_what_has_run(editor: Editor) -> None:
@@ -341,7 +341,7 @@ async def test_missing_interpreter(editor: Editor) -> None:
     (finding,) = (await editor.ask("fullgraph/report", target="source"))["findings"]
     assert (finding["severity"], finding["message"]) == (
         "error",
-        "There is no interpreter /no/such/python.",
+        "There is no interpreter /no/such/python",
     )
     assert "location" not in finding
 

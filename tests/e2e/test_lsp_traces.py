@@ -73,7 +73,7 @@ async def test_hover_shows_the_guards_of_a_name(editor: Editor) -> None:
     column = PROGRAM.splitlines()[12].index("a /")
     hover = await editor.text_document_hover_async(types.HoverParams(document, types.Position(12, column)))
     assert hover is not None
-    assert "TENSOR_MATCH" in str(hover.contents)
+    assert "torch.float32, shape" in str(hover.contents)
 
 
 async def test_nothing_is_offered_that_needs_the_program(editor: Editor) -> None:

@@ -200,7 +200,7 @@ def test_functions_carry_their_class_and_libraries_their_place(tmp_path: Path) -
     (again,) = (item for item in findings(tmp_path, text) if "'lr'" in item.message)
     assert "was 0.1, is now any float (in `SGD.step`, torch/optim/sgd.py:" in again.message
     (limit,) = (item for item in findings(tmp_path, OPTIMIZER) if "Model" in item.message)
-    assert limit.message.endswith("new calls of `Model.forward` run eagerly from now on")
+    assert limit.message.startswith("`Model.forward` reached the recompile limit of 1: new calls run eagerly")
 
 
 def test_only_the_rest_of_a_function_that_broke_before_runs_eagerly(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_a_function_is_compiled_up_to_the_last_place_that_can_be_resumed(tmp_pat
 )
 def test_a_break_names_its_higher_order_operator(tmp_path: Path, text: str, words: str) -> None:
     (found,) = findings(tmp_path, text)
-    assert found.explanation.startswith(words)
+    assert words in found.explanation
     assert not found.message.startswith("This higher order operator")
 
 

@@ -250,7 +250,7 @@ def test_what_stops_the_program_is_told_too(fake: type[FakeRun], folder: Path) -
     assert last == "Nothing was compiled again before the program stopped - torch 2.13.0"
     fake.facts = [TargetProblem("error", "There is no torch.")]
     fake.status = "not-started"
-    assert "There is no torch." in fullgraph("recompiles", "a.py").stdout
+    assert "There is no torch" in fullgraph("recompiles", "a.py").stdout
 
 
 def test_json_has_each_compilation_with_its_reason_and_the_call(fake: type[FakeRun], folder: Path) -> None:

@@ -177,7 +177,10 @@ def test_a_wrong_result_is_not_the_error_of_the_same_graph() -> None:
 def test_a_failed_capture_says_what_passes() -> None:
     broke = CompileFailure("0/0", "capture", "Unsupported", "print called", RELU, code="GB0059")
     finding = only(folded(broke, located(ERROR, "eager", "uncompiled")))
-    assert (finding.code, finding.message) == ("GB0059", "print called; the uncompiled program passes")
+    assert (finding.code, finding.message) == (
+        "GB0059",
+        "Dynamo cannot trace `y.relu()`; the uncompiled program passes",
+    )
     assert finding.explanation.startswith("The fault is in Dynamo, which captures the graph.")
 
 
@@ -243,7 +246,7 @@ GRAPH = GraphCaptured("0/0", ())
         ),
         (
             (TargetProblem("error", "The program did not finish within 5 s."),),
-            "The program did not finish within 5 s.",
+            "The program did not finish within 5 s",
         ),
     ],
 )

@@ -112,9 +112,9 @@ def test_a_graph_break_stands_on_its_expression() -> None:
         kind="graph-break",
         code="GB0059",
         severity="warning",
-        message="print called",
+        message='`print("woo")` breaks the graph',
         span=Span(FILE, 7, 5, 7, 17),
-        explanation="why",
+        explanation="print called. why",
         hints=("do this",),
         url=URL,
         stack=(Call(FILE, 16, "<module>"), Call(FILE, 7, "toy")),
@@ -122,6 +122,60 @@ def test_a_graph_break_stands_on_its_expression() -> None:
         text="all",
         compile_ids=frozenset({"0/0"}),
     )
+
+
+SUBJECTS = """\
+def f(x, n, log):
+    log.info("rows")
+    y = x.sum().item()
+    if x.sum() < 0:
+        x.data = y
+    while n < x.sum() or ask(x):
+        del n
+    return helper(
+        x)
+def g(x): return "a very long text that nobody wants to read in the title of a finding" + x
+"""
+
+
+@pytest.mark.parametrize(
+    ("row", "text", "code", "explanation", "title"),
+    [
+        (2, 'log.info("rows")', "GB0291", "no `Logger.info` here", "`log.info` breaks the graph"),
+        (2, 'log.info("rows")', "GB0291", "some information", '`log.info("rows")` breaks the graph'),
+        (3, "x.sum().item()", "GB0124", "no `item()`", "`x.sum().item()` breaks the graph"),
+        (4, "x.sum() < 0", "GB0170", "why", "a branch on the data of `x.sum()` breaks the graph"),
+        (5, "x.data", "GB0056", "why", "the assignment to `x.data` breaks the graph"),
+        (6, "n < x.sum()", "GB0170", "why", "a branch on the data of `n < x.sum()` breaks the graph"),
+        (6, "ask(x)", "GB0170", "why", "a branch on the data of `ask(x)` breaks the graph"),
+        (7, "n", "GB0082", "why", "`del n` breaks the graph"),
+        (2, "log", "", "why", "torch says"),
+        (3, "x.sum().item()", "GB0092", "the log cannot be made again", "torch says"),
+        (4, "sum() <", "GB0001", "why", "torch says"),
+        (8, "return helper(", "GB0001", "why", "torch says"),
+        (10, SUBJECTS.splitlines()[9].partition("return ")[2], "GB0001", "why", "torch says"),
+    ],
+)
+def test_the_title_names_what_breaks_the_graph_where_that_is_known(
+    row: int, text: str, code: str, explanation: str, title: str
+) -> None:
+    start = SUBJECTS.splitlines()[row - 1].index(text)
+    stack = (StackFrame(FILE, row, "f", start, None, start + len(text)),)
+    fact = GraphBreak("0/0", code, "torch says", explanation, (), "", "", stack, False, "")
+    workspace = Workspace(Path("/w"), {FILE: SourceFile(FILE, SUBJECTS)}.get)
+    finding = only(fold("toy.py", 3, "2.13.0", [fact], workspace))
+    assert finding.message == title
+    known = title != "torch says"
+    assert finding.explanation == (f"torch says. {explanation}" if known else explanation)
+
+
+def test_the_title_names_nothing_that_torch_does_not_place() -> None:
+    lacks_columns = (StackFrame(FILE, 7, "toy"),)
+    assert only(folded(started("0/0"), broke("0/0", *lacks_columns))).message == "print called"
+    assert only(folded(started("0/0"), broke("0/0"))).message == "print called"
+    inner = StackFrame("/lib/torch/_dynamo/polyfills/__init__.py", 4, "any", 2, None, 9)
+    branch = replace(broke("0/0", CONDITION, inner), code="GB0170")
+    assert only(folded(started("0/0"), branch)).message == "`b.sum() < 0` breaks the graph"
 
 
 def test_the_same_break_in_several_compilations_is_one_finding_and_a_restart_counts_once() -> None:
@@ -141,12 +195,12 @@ def test_the_same_break_in_several_compilations_is_one_finding_and_a_restart_cou
 
 def test_two_reasons_on_one_line_are_two_findings() -> None:
     report = folded(broke("0/0", PRINT, reason="one"), broke("0/0", PRINT, reason="two"))
-    assert [item.message for item in report.findings] == ["one", "two"]
+    assert [item.explanation for item in report.findings] == ["one. why", "two. why"]
 
 
 def test_a_break_that_skips_its_frame_says_so_and_is_still_the_same_break() -> None:
     finding = only(folded(started("0/0"), broke("0/0", PRINT), broke("1/0", PRINT, skips=True)))
-    assert finding.message == "print called; the whole of `toy` runs eagerly"
+    assert finding.message == '`print("woo")` breaks the graph; the whole of `toy` runs eagerly'
     assert finding.count == 2
 
 
@@ -158,7 +212,8 @@ def test_a_break_in_a_library_stands_on_the_line_that_led_there() -> None:
     )
     finding = only(folded(started("0/0", "forward", 13), broke("0/0", torch_frame, call, inside)))
     assert text_at(finding.span) == 'rearrange(self.linear(x), "a b -> b a")'
-    assert finding.message == "print called (in `reduce`, einops/einops.py:523)"
+    call = '`rearrange(self.linear(x), "a b -> b a")`'
+    assert finding.message == f"{call} breaks the graph (in `reduce`, einops/einops.py:523)"
     assert finding.stack == (
         Call(FILE, 16, "<module>"),
         Call(FILE, 14, "forward"),
@@ -210,7 +265,7 @@ def test_compile_failures_are_errors_by_their_phase() -> None:
     )
     assert [(item.kind, item.code, item.severity, item.message) for item in report.findings] == [
         ("capture-error", "capture-error", "error", "InternalTorchDynamoError"),
-        ("capture-error", "GB0059", "error", "print called"),
+        ("capture-error", "GB0059", "error", 'Dynamo cannot trace `print("woo")`'),
         ("compile-error", "compile-error", "error", "backend failed: no kernel"),
     ]
 
@@ -225,7 +280,7 @@ def test_a_skipped_frame_is_told_only_where_nothing_explains_it() -> None:
     skipped = FrameSkipped("0/0", "toy", FILE, 4, "too deep")
     assert [item.kind for item in folded(skipped, broke("0/0", PRINT)).findings] == ["graph-break"]
     finding = only(folded(skipped))
-    assert finding.message == "frame skipped: too deep; the whole of `toy` runs eagerly"
+    assert finding.message == "`toy` is skipped: too deep; the whole of `toy` runs eagerly"
     assert (finding.code, finding.severity, text_at(finding.span)) == ("skipped-frame", "warning", "toy")
 
 
@@ -362,7 +417,7 @@ def test_conditions_on_unnamed_values_are_told_apart() -> None:
 def test_the_recompile_limit_stands_on_the_function_and_tells_what_kept_changing() -> None:
     fact = RecompileLimit("0/8", "toy", FILE, 4, 8, "recompile_limit", False, (size("0/0", 10, 12),))
     finding = only(folded(fact))
-    assert finding.message == "recompile limit of 8 reached: new calls of `toy` run eagerly from now on"
+    assert finding.message == "`toy` reached the recompile limit of 8: new calls run eagerly from now on"
     assert (finding.code, finding.severity, text_at(finding.span)) == ("recompile-limit", "warning", "toy")
     assert finding.explanation == (
         "No compilation fits the call that hit the limit: size of `a` at dimension 0 was 10, is now 12."
@@ -375,7 +430,10 @@ def test_a_limit_in_a_library_stands_on_the_users_call() -> None:
     finding = only(folded(RecompileLimit("0/8", "f", EINOPS, 3, 8, "recompile_limit", False, (), calls)))
     assert (finding.span.row, finding.message) == (
         14,
-        "recompile limit of 8 reached: new calls of `f` run eagerly from now on (in `f`, einops/einops.py:3)",
+        (
+            "`f` reached the recompile limit of 8: new calls run eagerly from now on "
+            "(in `f`, einops/einops.py:3)"
+        ),
     )
     assert [(call.row, call.function) for call in finding.stack] == [
         (16, "<module>"),
@@ -388,7 +446,7 @@ def test_a_fatal_recompile_limit_is_an_error() -> None:
     finding = only(folded(RecompileLimit("0/8", "toy", FILE, 4, 8, "recompile_limit", True)))
     assert (finding.severity, finding.message) == (
         "error",
-        "recompile limit of 8 reached: `toy` may not run eagerly",
+        "`toy` reached the recompile limit of 8: it may not run eagerly",
     )
 
 
@@ -540,7 +598,7 @@ def test_a_break_that_one_compilation_tells_twice_is_one_finding() -> None:
         broke("0/1", StackFrame(FILE, 7, "toy", 10, 7, 15)),
     )
     assert [(finding.span.column, finding.count) for finding in report.findings] == [(5, 1), (11, 1)]
-    assert report.findings[0].message == "print called; the whole of `toy` runs eagerly"
+    assert report.findings[0].message == '`print("woo")` breaks the graph; the whole of `toy` runs eagerly'
 
 
 def test_a_break_that_stops_the_program_is_an_error_where_others_go_on() -> None:

@@ -85,6 +85,16 @@ async def test_nothing_of_an_older_run_is_shown_once_a_newer_one_began(
     assert len(client.published) == 2
 
 
+async def test_a_message_has_the_title_the_reason_and_one_advice_on_short_lines(
+    client: Client, diagnostics: Diagnostics
+) -> None:
+    long = f"Do {'this ' * 40}(e.g. here)."
+    hints = (f"{long} And then `that`.", "Or wait.")
+    explanation = "Not supported. The `f` is\nmore\n\nand more"
+    diagnostics.reported(report(1, found("`f` breaks the graph", explanation=explanation, hints=hints)))
+    assert client.told() == [f"`f` breaks the graph\nNot supported. The `f` is\nhelp: {long}"]
+
+
 async def test_findings_follow_edits_after_a_pause(client: Client, diagnostics: Diagnostics) -> None:
     calls = (Call(FILE, 3, "f"), Call(FILE, 2, "g"))
     diagnostics.reported(report(1, found("here", stack=calls), found("there", row=3)))

@@ -56,12 +56,12 @@ def test_a_table_shows_what_was_tried_and_then_what_helps(fake: type[FakeRun], f
         "CUDA graphs off     1.5 s  1.50 GiB  passes\n"
         "uncompiled          1.5 s  1.50 GiB  passes\n"
         "\n"
-        "a.py:1:1 error target-error The program crashes.\n"
+        "a.py:1:1 error target-error The program crashes\n"
         "   |\n"
         " 1 | f()\n"
         "   | ^\n"
         "\n"
-        f"a.py:1:1 warning target-error {message}\n"
+        f"a.py:1:1 warning target-error {message.rstrip('.')}\n"
         "   |\n"
         " 1 | f()\n"
         "   | ^\n"
@@ -96,7 +96,7 @@ def test_the_verdict_is_one_sentence(fake: type[FakeRun], facts: tuple[Fact, ...
 def test_a_run_that_ends_early_says_why(fake: type[FakeRun]) -> None:
     problem = "The program used more than 2 GiB of memory."
     fake.facts, fake.status = (*tried(None, None, None, None)[:2], TargetProblem("error", problem)), "memory"
-    assert recipes().stdout.splitlines()[-1] == problem
+    assert recipes().stdout.splitlines()[-1] == problem.rstrip(".")
 
 
 @pytest.mark.parametrize(("failure", "code"), [(None, 0), (SEGFAULT, 1)])

@@ -74,9 +74,8 @@ def test_a_hint_of_torch_is_information_at_its_operation() -> None:
 def test_a_graph_that_is_no_cuda_graph_has_a_reason_and_what_to_do(reason: str, hint: str) -> None:
     found = finding(CudagraphSkip("0/0", reason, SVD))
     assert (found.kind, found.severity) == ("cudagraph-skip", "warning")
-    assert (
-        found.message == f"does not run as a CUDA graph: {reason.removeprefix('skipping cudagraphs due to ')}"
-    )
+    why = reason.removeprefix("skipping cudagraphs due to ")
+    assert found.message == f"this graph does not run as a CUDA graph: {why}"
     assert found.hints[0].startswith(hint)
 
 

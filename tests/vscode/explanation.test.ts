@@ -14,7 +14,7 @@ scenario(
     await window.quickFix("Show the full explanation of GB0059");
     await window.preview.getByText("torch's whole message").waitFor();
     for (const text of [
-      "GB0059: Failed to trace builtin operator",
+      "GB0059: print breaks the graph",
       "Developer debug context: builtin print",
       "The graph before the break",
       "torch.abs",
@@ -29,7 +29,9 @@ scenario(
 
     await expect.poll(() => window.hover("b.sum()")).toContain("Full explanation");
     await window.page.locator(".monaco-hover:visible").getByText("Full explanation").click();
-    await window.preview.getByText("GB0170: Data-dependent branching").waitFor();
+    await window.preview
+      .getByText("GB0170: a branch on the data of b.sum() breaks the graph")
+      .waitFor();
   },
 );
 

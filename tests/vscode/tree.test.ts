@@ -34,13 +34,17 @@ scenario(
               /^3 graphs · 2 breaks · \d+ guards · [\d.]+ s$/,
             ) as string,
           },
-          { level: 3, label: "Failed to trace builtin operator", description: "toy.py:9" },
-          { level: 3, label: "Data-dependent branching", description: "toy.py:10" },
+          { level: 3, label: "`print` breaks the graph", description: "toy.py:9" },
+          {
+            level: 3,
+            label: "a branch on the data of `b.sum()` breaks the graph",
+            description: "toy.py:10",
+          },
           { level: 3, label: "Graphs", description: "3" },
         ]),
       );
 
-    await window.treeRow("Data-dependent branching").click();
+    await window.treeRow("a branch on the data of").click();
     await expect.poll(() => window.activeFile()).toBe("toy.py");
     await expect.poll(() => window.line()).toBe(10);
 

@@ -211,12 +211,14 @@ test("a guard says what it expects, and how often it failed", () => {
     failures: 2,
     ambient: false,
     origin: "parameter of `f`",
+    code: "check_tensor(L['a'])",
     ...(BREAK.location && { originLocation: BREAK.location }),
   };
   const item = treeItem({ kind: "guard", id: "g", guard, count: 1 });
   expect(item.label).toBe("a");
   expect(item.description).toBe("failed 2 times · TENSOR_MATCH · size [10]");
   expect(item.tooltip).toContain("parameter of `f`, from toy.py:3");
+  expect(item.tooltip).toMatch(/\ncheck_tensor\(L\['a'\]\)$/);
   expect(item.contextValue).toBe("guard.origin");
 });
 

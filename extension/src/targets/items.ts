@@ -303,7 +303,7 @@ function ambientItem({ guards }: AmbientNode): TreeItem {
 }
 
 function guardItem({ guard, count }: GuardNode): TreeItem {
-  const { name, kind, expected, failures, origin, location, originLocation } = guard;
+  const { name, kind, expected, failures, origin, location, originLocation, code } = guard;
   const label = name === "" ? kind : name;
   const item = new TreeItem(label);
   item.iconPath = failures > 0 ? new ThemeIcon("shield", WARNING) : new ThemeIcon("shield");
@@ -319,6 +319,7 @@ function guardItem({ guard, count }: GuardNode): TreeItem {
       item.description,
       originLocation ? l10n.t("{0}, from {1}", origin, place(originLocation)) : origin,
       location && l10n.t("first used at {0}", place(location)),
+      count === 1 ? code : "",
     ],
     "\n",
   );

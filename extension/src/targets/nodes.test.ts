@@ -89,7 +89,7 @@ test("several ranks have a node, and those that differ come first", () => {
     ranks,
   });
   const children = childrenOfTarget(node);
-  expect(labels(children)).toEqual(["Failed to trace builtin operator", "ranks", "f"]);
+  expect(labels(children)).toEqual(["`print` breaks the graph", "ranks", "f"]);
   const nodes = rankNodes(children[1] as RanksNode);
   expect(nodes.map((child) => child.rank.rank)).toEqual([2, 0, 1]);
   expect(childrenOfTarget(told({ ranks: [rank()] }))).toEqual([]);
@@ -127,6 +127,7 @@ test("guards that say the same are told once, and those that failed are told apa
     failures: 0,
     ambient: false,
     origin: "",
+    code: "",
   };
   const guards = [{ ...guard, failures: 2 }, guard, guard, { ...guard, name: "b" }];
   const of = childrenOfTarget(told({ frames: [frame()] }))[0] as FrameNode;
@@ -139,7 +140,7 @@ test("guards that say the same are told once, and those that failed are told apa
 });
 
 test("guards on the state of the process are told apart", () => {
-  const guard = { kind: "TYPE", expected: "", failures: 0, origin: "" };
+  const guard = { kind: "TYPE", expected: "", failures: 0, origin: "", code: "" };
   const guards: GuardItem[] = [
     { ...guard, name: "", ambient: true },
     { ...guard, name: "a", ambient: false },

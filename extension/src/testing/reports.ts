@@ -33,7 +33,7 @@ export function finding(changes: Partial<FindingItem> = {}): FindingItem {
     kind: "graph-break",
     code: "GB0059",
     severity: "warning",
-    message: "Failed to trace builtin operator",
+    message: "`print` breaks the graph",
     location,
     count: 1,
     explanation: "fullgraph-explanation:/GB0059.md",

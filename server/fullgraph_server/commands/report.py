@@ -170,6 +170,7 @@ class ReportItems:
             origin=origin.kind if origin else "",
             location=self._location(report, guard.span),
             origin_location=self._location(report, origin.span if origin else None),
+            code=guard.code,
         )
 
     def _frame(self, report: Report, frame: FrameReport) -> FrameItem:

@@ -15,7 +15,7 @@ from ..protocol import FindingData
 from ..report.model import Finding, Report
 from ..runs.choice import Choice
 from ..runs.schedule import RunObserver
-from ..text.messages import first_line
+from ..text.messages import brief
 from .explanation import explanation_uri
 
 _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
@@ -149,10 +149,10 @@ def register(server: LanguageServer, documents: Documents, diagnostics: Diagnost
 
 def _details(finding: Finding) -> Iterator[str]:
     """Yield the reason of a finding and the first advice, for whoever sees nothing but the message."""
-    if reason := first_line(finding.explanation):
+    if reason := brief(finding.explanation):
         yield reason
     if finding.hints:
-        yield f"help: {first_line(finding.hints[0])}"
+        yield f"help: {brief(finding.hints[0])}"
 
 
 def render(finding: Finding) -> str:

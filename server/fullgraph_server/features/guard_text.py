@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from textwrap import indent
 
 from ..client.projection import Function, NamedGuards, View, grouped
 from ..report.model import Compilation, FrameReport, Guard, Report, SizeCondition
 from ..report.origins import is_ambient, origin_of
 from ..report.source_locator import library_place
 from ..text.markdown import code_span, escaped, fenced, link
-from ..text.messages import counted
+from ..text.messages import counted, guard_words
 from ..text.size_expressions import written_size
 from ..text.source_names import written_name
 from ..workspace.positions import Span
@@ -24,7 +23,6 @@ _MOST_GUARDS = 8
 _MOST_SIZES = 6
 _MOST_COMPILATIONS = 8
 _MOST_CPP_CALLS = 24
-_LONGEST_CODE = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,31 +140,22 @@ def _guard_items(
     view: View, report: Report, groups: Sequence[Sequence[Guard]], links: Links, *, named: bool
 ) -> list[str]:
     """List one item for each group of equal guards."""
-    lines = [
-        line for group in groups[:_MOST_GUARDS] for line in _guard_item(view, report, group, links, named)
-    ]
+    lines = dict.fromkeys(_guard_item(view, report, group, links, named) for group in groups[:_MOST_GUARDS])
     left = sum(len(group) for group in groups[_MOST_GUARDS:])
-    return [*lines, f"- and {counted(left, 'more guard')}"] if left else lines
+    return [*lines, f"- and {counted(left, 'more guard')}"] if left else [*lines]
 
 
-def _guard_item(view: View, report: Report, group: Sequence[Guard], links: Links, named: bool) -> list[str]:
+def _guard_item(view: View, report: Report, group: Sequence[Guard], links: Links, named: bool) -> str:
+    """Say what a guard asks, in words: torch's own check is in the targets view."""
     first = group[0]
-    subject = f"{code_span(written_name(first.source))} " if named else ""
-    times = f" ×{len(group)}" if len(group) > 1 else ""
-    expected = f": {escaped(first.expected)}" if first.expected else ""
-    line = f"- {subject}{code_span(first.kind)}{times}{expected}"
-    details = []
-    failures = sum(guard.failures for guard in group)
-    if failures:
-        details.append(f"**failed {counted(failures, 'time')}**")
+    subject = f"{code_span(written_name(first.source))}: " if named else ""
+    line = f"- {subject}{escaped(guard_words(first.kind, first.expected, first.source))}"
+    if failures := sum(guard.failures for guard in group):
+        line += f", **failed {counted(failures, 'time')}**"
     if first.span is not None and (place := _place(view, report, first.span, links)):
         called = [_place(view, report, span, links) for span in first.callers]
-        details.append(", called from ".join([f"first used at {place}", *filter(None, called)]))
-    details.append(f"compilation {escaped(first.compile_id)}")
-    lines = [f"{line}\\", f"  {', '.join(details)}"]
-    if len(group) == 1 and first.code:
-        lines.append(indent(fenced("python", _shortened(first.code)), "  "))
-    return lines
+        line += f" ({', called from '.join([f'first used at {place}', *filter(None, called)])})"
+    return line
 
 
 # -- sizes and compilations --------------------------------------------------------------------
@@ -233,8 +222,3 @@ def _place(view: View, report: Report, span: Span, links: Links) -> str:
     uri = links.file(span.filename)
     line = link(f"line {row}", f"{uri}#L{row}") if uri else f"line {row}"
     return line if span.filename == view.filename else f"{line} of {escaped(Path(span.filename).name)}"
-
-
-def _shortened(code: str) -> str:
-    line = " ".join(code.split())
-    return line if len(line) <= _LONGEST_CODE else f"{line[:_LONGEST_CODE]}…"

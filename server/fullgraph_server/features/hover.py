@@ -62,7 +62,8 @@ def describe(
     sections: list[tuple[str, Span]] = []
     for shown in view.findings_at(row, column):
         explanation = links.explanation(explanation_uri(shown.report.target, shown.finding))
-        sections.append((f"{finding_text(shown)}\n\n{explanation}".rstrip(), shown.span))
+        # Who follows links shows the diagnostic above the hover, with its title, reason and advice.
+        sections.append((explanation or finding_text(shown), shown.span))
     around = view.functions_at(row)
     if (named := guards_at(view, around, line, row, column, links)) is not None:
         sections.append(named)
@@ -112,7 +113,7 @@ def kernels_text(launches: Sequence[tuple[Code, Launch]]) -> str:
 
 
 def finding_text(shown: ShownFinding) -> str:
-    """Render a finding: its title, and what its diagnostic has not: the rest of the explanation and hints."""
+    """Render a finding for a client without links: its title, and what its diagnostic leaves out."""
     finding = shown.finding
     rest = finding.explanation.strip().partition("\n")[2].strip()
     code = link(finding.code, finding.url) if finding.url else code_span(finding.code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -14,6 +15,8 @@ from .model import Finding, FrameReport
 
 _OF_OTHER_RUNS: Final = ("perf-hint", "cudagraph-skip", "late-compile", "rank-difference")
 """Kinds that most runs do not look for: whether a comment for these has a use cannot be told."""
+_FULL_STOP: Final = re.compile(r"(?<!\.)\.$")
+"""The full stop at the end of a title, which has none; dots there say that something is left out."""
 
 
 @dataclass(slots=True)
@@ -24,13 +27,16 @@ class FindingBuilder:
     compile_ids: set[str] = field(default_factory=set)
     eager: str = ""
     """What runs eagerly because of it, as a clause."""
+    title: str = ""
+    """The message in place of torch's reason, by which equal findings are merged."""
 
 
 def finished(builder: FindingBuilder) -> Finding:
     """Build the finding."""
     compile_ids = frozenset(builder.compile_ids)
     finding = builder.finding
-    message = f"{finding.message.rstrip('.')}; {builder.eager}" if builder.eager else finding.message
+    message = _FULL_STOP.sub("", finding.message)
+    message = f"{message}; {builder.eager}" if builder.eager else message
     return replace(
         finding,
         message=without_addresses(message),

@@ -203,15 +203,19 @@ class _FindingFacts:
             first = next((by_line[line] for line in lines if line in by_line), None)
             first = first or builders.setdefault((finding.kind, finding.code, span, finding.message), builder)
             if _GRAVEST_FIRST.index(finding.severity) < _GRAVEST_FIRST.index(first.finding.severity):
-                first.finding = finding
+                first.finding, first.title = finding, builder.title
             by_line.update(dict.fromkeys(lines, first))
             first.compile_ids |= builder.compile_ids
             first.eager = first.eager or builder.eager
+        for builder in builders.values():
+            builder.finding = replace(builder.finding, message=builder.title or builder.finding.message)
         return builders.values()
 
     def _graph_break(self, fact: GraphBreak) -> FindingBuilder:
         wrapper = wrapper_of(fact.stack, self._workspace.contains)
         reason = messages.first_line(fact.reason) or "graph break"
+        title = "" if wrapper else self._title(fact, reason)
+        explanation = messages.with_reason(reason, fact.explanation) if title else fact.explanation
         finding = self._finding(
             "graph-break",
             "information" if wrapper and not fact.skips_frame else "warning",
@@ -219,7 +223,7 @@ class _FindingFacts:
             fact.stack,
             fact.compile_id,
             code=fact.code,
-            explanation=wrapper.explanation if wrapper else fact.explanation,
+            explanation=wrapper.explanation if wrapper else explanation,
             hints=wrapper.hints if wrapper else self._break_hints(fact),
             url=fact.url,
             text=fact.text,
@@ -231,7 +235,19 @@ class _FindingFacts:
             eager = self._runs_eagerly(name, fact.compile_id)
         elif fact.skips_rest and name and fact.compile_id not in self._skipped:
             eager = messages.compiled_up_to(name)
-        return FindingBuilder(finding, {fact.compile_id}, eager=eager)
+        return FindingBuilder(finding, {fact.compile_id}, eager=eager, title=title)
+
+    def _title(self, fact: GraphBreak | CompileFailure, reason: str) -> str:
+        """Write what breaks the graph; empty where torch has no id for it, or does not say where it is."""
+        if not fact.code:
+            return ""  # baselines know such a break by torch's reason
+        said = f"{reason} {fact.explanation}"
+        subject = self._places.subject(fact.stack, fact.compile_id, fact.code, said)
+        if not subject:
+            return ""
+        library = self._places.place(fact.stack, fact.compile_id).library
+        title = messages.break_title(subject, stops=isinstance(fact, CompileFailure))
+        return with_library_places(title, [library] if library else [])
 
     def _break_hints(self, fact: GraphBreak | CompileFailure) -> tuple[str, ...]:
         if instead := self._lightning.hints(fact.stack, fact.compile_id):
@@ -241,6 +257,7 @@ class _FindingFacts:
 
     def _compile_failure(self, fact: CompileFailure) -> FindingBuilder:
         message = messages.first_line(fact.message) or fact.error
+        title = "" if fact.phase == "backend" else self._title(fact, message)
         if fact.phase == "backend":
             message = f"backend failed: {message}"
         elif not fact.code and message != fact.error:
@@ -252,12 +269,12 @@ class _FindingFacts:
             fact.stack,
             fact.compile_id,
             code=fact.code,
-            explanation=fact.explanation,
+            explanation=messages.with_reason(message, fact.explanation) if title else fact.explanation,
             hints=self._break_hints(fact),
             url=fact.url,
             text=fact.text or fact.message,
         )
-        return FindingBuilder(finding, {fact.compile_id})
+        return FindingBuilder(finding, {fact.compile_id}, title=title)
 
     def _recompile_limit(self, fact: RecompileLimit) -> FindingBuilder:
         again = self._recompilations.causes(fact)
@@ -277,9 +294,9 @@ class _FindingFacts:
     def _frame_skipped(self, fact: FrameSkipped) -> FindingBuilder | None:
         if fact.compile_id in self._explained:
             return None
-        message = f"frame skipped: {messages.first_line(fact.reason)}"
-        finding = self._finding("skipped-frame", "warning", message, (), fact.compile_id, text=fact.reason)
         function = self._places.name_of(fact.compile_id)
+        message = messages.skipped_message(function, messages.first_line(fact.reason))
+        finding = self._finding("skipped-frame", "warning", message, (), fact.compile_id, text=fact.reason)
         return FindingBuilder(finding, {fact.compile_id}, eager=self._runs_eagerly(function, fact.compile_id))
 
     def _runs_eagerly(self, function: str, compile_id: str) -> str:

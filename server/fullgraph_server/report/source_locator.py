@@ -20,10 +20,11 @@ from fullgraph_compiler.facts import (
 from ..text.markdown import code_span
 from ..text.messages import counted
 from ..text.source_names import written_name
+from ..text.subjects import break_subject
 from ..workspace.bundled import worker_folder
 from ..workspace.definitions import definitions
 from ..workspace.positions import Call, Span
-from ..workspace.ranges import definition_span, frame_span, name_span, parameter_names
+from ..workspace.ranges import definition_span, frame_span, name_span, node_at, parameter_names
 from ..workspace.workspace import Workspace
 
 _LIBRARY_FOLDER = re.compile(r"^.*[/\\](?:site-packages|dist-packages|python\d\.\d+)[/\\]", re.DOTALL)
@@ -82,6 +83,18 @@ class Places:
         calls = tuple(Call(frame.filename, frame.row, frame.function) for frame in shown)
         in_library = own and index < len(full) - 1 and not _is_dynamo(full[-1].filename)
         return Place(self.span(full[index]), calls, self._with_class(calls[-1]) if in_library else None)
+
+    def subject(self, stack: Stack, compile_id: str, code: str, said: str) -> str:
+        """Name the code at the end of a stack that breaks the graph; empty if torch gives no columns."""
+        full = self.full_stack(stack, compile_id) if stack else ()
+        frame = self._innermost_own(full)
+        source = self._workspace.source(frame.filename) if frame and frame.column is not None else None
+        if frame is None or source is None:
+            return ""
+        node = node_at(source, self.span(frame))
+        if node is None:
+            return ""
+        return break_subject(node, source.line(node.lineno), code, said, innermost=frame == full[-1])
 
     def name_of(self, compile_id: str) -> str:
         """Return the name of a compiled function with its class's; empty if it is not known."""

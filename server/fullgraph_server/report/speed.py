@@ -98,7 +98,7 @@ def speed_builders(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Find
             yield FindingBuilder(hint, {fact.compile_id})
         elif isinstance(fact, CudagraphSkip):
             reason = fact.reason.removeprefix("skipping cudagraphs due to ")
-            message = f"does not run as a CUDA graph: {messages.first_line(reason)}"
+            message = f"this graph does not run as a CUDA graph: {messages.first_line(reason)}"
             hints = cudagraph_hints(reason)
             skip = finding(
                 "cudagraph-skip",

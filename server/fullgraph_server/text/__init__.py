@@ -3,6 +3,7 @@
 - ``messages``: the sentences of findings
 - ``advice``: hints about recompilations and graph breaks
 - ``outlook``: what the compilations of a function say of a value that changed
+- ``subjects``: what breaks a graph, as the user wrote it
 - ``source_names``: torch's names as the user wrote them
 - ``size_expressions``: conditions on sizes as the user wrote them
 - ``devices``: words for dry runs and GPUs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from fullgraph_compiler.facts import GuardFailure
@@ -12,6 +13,8 @@ from .size_expressions import readable_condition
 from .source_names import written_name
 
 _MOST_VALUES = 6
+_SHORT = 200
+_SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[A-Z`])")
 _WHOLE = {
     "BACKEND_MATCH": "the backend is another object",
     "TORCH_FUNCTION_MODE_STACK": "the torch function modes around the call are others",
@@ -21,6 +24,23 @@ _WHOLE = {
     "DIMENSION_DYNAMIC_MARKING_GUARD": "a tensor's sizes are marked as dynamic or static in another way",
 }
 """Sentences for guards that do not compare one value with another."""
+_SAME_TENSOR = "the same tensor as another value"
+_ASKED = {
+    "DICT_CONTAINS": "has the keys that are looked up, or lacks them, as before",
+    "SET_CONTAINS": "has the items that are looked up, or lacks them, as before",
+    "HASATTR": "has the attributes that are looked up, or lacks them, as before",
+    "NO_HASATTR": "has the attributes that are looked up, or lacks them, as before",
+    "DICT_LENGTH": "empty",
+    "LENGTH_CHECK": "empty",
+    "NO_TENSOR_ALIASING": "not the same tensor as another value",
+    "DUPLICATE_INPUT": _SAME_TENSOR,
+    "OBJECT_ALIASING": _SAME_TENSOR,
+    "RANGE_ITERATOR_MATCH": "the same range",
+}
+"""What guards ask that have no expected value: torch's check says which keys and items."""
+_VALUES = ("EQUALS_MATCH", "CONSTANT_MATCH", "BOOL_MATCH", "TRUE_MATCH", "FALSE_MATCH")
+"""Kinds of guards that compare with a value."""
+_OPERATOR = re.compile(r"(?:is|in|not) |[!<>=]=|[<>]")
 _ONE_KIND = {
     SPECIALIZED: "TENSOR_MATCH",
     "TRUE_MATCH": "BOOL_MATCH",
@@ -70,6 +90,28 @@ def seen_in(kind: str, count: int) -> str:
 def first_line(text: str) -> str:
     """Return the first line of a message that is not blank."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def brief(text: str) -> str:
+    """Return the sentences at the beginning of a text that fit on a short line: one at least."""
+    first, *others = _SENTENCE_END.split(first_line(text))
+    for sentence in others:
+        if len(first) + len(sentence) >= _SHORT:
+            break
+        first = f"{first} {sentence}"
+    return first
+
+
+def break_title(subject: str, *, stops: bool) -> str:
+    """Write that something breaks the graph; ``stops`` where the program may not go on without a graph."""
+    return f"Dynamo cannot trace {subject}" if stops else f"{subject} breaks the graph"
+
+
+def with_reason(reason: str, explanation: str) -> str:
+    """Put torch's short reason of a graph break ahead of its explanation, unless that has the same words."""
+    if reason.lower() in explanation.lower():
+        return explanation
+    return f"{reason.rstrip('.')}. {explanation}" if explanation else reason
 
 
 def runs_eagerly(function: str, *, resumed: bool) -> str:
@@ -126,6 +168,18 @@ def change(failures: Sequence[GuardFailure]) -> str:
     return _was_and_is(subject, expected, actual)
 
 
+def guard_words(kind: str, expected: str, source: str) -> str:
+    """Say what a guard asks of a value; torch's kind of guard where there are no words for it."""
+    if kind == "DIMENSION_DYNAMIC_MARKING_GUARD":
+        return "the same sizes marked as dynamic or static"
+    words = expected or _ASKED.get(kind) or code_span(kind)
+    if source.startswith("list(dict.keys(") and expected:
+        return f"has the key {expected}"
+    if source.endswith("._modules"):
+        return f"its modules: {words}"
+    return f"is {words}" if kind in _VALUES and expected and not _OPERATOR.match(expected) else words
+
+
 def _was_and_is(subject: str, expected: Sequence[str], actual: Sequence[str]) -> str:
     if len({*actual}) == 1:
         return f"{subject} was {expected[0]}, is now {actual[0]}"
@@ -150,11 +204,15 @@ def refused_message(function: str, failures: Sequence[GuardFailure]) -> str:
     return f"{code_span(function)} would have to be compiled again: {change(failures)}"
 
 
+def skipped_message(function: str, reason: str) -> str:
+    """Write that Dynamo compiles nothing of a frame; torch may not have told which function it is of."""
+    return f"{code_span(function) if function else 'a frame'} is skipped: {reason}"
+
+
 def limit_message(setting: str, limit: int, function: str, fatal: bool) -> str:
     """Write that a function was compiled too often; ``fatal`` where that stops the program."""
-    name = code_span(function)
-    outcome = f"{name} may not run eagerly" if fatal else f"new calls of {name} run eagerly from now on"
-    return f"{setting.replace('_', ' ')} of {limit} reached: {outcome}"
+    outcome = "it may not run eagerly" if fatal else "new calls run eagerly from now on"
+    return f"{code_span(function)} reached the {setting.replace('_', ' ')} of {limit}: {outcome}"
 
 
 def other_failures(failures: Sequence[GuardFailure]) -> str:

@@ -158,6 +158,12 @@ def node_span(source: SourceFile, node: _Node, last: _Node | None = None) -> Spa
     return Span(source.filename, node.lineno, source.column(node.lineno, node.col_offset), end_row, end)
 
 
+def node_at(source: SourceFile, span: Span) -> _Node | None:
+    """Return the syntax node with exactly this range; of several, the innermost."""
+    nodes = [node for node in source.nodes_at(span.row) if node_span(source, node) == span]
+    return nodes[-1] if nodes else None
+
+
 # -- statements --------------------------------------------------------------------------------
 
 

@@ -1,0 +1,63 @@
+"""What breaks a graph, as the user wrote it: the title of a finding begins with it."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from .markdown import code_span
+
+_DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_LONGEST = 60
+_BRANCHES_ON_DATA = "GB0170"
+_OF_NO_LINE = frozenset({
+    "GB0019", "GB0039", "GB0092", "GB0093", "GB0199", "GB0209", "GB0212", "GB0219", "GB0274", "GB0279",
+    "GB0295", "GB0370", "GB1297", "GB1319", "GB2533", "GB3343", "GB4501", "GB8335", "GB9528",
+})  # fmt: skip
+"""Breaks that Dynamo meets when it ends a graph, whatever line it is at: a backend that fails, a value that
+is still needed and cannot be made again."""
+
+
+def break_subject(node: ast.AST, line: str, code: str, said: str, *, innermost: bool) -> str:
+    """Name a syntax node at which Dynamo stopped, whose first line is ``line``.
+
+    Empty where that is not the cause, or too long. ``said`` are torch's words: a function stands for its call
+    only if they name it, since else an argument may be the cause. A node that is not ``innermost`` calls a
+    function that Dynamo stopped in.
+    """
+    if code in _OF_NO_LINE:
+        return ""
+    if code == _BRANCHES_ON_DATA and innermost:
+        text = _text(_compared(node), line)
+        return f"a branch on the data of {code_span(text)}" if text else ""
+    if isinstance(node, ast.Call):
+        name = _text(node.func, line)
+        last = re.escape(name.rpartition(".")[2])
+        if _DOTTED.fullmatch(name) and re.search(rf"[`. ]{last}[`(>]", said):
+            return code_span(name)
+    text = _text(node, line)
+    if not text:
+        return ""
+    context = getattr(node, "ctx", None)
+    if isinstance(context, ast.Store):
+        return f"the assignment to {code_span(text)}"
+    return code_span(f"del {text}" if isinstance(context, ast.Del) else text)
+
+
+def _compared(node: ast.AST) -> ast.AST:
+    """Return what a condition compares with constants, whose data it must depend on; else the condition."""
+    if isinstance(node, ast.Compare) and all(map(_is_constant, node.comparators)):
+        return node.left
+    return node
+
+
+def _is_constant(node: ast.expr) -> bool:
+    return isinstance(node.operand if isinstance(node, ast.UnaryOp) else node, ast.Constant)
+
+
+def _text(node: ast.AST, line: str) -> str:
+    """Return the text of a node; empty if it is long or has several lines."""
+    start, end = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", 0)
+    if getattr(node, "lineno", 0) != getattr(node, "end_lineno", None) or end - start > _LONGEST:
+        return ""
+    return line.encode("utf-8", "surrogatepass")[start:end].decode("utf-8", "replace")
