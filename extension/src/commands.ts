@@ -1,5 +1,7 @@
 import { commands, type Disposable, type ExtensionContext, l10n, Uri } from "vscode";
 import { analyzeFiles, analyzeTarget, analyzeTest, analyzeWithArguments } from "./actions/analyze";
+import type { AtLine } from "./editor/atLine";
+import type { EntryNode } from "./editor/atLineItems";
 import { compareWithPrevious, openAssembly, openBeside } from "./actions/artifacts";
 import type { ClientContext } from "./server/client";
 import { debugRepro, debugTarget } from "./actions/debug";
@@ -15,7 +17,7 @@ import {
   tryRecipes,
 } from "./actions/failures";
 import { openRepro } from "./shared/repros";
-import { openKernels, showSource } from "./actions/kernels";
+import { openKernels, quickFix, showSource } from "./actions/kernels";
 import type { ArtifactNode, FindingNode, GuardNode, RankNode, TargetNode } from "./targets/nodes";
 import { pickTarget } from "./actions/pick";
 import { dryRun, previewKernels } from "./actions/previews";
@@ -49,6 +51,7 @@ export function registerCommands(
   targets: Targets,
   reports: Reports,
   traces: Traces,
+  atLine: AtLine,
 ): Disposable[] {
   const handlers: Record<string, Handler> = {
     "fullgraph.analyzeFile": (uri?: unknown, selected?: unknown) =>
@@ -100,6 +103,9 @@ export function registerCommands(
       findLateCompilations(server, nodeOf(named)),
     "fullgraph.showGraphMarks": () => showGraphMarks(true),
     "fullgraph.hideGraphMarks": () => showGraphMarks(false),
+    "fullgraph.pinLine": () => atLine.pin(true),
+    "fullgraph.unpinLine": () => atLine.pin(false),
+    "fullgraph.fixFinding": ({ entry }: EntryNode) => entry.location && quickFix(entry.location),
     "fullgraph.refreshTargets": () => {
       targets.refresh();
     },
@@ -117,8 +123,8 @@ export function registerCommands(
       ),
     [OPEN_ARTIFACT]: openBeside,
     [OPEN_REPRO]: openRepro,
-    [SHOW_EXPLANATION]: (of: string | FindingNode) =>
-      showExplanation(typeof of === "string" ? of : of.finding.explanation, context.milestones),
+    [SHOW_EXPLANATION]: (of: string | FindingNode | EntryNode) =>
+      showExplanation(explanationOf(of), context.milestones),
     [SHOW_SOURCE]: showSource,
     [SHOW_TARGET]: (target: string) => targets.reveal(target),
   };
@@ -143,6 +149,14 @@ async function showResultsOf(server: Server, named: TargetItem | undefined): Pro
   if (target) {
     await server.command(SHOW_RESULTS, target.id);
   }
+}
+
+/** The URI of an explanation, which a menu of a view passes with its node. */
+function explanationOf(of: string | FindingNode | EntryNode): string {
+  if (typeof of === "string") {
+    return of;
+  }
+  return of.kind === "entry" ? (of.entry.explanation ?? "") : of.finding.explanation;
 }
 
 /** Whether a target can run: a trace is only read. */

@@ -1,5 +1,6 @@
 import { commands, type ExtensionContext, window, workspace } from "vscode";
 import { tellWhyNotStarted } from "./actions/analyze";
+import { AtLine } from "./editor/atLine";
 import type { ClientContext } from "./server/client";
 import { registerCommands } from "./commands";
 import { GraphMarks } from "./editor/graphMarks";
@@ -30,6 +31,7 @@ export function activate(extension: ExtensionContext): void {
   const recent = new RecentTraces(extension.workspaceState);
   const traces = new Traces(started, targets, recent);
   const status = new Status(started, milestones);
+  const atLine = new AtLine(started);
 
   const changed = () => {
     void started.startIfDown();
@@ -42,8 +44,9 @@ export function activate(extension: ExtensionContext): void {
     status,
     new Highlight(started),
     new GraphMarks(started),
+    atLine,
     reports,
-    ...registerCommands(extension, context, started, targets, reports, traces),
+    ...registerCommands(extension, context, started, targets, reports, traces, atLine),
     started.onDidChange(({ kind }) => {
       void commands.executeCommand("setContext", "fullgraph.state", kind);
       targets.reset();

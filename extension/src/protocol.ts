@@ -9,6 +9,7 @@ export const LAYERS = "fullgraph/layers";
 export const PERFORMANCE = "fullgraph/performance";
 export const COUNTERPARTS = "fullgraph/counterparts";
 export const GRAPH_LINES = "fullgraph/graphLines";
+export const AT_LINE = "fullgraph/atLine";
 export const GUARDS = "fullgraph/guards";
 export const INTERPRETER = "fullgraph/interpreter";
 export const ENVIRONMENT = "fullgraph/environment";
@@ -286,6 +287,37 @@ export interface GraphLinesItem {
   label: string;
   eager: boolean;
   reason: string;
+}
+
+/** A request for everything that is known of a line. */
+export interface AtLineParams {
+  textDocument: TextDocumentIdentifier;
+  position: Position;
+}
+
+/** One thing that is known of a line. */
+export interface LineEntry {
+  label: string;
+  description: string;
+  details: string;
+  notes: string[];
+  severity?: "error" | "warning" | "information";
+  location?: Location;
+  explanation?: string;
+}
+
+/** The things of one kind that are known of a line. */
+export interface LineSection {
+  kind: "findings" | "graphs" | "shapes" | "guards" | "sizes" | "kernels" | "compilations";
+  title: string;
+  entries: LineEntry[];
+  description: string;
+}
+
+/** Everything that is known of a line. */
+export interface AtLineItem {
+  sections: LineSection[];
+  nothing?: string;
 }
 
 /** A request for the guards of one function of a report. */

@@ -7,6 +7,7 @@ Requests:
     ``fullgraph/performance`` ``TargetParams`` -> ``PerformanceItem | null``: its times, graphs and kernels.
     ``fullgraph/counterparts`` ``CounterpartsParams`` -> ``Location[]``: the places that belong to a place.
     ``fullgraph/graphLines`` ``GraphLinesParams`` -> ``GraphLinesItem[]``: the graph that each line is in.
+    ``fullgraph/atLine`` ``AtLineParams`` -> ``AtLineItem``: everything that is known of a line.
     ``fullgraph/guards`` ``GuardsParams`` -> ``GuardItem[]``: the guards of one function of a report.
     ``fullgraph/interpreter`` ``InterpreterParams`` -> ``InterpreterItem``: the Python that runs its targets.
     ``fullgraph/environment`` ``InterpreterParams`` -> ``string``: that Python and torch, for a bug report.
@@ -46,7 +47,7 @@ In ``Diagnostic.data``: ``FindingData``.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import attrs
 from cattrs import Converter
@@ -67,6 +68,7 @@ LAYERS = "fullgraph/layers"
 PERFORMANCE = "fullgraph/performance"
 COUNTERPARTS = "fullgraph/counterparts"
 GRAPH_LINES = "fullgraph/graphLines"
+AT_LINE = "fullgraph/atLine"
 GUARDS = "fullgraph/guards"
 INTERPRETER = "fullgraph/interpreter"
 ENVIRONMENT = "fullgraph/environment"
@@ -101,6 +103,11 @@ EXPLANATION_SCHEME = "fullgraph-explanation"
 PROFILE_SCHEME = "fullgraph-profile"
 COMPARISON_SCHEME = "fullgraph-comparison"
 KERNEL_SCHEME = "fullgraph-kernel"
+
+
+LineSectionKind: TypeAlias = Literal[
+    "findings", "graphs", "shapes", "guards", "sizes", "kernels", "compilations"
+]
 
 
 @attrs.frozen
@@ -468,6 +475,53 @@ class GraphLinesItem:
 
 
 @attrs.frozen
+class AtLineParams:
+    """A request for everything that is known of a line."""
+
+    text_document: types.TextDocumentIdentifier
+    position: types.Position
+    """A place in the line; its column does not matter."""
+
+
+@attrs.frozen
+class LineEntry:
+    """One thing that is known of a line."""
+
+    label: str
+    """Plain text, as is ``description``, which goes on with it."""
+    description: str = ""
+    details: str = ""
+    """All that is known of it, as Markdown; empty if that is the label and the description."""
+    notes: list[str] = attrs.field(factory=list)
+    """Plain sentences that belong below it: the reason of a finding, then what to do."""
+    severity: Severity | None = None
+    """That of a finding."""
+    location: types.Location | None = None
+    """The place that it leads to: in the source, or in generated code."""
+    explanation: str | None = None
+    """The URI of the full explanation of a finding."""
+
+
+@attrs.frozen
+class LineSection:
+    """The things of one kind that are known of a line."""
+
+    kind: LineSectionKind
+    title: str
+    entries: list[LineEntry]
+    description: str = ""
+
+
+@attrs.frozen
+class AtLineItem:
+    """Everything that is known of a line."""
+
+    sections: list[LineSection]
+    nothing: str | None = None
+    """A sentence that says why there are no sections."""
+
+
+@attrs.frozen
 class GuardsParams:
     """A request for the guards of one function of a report."""
 
@@ -679,6 +733,7 @@ _PARAMS: dict[str, type[Any]] = {
     PERFORMANCE: ReportParams,
     COUNTERPARTS: CounterpartsParams,
     GRAPH_LINES: GraphLinesParams,
+    AT_LINE: AtLineParams,
     GUARDS: GuardsParams,
     INTERPRETER: InterpreterParams,
     ENVIRONMENT: InterpreterParams,
@@ -714,6 +769,10 @@ MESSAGES: tuple[type[Any], ...] = (
     DeviceItem,
     GraphLinesParams,
     GraphLinesItem,
+    AtLineParams,
+    LineEntry,
+    LineSection,
+    AtLineItem,
     GuardsParams,
     GuardItem,
     InterpreterParams,

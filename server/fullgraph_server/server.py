@@ -24,6 +24,7 @@ from .client.progress import Progress, StatusNotifications
 from .client.projection import Projections
 from .client.targets import Targets
 from .commands import (
+    at_line,
     bug_report,
     debug,
     devices,
@@ -116,6 +117,7 @@ def create_server() -> FullgraphServer:
     hover.register(server, documents, projections, kernel_places)
     inlay_hint.register(server, documents, projections)
     graph_lines.register(server, documents, runs)
+    at_line.register(server, documents, runs, projections, kernel_places)
     code_lens.register(server, documents, targets, runs, projections, kernel_places)
     kernels.register(server, documents, kernel_places)
     code_action.register(server, runs, documents, SeenCalls(documents, runs.reports))

@@ -91,6 +91,18 @@ async def test_a_line_leads_to_its_kernels_forward_and_backward(editor: Editor) 
     assert [link.origin_selection_range.start.line for link in links] == [RELU, RELU]
 
 
+async def test_what_is_known_of_a_line_has_its_kernels_and_leads_to_them(editor: Editor) -> None:
+    document = {"uri": editor.uri}
+    item = await editor.ask(
+        "fullgraph/atLine", textDocument=document, position={"line": RELU, "character": 0}
+    )
+    [kernels] = [section["entries"] for section in item["sections"] if section["kind"] == "kernels"]
+    links = await implementations(editor, RELU)
+    assert kernels
+    assert {entry["location"]["uri"] for entry in kernels} == {link.target_uri for link in links}
+    assert any("relu" in entry["description"] for entry in kernels)
+
+
 async def test_a_library_function_is_shown_where_the_code_calls_it(editor: Editor) -> None:
     link, *_ = await implementations(editor, MATMUL)
     assert names([link]) == ["output_code.py"]

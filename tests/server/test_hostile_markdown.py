@@ -21,6 +21,7 @@ from fullgraph_compiler.facts import (
 from fullgraph_server.client.documents import Documents
 from fullgraph_server.client.findings import newest_first
 from fullgraph_server.client.projection import View, project
+from fullgraph_server.commands.at_line import Line
 from fullgraph_server.commands.graph_lines import shown_lines
 from fullgraph_server.commands.traces import read_comparison
 from fullgraph_server.compare.comparison import compare
@@ -160,6 +161,9 @@ def written(report: Report, other: Report) -> Iterator[tuple[str, str]]:
         for word in re.finditer(r"\w+", line):
             if (found := describe(view, line, row, word.start() + 1, links)) is not None:
                 yield f"hover {row}:{word.start() + 1}", found[0]
+        for section in Line(view, row, line, None, (), documents.location).item().sections:
+            for entry in section.entries:
+                yield f"line {section.kind}", entry.details
     for finding in report.findings:
         yield f"explanation of {finding.kind}", explain(report, finding, documents)
     runs = LaunchNotes(report, other)
@@ -186,6 +190,7 @@ def test_nothing_of_a_hostile_report_is_live_in_markdown(text: str) -> None:
     # What is looked at is there at all.
     assert {what.split()[0] for what, found in texts if found} >= {
         "hover",
+        "line",
         "explanation",
         "profile",
         "comparison",

@@ -55,7 +55,7 @@ CLIENT = {
     "actions": "protocol shared server targets",
     "reports": "protocol shared server actions",
     "traces": "protocol shared server targets actions",
-    "commands": "protocol shared server targets actions reports traces",
+    "commands": "protocol shared server targets editor actions reports traces",
     "extension": "shared server targets editor actions reports traces commands",
 }
 MOST_FILES = 20

@@ -1,4 +1,5 @@
 import {
+  commands,
   l10n,
   type Location,
   type QuickPickItem,
@@ -115,6 +116,12 @@ export async function showSource({ uri, range }: Location | ServerLocation): Pro
       selection: new Range(start.line, start.character, end.line, end.character),
     });
   }
+}
+
+/** Show a line of the user's code, and VS Code's own list of what can be done about it. */
+export async function quickFix(location: ServerLocation): Promise<void> {
+  await showSource(location);
+  await commands.executeCommand("editor.action.quickFix");
 }
 
 function group(label: string, kernels: readonly KernelItem[]): KernelPick[] {

@@ -1,7 +1,5 @@
 import {
-  type Command,
   l10n,
-  Range,
   ThemeColor,
   ThemeIcon,
   TreeItem,
@@ -10,7 +8,6 @@ import {
   ViewColumn,
   workspace,
 } from "vscode";
-import type { Location } from "vscode-languageclient";
 import {
   type AmbientNode,
   childrenOfLayer,
@@ -28,7 +25,8 @@ import {
   type RanksNode,
   type TargetNode,
 } from "./nodes";
-import type { ArtifactItem, FindingItem, TargetItem } from "../protocol";
+import type { ArtifactItem, TargetItem } from "../protocol";
+import { ERROR, open, openLocation, place, severityIcon, WARNING } from "../shared/tree";
 import {
   failed,
   frameSummary,
@@ -44,9 +42,6 @@ import {
 
 const { None, Collapsed, Expanded } = TreeItemCollapsibleState;
 
-const ERROR = new ThemeColor("problemsErrorIcon.foreground");
-const WARNING = new ThemeColor("problemsWarningIcon.foreground");
-const INFORMATION = new ThemeColor("problemsInfoIcon.foreground");
 const PASSED = new ThemeColor("testing.iconPassed");
 const DIMMED = new ThemeColor("disabledForeground");
 
@@ -270,7 +265,7 @@ function artifactItem({ uri, name, file, locations, previous }: ArtifactItem): T
 function findingItem({ finding }: FindingNode): TreeItem {
   const { kind, code, severity, message, location, count, minify } = finding;
   const item = new TreeItem(message);
-  item.iconPath = findingIcon(kind, severity);
+  item.iconPath = severityIcon(severity, kind === "recompile" ? "sync" : "info");
   item.description = joined([location && place(location), times(count)]);
   item.tooltip = joined([`${message} (${code})`, location && place(location)], "\n");
   if (location) {
@@ -278,17 +273,6 @@ function findingItem({ finding }: FindingNode): TreeItem {
   }
   item.contextValue = minify ? "finding.minifiable" : "finding";
   return item;
-}
-
-function findingIcon(kind: FindingItem["kind"], severity: FindingItem["severity"]): ThemeIcon {
-  switch (severity) {
-    case "error":
-      return new ThemeIcon("error", ERROR);
-    case "warning":
-      return new ThemeIcon("warning", WARNING);
-    case "information":
-      return new ThemeIcon(kind === "recompile" ? "sync" : "info", INFORMATION);
-  }
 }
 
 function ambientItem({ guards }: AmbientNode): TreeItem {
@@ -332,19 +316,4 @@ function guardItem({ guard, count }: GuardNode): TreeItem {
 
 function times(count: number): string {
   return count > 1 ? `×${count}` : "";
-}
-
-function place({ uri, range }: Location): string {
-  return `${Uri.parse(uri).path.split("/").at(-1) ?? uri}:${range.start.line + 1}`;
-}
-
-function openLocation({ uri, range }: Location): Command {
-  return open(Uri.parse(uri), range);
-}
-
-function open(uri: Uri, range: Location["range"] | undefined): Command {
-  const selection =
-    range &&
-    new Range(range.start.line, range.start.character, range.end.line, range.end.character);
-  return { title: l10n.t("Open"), command: "vscode.open", arguments: [uri, { selection }] };
 }

@@ -42,7 +42,7 @@ test("layers stand below what the ordinary run told, and have what their run tol
   const node = told({ frames: [frame()], findings: [finding()] });
   node.layers = [layer({ report: report({ findings: [finding({ message: "too slow" })] }) })];
   const nodes = childrenOfTarget(node);
-  expect(labels(nodes)).toEqual(["Failed to trace builtin operator", "toy", "layer"]);
+  expect(labels(nodes)).toEqual(["`print` breaks the graph", "toy", "layer"]);
   const below = nodes.flatMap((item) => (item.kind === "layer" ? childrenOfLayer(item) : []));
   expect(labels(below)).toEqual(["too slow"]);
 });

@@ -137,6 +137,9 @@ export const workspace = {
   },
   getWorkspaceFolder: (uri: Uri) =>
     workspace.workspaceFolders?.find((item) => uri.path.startsWith(item.uri.path)),
+  /** An edit of a document. */
+  textChanged: new EventEmitter<unknown>(),
+  onDidChangeTextDocument: (listener: Listener<unknown>) => workspace.textChanged.event(listener),
   onDidChangeWorkspaceFolders: new EventEmitter<undefined>().event,
   /** Every watcher there is sees these. */
   fileChanged: new EventEmitter<Uri>(),
@@ -201,6 +204,22 @@ export enum ViewColumn {
 
 interface Editor {
   document: { languageId: string; uri: Uri };
+  selection?: { active: { line: number; character: number } };
+}
+
+export class MarkdownString {
+  constructor(readonly value: string) {}
+}
+
+/** A view of a tree, which tests show and hide. */
+export class TreeView {
+  visible = true;
+  message = "";
+  readonly shown = new EventEmitter<{ visible: boolean }>();
+  readonly onDidChangeVisibility = this.shown.event;
+
+  readonly reveal = () => Promise.resolve();
+  readonly dispose = () => undefined;
 }
 
 /** A panel whose page keeps what it is sent, and says what tests want. */
@@ -265,11 +284,17 @@ export const window = {
     window.panels.push(panel);
     return panel;
   },
-  createTreeView: () => ({
-    visible: true,
-    reveal: () => Promise.resolve(),
-    dispose: () => undefined,
-  }),
+  /** The views that were made. */
+  trees: [] as TreeView[],
+  createTreeView() {
+    const tree = new TreeView();
+    window.trees.push(tree);
+    return tree;
+  },
+  selectionChanged: new EventEmitter<undefined>(),
+  onDidChangeTextEditorSelection: (listener: Listener<undefined>) =>
+    window.selectionChanged.event(listener),
+  onDidChangeActiveTextEditor: new EventEmitter<undefined>().event,
   async showQuickPick(picks: Promise<Pick[]>) {
     const offered = await picks;
     dialogs.offered.push(offered.map(({ label }) => label));

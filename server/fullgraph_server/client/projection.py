@@ -177,6 +177,21 @@ class View:
         reports = (projection.report for projection, _ in self._seen)
         return list(findings_at(shown_findings(self.filename, reports, self._drifts), row, column))
 
+    def findings_on(self, row: int) -> list[ShownFinding]:
+        """Return the findings whose range has a part in a line."""
+        reports = (projection.report for projection, _ in self._seen)
+        shown = shown_findings(self.filename, reports, self._drifts)
+        return [item for item in shown if item.span.row <= row <= item.span.end_row]
+
+    @property
+    def has_run(self) -> bool:
+        """Whether a run imported the file."""
+        return bool(self._seen)
+
+    def is_edited(self, row: int) -> bool:
+        """Tell whether a line is in none of the texts that ran."""
+        return all(drift.earlier(row) is None for _, drift in self._seen)
+
     def guards_used_at(
         self, row: int, column: int, path: str
     ) -> tuple[Report, Sequence[tuple[FrameReport, Guard]]] | None:

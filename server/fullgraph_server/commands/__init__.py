@@ -8,6 +8,7 @@
 - ``report``: ``fullgraph/report`` and ``fullgraph/guards``, for views
 - ``performance``: ``fullgraph/performance``: compile time and kernels
 - ``graph_lines``: ``fullgraph/graphLines``: which graph each line is in
+- ``at_line``: ``fullgraph/atLine``: everything that is known of a line
 - ``interpreter``: ``fullgraph/interpreter`` and ``fullgraph/environment``
 - ``devices``: ``fullgraph/devices``: GPUs for previews
 - ``debug``: ``fullgraph/debugConfiguration``: how debugpy starts a target

@@ -36,6 +36,11 @@ def register(server: LanguageServer, documents: Documents, runs: Runs) -> None:
 
 def shown_lines(filename: str, reports: Iterable[Report], drifts: Drifts) -> list[GraphLinesItem]:
     """Say how the lines of a file as it is now ran, each by the first of the reports that has it."""
+    return [_item(*lines) for lines in placed(filename, reports, drifts)]
+
+
+def placed(filename: str, reports: Iterable[Report], drifts: Drifts) -> list[tuple[int, int, GraphLines]]:
+    """Return the first and last row, now, of lines that ran alike, each by the first report that has it."""
     covered: set[int] = set()
     shown: list[tuple[int, int, GraphLines]] = []
     for report in reports:
@@ -45,12 +50,12 @@ def shown_lines(filename: str, reports: Iterable[Report], drifts: Drifts) -> lis
         covered.update(row for first, last, _ in new for row in range(first, last + 1))
         shown += new
     shown.sort(key=itemgetter(0))
-    return [_item(*lines) for lines in shown]
+    return shown
 
 
 def label(graphs: Iterable[NumberedGraph]) -> str:
     """Describe graphs in Markdown, a line each."""
-    lines = [escaped(_words(graph)) for graph in graphs]
+    lines = [escaped(" · ".join(words(graph))) for graph in graphs]
     more = len(lines) - _MOST_GRAPHS
     return "\n".join([*lines[:_MOST_GRAPHS], *([f"and {more} more"] if more > 0 else [])])
 
@@ -78,7 +83,8 @@ def _item(first: int, last: int, lines: GraphLines) -> GraphLinesItem:
     return GraphLinesItem(first - 1, last - 1, numbers, label(lines.graphs), eager, reason)
 
 
-def _words(graph: NumberedGraph) -> str:
+def words(graph: NumberedGraph) -> list[str]:
+    """Describe a graph: its number, its compilations, its function, and whether it met its limit."""
     ids = graph.compile_ids
     if len(ids) > _MOST_COMPILATIONS:
         compilations = f"compilations {ids[0]} to {ids[-1]}"
@@ -89,4 +95,4 @@ def _words(graph: NumberedGraph) -> str:
         parts.append(code_span(graph.function))
     if graph.limited:
         parts.append("past its recompile limit: what fits no compilation runs eagerly from now on")
-    return " · ".join(parts)
+    return parts

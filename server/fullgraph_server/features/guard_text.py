@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import TypeAlias
 
 from ..client.projection import Function, NamedGuards, View, grouped
 from ..report.model import Compilation, FrameReport, Guard, Report, SizeCondition
@@ -35,6 +36,9 @@ class Links:
 
 NO_LINKS = Links()
 
+GuardGroup: TypeAlias = tuple[Report, FrameReport, Sequence[Guard]]
+"""Equal guards on one value, with the function that they are of."""
+
 
 def guards_at(
     view: View, around: Sequence[tuple[Function, int]], line: str, row: int, column: int, links: Links
@@ -51,15 +55,39 @@ def guards_at(
     path = line[match.start() : end if end >= 0 else match.end()]
     end_column = match.start() + len(path) + 1
     span = Span(view.filename, row, end_column - len(path.rpartition(".")[2]), row, end_column)
-    for function, _ in around:
-        name = path
-        while name:
-            if (guards := function.guards_on(name)).count:
-                return _named(view, function, name, guards, links), span
-            name = name.rpartition(".")[0]
+    if (guarded := _guarded(around, path)) is not None:
+        return _named(view, *guarded, links), span
     if not around and (used := view.guards_used_at(row, column, path)) is not None:
         return _inlined(view, *used, path, links), span
     return None
+
+
+def guards_in(view: View, around: Sequence[tuple[Function, int]], line: str, row: int) -> list[GuardGroup]:
+    """List the guards on the values that a line names, equal ones together, those that failed first."""
+    found: dict[int, GuardGroup] = {}
+    for match in _PATH.finditer(line):
+        if (guarded := _guarded(around, match[0])) is not None:
+            function, _, guards = guarded
+            of_name = [(function.report, function.frame, group) for group in (*guards.own, *guards.parts)]
+        elif not around and (used := view.guards_used_at(row, match.end() + 1, match[0])) is not None:
+            report, in_line = used
+            frames = dict.fromkeys(frame for frame, _ in in_line)
+            of_name = [
+                (report, frame, group)
+                for frame in frames
+                for group in grouped(guard for of, guard in in_line if of is frame)
+            ]
+        else:
+            continue
+        found |= {id(item[2][0]): item for item in of_name}
+    return sorted(found.values(), key=lambda item: -sum(guard.failures for guard in item[2]))
+
+
+def guard_group_text(view: View, report: Report, frame: FrameReport, group: Sequence[Guard]) -> str:
+    """Describe equal guards on one value, and what the value is."""
+    origin = _origin(view, report, frame, group[0], NO_LINKS)
+    item = _guard_item(view, report, group, NO_LINKS, named=True)
+    return f"{origin}\n\n{item}" if origin else item
 
 
 def function_text(view: View, function: Function, links: Links) -> str:
@@ -78,7 +106,7 @@ def function_text(view: View, function: Function, links: Links) -> str:
     own = set(frame.compile_ids)
     history = [item for item in report.compilations if item.compile_id in own]
     if frame.recompiles:
-        shown = [_compilation(view, report, item, links) for item in history[:_MOST_COMPILATIONS]]
+        shown = [compilation_text(view, report, item, links) for item in history[:_MOST_COMPILATIONS]]
         left = len(history) - _MOST_COMPILATIONS
         more = [f"- and {counted(left, 'more compilation')}"] if left > 0 else []
         parts.append("\n".join(["**Compilations**", "", *shown, *more]))
@@ -125,6 +153,17 @@ def _inlined(
         if len(lines) > 5 * _MOST_GUARDS:
             break
     return "\n".join(lines).rstrip()
+
+
+def _guarded(around: Sequence[tuple[Function, int]], path: str) -> tuple[Function, str, NamedGuards] | None:
+    """Return the guards on a path, or on the value that it is an attribute of, by the innermost function."""
+    for function, _ in around:
+        name = path
+        while name:
+            if (guards := function.guards_on(name)).count:
+                return function, name, guards
+            name = name.rpartition(".")[0]
+    return None
 
 
 def _origin(view: View, report: Report, frame: FrameReport, guard: Guard, links: Links) -> str:
@@ -196,7 +235,8 @@ def _size_items(
     return [*items, f"- and {counted(left, 'more condition')}"] if left > 0 else items
 
 
-def _compilation(view: View, report: Report, item: Compilation, links: Links) -> str:
+def compilation_text(view: View, report: Report, item: Compilation, links: Links = NO_LINKS) -> str:
+    """Describe a compilation as an item of a list: its time, its caller, and the guard that failed."""
     called = _place(view, report, item.caller, links) if item.caller else ""
     caller = f", called from {called}" if called else ""
     reason = f": {escaped(item.reason)}" if item.reason else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -16,6 +17,9 @@ from ..runs.schedule import Runs
 from ..workspace.positions import Span
 from .artifacts import ArtifactDocuments, ShownDocument
 
+DocumentLaunch: TypeAlias = tuple[ShownDocument, Launch, list[Span], Rows]
+"""A launch in a document, with the user's code that it computes and its rows."""
+
 
 class Kernels:
     """The map between the user's code and the documents that the compiler made of it."""
@@ -26,7 +30,14 @@ class Kernels:
         self._artifacts = artifacts
 
     def implementations(self, filename: str, row: int) -> list[types.LocationLink]:
-        """Return the kernels that compute a line, and the calls of library functions for it.
+        """Return the kernels that compute a line, and the calls of library functions for it."""
+        links: dict[tuple[str, int], types.LocationLink] = {}
+        for shown, _, spans, rows in self.launches(filename, row):
+            links[shown.uri, rows[0]] = self._link(shown, spans, rows)
+        return list(links.values())
+
+    def launches(self, filename: str, row: int) -> list[DocumentLaunch]:
+        """Return the launches that compute a line, with their documents, the user's code and their rows.
 
         They are those of an ordinary run if there are any, else those of a preview.
         """
@@ -36,12 +47,12 @@ class Kernels:
             earlier = self._documents.drift(report, filename).earlier(row)
             if not report.codes or filename not in report.files or earlier is None:
                 continue
-            links: dict[tuple[str, int], types.LocationLink] = {}
-            for shown in self._artifacts.of_report(report):
-                for launch, rows in _places(shown.document):
-                    if spans := launch.spans_at(filename, earlier):
-                        links[shown.uri, rows[0]] = self._link(shown, spans, rows)
-            return list(links.values())
+            return [
+                (shown, launch, spans, rows)
+                for shown in self._artifacts.of_report(report)
+                for launch, rows in _places(shown.document)
+                if (spans := launch.spans_at(filename, earlier))
+            ]
         return []
 
     def sources(self, uri: str, row: int | None = None) -> list[types.Location]:

@@ -1,0 +1,56 @@
+import {
+  type Command,
+  l10n,
+  Range,
+  ThemeColor,
+  ThemeIcon,
+  Uri,
+  type TextDocumentShowOptions,
+} from "vscode";
+import type { Location } from "vscode-languageclient";
+import type { FindingItem } from "../protocol";
+
+export const ERROR = new ThemeColor("problemsErrorIcon.foreground");
+export const WARNING = new ThemeColor("problemsWarningIcon.foreground");
+const INFORMATION = new ThemeColor("problemsInfoIcon.foreground");
+
+/** The icon of a finding; `information` is that of one that is neither an error nor a warning. */
+export function severityIcon(severity: FindingItem["severity"], information = "info"): ThemeIcon {
+  switch (severity) {
+    case "error":
+      return new ThemeIcon("error", ERROR);
+    case "warning":
+      return new ThemeIcon("warning", WARNING);
+    case "information":
+      return new ThemeIcon(information, INFORMATION);
+  }
+}
+
+/** A line in a few words: `toy.py:9`. */
+export function place({ uri, range }: Location): string {
+  return `${fileName(uri)}:${range.start.line + 1}`;
+}
+
+export function fileName(uri: string): string {
+  return Uri.parse(uri).path.split("/").at(-1) ?? uri;
+}
+
+/** The command of an item that opens a place. */
+export function openLocation(
+  { uri, range }: Location,
+  options: TextDocumentShowOptions = {},
+): Command {
+  return open(Uri.parse(uri), range, options);
+}
+
+export function open(
+  uri: Uri,
+  range: Location["range"] | undefined,
+  options: TextDocumentShowOptions = {},
+): Command {
+  const selection =
+    range &&
+    new Range(range.start.line, range.start.character, range.end.line, range.end.character);
+  const title = l10n.t("Open");
+  return { title, command: "vscode.open", arguments: [uri, { selection, ...options }] };
+}
