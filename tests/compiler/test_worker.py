@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler import facts as f
-from worker_client import Result, run_worker
+from worker_client import Forks, Result, run_worker
+
+pytestmark = pytest.mark.xdist_group("worker")
 
 BREAKS = """
     import os, signal, sys, threading
@@ -30,9 +32,9 @@ def script(tmp_path: Path, text: str, name: str = "program.py") -> f.Script:
     return f.Script(str(path))
 
 
-def breaks_then(tmp_path: Path, text: str) -> Result:
+def breaks_then(forks: Forks, tmp_path: Path, text: str) -> Result:
     """Run a program that has one graph break, and then does ``text``."""
-    return run_worker(script(tmp_path, BREAKS + textwrap.indent(textwrap.dedent(text), "    ")), tmp_path)
+    return forks.run(script(tmp_path, BREAKS + textwrap.indent(textwrap.dedent(text), "    ")))
 
 
 def assert_break_was_told(result: Result) -> None:
@@ -57,8 +59,8 @@ def test_script_runs_as_main_with_arguments(tmp_path: Path) -> None:
     assert result.exit_code == 0
 
 
-def test_break_has_place_with_columns_and_the_calls_that_led_there(tmp_path: Path) -> None:
-    result = run_worker(script(tmp_path, BREAKS), tmp_path)
+def test_break_has_place_with_columns_and_the_calls_that_led_there(forks: Forks, tmp_path: Path) -> None:
+    result = forks.run(script(tmp_path, BREAKS))
     (found,) = result.of(f.GraphBreak)
     assert [(frame.row, frame.function) for frame in found.stack] == [(10, "<module>"), (7, "f")]
     if sys.version_info >= (3, 11):
@@ -92,18 +94,16 @@ def test_break_has_place_with_columns_and_the_calls_that_led_there(tmp_path: Pat
     ],
     ids=["for", "try"],
 )
-def test_break_that_skips_its_frame(tmp_path: Path, text: str) -> None:
-    result = run_worker(script(tmp_path, "import torch\n" + textwrap.dedent(text)), tmp_path)
+def test_break_that_skips_its_frame(forks: Forks, tmp_path: Path, text: str) -> None:
+    result = forks.run(script(tmp_path, "import torch\n" + textwrap.dedent(text)))
     (found,) = result.of(f.GraphBreak)
     assert found.code == "GB0025"
     assert found.skips_frame
     assert found.stack[-1].row == 6
 
 
-def test_fullgraph_failure_is_a_failure_and_not_told_twice(tmp_path: Path) -> None:
-    result = run_worker(
-        script(tmp_path, BREAKS.replace("@torch.compile", "@torch.compile(fullgraph=True)")), tmp_path
-    )
+def test_fullgraph_failure_is_a_failure_and_not_told_twice(forks: Forks, tmp_path: Path) -> None:
+    result = forks.run(script(tmp_path, BREAKS.replace("@torch.compile", "@torch.compile(fullgraph=True)")))
     (found,) = result.of(f.CompileFailure)
     assert (found.phase, found.code, found.stack[-1].row) == ("capture", "GB0059", 7)
     assert result.of(f.GraphBreak) == []
@@ -111,8 +111,8 @@ def test_fullgraph_failure_is_a_failure_and_not_told_twice(tmp_path: Path) -> No
     assert result.of(f.RunFinished)[0].status == "raised"
 
 
-def test_backend_failure_is_put_on_the_line_of_the_node(tmp_path: Path) -> None:
-    result = run_worker(
+def test_backend_failure_is_put_on_the_line_of_the_node(forks: Forks, tmp_path: Path) -> None:
+    result = forks.run(
         script(
             tmp_path,
             """
@@ -123,19 +123,18 @@ def test_backend_failure_is_put_on_the_line_of_the_node(tmp_path: Path) -> None:
                 return torch.relu(y)
             g(torch.ones(3))
             """,
-        ),
-        tmp_path,
+        )
     )
     (found,) = result.of(f.CompileFailure)
     assert (found.phase, found.stack[-1].row) == ("backend", 6)
     assert "ReluCompileError" in found.message
 
 
-def test_recompilation_names_the_guard(tmp_path: Path) -> None:
+def test_recompilation_names_the_guard(forks: Forks, tmp_path: Path) -> None:
     program = BREAKS.replace('print("woo")\n', "").replace(
         "f(torch.ones(3))", "f(torch.ones(3)); f(torch.ones(5))"
     )
-    result = run_worker(script(tmp_path, program), tmp_path)
+    result = forks.run(script(tmp_path, program))
     (found,) = result.of(f.Recompile)
     (failure,) = found.failures
     assert (failure.source, failure.kind, failure.dimension, failure.expected, failure.actual) == (
@@ -147,8 +146,8 @@ def test_recompilation_names_the_guard(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fullgraph", [False, True])
-def test_recompile_limit(tmp_path: Path, fullgraph: bool) -> None:
-    result = run_worker(
+def test_recompile_limit(forks: Forks, tmp_path: Path, fullgraph: bool) -> None:
+    result = forks.run(
         script(
             tmp_path,
             f"""
@@ -159,8 +158,7 @@ def test_recompile_limit(tmp_path: Path, fullgraph: bool) -> None:
             for size in range(12):
                 g(torch.ones(3), "a" * size)
             """,
-        ),
-        tmp_path,
+        )
     )
     limits = result.of(f.RecompileLimit)
     assert (limits[0].function, limits[0].limit, limits[0].setting, limits[0].fatal) == (
@@ -171,43 +169,44 @@ def test_recompile_limit(tmp_path: Path, fullgraph: bool) -> None:
     assert result.of(f.ProgramRaised) == []
 
 
-def test_program_that_raises(tmp_path: Path) -> None:
-    result = breaks_then(tmp_path, "raise ValueError('mine')")
+def test_program_that_raises(forks: Forks, tmp_path: Path) -> None:
+    result = breaks_then(forks, tmp_path, "raise ValueError('mine')")
     assert_break_was_told(result)
     (found,) = result.of(f.ProgramRaised)
     assert (found.error, found.message, found.stack[-1].row) == ("ValueError", "mine", 11)
     assert "fullgraph_compiler" not in found.text
 
 
-def test_program_that_exits(tmp_path: Path) -> None:
-    result = breaks_then(tmp_path, "sys.exit(3)")
+def test_program_that_exits(forks: Forks, tmp_path: Path) -> None:
+    result = breaks_then(forks, tmp_path, "sys.exit(3)")
     assert_break_was_told(result)
     assert [(x.status, x.exit_code) for x in result.of(f.RunFinished)] == [("exited", 3)]
     assert result.of(f.ProgramRaised)[0].message == "the program ended with exit code 3"
 
 
-def test_program_that_exits_well(tmp_path: Path) -> None:
-    result = breaks_then(tmp_path, "sys.exit()")
+def test_program_that_exits_well(forks: Forks, tmp_path: Path) -> None:
+    result = breaks_then(forks, tmp_path, "sys.exit()")
     assert result.of(f.ProgramRaised) == []
     assert [(x.status, x.exit_code) for x in result.of(f.RunFinished)] == [("exited", 0)]
 
 
-def test_syntax_error_does_not_start(tmp_path: Path) -> None:
-    result = run_worker(script(tmp_path, "import torch\ndef f(:\n    pass\n"), tmp_path)
+def test_syntax_error_does_not_start(forks: Forks, tmp_path: Path) -> None:
+    result = forks.run(script(tmp_path, "import torch\ndef f(:\n    pass\n"))
     (problem,) = result.of(f.TargetProblem)
     assert "SyntaxError" in problem.message
     assert (problem.stack[-1].row, problem.stack[-1].column) == (2, 6)
     assert result.of(f.RunFinished)[0].status == "not-started"
 
 
-def test_missing_file_does_not_start(tmp_path: Path) -> None:
-    result = run_worker(f.Script(str(tmp_path / "gone.py")), tmp_path)
+def test_missing_file_does_not_start(forks: Forks, tmp_path: Path) -> None:
+    result = forks.run(f.Script(str(tmp_path / "gone.py")))
     assert "cannot read" in result.of(f.TargetProblem)[0].message
     assert result.of(f.RunFinished)[0].status == "not-started"
 
 
-def test_binary_output_does_not_reach_the_protocol(tmp_path: Path) -> None:
+def test_binary_output_does_not_reach_the_protocol(forks: Forks, tmp_path: Path) -> None:
     result = breaks_then(
+        forks,
         tmp_path,
         r"""
         sys.stdout.buffer.write(bytes(range(256))); sys.stdout.flush()
@@ -220,28 +219,29 @@ def test_binary_output_does_not_reach_the_protocol(tmp_path: Path) -> None:
     assert result.of(f.RunFinished)[0].status == "finished"
 
 
-def test_closing_its_own_stdout(tmp_path: Path) -> None:
-    result = breaks_then(tmp_path, "sys.stdout.close(); os.close(1)")
+def test_closing_its_own_stdout(forks: Forks, tmp_path: Path) -> None:
+    result = breaks_then(forks, tmp_path, "sys.stdout.close(); os.close(1)")
     assert_break_was_told(result)
     assert result.of(f.RunFinished)[0].status == "finished"
     assert result.exit_code == 0
 
 
-def test_crash_leaves_the_facts_and_the_place(tmp_path: Path) -> None:
-    result = breaks_then(tmp_path, "os.kill(os.getpid(), signal.SIGSEGV)")
+def test_crash_leaves_the_facts_and_the_place(forks: Forks, tmp_path: Path) -> None:
+    result = breaks_then(forks, tmp_path, "os.kill(os.getpid(), signal.SIGSEGV)")
     assert_break_was_told(result)
     assert result.exit_code == -11
     assert f'File "{tmp_path / "program.py"}", line 11' in result.crash_log
 
 
-def test_os_exit_ends_without_a_last_fact(tmp_path: Path) -> None:
-    result = breaks_then(tmp_path, "os._exit(5)")
+def test_os_exit_ends_without_a_last_fact(forks: Forks, tmp_path: Path) -> None:
+    result = breaks_then(forks, tmp_path, "os._exit(5)")
     assert_break_was_told(result)
     assert (result.of(f.RunFinished), result.exit_code) == ([], 5)
 
 
-def test_forked_child_is_not_heard(tmp_path: Path) -> None:
+def test_forked_child_is_not_heard(forks: Forks, tmp_path: Path) -> None:
     result = breaks_then(
+        forks,
         tmp_path,
         """
         child = os.fork()
@@ -254,15 +254,16 @@ def test_forked_child_is_not_heard(tmp_path: Path) -> None:
     assert len({(x.compile_id, x.code) for x in result.of(f.GraphBreak)}) == len(result.of(f.GraphBreak))
 
 
-def test_threads_belong_to_the_run(tmp_path: Path) -> None:
-    result = breaks_then(tmp_path, "threading.Thread(target=lambda: f(torch.ones(3, 3))).start()")
+def test_threads_belong_to_the_run(forks: Forks, tmp_path: Path) -> None:
+    result = breaks_then(forks, tmp_path, "threading.Thread(target=lambda: f(torch.ones(3, 3))).start()")
     (again,) = result.of(f.Recompile)
     assert again.failures[0].source == "L['x']"
     assert isinstance(result.facts[-1], f.RunFinished)
 
 
-def test_a_pool_of_threads_ends_with_the_script(tmp_path: Path) -> None:
+def test_a_pool_of_threads_ends_with_the_script(forks: Forks, tmp_path: Path) -> None:
     result = breaks_then(
+        forks,
         tmp_path,
         """
         from concurrent.futures import ThreadPoolExecutor
@@ -305,8 +306,8 @@ def test_users_caches_are_left_alone(tmp_path: Path) -> None:
     assert not os.path.exists(mine)
 
 
-def test_user_code_that_sets_torch_logs_does_not_stop_the_trace(tmp_path: Path) -> None:
+def test_user_code_that_sets_torch_logs_does_not_stop_the_trace(forks: Forks, tmp_path: Path) -> None:
     program = BREAKS.replace(
         "    f(torch.ones(3))", "    torch._logging.set_logs(dynamo=30)\n    f(torch.ones(3))"
     )
-    assert_break_was_told(run_worker(script(tmp_path, program), tmp_path))
+    assert_break_was_told(forks.run(script(tmp_path, program)))

@@ -5,8 +5,11 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
+import pytest
 from fullgraph_compiler import facts as f
-from worker_client import run_worker
+from worker_client import Forks
+
+pytestmark = pytest.mark.xdist_group("worker")
 
 
 def example(qualname: str, *calls: str) -> f.Example:
@@ -20,7 +23,7 @@ def module(tmp_path: Path, text: str, name: str = "model.py") -> str:
     return str(path)
 
 
-def test_function_that_is_not_decorated_is_compiled(tmp_path: Path) -> None:
+def test_function_that_is_not_decorated_is_compiled(forks: Forks, tmp_path: Path) -> None:
     path = module(
         tmp_path,
         """
@@ -35,7 +38,7 @@ def test_function_that_is_not_decorated_is_compiled(tmp_path: Path) -> None:
         """,
     )
     calls = example("f", "f(f32[10], f32[10])", "f(f32[12], f32[12])")
-    result = run_worker(f.Examples(path, (calls,)), tmp_path)
+    result = forks.run(f.Examples(path, (calls,)))
     assert {fact.code for fact in result.of(f.GraphBreak)} == {"GB0059"}
     assert [failure.dimension for fact in result.of(f.Recompile) for failure in fact.failures][:1] == [0]
     first = result.of(f.FrameStarted)[0]
@@ -43,7 +46,7 @@ def test_function_that_is_not_decorated_is_compiled(tmp_path: Path) -> None:
     assert result.of(f.RunFinished)[0].status == "finished"
 
 
-def test_class_method_and_static_method(tmp_path: Path) -> None:
+def test_class_method_and_static_method(forks: Forks, tmp_path: Path) -> None:
     path = module(
         tmp_path,
         """
@@ -67,7 +70,7 @@ def test_class_method_and_static_method(tmp_path: Path) -> None:
                 return x * 2
         """,
     )
-    result = run_worker(
+    result = forks.run(
         f.Examples(
             path,
             (
@@ -75,8 +78,7 @@ def test_class_method_and_static_method(tmp_path: Path) -> None:
                 example("Block.step", "Block(4).step(bf16[2])"),
                 example("Block.double", "Block.double(i64[3])"),
             ),
-        ),
-        tmp_path,
+        )
     )
     assert result.of(f.ProgramRaised) == []
     assert {fact.function for fact in result.of(f.FrameCompiled)} >= {"forward", "step", "double"}
@@ -85,32 +87,32 @@ def test_class_method_and_static_method(tmp_path: Path) -> None:
     assert [failure.source for failure in again.failures] == ["L['x']"]
 
 
-def test_relative_imports_work_in_a_package(tmp_path: Path) -> None:
+def test_relative_imports_work_in_a_package(forks: Forks, tmp_path: Path) -> None:
     module(tmp_path, "", "pkg/__init__.py")
     module(tmp_path, "def helper(x):\n    return x + 1\n", "pkg/helpers.py")
     path = module(
         tmp_path, "from .helpers import helper\n\ndef f(x):\n    return helper(x)\n", "pkg/model.py"
     )
-    result = run_worker(f.Examples(path, (example("f", "f(f32[2])"),)), tmp_path)
+    result = forks.run(f.Examples(path, (example("f", "f(f32[2])"),)))
     assert result.of(f.ProgramRaised) == []
     assert [fact.graphs for fact in result.of(f.FrameCompiled)] == [1]
 
 
-def test_call_that_raises_does_not_stop_the_next(tmp_path: Path) -> None:
+def test_call_that_raises_does_not_stop_the_next(forks: Forks, tmp_path: Path) -> None:
     path = module(tmp_path, "def f(x):\n    return x + 1\n")
-    result = run_worker(f.Examples(path, (example("f", "f()", "f(f32[2])"),)), tmp_path)
+    result = forks.run(f.Examples(path, (example("f", "f()", "f(f32[2])"),)))
     (raised,) = result.of(f.ProgramRaised)
     assert (raised.error, raised.stack[0].row) == ("TypeError", 1)
     assert len(result.of(f.FrameCompiled)) == 1
 
 
-def test_missing_name_is_a_problem(tmp_path: Path) -> None:
+def test_missing_name_is_a_problem(forks: Forks, tmp_path: Path) -> None:
     path = module(tmp_path, "x = 1\n")
-    result = run_worker(f.Examples(path, (example("gone", "gone(f32[2])"),)), tmp_path)
+    result = forks.run(f.Examples(path, (example("gone", "gone(f32[2])"),)))
     assert "gone is not to be found in model.py" in result.of(f.TargetProblem)[0].message
 
 
-def test_pytest_node(tmp_path: Path) -> None:
+def test_pytest_node(forks: Forks, tmp_path: Path) -> None:
     path = module(
         tmp_path,
         """
@@ -128,15 +130,15 @@ def test_pytest_node(tmp_path: Path) -> None:
         """,
         "test_model.py",
     )
-    result = run_worker(f.PytestNode(f"{path}::test_breaks"), tmp_path)
+    result = forks.run(f.PytestNode(f"{path}::test_breaks"))
     (found,) = result.of(f.GraphBreak)
     assert (found.code, found.stack[-1].filename, found.stack[-1].row) == ("GB0059", path, 7)
     assert result.of(f.RunFinished)[0].status == "finished"
 
-    result = run_worker(f.PytestNode(f"{path}::test_fails"), tmp_path)
+    result = forks.run(f.PytestNode(f"{path}::test_fails"))
     (raised,) = result.of(f.ProgramRaised)
     assert (raised.error, raised.stack[-1].filename, raised.stack[-1].row) == ("AssertionError", path, 12)
 
-    result = run_worker(f.PytestNode(f"{path}::test_gone"), tmp_path)
+    result = forks.run(f.PytestNode(f"{path}::test_gone"))
     assert "finds no test" in result.of(f.TargetProblem)[0].message
     assert result.of(f.RunFinished)[0].status == "not-started"
