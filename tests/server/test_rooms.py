@@ -22,6 +22,7 @@ SERVER = {
     "compare": "workspace text report",
     "traces": "workspace text workers report compare",
     "runs": "workspace text workers report compare traces",
+    "fixes": "workspace report",
     "protocol": "workspace report runs",
     "client": "workspace text report runs protocol",
     "features": "workspace text report traces runs protocol client",

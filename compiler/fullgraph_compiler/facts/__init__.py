@@ -65,8 +65,10 @@ from .outcome import (
     RanDry,
     RecipeTried,
     ReproWritten,
+    ResultsCompared,
     RunFinished,
     StageChecked,
+    StatementsTried,
     Status,
     TargetProblem,
 )
@@ -74,6 +76,7 @@ from .requests import (
     CHANNEL_LOST,
     GIVEN_OPERATIONS,
     PROTOCOL_VERSION,
+    CompareRequest,
     Depth,
     Dynamic,
     Example,
@@ -89,6 +92,8 @@ from .requests import (
     Script,
     SourceText,
     Switches,
+    Trial,
+    TrialRequest,
 )
 from .shapes import ShapeGuard, Specialization
 from .speed import CompilePhase, CudagraphSkip, PerformanceHint, PhasesTimed, TimesMeasured
@@ -105,6 +110,7 @@ __all__ = [
     "ClassPlace",
     "CodeGenerated",
     "CollectivesTraced",
+    "CompareRequest",
     "CompileFailure",
     "CompilePhase",
     "Cost",
@@ -153,6 +159,7 @@ __all__ = [
     "Recompile",
     "RecompileLimit",
     "ReproWritten",
+    "ResultsCompared",
     "RunFinished",
     "RunRequest",
     "Script",
@@ -163,12 +170,15 @@ __all__ = [
     "Stack",
     "StackFrame",
     "StageChecked",
+    "StatementsTried",
     "Status",
     "Switches",
     "Symbol",
     "TargetProblem",
     "TensorsNamed",
     "TimesMeasured",
+    "Trial",
+    "TrialRequest",
     "WrittenGraph",
     "as_object",
     "from_json",
@@ -206,6 +216,8 @@ Fact: TypeAlias = (
     | RecipeTried
     | MinifyProgress
     | ReproWritten
+    | ResultsCompared
+    | StatementsTried
     | ModulesLoaded
     | ProgramRaised
     | RanDry

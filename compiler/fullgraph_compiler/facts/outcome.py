@@ -182,3 +182,36 @@ class FilesDiscarded:
     by: Literal["namespace", "landlock", "python"]
     reason: str = ""
     read_only: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsCompared:
+    """What two runs of a program gave back, compared.
+
+    ``difference`` says what differs first (``result of call 2 of `step`: by up to 3.1e-2``), empty if nothing
+    does. ``calls`` is the number of compared calls of compiled functions; ``seen`` names what was compared
+    (``results``, ``gradients``, ``inputs``, ``buffers``, ``random numbers``, ``exceptions``), ``unseen`` what
+    could not be.
+    """
+
+    calls: int
+    difference: str
+    seen: tuple[str, ...]
+    unseen: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StatementsTried:
+    """The outcome of a trial.
+
+    ``cases`` is the number of sets of values on which the old and the new statements were run. ``untaken``
+    are the branches of the old ones that none of them took (``line 7: `b.sum() < 0` was never true``).
+    ``difference`` says in which case they differ and how, empty if they never do. ``problem`` is why they could
+    not be tried, as a sentence; else empty.
+    """
+
+    number: int
+    cases: int
+    untaken: tuple[str, ...] = ()
+    difference: str = ""
+    problem: str = ""

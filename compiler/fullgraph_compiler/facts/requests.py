@@ -152,7 +152,8 @@ class RunRequest:
     gives up on a graph that takes longer than ``patience`` seconds. A try of ``recipes`` that uses more than
     ``memory`` bytes fails. ``variables`` are added to the environment before the program runs; they differ
     between the processes (ranks) of one program, which start from the same warm state. ``meeting`` is a
-    folder through which these processes share the files that they write and that are discarded.
+    folder through which these processes share the files that they write and that are discarded. The results
+    of compiled calls are recorded in the file ``record`` for a :class:`CompareRequest`, unless that is empty.
     """
 
     generation: int
@@ -165,6 +166,7 @@ class RunRequest:
     switches: Switches = field(default_factory=Switches)
     variables: tuple[tuple[str, str], ...] = ()
     meeting: str = ""
+    record: str = ""
 
 
 Level: TypeAlias = Literal["dynamo", "aot"]
@@ -193,3 +195,42 @@ class MinifyRequest:
     texts: tuple[SourceText, ...] = ()
     patience: float = 300.0
     discards_files: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CompareRequest:
+    """A request to compare what two runs of a program recorded in the files ``before`` and ``after``."""
+
+    generation: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Statements of a file, to be tried against those that would take their place.
+
+    ``row`` to ``end_row`` are whole statements of one block in a function of the file; ``text`` replaces
+    these lines, with their indentation.
+    """
+
+    number: int
+    filename: str
+    row: int
+    end_row: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRequest:
+    """A request to run a program uncompiled, and try statements on the values that they have there.
+
+    Each trial runs the old and the new statements on these values and on others made from them, until every
+    branch of the old ones was taken. The file changes of the program are discarded.
+    """
+
+    generation: int
+    program: Program
+    trials: tuple[Trial, ...]
+    texts: tuple[SourceText, ...] = ()
+    patience: float = 60.0

@@ -1,0 +1,96 @@
+"""Edits applied to a text, and the statements that they replace."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ..workspace.source import SourceFile
+from .model import Edit
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """The statements of one block that edits replace: their rows, and the text that takes their place.
+
+    ``text`` has the indentation of the file.
+    """
+
+    first_row: int
+    last_row: int
+    text: str
+
+
+def edited(source: SourceFile, edits: Iterable[Edit]) -> str:
+    """Return the text of a file with edits, which do not overlap; other characters stay as they are."""
+    starts = _line_starts(source.text)
+    text = source.text
+    for edit in sorted(edits, key=_place, reverse=True):
+        first = starts[edit.span.row - 1] + edit.span.column - 1
+        last = starts[edit.span.end_row - 1] + edit.span.end_column - 1
+        written = edit.text.replace("\n", "\r\n") if "\r\n" in source.text else edit.text
+        text = text[:first] + written + text[last:]
+    return text
+
+
+def replaced(source: SourceFile, edits: Sequence[Edit]) -> list[Replaced]:
+    """Return what edits replace in functions: for each edit the smallest run of whole statements.
+
+    Insertions outside of functions, such as imports, replace nothing.
+    """
+    if source.tree is None:
+        return []
+    spans = dict.fromkeys(rows for edit in edits if (rows := _statements(source.tree, edit)) is not None)
+    found = []
+    for first, last in spans:
+        inside = [edit for edit in edits if first <= edit.span.row and edit.span.end_row <= last + 1]
+        starts = _line_starts(source.text)
+        after = edited(source, inside)
+        rest = len(source.text) - starts[last]
+        found.append(Replaced(first, last, after[starts[first - 1] : len(after) - rest]))
+    return found
+
+
+def _statements(tree: ast.Module, edit: Edit) -> tuple[int, int] | None:
+    """Return the first and last row of the innermost statements of a function that an edit is within."""
+    best: tuple[int, int] | None = None
+    for function in ast.walk(tree):
+        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        for block in _blocks(function):
+            touched = [item for item in block if _touches(item, edit)]
+            if touched:
+                rows = (_first_row(touched[0]), max(item.end_lineno or item.lineno for item in touched))
+                if rows[0] <= edit.span.row and (best is None or rows[1] - rows[0] <= best[1] - best[0]):
+                    best = rows
+    return best
+
+
+def _blocks(node: ast.AST) -> Iterable[list[ast.stmt]]:
+    for child in ast.walk(node):
+        for _, value in ast.iter_fields(child):
+            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+                yield value
+
+
+def _touches(statement: ast.stmt, edit: Edit) -> bool:
+    last = statement.end_lineno or statement.lineno
+    return _first_row(statement) <= edit.span.end_row and edit.span.row <= last
+
+
+def _first_row(statement: ast.stmt) -> int:
+    decorators = getattr(statement, "decorator_list", [])
+    return min((item.lineno for item in decorators), default=statement.lineno)
+
+
+def _place(edit: Edit) -> tuple[int, int]:
+    return edit.span.row, edit.span.column
+
+
+def _line_starts(text: str) -> list[int]:
+    """Return the offset of each line, as :class:`SourceFile` counts them, and of the end."""
+    return [0, *(match.end() for match in _LINE_END.finditer(text)), len(text)]

@@ -1,0 +1,87 @@
+"""Fixes of findings, and what running the program with one has shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ..report.model import Finding, Report
+from ..workspace.positions import Span
+from ..workspace.source import SourceFile
+
+Safety: TypeAlias = Literal["safe", "unsafe"]
+"""Whether a fix keeps what the program does (``safe``) or changes it: words of ruff."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A replacement of a range of a file; an empty range is an insertion before its place."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A candidate for the fix of a finding.
+
+    ``rule`` is the rule's id (``where``), ``title`` a short imperative (``Choose with `torch.where```),
+    ``change`` what it changes of the program's behaviour, in one sentence, ``source`` the page of torch's
+    documentation, or the file of torch, that the rule rests on. Edits do not overlap.
+    """
+
+    rule: str
+    title: str
+    change: str
+    safety: Safety
+    source: str
+    edits: tuple[Edit, ...]
+    prints_differ: bool = False
+    """Whether what the program prints may differ or move: then it is not compared."""
+    replaces: bool = True
+    """Whether edited statements compute something: then they are tried by themselves, old against new."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a rule knows beside its finding: the report of the run, and the texts that ran, by file name."""
+
+    report: Report
+    files: Mapping[str, SourceFile | None]
+
+    def source(self, finding: Finding) -> SourceFile | None:
+        """Return the file of a finding, if it is there and parses."""
+        source = self.files.get(finding.span.filename)
+        return source if source is not None and source.tree is not None else None
+
+
+Rule: TypeAlias = Callable[[Finding, Context], Iterable[Fix]]
+"""Returns candidates for the fix of a finding; a pure function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What is counted of a run, to compare it with that of another text."""
+
+    breaks: int
+    graphs: int
+    recompiles: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What running the program with a fix has shown.
+
+    ``verified`` says that the finding is gone, nothing became worse and all results are equal, in every
+    branch of the replaced statements. ``reason`` is the sentence for why it is not, or what could not be
+    seen; ``basis`` is what the verdict rests on (``2 example calls, forward and backward``).
+    """
+
+    verified: bool
+    reason: str
+    before: Counts
+    after: Counts
+    basis: str = ""
+    untaken: tuple[str, ...] = ()
+    """The branches of the replaced statements that no value took."""
