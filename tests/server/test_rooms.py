@@ -22,13 +22,13 @@ SERVER = {
     "compare": "workspace text report",
     "traces": "workspace text workers report compare",
     "runs": "workspace text workers report compare traces",
-    "fixes": "workspace report",
+    "fixes": "workspace text workers report runs",
     "protocol": "workspace report runs",
     "client": "workspace text report runs protocol",
     "features": "workspace text report traces runs protocol client",
     "commands": "workspace text workers report compare traces runs protocol client features",
     "server": "runs protocol client features commands",
-    "cli": "workspace text workers report compare traces runs server",
+    "cli": "workspace text workers report compare traces runs fixes server",
 }
 COMPILER = {
     "facts": "",

@@ -1,4 +1,4 @@
-"""The command line: ``fullgraph check``, ``stages``, ``minify``, ``recipes`` and ``lsp``.
+"""The command line: ``fullgraph check``, ``stages``, ``minify``, ``fix``, ``recipes`` and ``lsp``.
 
 - ``app``: the commands and their options
 - ``session``: workers, settings and signals of a command
@@ -8,6 +8,7 @@
 - ``check``: run targets, and write their reports in a format
 - ``trace``: read traces
 - ``minify``: write a repro
+- ``fix``: search for fixes, prove them, and write them if asked
 - ``known``: the baseline of a call
 - ``output``: printing
 """

@@ -31,6 +31,7 @@ from .formats import (
     Format,
 )
 from .formats.capabilities import write as write_capabilities
+from .formats.fixes import FIX_FORMATS
 from .formats.kernels import write as write_kernels
 from .formats.times import write as write_times
 from .known import KnownFindings
@@ -353,6 +354,53 @@ def minify(
 
     output = output or free_name(Path("repro.py"))
     return minify_target(target, overrides, output.absolute(), failure or 0, level)
+
+
+@main.command(no_args_is_help=True)
+@click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
+@_PYTEST
+@_PYTHON
+@_ARGS
+@_TIMEOUT
+@_MEMORY
+@_format(FIX_FORMATS)
+@click.option("--diff", is_flag=True, help="Write the edits as a unified diff alone.")
+@click.option("--apply", is_flag=True, help="Write the edits that were verified into the files.")
+@click.option("--unsafe", is_flag=True, help="Take edits, too, that change what the program does.")
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="CODE",
+    help="Try fixes for this code (GB0170), or of this rule, alone.",
+)
+def fix(
+    targets: tuple[str, ...],
+    as_pytest: bool,
+    python: str | None,
+    args: str | None,
+    timeout: float | None,
+    memory: float | None,
+    output: str,
+    diff: bool,
+    apply: bool,
+    unsafe: bool,
+    select: tuple[str, ...],
+) -> None:
+    """Search for edits that remove graph breaks and recompilations, and verify each.
+
+    TARGET is named as for check. It runs many times, as it is and with edits, and its file changes
+    are discarded: an edit is verified if its finding is gone, nothing is worse, and all results are
+    equal. Nothing is written without --apply.
+
+    The exit code is 0 if nothing is left to fix, 1 if something is, and 2 if a target could not be
+    started.
+    """
+    from .fix import FixOptions, fix_targets
+
+    resolved = _resolved(targets, as_pytest, args, None)
+    overrides = Overrides(Path.cwd(), python, timeout=timeout, memory=memory)
+    options = FixOptions(apply, unsafe, select)
+    sys.exit(fix_targets(resolved, overrides, FIX_FORMATS["diff" if diff else output], options))
 
 
 class _TraceGroup(click.Group):

@@ -11,12 +11,13 @@ from pathlib import Path
 from types import FrameType, MappingProxyType
 from typing import Any, Final, TypeVar
 
-from fullgraph_compiler.facts import Depth, MinifyRequest
+from fullgraph_compiler.facts import Depth
 
+from ..fixes.proof import Prover
 from ..report.model import Report
 from ..runs.effective_settings import Overrides, resolve
 from ..runs.execution import execution_of, failed_report
-from ..runs.limits import with_limits
+from ..runs.limits import Request, with_limits
 from ..runs.minification import Failing, Minification, Minified
 from ..runs.plan import Job, Plan
 from ..runs.program_run import Run
@@ -68,8 +69,14 @@ class Session:
         minification = Minification(plan, failing, output, self._start)
         return self._until_signalled(minification.execute(on_progress), minification.cancel)
 
-    def _start(self, plan: Plan, request: MinifyRequest) -> Run:
-        return Run(self._workers, *with_limits(plan.settings, request, plan.workspace.root))
+    def prove(self, target: Target, folder: Path, search: Callable[[Prover], Coroutine[Any, Any, _T]]) -> _T:
+        """Search for fixes of a target; what runs record goes into the folder."""
+        prover = Prover(self._plan(target, Workspace(workspace_root(target))), self._start, folder)
+        return self._until_signalled(search(prover), prover.cancel)
+
+    def _start(self, plan: Plan, request: Request, on_output: Callable[[str], None] | None = None) -> Run:
+        settings, limited = with_limits(plan.settings, request, plan.workspace.root)
+        return Run(self._workers, settings, limited, on_output=on_output)
 
     def _plan(self, target: Target, workspace: Workspace, switches: Mapping[str, Any] = _NONE) -> Plan:
         config = read_config(workspace.root)

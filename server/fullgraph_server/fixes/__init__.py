@@ -2,4 +2,9 @@
 
 - ``model``: edits, fixes, verdicts
 - ``editing``: edits applied to a text, and the statements that they replace
+- ``changes``: what an edit changed of a report: findings that are gone, and what became worse
+- ``proof``: a program run as it is and with edits, and the results compared
+- ``search``: the best fix of each finding, and the fewest that leave the fewest breaks
+- ``writing``: proven texts, written into files
+- ``words``: what is said of fixes and verdicts
 """

@@ -85,3 +85,5 @@ class Verdict:
     basis: str = ""
     untaken: tuple[str, ...] = ()
     """The branches of the replaced statements that no value took."""
+    reveals: bool = False
+    """Whether all that is against it are breaks that showed only now, since more is compiled."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from fullgraph_compiler.facts import Depth, MinifyRequest, RunRequest
+from fullgraph_compiler.facts import CompareRequest, Depth, MinifyRequest, RunRequest, TrialRequest
 
 from ..workers.settings import RunSettings
 from ..workspace.own_folder import kernel_cache
@@ -20,11 +20,16 @@ _QUICK: Final[tuple[Depth, ...]] = ("graph", "late-compile")
 _DYNAMO_ALONE: Final[tuple[Depth, ...]] = (*_QUICK, "recompiles")
 """Depths at which no kernels come to be."""
 
-Request: TypeAlias = RunRequest | MinifyRequest
+Request: TypeAlias = RunRequest | MinifyRequest | CompareRequest | TrialRequest
+"""What a worker can be asked for on behalf of a target."""
 
 
 def with_limits(settings: RunSettings, request: Request, root: Path) -> tuple[RunSettings, Request]:
     """Return settings and request with their limits, for a target of the workspace at ``root``."""
+    if isinstance(request, CompareRequest):
+        return settings, request
+    if isinstance(request, TrialRequest):
+        return replace(settings, timeout=settings.patience), request
     request = replace(request, patience=settings.patience)
     if isinstance(request, MinifyRequest):
         # However long it takes: its progress is seen, and what it has when it is stopped stays.

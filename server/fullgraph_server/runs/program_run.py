@@ -6,13 +6,14 @@ import asyncio
 import logging
 import sys
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, TypeVar, cast
+from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
 from fullgraph_compiler.facts import (
     CHANNEL_LOST,
     PROTOCOL_VERSION,
+    CompareRequest,
     Fact,
     MinifyRequest,
     RunFinished,
@@ -20,6 +21,7 @@ from fullgraph_compiler.facts import (
     Stack,
     Status,
     TargetProblem,
+    TrialRequest,
     from_json,
     to_json,
 )
@@ -31,6 +33,7 @@ from ..workers.settings import RunSettings
 from ..workers.warm_pool import START_SECONDS, StartError, silent
 from ..workers.worker import Refusal, Worker
 from ..workspace.bundled import worker_folder
+from .limits import Request
 
 _log = logging.getLogger(__name__)
 
@@ -65,6 +68,14 @@ class _Ending:
     exit_code: int | None = None
 
 
+_METHODS: Final[Mapping[type[Request], str]] = {
+    RunRequest: "run",
+    MinifyRequest: "minify",
+    CompareRequest: "compare",
+    TrialRequest: "try",
+}
+"""The methods of a worker by what they take."""
+
 _Cause: TypeAlias = Literal["answered", "exited", "timeout", "memory"]
 
 
@@ -78,7 +89,7 @@ class Run:
         self,
         workers: WorkerPool,
         settings: RunSettings,
-        request: RunRequest | MinifyRequest,
+        request: Request,
         libraries: Sequence[str] = (),
         on_output: Callable[[str], None] | None = None,
     ) -> None:
@@ -164,8 +175,7 @@ class Run:
         if ending is not None:
             return ending
         process = worker.process
-        method = "run" if isinstance(self._request, RunRequest) else "minify"
-        answer = worker.request(method, to_json(self._request))
+        answer = worker.request(_METHODS[type(self._request)], to_json(self._request))
         cause = await self._settled(worker, answer, self._settings.timeout)
         if cause == "timeout":
             process.abort()
@@ -184,7 +194,7 @@ class Run:
             return _Ending("timeout", message, (_LONGER,))
         gib = (settings.memory or 0) / _GIB
         request = self._request
-        dry = isinstance(request, MinifyRequest) or request.switches.without_data
+        dry = not isinstance(request, RunRequest) or request.switches.without_data
         hints = (_MORE,) if dry else (_MORE, _WITHOUT_DATA)
         return _Ending("memory", f"The program used more than {gib:.3g} GiB of memory.", hints)
 
@@ -220,7 +230,7 @@ class Run:
         return "exited" if process.exited.done() else "timeout"
 
 
-def _runs_it_itself(request: RunRequest | MinifyRequest) -> bool:
+def _runs_it_itself(request: Request) -> bool:
     """Tell whether the worker's own process runs the program: else its stack says nothing about it."""
     return isinstance(request, RunRequest) and request.depth in ("graph", "kernels", "build")
 

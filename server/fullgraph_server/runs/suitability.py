@@ -9,7 +9,7 @@ from fullgraph_compiler.facts import Depth
 
 from ..workspace.targets import Target, Torchrun, Trace
 
-Purpose: TypeAlias = Depth | Literal["minify", "debug"]
+Purpose: TypeAlias = Depth | Literal["minify", "debug", "fix"]
 
 _FOR_ONE_PROCESS: Final[Mapping[Purpose, str]] = {
     "times": "compile times are measured",
@@ -17,6 +17,7 @@ _FOR_ONE_PROCESS: Final[Mapping[Purpose, str]] = {
     "recipes": "recipes are tried",
     "minify": "failures are minified",
     "debug": "programs are debugged",
+    "fix": "fixes are proven",
 }
 _READABLE: Final[frozenset[Purpose]] = frozenset(("graph", "kernels", "build"))
 

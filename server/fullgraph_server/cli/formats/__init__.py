@@ -11,6 +11,8 @@
 - ``times``: cold and warm caches
 - ``kernels``: what each graph became
 - ``comparison``: two reports compared
+- ``fixed``: what formats of fixes are given
+- ``fixes``: the fixes of findings, and what goes together
 - ``devices``: the GPUs for previews
 - ``capabilities``: what an interpreter's torch can be previewed in
 """

@@ -1,0 +1,101 @@
+"""The command that searches for fixes of a target's findings, proves them, and writes them if asked."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from ..fixes.model import Context, Fix, Safety
+from ..fixes.proof import Prover
+from ..fixes.rules import candidates
+from ..fixes.search import Plan, shortest, try_all
+from ..fixes.writing import UnwritableError, write_texts
+from ..report.model import Finding
+from ..runs.effective_settings import Overrides
+from ..runs.suitability import unsuited
+from ..workspace.targets import Target
+from .formats.fixed import Fixed
+from .formats.fixes import FixFormat
+from .output import tell
+from .session import NOT_STARTED, Session
+
+_LEFT = 1
+
+
+@dataclass(frozen=True)
+class FixOptions:
+    """What the user asked for."""
+
+    apply: bool = False
+    unsafe: bool = False
+    select: tuple[str, ...] = ()
+
+    @property
+    def safety(self) -> Sequence[Safety]:
+        """The fixes that may go into the plan."""
+        return ("safe", "unsafe") if self.unsafe else ("safe",)
+
+    def selects(self, finding: Finding, fix: Fix) -> bool:
+        """Tell whether a fix is among those that are to be tried: by its rule, or the finding's code."""
+        return not self.select or fix.rule in self.select or finding.code in self.select
+
+
+def fix_targets(
+    targets: Sequence[Target], overrides: Overrides, write: FixFormat, options: FixOptions
+) -> int:
+    """Search for fixes of each target, write what is found, and return the exit code."""
+    for target in targets:
+        if problem := unsuited(target, "fix"):
+            raise click.UsageError(problem)
+    session = Session(overrides)
+    command = _Fix(session, options)
+    try:
+        for target in targets:
+            write(command.run(target), sys.stdout)
+            if session.signalled:
+                break
+    finally:
+        session.close()
+    return session.signalled or command.exit_code
+
+
+@dataclass
+class _Fix:
+    session: Session
+    options: FixOptions
+    exit_code: int = 0
+
+    def run(self, target: Target) -> Fixed:
+        with tempfile.TemporaryDirectory(prefix="fullgraph-") as folder:
+            fixed = self.session.prove(target, Path(folder), lambda prover: self._search(target, prover))
+        if fixed.base.report.status == "not-started":
+            self.exit_code = NOT_STARTED
+        elif fixed.plan.left or fixed.refusal:
+            self.exit_code = self.exit_code or _LEFT
+        return fixed
+
+    async def _search(self, target: Target, prover: Prover) -> Fixed:
+        base = await prover.as_it_is()
+        if not base.report.findings:
+            return Fixed(target, base, "", (), Plan(base, base, (), ()))
+        nondeterminism = await prover.nondeterminism(base)
+        tried = [item async for item in try_all(prover, base, self._candidates)]
+        plan = await shortest(prover, base, self._candidates, self.options.safety)
+        fixed = Fixed(target, base, nondeterminism, tuple(tried), plan)
+        return self._applied(fixed) if self.options.apply and plan.texts else fixed
+
+    def _candidates(self, finding: Finding, context: Context) -> list[Fix]:
+        return [fix for fix in candidates(finding, context) if self.options.selects(finding, fix)]
+
+    def _applied(self, fixed: Fixed) -> Fixed:
+        try:
+            write_texts(fixed.plan.texts)
+        except UnwritableError as error:
+            tell(str(error))
+            return replace(fixed, refusal="nothing was written")
+        return replace(fixed, applied=True)

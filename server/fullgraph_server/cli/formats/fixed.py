@@ -1,0 +1,24 @@
+"""The input of the formats of fixes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...fixes.proof import State
+from ...fixes.search import Plan, Tried
+from ...workspace.targets import Target
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """All that was found out about a target: each finding's tries, and the fixes that go together."""
+
+    target: Target
+    base: State
+    nondeterminism: str
+    """How two runs of the target as it is differ, as a sentence; empty if they do not."""
+    tried: tuple[Tried, ...]
+    plan: Plan
+    applied: bool = False
+    refusal: str = ""
+    """Why nothing was written although that was asked for."""

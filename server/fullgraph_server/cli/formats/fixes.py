@@ -1,0 +1,155 @@
+"""Formats of ``fullgraph fix``: text, JSON, and a unified diff."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TextIO, TypeAlias
+
+from rich.text import Text
+
+from ...fixes.changes import counts_of
+from ...fixes.model import Counts
+from ...fixes.search import Plan, Tried, Try, gain
+from ...fixes.words import safety_words, unified_diff, verdict_words
+from ...text.messages import counted
+from ...text.visible import visible
+from ..output import clean_console, write_object
+from .checked import shown_path
+from .fixed import Fixed
+
+FixFormat: TypeAlias = Callable[[Fixed, TextIO], None]
+"""A function that writes what was found out about a target to a stream."""
+
+_COLOURS: Final[Mapping[str, str]] = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def write(fixed: Fixed, out: TextIO) -> None:
+    """Write each finding with the best edit and its verdict; then the edits that go together, as a diff."""
+    console = clean_console(out)
+    for tried in fixed.tried:
+        for line in _finding(tried):
+            console.print(line)
+        console.print()
+    if fixed.nondeterminism:
+        console.print(Text(f"No result could be compared: {fixed.nondeterminism}.", "bold"))
+    for line in unified_diff(fixed.plan.texts, os.getcwd()):
+        console.print(Text(visible(line), _COLOURS.get(line[:1], "")))
+    if fixed.plan.texts:
+        console.print()
+    console.print(Text(summary(fixed), "bold"))
+
+
+def write_diff(fixed: Fixed, out: TextIO) -> None:
+    """Write the edits that go together as a unified diff, which ``git apply`` takes."""
+    for line in unified_diff(fixed.plan.texts, os.getcwd()):
+        out.write(line + "\n")
+    print(summary(fixed), file=sys.stderr)  # noqa: T201
+
+
+def write_json(fixed: Fixed, out: TextIO) -> None:
+    """Write one object."""
+    write_object(
+        out,
+        {
+            "target": fixed.target.id,
+            "torch": fixed.base.report.torch,
+            "status": fixed.base.report.status,
+            "before": _counts(counts_of(fixed.base.report)),
+            "after": _counts(counts_of(fixed.plan.last.report)),
+            "nondeterminism": fixed.nondeterminism,
+            "findings": [_object(tried) for tried in fixed.tried],
+            "plan": [
+                {"code": finding.code, "message": finding.message, **_try(step)}
+                for finding, step in fixed.plan.steps
+            ],
+            "left": [
+                {"code": item.finding.code, "message": item.finding.message} for item in fixed.plan.left
+            ],
+            "files": {name: after for name, (_, after) in fixed.plan.texts.items()},
+            "applied": fixed.applied,
+        },
+    )
+
+
+FIX_FORMATS: Final[Mapping[str, FixFormat]] = {"text": write, "json": write_json, "diff": write_diff}
+
+
+def summary(fixed: Fixed) -> str:
+    """Say what the edits that go together bring, in one line."""
+    report, plan = fixed.base.report, fixed.plan
+    if report.status == "not-started":
+        return "not started"
+    if not fixed.tried:
+        return "nothing to fix: no graph breaks, no recompilations"
+    if not plan.steps:
+        none = "no edit is known" if not any(item.tries for item in fixed.tried) else "no edit is verified"
+        return f"{none} that keeps what the program does: {_left(plan)}"
+    edits = counted(len({step.fix for _, step in plan.steps}), "edit")
+    gained = gain(counts_of(report), counts_of(plan.last.report))
+    ending = "written" if fixed.applied else fixed.refusal or "write with --apply"
+    return f"{edits} together: {gained} - {_left(plan)} - {ending}"
+
+
+def _left(plan: Plan) -> str:
+    return f"{counted(len(plan.left), 'finding is', 'findings are')} left" if plan.left else "nothing is left"
+
+
+def _finding(tried: Tried) -> Iterator[Text]:
+    finding, best = tried.finding, tried.best()
+    place = f"{shown_path(finding.span.filename)}:{finding.span.row}:{finding.span.column}"
+    yield Text.assemble((place, "bold"), " ", (finding.code, "yellow"), " ", (finding.message, "bold"))
+    if not tried.tries:
+        yield Text("  no edit is known for this")
+    for item in [best] if best else tried.tries:
+        yield Text.assemble("  fix: ", (visible(item.fix.title), "bold"), f" ({safety_words(item.fix)})")
+        yield Text(f"       {visible(item.fix.change)}")
+        yield Text(f"       {visible(verdict_words(item.verdict, item.fix))}", "green" if best else "red")
+        if item.verdict.basis:
+            yield Text(f"       seen: {visible(item.verdict.basis)}")
+
+
+def _object(tried: Tried) -> dict[str, Any]:
+    finding = tried.finding
+    span = finding.span
+    return {
+        "code": finding.code,
+        "message": finding.message,
+        "file": span.filename,
+        "row": span.row,
+        "column": span.column,
+        "tries": [_try(item) for item in tried.tries],
+    }
+
+
+def _try(item: Try) -> dict[str, Any]:
+    fix, verdict = item.fix, item.verdict
+    return {
+        "rule": fix.rule,
+        "title": fix.title,
+        "change": fix.change,
+        "safety": fix.safety,
+        "source": fix.source,
+        "verified": verdict.verified,
+        "reason": verdict.reason,
+        "basis": verdict.basis,
+        "untaken": list(verdict.untaken),
+        "before": _counts(verdict.before),
+        "after": _counts(verdict.after),
+        "edits": [
+            {
+                "file": edit.span.filename,
+                "row": edit.span.row,
+                "column": edit.span.column,
+                "end_row": edit.span.end_row,
+                "end_column": edit.span.end_column,
+                "text": edit.text,
+            }
+            for edit in fix.edits
+        ],
+    }
+
+
+def _counts(counts: Counts) -> dict[str, int]:
+    return {"breaks": counts.breaks, "graphs": counts.graphs, "recompiles": counts.recompiles}

@@ -1,0 +1,125 @@
+"""What two runs of a program told, before an edit and after it, compared finding by finding."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Final, TypeAlias
+
+from ..report.model import Finding, FindingKind, Report
+from ..text.messages import counted
+from ..workspace.drift import Drift
+from .model import Counts
+
+Drifts: TypeAlias = Callable[[str], Drift]
+"""Returns the edits of a file between the two runs."""
+
+_Key: TypeAlias = tuple[str, str, str, int]
+
+_COUNTED: Final[tuple[FindingKind, ...]] = (
+    "graph-break",
+    "recompile",
+    "recompile-limit",
+    "compile-error",
+    "capture-error",
+    "nothing-compiled",
+    "skipped-frame",
+    "target-error",
+)
+"""The kinds of findings of which an edit may add none."""
+
+
+def counts_of(report: Report) -> Counts:
+    """Count what fixes are about."""
+    breaks = sum(finding.kind == "graph-break" for finding in report.findings)
+    recompiles = sum(finding.times for finding in report.findings if finding.kind == "recompile")
+    return Counts(breaks, sum(frame.graphs for frame in report.frames), recompiles)
+
+
+def gone(finding: Finding, after: Report, drifts: Drifts) -> str:
+    """Say that a finding of the run before is still there; empty if it is not."""
+    place = _moved(finding, drifts)
+    if any(_key(item) == place for item in after.findings):
+        return f"{finding.message}, with this edit, too"
+    return ""
+
+
+def worse(before: Report, after: Report, drifts: Drifts) -> str:
+    """Say what an edit made worse, in one sentence; empty if nothing."""
+    if after.status != before.status:
+        return f"the program {_ENDS.get(after.status or '', 'ends')} with this edit"
+    for new in _new(before, after, drifts):
+        if not _was_eager(new, before, drifts):
+            return f"line {new.span.row} is new: {new.message}"
+    was, now = counts_of(before), counts_of(after)
+    if now.recompiles > was.recompiles:
+        return f"{counted(now.recompiles, 'recompilation')} instead of {was.recompiles}"
+    if (function := _split(before, after)) is not None:
+        return f"`{function}` has more graphs than before"
+    return ""
+
+
+def revealed(before: Report, after: Report, drifts: Drifts) -> str:
+    """Say which break shows only with an edit, on a line that ran eagerly before; empty if none does."""
+    for new in _new(before, after, drifts):
+        if _was_eager(new, before, drifts):
+            return f"then line {new.span.row} breaks the graph: {new.message}"
+    return ""
+
+
+_ENDS: Final = {
+    "raised": "raises an error",
+    "crashed": "crashes",
+    "timeout": "takes too long",
+    "memory": "takes too much memory",
+    "finished": "does not fail any more",
+    "exited": "exits",
+    "cancelled": "was stopped",
+    "not-started": "does not start",
+}
+
+
+def _new(before: Report, after: Report, drifts: Drifts) -> Iterator[Finding]:
+    """Yield the findings that the run before did not have, as often as they are new."""
+    known = Counter(_moved(item, drifts) for item in before.findings if item.kind in _COUNTED)
+    for item in after.findings:
+        if item.kind not in _COUNTED or (item.severity == "information" and item.kind == "target-error"):
+            continue
+        if known[_key(item)] > 0:
+            known[_key(item)] -= 1
+        else:
+            yield item
+
+
+def _was_eager(new: Finding, before: Report, drifts: Drifts) -> bool:
+    """Tell whether the line of a new break was in no graph, so that the break only could not show."""
+    filename = new.span.filename
+    row = drifts(filename).earlier(new.span.row)
+    if new.kind != "graph-break" or row is None:
+        return False
+    return not any(
+        span.filename == filename and span.row <= row <= span.end_row
+        for lines in before.graph_lines
+        if lines.graphs
+        for span in lines.spans
+    )
+
+
+def _split(before: Report, after: Report) -> str | None:
+    """Return a function that has more graphs than before, and more than one for each compilation."""
+    graphs: Counter[str] = Counter()
+    for frame in before.frames:
+        graphs[frame.qualname] += frame.graphs
+    for frame in after.frames:
+        if frame.graphs > max(graphs[frame.qualname], len(frame.compile_ids)):
+            return frame.qualname
+    return None
+
+
+def _moved(finding: Finding, drifts: Drifts) -> _Key:
+    span = drifts(finding.span.filename).span(finding.span).span
+    return finding.kind, finding.code, span.filename, span.row
+
+
+def _key(finding: Finding) -> _Key:
+    return finding.kind, finding.code, finding.span.filename, finding.span.row

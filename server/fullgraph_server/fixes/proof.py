@@ -1,0 +1,296 @@
+"""Proofs: a program is run as it is and with edits, and what both told and gave back is compared."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final, TypeVar
+
+from fullgraph_compiler.facts import (
+    CompareRequest,
+    Examples,
+    Fact,
+    Program,
+    PytestNode,
+    ResultsCompared,
+    RunFinished,
+    RunRequest,
+    SourceText,
+    StatementsTried,
+    TargetProblem,
+    Trial,
+    TrialRequest,
+)
+
+from ..report.model import Finding, Report
+from ..runs.limits import Request
+from ..runs.plan import Job, Plan
+from ..runs.program_run import Run
+from ..text.messages import counted
+from ..workers.pool import WorkerPool
+from ..workspace.drift import Drift
+from ..workspace.source import SourceFile
+from .changes import counts_of, gone, revealed, worse
+from .editing import edited, replaced
+from .model import Fix, Verdict
+
+Start = Callable[[Plan, Request, Callable[[str], None]], Run]
+"""Makes the run of a request, whose output goes to the function."""
+
+_ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]+")
+_T = TypeVar("_T", bound=Fact)
+
+
+@dataclass(frozen=True)
+class State:
+    """Texts of a program, what one run of them told and printed, and where its results are recorded.
+
+    ``texts`` are those that differ from the files on disk, by file name.
+    """
+
+    texts: Mapping[str, str]
+    report: Report
+    printed: str
+    record: Path
+
+
+@dataclass
+class Prover:
+    """Proves edits of one target. Runs are kept by their texts: the same one is not done twice."""
+
+    plan: Plan
+    start: Start
+    folder: Path
+    """An empty folder for what runs record; whoever makes it removes it."""
+    torch: str = ""
+    _numbers: Callable[[], int] = field(default_factory=lambda: itertools.count(1).__next__)
+    _states: dict[frozenset[tuple[str, str]], asyncio.Task[State]] = field(default_factory=dict)
+    _compared: dict[tuple[Path, Path], asyncio.Task[ResultsCompared | str]] = field(default_factory=dict)
+    _tried: dict[tuple[Trial, frozenset[tuple[str, str]]], asyncio.Task[StatementsTried]] = field(
+        default_factory=dict
+    )
+    _runs: set[Run] = field(default_factory=set)
+
+    def cancel(self) -> None:
+        """End everything that is on."""
+        for run in self._runs:
+            run.cancel()
+
+    async def as_it_is(self) -> State:
+        """Run the target as it is."""
+        return await self._state({text.filename: text.text for text in self.plan.texts})
+
+    async def with_fixes(self, state: State, fixes: Iterable[Fix]) -> State:
+        """Run the target with fixes of the texts of a state."""
+        return await self._state(_with(state, fixes))
+
+    async def nondeterminism(self, state: State) -> str:
+        """Say how two runs of the same text differ, as a sentence; empty if they do not."""
+        again = await self._run(state.texts)
+        if self._words(again.printed) != self._words(state.printed):
+            return "two runs of the program as it is print different text"
+        compared = await self._compare(state.record, again.record)
+        if isinstance(compared, str) or compared.difference:
+            return f"two runs of the program as it is differ: {_difference(compared)}"
+        return ""
+
+    async def prove(self, base: State, before: State, fix: Fix, finding: Finding) -> tuple[Verdict, State]:
+        """Try a fix of a finding in ``before``, and compare with ``base``, the program as it was at first.
+
+        Returns what is to be said of it, and the state that it leads to.
+        """
+        (tried, after) = await asyncio.gather(
+            self._try(before, fix) if fix.replaces else _nothing(), self.with_fixes(before, [fix])
+        )
+        counts = counts_of(before.report), counts_of(after.report)
+        drifts = _drifts(before.report, after.report)
+        untaken = tuple(dict.fromkeys(itertools.chain(*(item.untaken for item in tried))))
+        problem = (
+            gone(finding, after.report, drifts)
+            or worse(before.report, after.report, drifts)
+            or _of_trials(tried)
+        )
+        if problem:
+            return Verdict(False, problem, *counts, untaken=untaken), after
+        if not fix.prints_differ and self._words(base.printed) != self._words(after.printed):
+            return Verdict(False, "the program prints something else", *counts), after
+        compared = await self._compare(base.record, after.record)
+        if isinstance(compared, str) or compared.difference:
+            return Verdict(False, _difference(compared), *counts), after
+        basis = self._basis(compared, tried)
+        if untaken:
+            return Verdict(False, f"not seen: {untaken[0]}", *counts, basis, untaken), after
+        if more := revealed(before.report, after.report, drifts):
+            return Verdict(False, more, *counts, basis, reveals=True), after
+        return Verdict(True, "", *counts, basis), after
+
+    # -- runs ----------------------------------------------------------------------------------
+
+    async def _state(self, texts: Mapping[str, str]) -> State:
+        key = frozenset(texts.items())
+        if key not in self._states:
+            self._states[key] = asyncio.ensure_future(self._run(texts))
+        return await self._states[key]
+
+    async def _run(self, texts: Mapping[str, str]) -> State:
+        """Run the program with these texts; its files are discarded."""
+        number = self._numbers()
+        record = self.folder / f"{number}.results"
+        plan = self._plan_with(texts)
+        program = plan.target.program
+        assert isinstance(program, Program), "others are refused"
+        printed: list[str] = []
+        request = RunRequest(number, program, "graph", plan.texts, record=str(record))
+        facts, torch = await self._execute(plan, request, printed.append)
+        report = Job(plan, number, "graph", _NO_WORKERS).fold(torch, facts)
+        return State(texts, report, "".join(printed), record)
+
+    async def _compare(self, before: Path, after: Path) -> ResultsCompared | str:
+        """Compare what two runs recorded; returns a sentence if that is not possible."""
+        if (before, after) not in self._compared:
+            self._compared[before, after] = asyncio.ensure_future(self._comparison(before, after))
+        return await self._compared[before, after]
+
+    async def _comparison(self, before: Path, after: Path) -> ResultsCompared | str:
+        request = CompareRequest(self._numbers(), str(before), str(after))
+        facts, _ = await self._execute(self.plan, request)
+        return _first(facts, ResultsCompared) or _ending(facts)
+
+    async def _try(self, state: State, fix: Fix) -> list[StatementsTried]:
+        """Try the statements that a fix replaces against the new ones."""
+        trials: list[Trial] = []
+        for filename, source in _edited_files(state, fix).items():
+            edits = [edit for edit in fix.edits if edit.span.filename == filename]
+            for part in replaced(source, edits):
+                trials.append(Trial(len(trials) + 1, filename, part.first_row, part.last_row, part.text))
+        texts = frozenset(state.texts.items())
+        missing = [trial for trial in trials if (trial, texts) not in self._tried]
+        if missing:
+            answers = asyncio.ensure_future(self._trials(state.texts, missing))
+            for trial in missing:
+                self._tried[trial, texts] = asyncio.ensure_future(_answer(answers, trial.number))
+        return [await self._tried[trial, texts] for trial in trials]
+
+    async def _trials(
+        self, texts: Mapping[str, str], trials: Sequence[Trial]
+    ) -> Mapping[int, StatementsTried]:
+        plan = self._plan_with(texts)
+        program = plan.target.program
+        assert isinstance(program, Program), "others are refused"
+        request = TrialRequest(self._numbers(), program, tuple(trials), plan.texts)
+        facts, _ = await self._execute(plan, request)
+        told = {fact.number: fact for fact in facts if isinstance(fact, StatementsTried)}
+        lost = _ending(facts)
+        return {
+            trial.number: told.get(trial.number) or StatementsTried(trial.number, 0, problem=lost)
+            for trial in trials
+        }
+
+    async def _execute(
+        self, plan: Plan, request: Request, on_output: Callable[[str], None] = lambda _: None
+    ) -> tuple[list[Fact], str]:
+        run = self.start(plan, request, on_output)
+        facts: list[Fact] = []
+        self._runs.add(run)
+        try:
+            await run.execute(facts.extend)
+        finally:
+            self._runs.discard(run)
+        self.torch = run.torch or self.torch
+        return facts, run.torch
+
+    def _plan_with(self, texts: Mapping[str, str]) -> Plan:
+        """Return the plan of a run with these texts, which changes no file."""
+        plan = self.plan.switched({"files": "discard"})
+        read = plan.workspace.read
+        sources = {name: SourceFile(name, text) for name, text in texts.items()}
+        workspace = replace(plan.workspace, read=lambda name: sources.get(name) or read(name))
+        return replace(
+            plan, workspace=workspace, texts=tuple(SourceText(name, text) for name, text in texts.items())
+        )
+
+    # -- words ---------------------------------------------------------------------------------
+
+    def _words(self, printed: str) -> str:
+        """Return printed text without what differs between processes."""
+        return _ADDRESS.sub("0x", printed)
+
+    def _basis(self, compared: ResultsCompared, tried: Sequence[StatementsTried]) -> str:
+        program = self.plan.target.program
+        if isinstance(program, Examples):
+            calls = sum(len(example.calls) for example in program.examples)
+            ran = counted(calls, "example call")
+        else:
+            ran = "one test" if isinstance(program, PytestNode) else "one run of the script"
+        cases = sum(item.cases for item in tried)
+        parts = [ran, *compared.seen, f"{counted(cases, 'set')} of values for the new lines" if cases else ""]
+        return ", ".join(filter(None, parts))
+
+
+_NO_WORKERS: Final = WorkerPool()
+"""For jobs that only fold facts."""
+
+
+async def _nothing() -> list[StatementsTried]:
+    return []
+
+
+async def _answer(answers: asyncio.Future[Mapping[int, StatementsTried]], number: int) -> StatementsTried:
+    return (await answers)[number]
+
+
+def _with(state: State, fixes: Iterable[Fix]) -> dict[str, str]:
+    """Return the texts of a state with fixes."""
+    texts = dict(state.texts)
+    edits = list(dict.fromkeys(itertools.chain(*(fix.edits for fix in fixes))))
+    for filename in dict.fromkeys(edit.span.filename for edit in edits):
+        source = state.report.files.get(filename)
+        if source is not None:
+            own = [edit for edit in edits if edit.span.filename == filename]
+            texts[filename] = edited(source, own)
+    return texts
+
+
+def _edited_files(state: State, fix: Fix) -> dict[str, SourceFile]:
+    names = dict.fromkeys(edit.span.filename for edit in fix.edits)
+    return {name: source for name in names if (source := state.report.files.get(name)) is not None}
+
+
+def _drifts(before: Report, after: Report) -> Callable[[str], Drift]:
+    drifts: dict[str, Drift] = {}
+
+    def drift(filename: str) -> Drift:
+        if filename not in drifts:
+            drifts[filename] = Drift(before.files.get(filename), after.files.get(filename))
+        return drifts[filename]
+
+    return drift
+
+
+def _of_trials(tried: Iterable[StatementsTried]) -> str:
+    """Say why statements do not do the same as those they replace; empty if nothing is known against it."""
+    for item in tried:
+        if item.difference:
+            return f"the new lines do something else: {item.difference}"
+        if item.problem:
+            return f"the new lines cannot be tried by themselves: {item.problem}"
+    return ""
+
+
+def _difference(compared: ResultsCompared | str) -> str:
+    return compared if isinstance(compared, str) else f"results differ: {compared.difference}"
+
+
+def _first(facts: Iterable[Fact], kind: type[_T]) -> _T | None:
+    return next((fact for fact in facts if isinstance(fact, kind)), None)
+
+
+def _ending(facts: Iterable[Fact]) -> str:
+    """Say why a worker did not answer."""
+    facts = list(facts)
+    problem, end = _first(facts, TargetProblem), _first(facts, RunFinished)
+    return problem.message if problem else f"the comparison ended early ({end.status if end else 'crashed'})"

@@ -1,0 +1,153 @@
+"""The search for fixes: the best one of each finding, and those that together leave the fewest breaks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ..report.model import Finding
+from .changes import counts_of
+from .model import Context, Counts, Fix, Safety, Verdict
+from .proof import Prover, State
+
+Candidates = Callable[[Finding, Context], Sequence[Fix]]
+"""Returns the candidates for the fix of a finding, the best first."""
+
+_FIXABLE = ("graph-break", "recompile", "recompile-limit")
+_MOST_CANDIDATES = 4
+"""How many candidates of one finding are tried."""
+_MOST_STEPS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """A candidate with its verdict."""
+
+    fix: Fix
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A finding, and the candidates that were tried for it, the best first; empty if there are none."""
+
+    finding: Finding
+    tries: tuple[Try, ...]
+
+    def best(self, safety: Sequence[Safety] = ("safe", "unsafe")) -> Try | None:
+        """Return the first verified candidate, those that keep behaviour first."""
+        verified = [item for item in self.tries if item.verdict.verified and item.fix.safety in safety]
+        return min(verified, key=lambda item: item.fix.safety != "safe", default=None)
+
+    def revealing(self, safety: Sequence[Safety]) -> Try | None:
+        """Return the first candidate against which only breaks are that showed with it."""
+        return next((item for item in self.tries if item.verdict.reveals and item.fix.safety in safety), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Fixes in the order in which they are made, each of the text that those before it made."""
+
+    base: State
+    last: State
+    steps: tuple[tuple[Finding, Try], ...]
+    left: tuple[Tried, ...]
+    """The findings that are left, and what was tried for each."""
+
+    @property
+    def texts(self) -> dict[str, tuple[str, str]]:
+        """Return the texts of the changed files, before and after."""
+        changed = {}
+        for filename, text in self.last.texts.items():
+            source = self.base.report.files.get(filename)
+            if source is not None and source.text != text:
+                changed[filename] = (source.text, text)
+        return changed
+
+
+def fixable(state: State) -> list[Finding]:
+    """Return the findings of the user's own lines that a fix can be for; those with most breaks first."""
+    own = [item for item in state.report.findings if item.kind in _FIXABLE and not item.of_run]
+    return sorted(own, key=lambda item: (item.kind != "graph-break", -item.count))
+
+
+async def try_finding(
+    prover: Prover, base: State, state: State, finding: Finding, candidates: Candidates
+) -> Tried:
+    """Try the candidates for a finding until one is verified that keeps behaviour."""
+    context = Context(state.report, state.report.files)
+    tries: list[Try] = []
+    for fix in list(candidates(finding, context))[:_MOST_CANDIDATES]:
+        verdict, _ = await prover.prove(base, state, fix, finding)
+        tries.append(Try(fix, verdict))
+        if verdict.verified and fix.safety == "safe":
+            break
+    tries.sort(key=lambda item: (not item.verdict.verified, item.fix.safety != "safe"))
+    return Tried(finding, tuple(tries))
+
+
+async def try_all(prover: Prover, base: State, candidates: Candidates) -> AsyncIterator[Tried]:
+    """Try the candidates for each finding by itself; yields each as soon as it is tried."""
+    tasks = [
+        asyncio.ensure_future(try_finding(prover, base, base, finding, candidates))
+        for finding in fixable(base)
+    ]
+    try:
+        for task in tasks:
+            yield await task
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+async def shortest(prover: Prover, base: State, candidates: Candidates, safety: Sequence[Safety]) -> Plan:
+    """Search for the fixes that together leave the fewest breaks, graphs and recompilations.
+
+    Each step fixes the first finding that can be fixed in the text that the steps before made: one that lets
+    others go, too, makes theirs needless. A step that only reveals breaks is kept if later ones remove them.
+    """
+    state, left = base, list[Tried]()
+    steps: list[tuple[Finding, Try]] = []
+    sound = Plan(base, base, (), ())
+    for _ in range(_MOST_STEPS):
+        left = []
+        for finding in fixable(state):
+            tried = await try_finding(prover, base, state, finding, candidates)
+            best = tried.best(safety) or tried.revealing(safety)
+            if best is not None:
+                steps.append((finding, best))
+                state = await prover.with_fixes(state, [best.fix])
+                if not best.verdict.reveals and not _breaks_more(base, state):
+                    sound = Plan(base, state, tuple(steps), ())
+                break
+            left.append(tried)
+        else:
+            break
+    if sound.last is not state:  # what the last steps revealed cannot be fixed
+        return replace(
+            sound,
+            left=tuple(
+                [
+                    await try_finding(prover, base, sound.last, finding, candidates)
+                    for finding in fixable(sound.last)
+                ]
+            ),
+        )
+    return replace(sound, left=tuple(left))
+
+
+def _breaks_more(base: State, state: State) -> bool:
+    return counts_of(state.report).breaks > counts_of(base.report).breaks
+
+
+def gain(before: Counts, after: Counts) -> str:
+    """Say what an edit changes: ``3 graphs → 1, 2 breaks → 0``; empty if it is nothing that is counted."""
+    pairs: Iterable[tuple[str, str, int, int]] = (
+        ("break", "breaks", before.breaks, after.breaks),
+        ("graph", "graphs", before.graphs, after.graphs),
+        ("recompilation", "recompilations", before.recompiles, after.recompiles),
+    )
+    return ", ".join(
+        f"{was} {one if was == 1 else many} → {now}" for one, many, was, now in pairs if was != now
+    )

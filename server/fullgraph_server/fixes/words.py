@@ -1,0 +1,40 @@
+"""What is said of fixes and their verdicts, in the editor and on the command line."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator, Mapping
+
+from .model import Fix, Verdict
+from .search import gain
+
+
+def verdict_words(verdict: Verdict, fix: Fix) -> str:
+    """Say what running the program with a fix has shown, in one line."""
+    if not verdict.verified:
+        return f"not verified: {verdict.reason}"
+    gained = gain(verdict.before, verdict.after)
+    compared = "results equal, printing aside" if fix.prints_differ else "results equal"
+    return f"verified: {gained}, {compared}" if gained else f"verified: {compared}"
+
+
+def safety_words(fix: Fix) -> str:
+    """Say whether a fix keeps what the program does."""
+    return "safe" if fix.safety == "safe" else "unsafe: changes what the program does"
+
+
+def unified_diff(texts: Mapping[str, tuple[str, str]], folder: str) -> Iterator[str]:
+    """Yield the lines of a unified diff of texts, without their ends; paths are relative to the folder."""
+    for filename, (before, after) in texts.items():
+        inside = filename.startswith(os.path.join(folder, ""))
+        path = (os.path.relpath(filename, folder) if inside else filename).replace(os.sep, "/")
+        yield from (
+            line.rstrip("\n")
+            for line in difflib.unified_diff(
+                before.splitlines(keepends=True),
+                after.splitlines(keepends=True),
+                f"a/{path}" if inside else path,
+                f"b/{path}" if inside else path,
+            )
+        )
