@@ -28,6 +28,7 @@ from .commands import (
     bug_report,
     debug,
     devices,
+    fix,
     graph_lines,
     interpreter,
     list_targets,
@@ -50,7 +51,10 @@ from .features import (
     kernels,
     profile,
 )
+from .features.fix_actions import FixActions
 from .features.seen_calls import SeenCalls
+from .fixes.proofs import Proofs
+from .fixes.rules import candidates
 from .protocol import (
     COMPARISON_SCHEME,
     EXPLANATION_SCHEME,
@@ -87,9 +91,11 @@ def create_server() -> FullgraphServer:
     shown = diagnostics.Diagnostics(server, documents, choice)
     explanations = explanation.Explanations(server)
     planner = create_planner(targets, documents, configuration)
+    proofs = Proofs(planner, candidates)
     runs = Runs(
         planner,
         (
+            proofs,
             shown,
             compiled,
             Progress(server),
@@ -101,6 +107,12 @@ def create_server() -> FullgraphServer:
         ),
         choice,
     )
+
+    async def proves_ahead(filename: str) -> bool:
+        settings = await configuration.settings(documents.uri(filename))
+        return settings.try_fixes == "short"
+
+    proofs.connect(runs, proves_ahead)
     minifications = Minifications(planner, runs, documents.keeping_root)
     run.register(server, runs, targets, minifications)
     rerun_on_edit.register(server, runs, documents, configuration, shown)
@@ -114,13 +126,15 @@ def create_server() -> FullgraphServer:
     performance.register(server, documents, targets, runs, artifact_documents, items)
     interpreter.register(server, documents, configuration)
     projections = Projections(runs, documents)
-    hover.register(server, documents, projections, kernel_places)
+    fix_actions = FixActions(server, documents, proofs)
+    hover.register(server, documents, projections, kernel_places, fix_actions)
     inlay_hint.register(server, documents, projections)
     graph_lines.register(server, documents, runs)
     at_line.register(server, documents, runs, projections, kernel_places)
     code_lens.register(server, documents, targets, runs, projections, kernel_places)
     kernels.register(server, documents, kernel_places)
-    code_action.register(server, runs, documents, SeenCalls(documents, runs.reports))
+    code_action.register(server, runs, documents, SeenCalls(documents, runs.reports), fix_actions)
+    fix.register(server, targets, proofs)
     content.register(
         server,
         {
@@ -134,7 +148,7 @@ def create_server() -> FullgraphServer:
     bug_report.register(server, documents, configuration, targets, runs, minifications)
     debug.register(server, documents, configuration, targets)
     devices.register(server)
-    _register_lifetime(server, runs, minifications, configuration)
+    _register_lifetime(server, runs, minifications, proofs, configuration)
     return server
 
 
@@ -167,10 +181,12 @@ def _register_lifetime(
     server: FullgraphServer,
     runs: Runs,
     minifications: Minifications,
+    proofs: Proofs,
     configuration: Configuration,
 ) -> None:
     async def close() -> None:
         await minifications.close()
+        await proofs.close()
         await runs.close()
 
     async def terminate() -> None:

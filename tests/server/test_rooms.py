@@ -25,9 +25,9 @@ SERVER = {
     "fixes": "workspace text workers report runs",
     "protocol": "workspace report runs",
     "client": "workspace text report runs protocol",
-    "features": "workspace text report traces runs protocol client",
-    "commands": "workspace text workers report compare traces runs protocol client features",
-    "server": "runs protocol client features commands",
+    "features": "workspace text report traces runs fixes protocol client",
+    "commands": "workspace text workers report compare traces runs fixes protocol client features",
+    "server": "runs fixes protocol client features commands",
     "cli": "workspace text workers report compare traces runs fixes server",
 }
 COMPILER = {

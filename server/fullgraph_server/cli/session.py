@@ -17,10 +17,10 @@ from ..fixes.proof import Prover
 from ..report.model import Report
 from ..runs.effective_settings import Overrides, resolve
 from ..runs.execution import execution_of, failed_report
-from ..runs.limits import Request, with_limits
+from ..runs.limits import WorkerRequest, with_limits
 from ..runs.minification import Failing, Minification, Minified
 from ..runs.plan import Job, Plan
-from ..runs.program_run import Run
+from ..runs.program_run import OnOutput, Run
 from ..workers.pool import WorkerPool
 from ..workspace.config import read_config
 from ..workspace.targets import Target
@@ -74,7 +74,7 @@ class Session:
         prover = Prover(self._plan(target, Workspace(workspace_root(target))), self._start, folder)
         return self._until_signalled(search(prover), prover.cancel)
 
-    def _start(self, plan: Plan, request: Request, on_output: Callable[[str], None] | None = None) -> Run:
+    def _start(self, plan: Plan, request: WorkerRequest, on_output: OnOutput | None = None) -> Run:
         settings, limited = with_limits(plan.settings, request, plan.workspace.root)
         return Run(self._workers, settings, limited, on_output=on_output)
 

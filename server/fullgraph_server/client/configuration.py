@@ -25,6 +25,7 @@ _ANSWER_SECONDS = 5.0
 
 
 RunOn: TypeAlias = Literal["manual", "save", "type"]
+TryFixes: TypeAlias = Literal["asked", "short"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ class Settings:
     """The interpreter that previews kernels where that of the programs cannot."""
     files: Files | None = None
     """Whether the files that programs write are kept."""
+    try_fixes: TryFixes = "short"
+    """Whether fixes are tried before anybody asks, for programs that are short."""
 
     def overrides(self, folder: Path) -> Overrides:
         """Return the overrides for runs in ``folder``, whose settings these are."""

@@ -5,6 +5,7 @@
 - ``guard_text``: what a hover says of guards
 - ``code_lens``: run and stop above targets, sums above functions
 - ``code_action``: quick fixes
+- ``fix_actions``: fixes with their verdicts, as quick fixes
 - ``ignore_comment``: the quick fix that ignores a finding
 - ``inlay_hint``: dtype and shape behind names
 - ``content``: documents that are no files

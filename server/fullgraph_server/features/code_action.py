@@ -13,6 +13,7 @@ from ..client.capabilities import client_command, member
 from ..client.documents import Documents
 from ..protocol import MINIFY, RECIPES, RUN, SHOW_EXPLANATION, STAGES, DryRunOptions
 from ..runs.schedule import Runs
+from .fix_actions import FIX_ALL, FixActions
 from .ignore_comment import ignore_actions
 from .seen_calls import SeenCalls
 
@@ -31,9 +32,11 @@ _EXHAUSTED = ("crashed", "memory")
 _OUT_OF_MEMORY = re.compile(r"\b(OutOfMemoryError|MemoryError|can't allocate memory)\b")
 
 
-def register(server: LanguageServer, runs: Runs, documents: Documents, seen_calls: SeenCalls) -> None:
+def register(
+    server: LanguageServer, runs: Runs, documents: Documents, seen_calls: SeenCalls, fix_actions: FixActions
+) -> None:
     """Answer ``textDocument/codeAction``."""
-    kinds = [types.CodeActionKind.QuickFix, types.CodeActionKind.Refactor]
+    kinds = [types.CodeActionKind.QuickFix, types.CodeActionKind.Refactor, FIX_ALL]
     options = types.CodeActionOptions(code_action_kinds=kinds)
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)
@@ -46,7 +49,12 @@ def register(server: LanguageServer, runs: Runs, documents: Documents, seen_call
             if diagnostic.source == "fullgraph"
             for command in _commands(diagnostic)
         ]
-        return [*fixes, *seen_calls.actions(params), *ignore_actions(documents, params)]
+        return [
+            *fix_actions.actions(params),
+            *fixes,
+            *seen_calls.actions(params),
+            *ignore_actions(documents, params),
+        ]
 
     def _commands(diagnostic: types.Diagnostic) -> Iterator[types.Command]:
         data = diagnostic.data

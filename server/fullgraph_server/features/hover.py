@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lsprotocol import types
@@ -18,6 +18,7 @@ from ..text.messages import counted
 from ..workspace.positions import Span
 from .artifacts import is_artifact
 from .explanation import explanation_link, explanation_uri
+from .fix_actions import FixActions
 from .guard_text import NO_LINKS, Links, function_text, guards_at, sizes_text
 from .kernels import Kernels
 
@@ -25,7 +26,11 @@ _MOST_KERNELS = 8
 
 
 def register(
-    server: LanguageServer, documents: Documents, projections: Projections, kernels: Kernels
+    server: LanguageServer,
+    documents: Documents,
+    projections: Projections,
+    kernels: Kernels,
+    fix_actions: FixActions,
 ) -> None:
     """Answer ``textDocument/hover``."""
 
@@ -44,7 +49,7 @@ def register(
             return None
         row, column = documents.place(filename, params.position)
         line = documents.line(filename, row)
-        description = describe(projections.of(filename), line, row, column, links)
+        description = describe(projections.of(filename), line, row, column, links, fix_actions.text)
         if description is None:
             return None
         text, span = description
@@ -57,6 +62,7 @@ def describe(
     row: int,
     column: int,
     links: Links = NO_LINKS,
+    fix_of: Callable[[ShownFinding], str] = lambda _: "",
 ) -> tuple[str, Span] | None:
     """Return the hover text at a place, and the range that it is about."""
     sections: list[tuple[str, Span]] = []
@@ -64,6 +70,8 @@ def describe(
         explanation = links.explanation(explanation_uri(shown.report.target, shown.finding))
         # Who follows links shows the diagnostic above the hover, with its title, reason and advice.
         sections.append((explanation or finding_text(shown), shown.span))
+        if fix := fix_of(shown):
+            sections.append((fix, shown.span))
     around = view.functions_at(row)
     if (named := guards_at(view, around, line, row, column, links)) is not None:
         sections.append(named)

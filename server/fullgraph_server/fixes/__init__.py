@@ -5,6 +5,7 @@
 - ``changes``: what an edit changed of a report: findings that are gone, and what became worse
 - ``proof``: a program run as it is and with edits, and the results compared
 - ``search``: the best fix of each finding, and the fewest that leave the fewest breaks
+- ``proofs``: the proofs of an editor, made when asked and ahead of time
 - ``writing``: proven texts, written into files
 - ``words``: what is said of fixes and verdicts
 """

@@ -27,7 +27,7 @@ from fullgraph_compiler.facts import (
 )
 
 from ..report.model import Finding, Report
-from ..runs.limits import Request
+from ..runs.limits import WorkerRequest
 from ..runs.plan import Job, Plan
 from ..runs.program_run import Run
 from ..text.messages import counted
@@ -38,7 +38,7 @@ from .changes import counts_of, gone, revealed, worse
 from .editing import edited, replaced
 from .model import Fix, Verdict
 
-Start = Callable[[Plan, Request, Callable[[str], None]], Run]
+Start = Callable[[Plan, WorkerRequest, Callable[[str], None]], Run]
 """Makes the run of a request, whose output goes to the function."""
 
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]+")
@@ -191,7 +191,7 @@ class Prover:
         }
 
     async def _execute(
-        self, plan: Plan, request: Request, on_output: Callable[[str], None] = lambda _: None
+        self, plan: Plan, request: WorkerRequest, on_output: Callable[[str], None] = lambda _: None
     ) -> tuple[list[Fact], str]:
         run = self.start(plan, request, on_output)
         facts: list[Fact] = []

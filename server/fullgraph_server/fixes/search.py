@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ..report.model import Finding
+from ..report.model import Finding, Report
 from .changes import counts_of
 from .model import Context, Counts, Fix, Safety, Verdict
 from .proof import Prover, State
@@ -66,9 +66,9 @@ class Plan:
         return changed
 
 
-def fixable(state: State) -> list[Finding]:
-    """Return the findings of the user's own lines that a fix can be for; those with most breaks first."""
-    own = [item for item in state.report.findings if item.kind in _FIXABLE and not item.of_run]
+def fixable(report: Report) -> list[Finding]:
+    """Return the findings that a fix can be for; those with most breaks first."""
+    own = [item for item in report.findings if item.kind in _FIXABLE and not item.of_run]
     return sorted(own, key=lambda item: (item.kind != "graph-break", -item.count))
 
 
@@ -91,7 +91,7 @@ async def try_all(prover: Prover, base: State, candidates: Candidates) -> AsyncI
     """Try the candidates for each finding by itself; yields each as soon as it is tried."""
     tasks = [
         asyncio.ensure_future(try_finding(prover, base, base, finding, candidates))
-        for finding in fixable(base)
+        for finding in fixable(base.report)
     ]
     try:
         for task in tasks:
@@ -112,7 +112,7 @@ async def shortest(prover: Prover, base: State, candidates: Candidates, safety: 
     sound = Plan(base, base, (), ())
     for _ in range(_MOST_STEPS):
         left = []
-        for finding in fixable(state):
+        for finding in fixable(state.report):
             tried = await try_finding(prover, base, state, finding, candidates)
             best = tried.best(safety) or tried.revealing(safety)
             if best is not None:
@@ -130,7 +130,7 @@ async def shortest(prover: Prover, base: State, candidates: Candidates, safety: 
             left=tuple(
                 [
                     await try_finding(prover, base, sound.last, finding, candidates)
-                    for finding in fixable(sound.last)
+                    for finding in fixable(sound.last.report)
                 ]
             ),
         )

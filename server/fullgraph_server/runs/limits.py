@@ -20,11 +20,13 @@ _QUICK: Final[tuple[Depth, ...]] = ("graph", "late-compile")
 _DYNAMO_ALONE: Final[tuple[Depth, ...]] = (*_QUICK, "recompiles")
 """Depths at which no kernels come to be."""
 
-Request: TypeAlias = RunRequest | MinifyRequest | CompareRequest | TrialRequest
+WorkerRequest: TypeAlias = RunRequest | MinifyRequest | CompareRequest | TrialRequest
 """What a worker can be asked for on behalf of a target."""
 
 
-def with_limits(settings: RunSettings, request: Request, root: Path) -> tuple[RunSettings, Request]:
+def with_limits(
+    settings: RunSettings, request: WorkerRequest, root: Path
+) -> tuple[RunSettings, WorkerRequest]:
     """Return settings and request with their limits, for a target of the workspace at ``root``."""
     if isinstance(request, CompareRequest):
         return settings, request

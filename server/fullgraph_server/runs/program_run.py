@@ -33,7 +33,7 @@ from ..workers.settings import RunSettings
 from ..workers.warm_pool import START_SECONDS, StartError, silent
 from ..workers.worker import Refusal, Worker
 from ..workspace.bundled import worker_folder
-from .limits import Request
+from .limits import WorkerRequest
 
 _log = logging.getLogger(__name__)
 
@@ -68,13 +68,16 @@ class _Ending:
     exit_code: int | None = None
 
 
-_METHODS: Final[Mapping[type[Request], str]] = {
+_METHODS: Final[Mapping[type[WorkerRequest], str]] = {
     RunRequest: "run",
     MinifyRequest: "minify",
     CompareRequest: "compare",
     TrialRequest: "try",
 }
 """The methods of a worker by what they take."""
+
+OnOutput: TypeAlias = Callable[[str], None]
+"""Gets what a program prints."""
 
 _Cause: TypeAlias = Literal["answered", "exited", "timeout", "memory"]
 
@@ -89,9 +92,9 @@ class Run:
         self,
         workers: WorkerPool,
         settings: RunSettings,
-        request: Request,
+        request: WorkerRequest,
         libraries: Sequence[str] = (),
-        on_output: Callable[[str], None] | None = None,
+        on_output: OnOutput | None = None,
     ) -> None:
         self.torch = ""
         self._workers = workers
@@ -230,7 +233,7 @@ class Run:
         return "exited" if process.exited.done() else "timeout"
 
 
-def _runs_it_itself(request: Request) -> bool:
+def _runs_it_itself(request: WorkerRequest) -> bool:
     """Tell whether the worker's own process runs the program: else its stack says nothing about it."""
     return isinstance(request, RunRequest) and request.depth in ("graph", "kernels", "build")
 

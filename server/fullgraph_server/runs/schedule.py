@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fullgraph_compiler.facts import Depth, MinifyRequest, Status
+from fullgraph_compiler.facts import Depth, Status
 
 from ..report.model import Layer, Report
 from ..workers.pool import WorkerPool
@@ -20,10 +20,10 @@ from .choice import Choice
 from .effective_settings import Overrides
 from .execution import execution_of, failed_report
 from .layers import as_layer, is_beside
-from .limits import with_limits
+from .limits import WorkerRequest, with_limits
 from .partial_reports import is_worth_showing
 from .plan import Job, Plan, Planner
-from .program_run import Run, to_stderr
+from .program_run import OnOutput, Run, to_stderr
 from .slot import CurrentRun, Request, RunOptions, Slot, TargetState
 
 _log = logging.getLogger(__name__)
@@ -155,11 +155,17 @@ class Runs:
                 pauses.append(min(max(_PAUSE_SHARE * seconds, _LEAST_PAUSE), _LONGEST_PAUSE))
         return max(pauses, default=None)
 
-    def beside(self, plan: Plan, request: MinifyRequest) -> Run:
+    def beside(self, plan: Plan, request: WorkerRequest, on_output: OnOutput | None = None) -> Run:
         """Make a run of something else that a worker does for a target, beside those of the schedule."""
         settings, limited = with_limits(plan.settings, request, plan.workspace.root)
         slot = self._slots.get(plan.target.id)
-        return Run(self._workers, settings, limited, slot.kept.libraries if slot else (), _Output().write)
+        return Run(
+            self._workers,
+            settings,
+            limited,
+            slot.kept.libraries if slot else (),
+            on_output or _Output().write,
+        )
 
     # -- results --------------------------------------------------------------------------------
 

@@ -78,6 +78,22 @@ EDITOR = (
         scope="resource",
     ),
     Setting(
+        "tryFixes",
+        choice(
+            Option("asked", "By the quick fix **Try fixes**."),
+            Option(
+                "short",
+                "After a run that took up to five seconds, too. The program runs several times again: "
+                "files that it writes are discarded, but what it sends over a network is sent again.",
+            ),
+            quoted=False,
+        ),
+        "When fixes for graph breaks and recompilations are tried: each is offered with what running the "
+        "program with it has shown.",
+        default="short",
+        scope="resource",
+    ),
+    Setting(
         "timeout",
         number("seconds"),
         "The time limit of a run, in seconds.",

@@ -29,8 +29,8 @@ def write(fixed: Fixed, out: TextIO) -> None:
     """Write each finding with the best edit and its verdict; then the edits that go together, as a diff."""
     console = clean_console(out)
     for tried in fixed.tried:
-        for line in _finding(tried):
-            console.print(line)
+        for text in _finding(tried):
+            console.print(text)
         console.print()
     if fixed.nondeterminism:
         console.print(Text(f"No result could be compared: {fixed.nondeterminism}.", "bold"))

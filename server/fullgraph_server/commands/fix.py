@@ -1,0 +1,52 @@
+"""The command ``fullgraph.tryFixes``: tries fixes for a target's findings, and tells how many are verified."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from ..client.arguments import named_target, refusal
+from ..client.messages import show_message
+from ..client.progress import WorkDone
+from ..client.targets import Targets
+from ..fixes.proofs import CannotProveError, Proofs, Proved
+from ..protocol import TRY_FIXES
+from ..text.messages import counted
+
+
+def register(server: LanguageServer, targets: Targets, proofs: Proofs) -> None:
+    """Serve the command."""
+    numbers = itertools.count(1)
+
+    @server.command(TRY_FIXES)
+    async def try_fixes(*args: Any) -> int:
+        if len(args) != 1 or not isinstance(args[0], str):
+            raise refusal(f"{TRY_FIXES} takes the URI of a file or the id of a target.")
+        target = named_target(targets, args[0])
+        token, message = f"fullgraph-fix-{next(numbers)}", f"trying fixes for {target.label}"
+        progress = WorkDone(server, token, message, lambda: proofs.cancel(target.id))
+        try:
+            proved = await proofs.prove(target.id, lambda done: progress.report(f"{message}: {done}"))
+        except CannotProveError as error:
+            raise refusal(str(error)) from error
+        finally:
+            progress.end(f"{target.label}: fixes tried")
+        show_message(server, types.MessageType.Info, outcome(proved))
+        return sum(tried.best() is not None for tried in proved.tried)
+
+
+def outcome(proved: Proved) -> str:
+    """Say in one sentence what was found out."""
+    if proved.nondeterminism:
+        return f"No fix can be verified: {proved.nondeterminism}."
+    verified = sum(tried.best() is not None for tried in proved.tried)
+    if verified:
+        of = counted(len(proved.tried), "finding")
+        return f"Verified fixes for {verified} of {of}: the light bulb on each has them."
+    tries = [item for tried in proved.tried for item in tried.tries]
+    if not tries:
+        return "No edit is known for these findings."
+    return f"No fix was verified: {tries[0].fix.title}: {tries[0].verdict.reason}."
