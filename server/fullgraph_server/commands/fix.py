@@ -1,4 +1,4 @@
-"""The command ``fullgraph.tryFixes``: tries fixes for a target's findings, and tells how many are verified."""
+"""The command ``fullgraph.tryFixes``: tries fixes for a target's findings, and counts the verified."""
 
 from __future__ import annotations
 

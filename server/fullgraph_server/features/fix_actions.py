@@ -35,7 +35,7 @@ class FixActions:
         self._documents = documents
         self._proofs = proofs
 
-    def actions(self, params: types.CodeActionParams) -> Iterator[types.CodeAction | types.Command]:
+    def actions(self, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
         """Yield the actions for the findings in a selection, and the one for all of the file."""
         if _asked_for(params, types.CodeActionKind.QuickFix.value):
             for diagnostic in params.context.diagnostics:
