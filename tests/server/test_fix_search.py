@@ -1,0 +1,194 @@
+"""What an edit changed of a report, and the search for edits that go together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from fullgraph_server.fixes.changes import counts_of, gone, revealed, worse
+from fullgraph_server.fixes.model import Context, Counts, Edit, Fix, Safety, Verdict
+from fullgraph_server.fixes.proof import State
+from fullgraph_server.fixes.search import gain, shortest, try_all
+from fullgraph_server.fixes.words import verdict_words
+from fullgraph_server.report.model import Finding, FrameReport, GraphLines, NumberedGraph, Report
+from fullgraph_server.workspace.drift import Drift
+from fullgraph_server.workspace.positions import Span
+from fullgraph_server.workspace.source import SourceFile
+
+FILE = "/w/model.py"
+
+
+def text_of(*lines: str) -> SourceFile:
+    return SourceFile(FILE, "".join(f"{line}\n" for line in lines))
+
+
+def graph_break(row: int, code: str = "GB0059") -> Finding:
+    return Finding("graph-break", code, "warning", f"breaks in {row}", Span(FILE, row, 1, row, 2))
+
+
+def recompile(row: int, count: int = 1) -> Finding:
+    return Finding("recompile", "recompile", "information", "again", Span(FILE, row, 1, row, 2), count=count)
+
+
+def report(source: SourceFile, *findings: Finding, graphs: int = 1, compiled: Sequence[int] = ()) -> Report:
+    frame = FrameReport("f", "f", FILE, 1, ("0/0",), graphs=graphs)
+    spans = tuple(Span(FILE, row, 1, row, 2) for row in compiled)
+    lines = (GraphLines(spans, (NumberedGraph(1, 1, "f", ("0/0",)),), ()),) if spans else ()
+    return Report(
+        FILE,
+        1,
+        status="finished",
+        findings=findings,
+        frames=(frame,),
+        files={FILE: source},
+        graph_lines=lines,
+    )
+
+
+def drifts(before: Report, after: Report) -> Any:
+    return lambda name: Drift(before.files[name], after.files[name])
+
+
+BEFORE = text_of("a", "b", "c")
+AFTER = text_of("new", "a", "b", "changed")
+
+
+def test_a_finding_that_moved_with_its_line_is_still_there() -> None:
+    before = report(BEFORE, graph_break(2))
+    assert gone(graph_break(2), report(AFTER, graph_break(3)), drifts(before, report(AFTER)))
+    assert not gone(graph_break(2), report(AFTER), drifts(before, report(AFTER)))
+
+
+@pytest.mark.parametrize(
+    ("after", "told"),
+    [
+        (report(AFTER, graph_break(3)), ""),
+        (report(AFTER, graph_break(3), graph_break(4)), "line 4 is new"),
+        (report(AFTER, graph_break(3), graph_break(3, "GB0170")), "line 3 is new"),
+        (report(AFTER, recompile(2, 2)), "line 2 is new"),
+        (report(AFTER, graphs=2), "`f` has more graphs than before"),
+        (replace(report(AFTER), status="raised"), "raises an error with this edit"),
+        (replace(report(AFTER), status="timeout"), "takes too long"),
+    ],
+    ids=["moved", "other line", "other code", "recompiles", "graphs", "raises", "hangs"],
+)
+def test_what_an_edit_makes_worse_is_told(after: Report, told: str) -> None:
+    before = report(BEFORE, graph_break(2), compiled=(1, 2, 3))
+    assert told in worse(before, after, drifts(before, after))
+    assert bool(told) == bool(worse(before, after, drifts(before, after)))
+
+
+def test_more_recompilations_on_the_same_line_are_worse() -> None:
+    before, after = report(BEFORE, recompile(1)), report(AFTER, recompile(2, 3))
+    assert worse(before, after, drifts(before, after)) == "3 recompilations instead of 1"
+
+
+def test_a_break_on_a_line_that_ran_eagerly_is_revealed() -> None:
+    before, after = report(BEFORE, graph_break(1)), report(AFTER, graph_break(3))
+    assert not worse(before, after, drifts(before, after))
+    assert revealed(before, after, drifts(before, after)) == ("then line 3 breaks the graph: breaks in 3")
+
+
+def test_one_graph_of_a_function_that_had_none_is_not_worse() -> None:
+    before, after = report(BEFORE, graph_break(2), graphs=0), report(AFTER, graphs=1)
+    assert not worse(before, after, drifts(before, after))
+
+
+Outcome = tuple[Literal["verified", "wrong", "reveals"], tuple[Finding, ...]]
+
+
+class Programs:
+    """A prover of programs that are made up: the outcome of each fix is known by its rule."""
+
+    def __init__(self, outcomes: Mapping[str, Outcome], *findings: Finding) -> None:
+        self._outcomes = outcomes
+        self.base = self._state(findings)
+
+    def _state(self, findings: Sequence[Finding]) -> State:
+        return State({}, report(BEFORE, *findings, graphs=len(findings) + 1), "", Path())
+
+    async def with_fixes(self, _: State, fixes: Sequence[Fix]) -> State:
+        return self._state(self._outcomes[fixes[0].rule][1])
+
+    async def prove(self, _: State, before: State, fix: Fix, __: Finding) -> tuple[Verdict, State]:
+        what, left = self._outcomes[fix.rule]
+        counts = counts_of(before.report), counts_of(self._state(left).report)
+        verdict = Verdict(what == "verified", "" if what == "verified" else what, *counts)
+        return replace(verdict, reveals=what == "reveals"), self._state(left)
+
+
+def fix(rule: str, safety: Safety = "safe") -> Fix:
+    return Fix(rule, f"Do {rule}", "It does.", safety, "", (Edit(Span(FILE, 1, 1, 1, 1), rule),))
+
+
+def candidates(table: Mapping[int, Sequence[Fix]]) -> Any:
+    def of(finding: Finding, _: Context) -> Sequence[Fix]:
+        return table.get(finding.span.row, ())
+
+    return of
+
+
+async def test_a_safe_fix_ends_the_tries_for_a_finding_and_comes_first() -> None:
+    outcomes: dict[str, Outcome] = {
+        "wrong": ("wrong", ()),
+        "drop": ("verified", ()),
+        "good": ("verified", ()),
+        "more": ("verified", ()),
+    }
+    programs = Programs(outcomes, graph_break(1), graph_break(2))
+    table = {1: [fix("wrong"), fix("drop", "unsafe"), fix("good"), fix("more")]}
+    one, other = [item async for item in try_all(programs, programs.base, candidates(table))]  # type: ignore[arg-type]
+    assert [item.fix.rule for item in one.tries] == ["good", "drop", "wrong"]
+    assert one.best() == one.tries[0]
+    assert one.best(["unsafe"]) == one.tries[1]
+    assert (other.finding, other.tries, other.best()) == (graph_break(2), (), None)
+
+
+async def test_fixes_are_made_one_upon_the_other_and_those_that_went_along_are_needless() -> None:
+    outcomes: dict[str, Outcome] = {
+        "both": ("verified", (graph_break(3),)),
+        "third": ("verified", ()),
+    }
+    programs = Programs(outcomes, graph_break(1), graph_break(2), graph_break(3))
+    table = {1: [fix("both")], 2: [fix("second")], 3: [fix("third")]}
+    plan = await shortest(programs, programs.base, candidates(table), ["safe"])  # type: ignore[arg-type]
+    assert [step.fix.rule for _, step in plan.steps] == ["both", "third"]
+    assert plan.left == ()
+    assert counts_of(plan.last.report) == Counts(0, 1, 0)
+
+
+async def test_what_is_revealed_is_fixed_too_or_nothing_is() -> None:
+    outcomes: dict[str, Outcome] = {
+        "first": ("reveals", (graph_break(3),)),
+        "third": ("verified", ()),
+    }
+    programs = Programs(outcomes, graph_break(1))
+    first, third = {1: [fix("first")]}, {3: [fix("third")]}
+    plan = await shortest(programs, programs.base, candidates(first | third), ["safe"])  # type: ignore[arg-type]
+    assert [step.fix.rule for _, step in plan.steps] == ["first", "third"]
+
+    plan = await shortest(programs, programs.base, candidates(first), ["safe"])  # type: ignore[arg-type]
+    assert plan.steps == ()
+    assert [item.finding for item in plan.left] == [graph_break(1)]
+
+
+async def test_what_changes_the_program_is_made_only_if_asked_for() -> None:
+    programs = Programs({"drop": ("verified", ())}, graph_break(1))
+    table = candidates({1: [fix("drop", "unsafe")]})
+    plan = await shortest(programs, programs.base, table, ["safe"])  # type: ignore[arg-type]
+    assert plan.steps == ()
+    plan = await shortest(programs, programs.base, table, ["safe", "unsafe"])  # type: ignore[arg-type]
+    assert len(plan.steps) == 1
+
+
+def test_a_verdict_says_what_was_gained_and_what_is_against_it() -> None:
+    assert gain(Counts(2, 3, 0), Counts(0, 1, 0)) == "2 breaks → 0, 3 graphs → 1"
+    verified = Verdict(True, "", Counts(1, 2, 1), Counts(0, 1, 1))
+    assert verdict_words(verified, fix("a")) == "verified: 1 break → 0, 2 graphs → 1, results equal"
+    wrong = replace(verified, verified=False, reason="results differ: result of call 2: by up to 3.1e-2")
+    assert verdict_words(wrong, fix("a")) == (
+        "not verified: results differ: result of call 2: by up to 3.1e-2"
+    )
