@@ -112,6 +112,10 @@ class Forks:
 
     def run(self, program: Program) -> Result:
         """Run one program, and wait for its end."""
+        return self.ask("run", RunRequest(7, program))
+
+    def ask(self, method: str, request: Any) -> Result:
+        """Send one request, and wait for its end."""
         self._forks += 1
         folder = self.cwd / f".run{self._forks}"
         folder.mkdir()
@@ -122,7 +126,7 @@ class Forks:
             socket.send_fds(self._control, [json.dumps(fork).encode()], descriptors)
             their_channel.close()
             channel.sendall(_frame(1, "initialize", {"protocol": 1}))
-            channel.sendall(_frame(2, "run", to_json(RunRequest(7, program))))
+            channel.sendall(_frame(2, method, to_json(request)))
             answered = b""
             with channel, contextlib.suppress(ConnectionError):  # it may be closed with a request in it
                 while chunk := channel.recv(1 << 16):

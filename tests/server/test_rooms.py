@@ -43,9 +43,10 @@ COMPILER = {
     "preview": "facts compat cases",
     "backends": "facts trace compat observe",
     "capture": "facts trace compat files observe dry_run preview backends",
-    "diagnose": "facts compat processes observe cases replay capture",
+    "verify": "facts compat processes observe capture",
+    "diagnose": "facts compat processes observe cases replay capture verify",
     "minify": "facts compat observe cases replay diagnose",
-    "worker": "facts compat processes files dry_run capture diagnose minify",
+    "worker": "facts compat processes files dry_run capture verify diagnose minify",
 }
 CLIENT = {
     "protocol": "",

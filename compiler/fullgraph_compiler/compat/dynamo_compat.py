@@ -126,3 +126,13 @@ def intercept_compiled_calls(
         return wrap(innermost_fn(function), compiled, options)
 
     OptimizeContext.__call__ = call_intercepted
+
+
+def leave_alone(function: Callable[..., Any]) -> None:
+    """Keep Dynamo from compiling a function of our own, where it is called between two graphs.
+
+    What it calls is compiled as before: ``skip_code`` (``eval_frame.py``), 2.11 to 2.15.
+    """
+    from torch._dynamo.eval_frame import skip_code
+
+    skip_code(function.__code__)

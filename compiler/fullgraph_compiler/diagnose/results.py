@@ -12,18 +12,14 @@ from typing import Any, TypeAlias
 
 import torch
 
-from ..compat import dynamo_compat
-
-_MOST_CALLS = 32
-_MOST_ELEMENTS = 1 << 20
-"""The maximum per tensor; of a larger one, evenly spaced elements are kept."""
-
+from ..verify.calls import Call, CallWatcher
+from ..verify.snapshots import MOST_ELEMENTS, is_plain
 
 Place: TypeAlias = tuple[int, str]
 """The number of a call, and a description of the value in it."""
 
 
-class ResultRecorder:
+class ResultRecorder(CallWatcher):
     """A recorder of the results of outermost calls of compiled functions, and of their inputs' gradients.
 
     With ``compiled=False`` the functions run uncompiled. ``on_call`` is called with the function, the
@@ -34,65 +30,42 @@ class ResultRecorder:
     def __init__(
         self, *, compiled: bool, on_call: Callable[..., None] = lambda *_: None, number: int = 0
     ) -> None:
-        self._compiled = compiled
+        super().__init__(compiled=compiled)
         self._on_call = on_call
         self._number = number
-        self._calls = 0
-        self._depth = 0
         self._tensors: dict[Place, torch.Tensor] = {}
-
-    def install(self) -> None:
-        """Wrap all functions that ``torch.compile`` returns from now on."""
-        dynamo_compat.intercept_compiled_calls(self._wrap)
 
     def save(self, path: Path) -> None:
         """Write the recorded tensors to a file for :func:`load`."""
         torch.save(self._tensors, path)
 
-    def _wrap(
-        self, function: Callable[..., Any], compiled: Callable[..., Any], options: dict[str, Any]
-    ) -> Callable[..., Any]:
-        called = compiled if self._compiled else function
-
-        @functools.wraps(compiled)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if self._depth or self._calls >= _MOST_CALLS or torch.compiler.is_compiling():
-                return called(*args, **kwargs)
-            self._calls += 1
-            number, name = self._calls, f"call {self._calls} of {_name(function)}"
-            if number == self._number:
-                self._on_call(function, args, kwargs, options)
-            self._watch_gradients(number, name, function, args, kwargs)
-            self._depth += 1
-            try:
-                result = called(*args, **kwargs)
-            except Exception:
-                self._on_call(function, args, kwargs, options)
-                raise
-            finally:
-                self._depth -= 1
-            for place, tensor in _tensors(result):
-                self._keep((number, f"result{place} of {name}"), tensor)
-            return result
-
-        return call
-
-    def _watch_gradients(self, number: int, name: str, function: Any, args: Any, kwargs: Any) -> None:
-        owner = getattr(function, "__self__", None)
-        watched = list(_tensors((args, kwargs)))
-        if isinstance(owner, torch.nn.Module):
-            watched += [(f".{key}", value) for key, value in owner.named_parameters()]
+    def begin(self, call: Call) -> None:
+        """Watch the gradients of a call."""
+        if call.number == self._number:
+            self._on_call(call.function, call.args, call.kwargs, call.options)
+        watched = list(_tensors((call.args, call.kwargs)))
+        if call.owner is not None:
+            watched += [(f".{key}", value) for key, value in call.owner.named_parameters()]
         for place, tensor in watched:
             if tensor.requires_grad:
-                where = (number, f"gradient of input{place} in {name}")
+                where = (call.number, f"gradient of input{place} in {_title(call)}")
                 tensor.register_hook(functools.partial(self._keep, where))
 
+    def end(self, call: Call, result: Any) -> None:
+        """Keep the result of a call."""
+        for place, tensor in _tensors(result):
+            self._keep((call.number, f"result{place} of {_title(call)}"), tensor)
+
+    def fail(self, call: Call, _: Exception) -> None:
+        """Hand on a call that raises."""
+        self._on_call(call.function, call.args, call.kwargs, call.options)
+
     def _keep(self, place: Place, tensor: torch.Tensor) -> None:
-        if place in self._tensors or not _is_plain(tensor):
+        if place in self._tensors or not is_plain(tensor):
             return
         tensor = tensor.detach()
-        if tensor.numel() > _MOST_ELEMENTS:
-            tensor = tensor.flatten()[:: tensor.numel() // _MOST_ELEMENTS + 1]
+        if tensor.numel() > MOST_ELEMENTS:
+            tensor = tensor.flatten()[:: tensor.numel() // MOST_ELEMENTS + 1]
         self._tensors[place] = tensor.cpu().clone()
 
 
@@ -102,15 +75,8 @@ def load(path: Path) -> dict[Place, torch.Tensor]:
     return tensors
 
 
-def _name(function: Any) -> str:
-    owner = getattr(function, "__self__", None)
-    if isinstance(owner, torch.nn.Module):
-        return type(owner).__name__
-    return str(getattr(function, "__qualname__", type(function).__name__))
-
-
-def _is_plain(tensor: torch.Tensor) -> bool:
-    return tensor.layout is torch.strided and not tensor.is_nested and type(tensor).__name__ != "DTensor"
+def _title(call: Call) -> str:
+    return f"call {call.number} of {call.name}"
 
 
 def _tensors(value: Any, place: str = "") -> Iterator[tuple[str, torch.Tensor]]:

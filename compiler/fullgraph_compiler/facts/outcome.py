@@ -206,8 +206,8 @@ class StatementsTried:
 
     ``cases`` is the number of sets of values on which the old and the new statements were run. ``untaken``
     are the branches of the old ones that none of them took (``line 7: `b.sum() < 0` was never true``).
-    ``difference`` says in which case they differ and how, empty if they never do. ``problem`` is why they could
-    not be tried, as a sentence; else empty.
+    ``difference`` says in which case they differ and how, empty if they never do. ``problem`` is why they
+    could not be tried, as a sentence; else empty.
     """
 
     number: int

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
-from ..facts import FilesDiscarded, MinifyRequest, RunRequest
+from ..facts import CompareRequest, FilesDiscarded, MinifyRequest, RunRequest, TrialRequest
 from .mounts import is_within
 from .namespace import NamespaceError, cover_files, join, own_namespace
 
@@ -21,20 +22,26 @@ _MEETING_SECONDS = 30.0
 """The time that a rank waits for the first rank, which covers the files of all."""
 _protected = False
 
+Request: TypeAlias = RunRequest | MinifyRequest | CompareRequest | TrialRequest
+
 
 def is_protected() -> bool:
     """Tell whether the file changes of this process are discarded already."""
     return _protected
 
 
-def is_wanted(request: RunRequest | MinifyRequest) -> bool:
+def is_wanted(request: Request) -> bool:
     """Tell whether a request asks to discard the file changes of the run."""
+    if isinstance(request, CompareRequest):
+        return False  # it runs no program
+    if isinstance(request, TrialRequest):
+        return True
     if isinstance(request, MinifyRequest):
         return request.discards_files
     return request.switches.discards_files
 
 
-def discard_files(request: RunRequest | MinifyRequest, folder: Path) -> FilesDiscarded:
+def discard_files(request: Request, folder: Path) -> FilesDiscarded:
     """Discard the file changes of this process from here on; it reads its own writes.
 
     They go to ``folder``, that of the run. Writes to the compiler's caches are kept.
@@ -88,17 +95,20 @@ def _cover_together(meeting: Path, cover: Callable[[], tuple[str, ...]]) -> tupl
     return read_only
 
 
-def _passing(request: RunRequest | MinifyRequest, folder: Path) -> Iterator[Path]:
+def _passing(request: Request, folder: Path) -> Iterator[Path]:
     yield folder
     if isinstance(request, RunRequest) and request.meeting:
         yield Path(request.meeting)
-    if request.cache:
+    if isinstance(request, RunRequest) and request.record:
+        Path(request.record).touch()
+        yield Path(request.record)
+    if isinstance(request, (RunRequest, MinifyRequest)) and request.cache:
         os.makedirs(request.cache, exist_ok=True)
         yield Path(request.cache)
     if isinstance(request, MinifyRequest):
         Path(request.output).touch()
         yield Path(request.output)
-    elif not request.switches.without_data:
+    elif not (isinstance(request, RunRequest) and request.switches.without_data):
         # Downloads are kept for the next run. A dry run downloads nothing.
         named = [os.environ[name] for name in _LIBRARY_CACHES if name in os.environ]
         for cache in (*named, os.path.expanduser("~/.cache")):

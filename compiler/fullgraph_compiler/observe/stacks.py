@@ -9,14 +9,19 @@ from types import FrameType
 from ..compat import torch_compat
 from ..facts import Stack, StackFrame
 
+_BETWEEN = "fullgraph_compiler.verify.calls"
+"""The module of the functions that stand between a program and the compiled functions that it calls."""
+
 
 def calling_stack(frame: FrameType | None) -> Stack:
     """Return the calls that led to ``frame``, outermost first, without those of torch and Fullgraph."""
     while frame is not None and _is_machinery(frame):
         frame = frame.f_back
     calls = []
-    while frame is not None and not _module(frame).startswith("fullgraph_compiler"):
-        if not torch_compat.is_internal(_module(frame)):
+    while frame is not None and (
+        _module(frame) == _BETWEEN or not _module(frame).startswith("fullgraph_compiler")
+    ):
+        if not torch_compat.is_internal(_module(frame)) and _module(frame) != _BETWEEN:
             calls.append(_stack_frame(frame))
         frame = frame.f_back
     return tuple(reversed(calls))

@@ -3,7 +3,8 @@
 Requests: ``initialize {protocol, libraries, ahead, separate}`` -> ``{protocol, torch, python, pid}``, once
 torch and the libraries are imported, with mounts of its own if it is to be ``separate``, and, ``ahead`` of a
 run, with Dynamo warm; ``run RunRequest`` -> ``{}``, with
-notifications ``facts {generation, facts}`` before it; ``minify MinifyRequest`` -> ``{}``, in the same way;
+notifications ``facts {generation, facts}`` before it; ``minify MinifyRequest``, ``compare CompareRequest``
+and ``try TrialRequest`` -> ``{}``, in the same way;
 ``environment`` -> the report that PyTorch's issue
 template asks for, as text. The worker ends after its run with exit code 0, and with ``CHANNEL_LOST`` when the
 program has closed the descriptors of the connection.
@@ -56,7 +57,7 @@ def serve(folder: str, *, own_lifeline: bool) -> None:
             from torch.utils.collect_env import get_pretty_env_info
 
             channel.respond(request, get_pretty_env_info())
-        elif method in ("run", "minify"):
+        elif method in ("run", "minify", "compare", "try"):
             if own_lifeline:
                 threading.Thread(target=_die_with_server, args=(channel,), daemon=True).start()
             try:
@@ -119,7 +120,15 @@ def _describe() -> dict[str, object]:
 
 def _run(channel: Channel, params: Any, folder: str) -> None:
     from ..dry_run.dry import unsuited
-    from ..facts import MinifyRequest, RunFinished, RunRequest, TargetProblem, from_json
+    from ..facts import (
+        CompareRequest,
+        MinifyRequest,
+        RunFinished,
+        RunRequest,
+        TargetProblem,
+        TrialRequest,
+        from_json,
+    )
     from ..files.protection import discard_files, is_wanted
 
     request = from_json(params)
@@ -135,6 +144,16 @@ def _run(channel: Channel, params: Any, folder: str) -> None:
             problem = f"The run was not started, because its file changes cannot be discarded: {error}"
             sink([TargetProblem("error", problem), RunFinished("not-started", 0.0)])
             return
+    if isinstance(request, CompareRequest):
+        from ..verify.comparing import compare
+
+        compare(request, sink)
+        return
+    if isinstance(request, TrialRequest):
+        from ..verify.trials import try_statements
+
+        try_statements(request, sink)
+        return
     deep = isinstance(request, MinifyRequest) or request.depth in ("times", "stages", "recipes")
     if deep and sys.platform != "linux":
         problem = TargetProblem(
@@ -159,6 +178,10 @@ def _run(channel: Channel, params: Any, folder: str) -> None:
         from ..diagnose.recipes import try_recipes
 
         try_recipes(request, sink, channel.adopt)
+    elif request.record:
+        from ..verify.recording import run_recorded
+
+        run_recorded(request, sink)
     else:
         from ..capture.run import run
 

@@ -1,0 +1,14 @@
+"""Proofs of edits: what a program computes with an edit is compared with what it computes without.
+
+- ``snapshots``: values as data that can be compared later: numbers, structure, and which memory is shared
+- ``differences``: the first difference between two snapshots, in words
+- ``calls``: the outermost calls of compiled functions, in order
+- ``recording``: what the calls of a run gave back and changed, in a file
+- ``comparing``: the files of two runs, compared
+- ``trials``: statements of a program, old against new, where the program comes to them
+- ``statements``: these statements in their function, and as a function of local variables
+- ``branches``: their branches, and which a run takes
+- ``values``: the values to try them on
+- ``copies``: copies of the values that they work with
+- ``executing``: one run of them, and what it computes
+"""

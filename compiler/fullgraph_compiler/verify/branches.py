@@ -1,0 +1,218 @@
+"""The branches of statements: which there are, and which a run takes."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import operator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import torch
+
+_OPERATORS: dict[type[ast.cmpop], Any] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+_NEVER_TRUE = ("is_scripting", "is_tracing", "is_compiling", "is_dynamo_compiling")
+"""Functions that are false for all code that runs uncompiled, or are tried with both answers."""
+_MOST_CHARACTERS = 60
+
+
+class Branches:
+    """The branches of statements; ``instrumented`` are the statements with calls that note which are taken.
+
+    ``taken`` and ``gaps`` are of the last run: the branches, and by the number of a comparison the difference
+    of what it compares, when that are numbers.
+    """
+
+    def __init__(self, statements: Sequence[ast.stmt]) -> None:
+        self.words: dict[tuple[int, bool], str] = {}
+        self.taken: set[tuple[int, bool]] = set()
+        self.gaps: dict[int, float] = {}
+        marker = _Marker(self)
+        self.instrumented: list[ast.stmt] = [marker.visit(copy.deepcopy(node)) for node in statements]
+
+    def add(self, row: int, true: str, false: str) -> int:
+        """Add two branches of a row, in words; without words there is none. Return their number."""
+        number = len({key for key, _ in self.words}) + 1
+        for outcome, words in ((True, true), (False, false)):
+            if words:
+                self.words[number, outcome] = f"line {row}: {words}"
+        return number
+
+    def clear(self) -> None:
+        """Forget the last run."""
+        self.taken = set()
+        self.gaps = {}
+
+    # -- what instrumented statements call -------------------------------------------------------
+
+    def test(self, number: int, value: Any) -> bool:
+        """Note whether a condition is true."""
+        outcome = bool(value)
+        self.taken.add((number, outcome))
+        return outcome
+
+    def note(self, number: int, value: Any) -> Any:
+        """Note whether an operand is true, and return it as it is."""
+        self.taken.add((number, bool(value)))
+        return value
+
+    def compare(self, number: int, left: Any, right: Any, kind: int) -> bool:
+        """Note whether a comparison is true, and how far it is from the other outcome."""
+        result = list(_OPERATORS.values())[kind](left, right)
+        outcome = self.test(number, result)
+        gap = _gap(left, right)
+        if gap is not None:
+            self.gaps.setdefault(number, gap)
+        return outcome
+
+    def each(self, number: int, values: Any) -> Iterator[Any]:
+        """Note whether a loop has an iteration."""
+        if isinstance(values, (torch.nn.ModuleList, torch.nn.Sequential, torch.nn.ModuleDict)):
+            self.taken.add((number, False))  # their number belongs to the program, not to its values
+        iterations = iter(values)
+        try:
+            first = next(iterations)
+        except StopIteration:
+            self.taken.add((number, False))
+            return
+        self.taken.add((number, True))
+        yield first
+        yield from iterations
+
+
+class _Marker(ast.NodeTransformer):
+    def __init__(self, branches: Branches) -> None:
+        self._branches = branches
+
+    def visit_If(self, node: ast.If) -> ast.AST:
+        return self._with_test(node)
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        return self._with_test(node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        return self._with_test(node)
+
+    def visit_Assert(self, node: ast.Assert) -> ast.AST:
+        return self._with_test(node)
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
+        tests = [self._test(test) for test in node.ifs]
+        node.ifs = []
+        self.generic_visit(node)
+        node.ifs = tests
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        """Mark operands whose values are used, not their truth: the last one is never asked for its."""
+        values = [self.visit(copy.deepcopy(value)) for value in node.values]
+        for index, value in enumerate(node.values[:-1]):
+            values[index] = self._call("note", value, values[index])
+        return ast.copy_location(ast.BoolOp(node.op, values), node)
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        text = _short(node.iter)
+        fixed = isinstance(node.iter, (ast.Tuple, ast.List, ast.Constant)) or _is_constant_range(node.iter)
+        number = self._branches.add(
+            node.lineno, f"the loop over `{text}` never ran", "" if fixed else f"`{text}` was never empty"
+        )
+        self.generic_visit(node)
+        node.iter = _called("each", number, node.iter)
+        return node
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
+        name = f"except {_short(node.type)}" if node.type else "except"
+        return self._with_start(node, node.lineno, f"`{name}` never caught anything")
+
+    def visit_match_case(self, node: Any) -> ast.AST:
+        return self._with_start(node, node.pattern.lineno, f"`case {_short(node.pattern)}` never matched")
+
+    def _with_start(self, node: Any, row: int, words: str) -> ast.AST:
+        number = self._branches.add(row, words, "")
+        self.generic_visit(node)
+        node.body.insert(0, ast.Expr(_called("note", number, ast.Constant(True))))
+        return node  # type: ignore[no-any-return]
+
+    def _with_test(self, node: Any) -> ast.AST:
+        test = self._test(node.test)
+        node.test = ast.Constant(True)
+        self.generic_visit(node)
+        node.test = test
+        return node  # type: ignore[no-any-return]
+
+    def _test(self, node: ast.expr) -> ast.expr:
+        """Mark an expression of which only the truth is used."""
+        if isinstance(node, ast.BoolOp):
+            return ast.copy_location(ast.BoolOp(node.op, list(map(self._test, node.values))), node)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return ast.copy_location(ast.UnaryOp(node.op, self._test(node.operand)), node)
+        if isinstance(node, ast.Constant):
+            return node
+        if isinstance(node, ast.Compare) and len(node.ops) > 1 and all(map(_is_plain, node.comparators[:-1])):
+            operands = [node.left, *node.comparators]
+            parts = [
+                ast.copy_location(ast.Compare(operands[index], [kind], [operands[index + 1]]), node)
+                for index, kind in enumerate(node.ops)
+            ]
+            return self._test(ast.copy_location(ast.BoolOp(ast.And(), list(parts)), node))
+        changed = self.visit(copy.deepcopy(node))
+        if isinstance(changed, ast.Compare) and len(changed.ops) == 1 and type(changed.ops[0]) in _OPERATORS:
+            number = self._add(node)
+            kind = ast.Constant(list(_OPERATORS).index(type(changed.ops[0])))
+            return _called("compare", number, changed.left, changed.comparators[0], kind)
+        return self._call("test", node, changed)
+
+    def _call(self, name: str, node: ast.expr, changed: ast.expr) -> ast.expr:
+        return _called(name, self._add(node), changed)
+
+    def _add(self, node: ast.expr) -> int:
+        text = _short(node)
+        never = isinstance(node, ast.Call) and _name_of(node.func) in _NEVER_TRUE
+        true = "" if never else f"`{text}` was never true"
+        return self._branches.add(node.lineno, true, f"`{text}` was never false")
+
+
+def _called(name: str, number: int, *arguments: ast.expr) -> ast.expr:
+    function = ast.Attribute(ast.Name("__branches__", ast.Load()), name, ast.Load())
+    return ast.Call(function, [ast.Constant(number), *arguments], [])
+
+
+def _name_of(node: ast.expr) -> str:
+    return str(getattr(node, "attr", getattr(node, "id", "")))
+
+
+def _short(node: ast.AST | None) -> str:
+    text = ast.unparse(node) if node is not None else ""
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"
+
+
+def _is_plain(node: ast.expr) -> bool:
+    return isinstance(node, (ast.Name, ast.Constant))
+
+
+def _is_constant_range(node: ast.expr) -> bool:
+    return (
+        isinstance(node, ast.Call)
+        and _name_of(node.func) == "range"
+        and all(isinstance(argument, ast.Constant) for argument in node.args)
+    )
+
+
+def _gap(left: Any, right: Any) -> float | None:
+    try:
+        return float(left) - float(right)
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        return None
+
+
+def untaken(branches: Branches, taken: Iterable[tuple[int, bool]]) -> tuple[str, ...]:
+    """Return the branches that are not among ``taken``, in words."""
+    known = set(taken)
+    return tuple(words for key, words in branches.words.items() if key not in known)

@@ -1,0 +1,94 @@
+"""The outermost calls of compiled functions, in order, for those who record what is of them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from ..compat import dynamo_compat
+
+_MOST_CALLS = 32
+
+
+@dataclass(frozen=True)
+class Call:
+    """An outermost call of a compiled function: its number, counted from 1, and what is called with what."""
+
+    number: int
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    options: dict[str, Any]
+
+    @property
+    def owner(self) -> torch.nn.Module | None:
+        """Return the module whose method is called, if it is one."""
+        owner = getattr(self.function, "__self__", None)
+        return owner if isinstance(owner, torch.nn.Module) else None
+
+    @property
+    def name(self) -> str:
+        """Return the name of the function, or of the module's class."""
+        if self.owner is not None:
+            return type(self.owner).__name__
+        return str(getattr(self.function, "__qualname__", type(self.function).__name__))
+
+
+class CallWatcher:
+    """What is told of the first calls: ``begin`` before one, then ``end`` with its result or ``fail``.
+
+    With ``compiled=False`` the functions run uncompiled.
+    """
+
+    def __init__(self, *, compiled: bool) -> None:
+        self._compiled = compiled
+        self._depth = 0
+        self.calls = 0
+        self.left_out = 0
+        """The number of calls after the first ones, which are not told."""
+
+    def install(self) -> None:
+        """Wrap all functions that ``torch.compile`` returns from now on."""
+        dynamo_compat.intercept_compiled_calls(self._wrap)
+
+    def begin(self, call: Call) -> None:
+        """Take note that a call begins."""
+
+    def end(self, call: Call, result: Any) -> None:
+        """Take note of the result of a call."""
+
+    def fail(self, call: Call, error: Exception, /) -> None:
+        """Take note of the exception that leaves a call."""
+
+    def _wrap(
+        self, function: Callable[..., Any], compiled: Callable[..., Any], options: dict[str, Any]
+    ) -> Callable[..., Any]:
+        called = compiled if self._compiled else function
+
+        @functools.wraps(compiled)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if self._depth or torch.compiler.is_compiling():
+                return called(*args, **kwargs)
+            if self.calls >= _MOST_CALLS:
+                self.left_out += 1
+                return called(*args, **kwargs)
+            self.calls += 1
+            this = Call(self.calls, function, args, kwargs, options)
+            self.begin(this)
+            self._depth += 1
+            try:
+                result = called(*args, **kwargs)
+            except Exception as error:
+                self.fail(this, error)
+                raise
+            finally:
+                self._depth -= 1
+            self.end(this, result)
+            return result
+
+        dynamo_compat.leave_alone(call)
+        return call

@@ -1,0 +1,127 @@
+"""What two runs of a program recorded, compared."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ..facts import CompareRequest, ResultsCompared, RunFinished
+from ..observe.live import Sink
+from .differences import LADDER, Differences, Rules, numbers_differ
+
+
+def compare(request: CompareRequest, sink: Sink) -> None:
+    """Compare the recordings of a request, and report ``ResultsCompared`` and ``RunFinished``."""
+    begun = time.monotonic()
+    before, after = (
+        torch.load(Path(path), map_location="cpu", weights_only=True)
+        for path in (request.before, request.after)
+    )
+    sink([compared(before, after), RunFinished("finished", time.monotonic() - begun, 0)])
+
+
+def compared(before: dict[str, Any], after: dict[str, Any]) -> ResultsCompared:
+    """Compare what two runs recorded."""
+    comparison = _Comparison()
+    difference = next(comparison.differences(before, after), "")
+    return ResultsCompared(
+        comparison.calls, difference, tuple(comparison.seen), tuple(dict.fromkeys(comparison.unseen))
+    )
+
+
+class _Comparison:
+    """A comparison, which remembers what it has seen and what not."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.seen: dict[str, None] = {}
+        self.unseen: list[str] = []
+
+    def differences(self, before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
+        uncompiled = False
+        for number, (old, new) in enumerate(zip(before["calls"], after["calls"], strict=False), 1):
+            uncompiled = bool(old["error"] and old["error"][2])
+            if uncompiled:
+                self.unseen.append(f"call {number} of `{old['name']}`, which did not compile before")
+                continue
+            self.calls += 1
+            yield from self._call(f"call {number} of `{old['name']}`", old, new)
+        if before["left out"]:
+            self.unseen.append(f"calls after the first {len(before['calls'])}")
+        if uncompiled and not before["raised"]:
+            return  # maybe the program ended with that
+        if len(before["calls"]) != len(after["calls"]):
+            yield f"{len(after['calls'])} calls of compiled functions, before {len(before['calls'])}"
+        old_ends, new_ends = before["raised"], after["raised"]
+        if old_ends or new_ends:
+            self.seen["exceptions"] = None
+        if old_ends != new_ends:
+            yield f"the program {_ending(new_ends)}, before it {_ending(old_ends)}"
+
+    def _call(self, title: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
+        if old["error"] or new["error"]:
+            self.seen["exceptions"] = None
+            before, after = (
+                ": ".join(item["error"][:2]) if item["error"] else "no exception" for item in (old, new)
+            )
+            if before != after:
+                yield f"{title}: {after}, before {before}"
+        rules = Rules(LADDER, lost_memory=lambda place, first: self._lost(title, place, first))
+        between = Differences(rules)
+        for (place, node), (_, other) in zip(old["values"], new["values"], strict=False):
+            self.seen[_group(place)] = None
+            for where, difference in between.between(place, node, other):
+                yield f"{where} of {title}: {difference}"
+        for kind, words in (("gradients", "gradient of"), ("grads", "`.grad` of")):
+            yield from self._gradients(f"{words} {{}} of {title}", old[kind], new[kind])
+        self.seen["random numbers"] = None
+        for source, digest in old["random"].items():
+            if new["random"].get(source, digest) != digest:
+                yield f"random numbers of {source} that were drawn until the end of {title}"
+        if old["incomplete"] or new["incomplete"]:
+            self.unseen.append(f"values of {title} that are large, nested or have no elements in memory")
+
+    def _gradients(self, title: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
+        for place in {**old, **new}:
+            self.seen["gradients"] = None
+            before, after = (_as_list(nodes[place]) if place in nodes else [] for nodes in (old, new))
+            for number in range(max(len(before), len(after))):
+                pair = [nodes[number] if number < len(nodes) else None for nodes in (before, after)]
+                difference = _of_gradients(*pair)
+                if difference:
+                    yield f"{title.format(place)}: {difference}"
+
+    def _lost(self, title: str, place: str, first: str) -> str:
+        self.unseen.append(
+            f"whether the caller changes the {place} of {title} in place: it was in the memory of {first}"
+        )
+        return ""
+
+
+def _of_gradients(old: Any, new: Any) -> str:
+    """Describe how gradients differ; none is the same as zeros, and hooks get none from some graphs."""
+    old, new = (None if node is None or node[0] != "tensor" else node for node in (old, new))
+    present = [node for node in (old, new) if node is not None]
+    if not present or any(node[2] is None for node in present):
+        return ""
+    if len(present) == 2 and old[1]["shape"] != new[1]["shape"]:
+        return f"shape {new[1]['shape']}, before {old[1]['shape']}"
+    zeros = torch.zeros_like(present[0][2])
+    before, after = (zeros if node is None else node[2] for node in (old, new))
+    return numbers_differ(before, after, LADDER)
+
+
+def _as_list(nodes: Any) -> list[Any]:
+    return nodes if isinstance(nodes, list) else [nodes]
+
+
+def _ending(raised: list[list[str]]) -> str:
+    return f"raises {raised[0][0]}: {raised[0][1]}" if raised else "raises nothing"
+
+
+def _group(place: str) -> str:
+    return "results" if place == "result" else "inputs" if place.startswith("input") else "buffers"

@@ -1,0 +1,178 @@
+"""The first difference between two snapshots, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from .snapshots import Node
+
+LADDER = 1e-4, 1e-7, 4.0
+"""The tolerances by which the stages compare: for float32, for float64, and for others in units of their
+last place (``cases/checking.py``). They allow for compiled code."""
+ROUNDING = 3e-6, 1e-14, 0.5
+"""The tolerances for code that runs uncompiled, where only the order of operations may differ."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What counts as a difference.
+
+    ``lost_memory`` says so of an old value that is in the memory of an earlier one, where the new one is not:
+    it gets both places. A new value in the memory of another, where the old one is not, always differs.
+    """
+
+    tolerances: tuple[float, float, float]
+    requires_grad: bool = True
+    lost_memory: Any = None
+
+
+class Differences:
+    """Differences between snapshots that were taken together, in order."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._old: dict[str, Node] = {}
+        self._new: dict[str, Node] = {}
+
+    def between(self, place: str, old: Node, new: Node) -> Iterator[tuple[str, str]]:
+        """Yield what differs between snapshots of the value that is called ``place``: where, and in words."""
+        self._index(self._old, place, old)
+        self._index(self._new, place, new)
+        yield from self._between(place, old, new)
+
+    def _between(self, place: str, old: Node, new: Node) -> Iterator[tuple[str, str]]:
+        yield from self._memory(place, old, new)
+        if old[0] == "seen" and new[0] == "seen" and old[1] == new[1]:
+            return
+        old, new = self._followed(self._old, old), self._followed(self._new, new)
+        if old[0] != new[0] or (old[0] != "tensor" and old[1] != new[1]):
+            types = old[0] == new[0] == "value"
+            words = (f"{_kind(node)} ({node[1]})" if types else _kind(node) for node in (new, old))
+            yield place, ", before ".join(words)
+        elif old[0] == "value":
+            if not _same_value(old[2], new[2], self._rules.tolerances[0]):
+                yield place, f"{_short(new[2])}, before {_short(old[2])}"
+        elif old[0] == "tensor":
+            difference = self._tensors(old, new)
+            if difference:
+                yield place, difference
+        elif old[0] == "items":
+            before, after = dict(old[2]), dict(new[2])
+            if list(before) != list(after):
+                missing = [key for key in before if key not in after]
+                added = [key for key in after if key not in before]
+                if missing or added:
+                    yield f"{place}{(missing or added)[0]}", "missing" if missing else "not there before"
+                elif old[1] in ("dict", "collections.OrderedDict"):
+                    yield place, "another order of keys"
+            for key, child in before.items():
+                if key in after:
+                    yield from self._between(f"{place}{key}", child, after[key])
+
+    def _memory(self, place: str, old: Node, new: Node) -> Iterator[tuple[str, str]]:
+        before, after = _shared(old), _shared(new)
+        if after and not before:
+            what = "the same object as" if new[0] == "seen" else "in the memory of"
+            yield place, f"{what} {after}, before not"
+        elif before and before != after and self._rules.lost_memory:
+            difference = self._rules.lost_memory(place, before)
+            if difference:
+                yield place, difference
+
+    def _tensors(self, old: Node, new: Node) -> str:
+        for name, value in old[1].items():
+            other = new[1][name]
+            if value != other and (name != "requires_grad" or self._rules.requires_grad):
+                return f"{_property(name, other)}, before {_property(name, value)}"
+        if old[2] is None or new[2] is None:
+            return ""
+        if old[3]:
+            wide = torch.tensor([old[3], new[3]], dtype=torch.float64)
+            limit = self._rules.tolerances[0] * abs(float(wide[0, 1])) + 1e-6
+            # Sums of NaN or infinity say nothing that the elements below do not.
+            if bool(((wide[0] - wide[1]).abs() > limit).any()):
+                return f"sum {new[3][0]:.6g}, before {old[3][0]:.6g}"
+        return numbers_differ(old[2], new[2], self._rules.tolerances)
+
+    def _index(self, nodes: dict[str, Node], place: str, node: Node) -> None:
+        if node[0] != "seen":
+            nodes.setdefault(place, node)
+        if node[0] == "items":
+            for key, child in node[2]:
+                self._index(nodes, f"{place}{key}", child)
+
+    def _followed(self, nodes: dict[str, Node], node: Node) -> Node:
+        while node[0] == "seen" and node[1] in nodes:
+            node = nodes[node[1]]
+        return node
+
+
+def numbers_differ(old: torch.Tensor, new: torch.Tensor, tolerances: tuple[float, float, float]) -> str:
+    """Describe how the elements of tensors of one type and shape differ; empty if they do not."""
+    if not old.numel():
+        return ""
+    if not (old.is_floating_point() or old.is_complex()):
+        wrong = old != new
+        return f"{_at(new, wrong)}, before {_at(old, wrong)}" if bool(wrong.any()) else ""
+    kind = old.dtype.to_real()
+    relative = {torch.float32: tolerances[0], torch.float64: tolerances[1]}.get(
+        kind, tolerances[2] * torch.finfo(kind).eps
+    )
+    f, p = (
+        torch.view_as_real(tensor.to(torch.complex128)) if tensor.is_complex() else tensor.double()
+        for tensor in (new, old)
+    )
+    size = p.abs().where(p.isfinite(), 0)
+    limit = relative * (size + size.mean()) + relative * 1e-2
+    gap = (f - p).abs()
+    wrong = (f != p) & ~(f.isnan() & p.isnan()) & ~(gap <= limit)
+    wrong |= f.isfinite() != p.isfinite()
+    if not bool(wrong.any()):
+        return ""
+    gap = gap.where(wrong, 0)
+    if not bool(gap.isfinite().all()):
+        odd = wrong & ~gap.isfinite()
+        return f"{_at(f, odd)}, before {_at(p, odd)}"
+    return f"by up to {float(gap.max()):.1e}"
+
+
+def _same_value(old: Any, new: Any, relative: float) -> bool:
+    if isinstance(old, float) and isinstance(new, float):
+        return not numbers_differ(
+            torch.tensor(old, dtype=torch.float64),
+            torch.tensor(new, dtype=torch.float64),
+            (0.0, relative, 0.0),
+        )
+    return bool(old == new)
+
+
+def _shared(node: Node) -> str:
+    if node[0] == "seen":
+        return str(node[1])
+    return str(node[4]) if node[0] == "tensor" else ""
+
+
+def _kind(node: Node) -> str:
+    if node[0] == "tensor":
+        return f"a tensor {node[1]['dtype'].removeprefix('torch.')}{node[1]['shape']}"
+    return f"{_short(node[2])}" if node[0] == "value" else f"`{node[1]}`"
+
+
+def _property(name: str, value: Any) -> str:
+    if name == "requires_grad":
+        return "with gradient" if value else "without gradient"
+    return f"shape {value}" if name == "shape" else str(value).removeprefix("torch.")
+
+
+def _at(tensor: torch.Tensor, wrong: torch.Tensor) -> str:
+    value = tensor[wrong].flatten()[0].item()
+    return _short(value).replace("nan", "NaN")
+
+
+def _short(value: Any) -> str:
+    text = f"{value:.6g}" if isinstance(value, float) else repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}…"

@@ -1,0 +1,266 @@
+"""One run of statements by themselves, and what it computes."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import linecache
+import re
+import types
+import warnings
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from ..compat import torch_compat
+from .copies import Environment
+from .differences import ROUNDING, Differences, Rules, numbers_differ
+from .recording import random_states, set_seeds, tensors_in
+from .snapshots import Node, Snapshots
+from .statements import Statements, code_of, walk
+
+_FORKED = "fork-based multiprocessing"
+"""Words of the error of autograd in a process that was forked after it had started its threads
+(``torch/csrc/autograd/engine.cpp``)."""
+
+
+_ENDINGS = {
+    "through": "goes on",
+    "return": "returns",
+    "break": "leaves the loop",
+    "continue": "continues the loop",
+}
+
+
+_BARE = re.compile(r"(input )?`\w+`|the returned value")
+"""The place of a variable itself, not of something in it."""
+
+
+class NeedsOwnProcessError(Exception):
+    """Gradients cannot be taken in this forked process."""
+
+
+@dataclass
+class Outcome:
+    """What a run of statements did.
+
+    ``end`` is how they were left: ``through``, ``return``, ``break``, ``continue``, or the type of an
+    exception. ``by_statement`` says that the exception comes of a ``raise`` or ``assert``. ``values`` are
+    snapshots of the inputs, then of names that are assigned and read later, and of what is returned.
+    ``gradients`` are by the tensor they are of.
+    """
+
+    end: str
+    by_statement: bool = False
+    values: list[tuple[str, Node]] = field(default_factory=list)
+    random: dict[str, str] = field(default_factory=dict)
+    gradients: dict[str, torch.Tensor | None] = field(default_factory=dict)
+
+
+class Runner:
+    """Runs statements on copies of an environment, in the place of ``namespace``'s own data."""
+
+    def __init__(self, statements: Statements, namespace: dict[str, Any], cls: object) -> None:
+        self._statements = statements
+        self._namespace = namespace
+        self._cls = cls
+        self._codes: dict[int, tuple[types.CodeType, list[ast.stmt]]] = {}
+        self._rules = Rules(ROUNDING, requires_grad=False, lost_memory=self._lost_memory)
+
+    def run(
+        self, nodes: list[ast.stmt], given: Environment, seed: int, *, gradients: bool, branches: Any = None
+    ) -> Outcome:
+        """Run statements on a copy of ``given``."""
+        environment = given.copy(gradients=gradients)
+        last: dict[str, Any] = {}
+        left: list[str] = []
+        through = object()
+        own = {"keep": last.update, "left": left, "through": through, "branches": branches, "cond": _cond}
+        if id(nodes) not in self._codes:
+            self._codes[id(nodes)] = code_of(nodes, self._statements, list(environment.local), own), nodes
+        make = types.FunctionType(self._codes[id(nodes)][0], self._namespace)
+        function = make(self._cls, *own.values())
+        arguments = {
+            name: value
+            for name, value in environment.local.items()
+            if name not in self._statements.global_names
+        }
+        raised = [node.lineno for node in walk(nodes) if isinstance(node, (ast.Raise, ast.Assert))]
+        result: Any = through
+        end, by_statement = "", False
+        with self._quietly(environment.shared) as after:
+            set_seeds(seed)
+            try:
+                result = function(**arguments)
+            except BaseException as error:
+                end, by_statement = type(error).__qualname__, _is_by_statement(error, raised)
+            random = random_states()
+            shared = after()
+        if not end:
+            end = left[-1] if left else "through" if result is through else "return"
+        outcome = Outcome(end, by_statement, random=random)
+        after_run = self._values(environment, shared, last, outcome, None if result is through else result)
+        outcome.values = _snapshots_of(after_run)
+        if gradients and end in ("through", "return", "break", "continue"):
+            outcome.gradients = _gradients(after_run, environment.leaves)
+        return outcome
+
+    def difference(self, old: Outcome, new: Outcome) -> str:
+        """Return in words how the outcome of the new statements differs; empty if it does not."""
+        if old.end != new.end:
+            return f"{_ending(new)}, before {_ending(old)}"
+        between = Differences(self._rules)
+        after = dict(new.values)
+        for place, node in old.values:
+            for where, words in between.between(place, node, after.get(place, _UNBOUND)):
+                return f"{where}: {words}"
+        for source, digest in old.random.items():
+            if new.random.get(source, digest) != digest:
+                return f"random numbers of {source}: another number of them is drawn"
+        for place, gradient in old.gradients.items():
+            other = new.gradients.get(place)
+            words = _gradient_difference(gradient, other)
+            if words:
+                return f"gradient of {place}: {words}"
+        return ""
+
+    def _values(
+        self,
+        environment: Environment,
+        shared: dict[str, Any],
+        last: dict[str, Any],
+        outcome: Outcome,
+        result: Any,
+    ) -> list[tuple[str, Any]]:
+        """Return what is there after a run: inputs first, so that others are seen to be in their memory."""
+        values = [(f"`{name}`", value) for name, value in environment.local.items()]
+        values = [(f"input {place}", value) for place, value in values if not _is_plain_value(value)]
+        values += [(f"global `{name}`", value) for name, value in shared.items()]
+        if outcome.end in ("through", "break", "continue"):
+            names = sorted(self._statements.assigned & self._statements.live)
+            values += [(f"`{name}`", last.get(name, _Unbound)) for name in names if name not in shared]
+        if outcome.end == "return":
+            values.append(("the returned value", result))
+        return values
+
+    def _lost_memory(self, place: str, first: str) -> str:
+        if not (_BARE.fullmatch(place) and _BARE.fullmatch(first)):
+            return f"no longer in the memory of {first}"
+        names = {part for text in (place, first) for part in text.split("`")[1:2]}
+        changed = sorted(names & self._statements.changed_later)
+        if not changed:
+            return ""
+        return f"no longer in the memory of {first}, and `{changed[0]}` is changed in place later"
+
+    @contextlib.contextmanager
+    def _quietly(self, shared: dict[str, Any]) -> Iterator[Callable[[], dict[str, Any]]]:
+        """Put copies of globals in their place, and discard what is printed."""
+        missing = object()
+        saved = {name: self._namespace.get(name, missing) for name in shared}
+        declared = [name for name in self._statements.global_names if name not in saved]
+        saved.update({name: self._namespace.get(name, missing) for name in declared})
+        self._namespace.update(shared)
+        names = list(saved)
+        try:
+            with (
+                contextlib.redirect_stdout(io.StringIO()),
+                contextlib.redirect_stderr(io.StringIO()),
+                warnings.catch_warnings(),
+            ):
+                warnings.simplefilter("ignore")
+                yield lambda: {name: self._namespace.get(name, _Unbound) for name in names}
+        finally:
+            for name, value in saved.items():
+                if value is missing:
+                    self._namespace.pop(name, None)
+                else:
+                    self._namespace[name] = value
+
+
+def _cond(predicate: Any, true: Any, false: Any, operands: Any = ()) -> Any:
+    """Do what ``torch.cond`` does, whose gradients need Dynamo in 2.13 even where nothing is compiled."""
+    return (true if predicate else false)(*operands)
+
+
+class _Unbound:
+    """The value of a name that has none."""
+
+
+_UNBOUND: Node = ("opaque", _Unbound.__qualname__)
+
+
+def _snapshots_of(values: list[tuple[str, Any]]) -> list[tuple[str, Node]]:
+    """Return the snapshots of values."""
+    snapshots = Snapshots()
+    return [
+        (place, _UNBOUND if value is _Unbound else snapshots.take(place, value)) for place, value in values
+    ]
+
+
+def _gradients(
+    values: list[tuple[str, Any]], leaves: dict[str, torch.Tensor]
+) -> dict[str, torch.Tensor | None]:
+    """Return the gradients of a sum of all outputs, with weights that only depend on their places."""
+    outputs = [
+        (name, tensor)
+        for place, value in values
+        for name, tensor in tensors_in(place, value)
+        if tensor.requires_grad
+    ]
+    if not outputs or not leaves:
+        return dict.fromkeys(leaves)
+    weights = []
+    for name, tensor in outputs:
+        generator = torch.Generator(device="cpu").manual_seed(zlib.crc32(name.encode()))
+        # Multiples of 1/16 are exact in all floating point types.
+        weight = torch.randint(8, 25, tensor.shape, generator=generator) / 16
+        weights.append(weight.to(tensor.device, tensor.dtype))
+    try:
+        found = torch.autograd.grad(
+            [tensor for _, tensor in outputs], [*leaves.values()], weights, allow_unused=True
+        )
+    except RuntimeError as error:
+        if _FORKED in str(error):
+            raise NeedsOwnProcessError from error
+        raise
+    return {
+        name: None if gradient is None else gradient.detach().cpu()
+        for name, gradient in zip(leaves, found, strict=True)
+    }
+
+
+def _gradient_difference(old: torch.Tensor | None, new: torch.Tensor | None) -> str:
+    """Describe how gradients differ; none is the same as zeros."""
+    if old is None and new is None:
+        return ""
+    before = torch.zeros_like(new) if old is None and new is not None else old
+    after = torch.zeros_like(old) if new is None and old is not None else new
+    assert before is not None
+    assert after is not None
+    return numbers_differ(before.to_dense(), after.to_dense(), ROUNDING)
+
+
+def _ending(outcome: Outcome) -> str:
+    return _ENDINGS.get(outcome.end, f"raises {outcome.end}")
+
+
+def _is_plain_value(value: Any) -> bool:
+    return value is None or isinstance(value, (bool, int, float, str))
+
+
+def _is_by_statement(error: BaseException, rows: list[int]) -> bool:
+    """Tell whether an exception comes of a ``raise`` or ``assert`` of the program."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return False
+    filename = trace.tb_frame.f_code.co_filename
+    if filename == "<statements>":
+        return trace.tb_lineno in rows
+    line = linecache.getline(filename, trace.tb_lineno).strip()
+    return line.startswith(("raise", "assert")) and not filename.startswith(torch_compat.folder())

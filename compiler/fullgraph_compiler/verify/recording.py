@@ -1,0 +1,178 @@
+"""A recorded run: what its calls of compiled functions gave back and changed, in a file."""
+
+from __future__ import annotations
+
+import functools
+import random
+import sys
+import types
+import weakref
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ..capture.run import run
+from ..compat import torch_compat
+from ..facts import Fact, ProgramRaised, RunFinished, RunRequest
+from ..observe.live import Sink
+from .calls import Call, CallWatcher
+from .snapshots import Snapshots
+
+_SEED = 0
+_MOST_GRADIENTS = 4
+"""The number of gradients of one input that are kept: it may be part of several backward passes."""
+_STATE_ELEMENTS = 1 << 14
+"""Of parameters and buffers less is kept than of results: they are there after each call."""
+
+
+def run_recorded(request: RunRequest, sink: Sink) -> None:
+    """Run the program of a request, and write what it computed to its file ``record``."""
+    recorder = Recorder()
+
+    def take(facts: list[Fact]) -> None:
+        for fact in facts:
+            if isinstance(fact, ProgramRaised):
+                recorder.raised.append([fact.error, fact.message])
+            elif isinstance(fact, RunFinished):
+                recorder.save(Path(request.record))  # this fact is the end of the run for the server
+        sink(facts)
+
+    run(request, take, recorder.install)
+
+
+def set_seeds(seed: int) -> None:
+    """Set the seeds of all random numbers that programs draw."""
+    random.seed(seed)
+    torch.manual_seed(seed)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(seed)
+
+
+def random_states() -> dict[str, str]:
+    """Return a digest of the state of each source of random numbers."""
+    states: dict[str, Any] = {"Python": random.getstate(), "torch": torch.get_rng_state().numpy().tobytes()}
+    if torch.cuda.is_initialized():
+        states["CUDA"] = torch.cuda.get_rng_state().numpy().tobytes()
+    if "numpy" in sys.modules:
+        name, keys, *rest = sys.modules["numpy"].random.get_state()
+        states["NumPy"] = name, keys.tobytes(), rest
+    return {name: sha256(repr(state).encode()).hexdigest() for name, state in states.items()}
+
+
+class Recorder(CallWatcher):
+    """A recorder of what calls give back and change."""
+
+    def __init__(self) -> None:
+        super().__init__(compiled=True)
+        self.raised: list[list[str]] = []
+        self._records: list[dict[str, Any]] = []
+        self._watched: list[tuple[dict[str, Any], str, weakref.ref[torch.Tensor]]] = []
+
+    def install(self) -> None:
+        """Record calls from now on; the program draws the same random numbers in each recorded run."""
+        super().install()
+        set_seeds(_SEED)
+
+    def save(self, path: Path) -> None:
+        """Write what was recorded."""
+        for record, place, reference in self._watched:
+            tensor = reference()
+            if tensor is not None and tensor.is_leaf and tensor.grad is not None:
+                record["grads"][place] = Snapshots(_STATE_ELEMENTS).take(place, tensor.grad)
+        whole = {"calls": self._records, "raised": self.raised, "left out": self.left_out}
+        torch.save(whole, path)
+
+    def begin(self, call: Call) -> None:
+        """Watch the gradients of a call."""
+        record: dict[str, Any] = {
+            "name": call.name,
+            "values": [],
+            "gradients": {},
+            "grads": {},
+            "random": {},
+            "error": None,
+            "incomplete": False,
+        }
+        self._records.append(record)
+        for place, tensor in _differentiable(call):
+            if tensor.requires_grad:
+                tensor.register_hook(functools.partial(self._keep, record, place))
+                if tensor.is_leaf:
+                    self._watched.append((record, place, weakref.ref(tensor)))
+
+    def end(self, call: Call, result: Any) -> None:
+        """Keep what a call has given back and changed."""
+        self._keep_values(call, [("result", result)])
+
+    def fail(self, call: Call, error: Exception) -> None:
+        """Keep the exception of a call, and what the call has changed until then."""
+        of_compiler = torch_compat.is_internal(type(error).__module__)
+        self._records[-1]["error"] = [type(error).__qualname__, str(error), of_compiler]
+        self._keep_values(call, [])
+
+    def _keep_values(self, call: Call, results: list[tuple[str, Any]]) -> None:
+        record = self._records[-1]
+        record["random"] = random_states()
+        snapshots = Snapshots()
+        inputs = [(f"input[{index}]", value) for index, value in enumerate(call.args)]
+        inputs += [(f"input `{name}`", value) for name, value in call.kwargs.items()]
+        for place, value in inputs:
+            snapshots.elements = _STATE_ELEMENTS if isinstance(value, torch.nn.Module) else 1 << 20
+            record["values"].append((place, snapshots.take(place, value)))
+        for place, value in results:
+            snapshots.elements = 1 << 20
+            record["values"].append((place, snapshots.take(place, value)))
+        for place, module in _modules(call):
+            snapshots.elements = _STATE_ELEMENTS
+            record["values"].append((place, snapshots.take(place, module)))
+        record["incomplete"] = snapshots.incomplete
+
+    def _keep(self, record: dict[str, Any], place: str, gradient: torch.Tensor) -> None:
+        kept = record["gradients"].setdefault(place, [])
+        if len(kept) < _MOST_GRADIENTS:
+            kept.append(Snapshots().take(place, gradient))
+
+
+def _differentiable(call: Call) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield the tensors and parameters that a call has as inputs, with what to call them."""
+    yield from tensors_in("input", (call.args, call.kwargs))
+    for place, module in _modules(call):
+        yield from ((f"{place}.{key}", value) for key, value in module.named_parameters())
+
+
+def _modules(call: Call) -> Iterator[tuple[str, torch.nn.Module]]:
+    """Yield the modules that a function works with and does not get as arguments."""
+    if call.owner is not None:
+        yield f"`{call.name}`", call.owner
+        return
+    function = getattr(call.function, "__func__", call.function)
+    if not isinstance(function, types.FunctionType):
+        return
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    named: list[tuple[str, Callable[[], Any]]] = [
+        (name, functools.partial(getattr, cell, "cell_contents", None)) for name, cell in cells
+    ]
+    named += [
+        (name, functools.partial(function.__globals__.get, name)) for name in function.__code__.co_names
+    ]
+    for name, get in named:
+        value = get()
+        if isinstance(value, torch.nn.Module):
+            yield f"`{name}`", value
+
+
+def tensors_in(place: str, value: Any, depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield the tensors in a value, and the parameters of modules, with what to call them."""
+    if isinstance(value, torch.Tensor):
+        yield place, value
+    elif isinstance(value, torch.nn.Module):
+        yield from ((f"{place}.{key}", item) for key, item in value.named_parameters())
+    elif isinstance(value, (list, tuple)) and depth < 8:
+        for index, item in enumerate(value):
+            yield from tensors_in(f"{place}[{index}]", item, depth + 1)
+    elif isinstance(value, dict) and depth < 8:
+        for key, item in value.items():
+            yield from tensors_in(f"{place}[{key!r}]", item, depth + 1)

@@ -1,0 +1,166 @@
+"""Snapshots: values as data that can be saved and compared later.
+
+A snapshot is a tree of tuples, lists, dictionaries, numbers, strings and tensors, which ``torch.load`` reads
+without running code. It has the structure of the values, and tells where the same object or the same memory
+shows up again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import torch
+
+MOST_ELEMENTS = 1 << 20
+"""The maximum per tensor; of a larger one, evenly spaced elements and two sums are kept."""
+_MOST_NODES = 10_000
+_MOST_DEPTH = 12
+
+Node: TypeAlias = tuple[Any, ...]
+"""A value: ``("value", type, value)``, ``("tensor", properties, elements, sums, memory)``, ``("items", type,
+[(key, node)])``, ``("seen", place)``, or ``("opaque", type)``. ``memory`` is the place of an earlier tensor
+in the same memory, ``place`` that of an earlier value which is the same object."""
+
+
+class Snapshots:
+    """Snapshots of values that are taken together, so that objects and memory which they share are seen.
+
+    No tensor is kept with more than ``elements``. ``incomplete`` says that something was left out: after
+    ``budget`` elements, or of what has too many parts.
+    """
+
+    def __init__(self, elements: int = MOST_ELEMENTS, budget: int = 1 << 26) -> None:
+        self.incomplete = False
+        self.kept = 0
+        self.elements, self._budget = elements, budget
+        self._nodes = 0
+        self._places: dict[int, str] = {}
+        self._memory: dict[int, str] = {}
+        self._held: list[Any] = []  # an id is unique among living objects only
+
+    def take(self, place: str, value: Any, depth: int = 0) -> Node:
+        """Return the snapshot of a value that is called ``place``."""
+        if value is None or type(value) in (bool, int, float, str):
+            return ("value", type(value).__name__, _storable(value))
+        if type(value) in (complex, bytes, torch.dtype, torch.device, torch.Size, range, slice):
+            return ("value", type(value).__name__, repr(value))
+        if isinstance(value, _OPAQUE):
+            return ("opaque", _type_name(value))
+        self._nodes += 1
+        if self._nodes > _MOST_NODES or depth > _MOST_DEPTH:
+            self.incomplete = True
+            return ("opaque", _type_name(value))
+        if id(value) in self._places:
+            return ("seen", self._places[id(value)])
+        self._held.append(value)
+        if not isinstance(value, tuple):  # those of constants may be one object or several
+            self._places[id(value)] = place
+        if isinstance(value, torch.Tensor):
+            return self._tensor(place, value)
+        children = [(key, self.take(f"{place}{key}", item, depth + 1)) for key, item in _children(value)]
+        return ("items", _type_name(value), children)
+
+    def _tensor(self, place: str, tensor: torch.Tensor) -> Node:
+        properties = {
+            "type": _type_name(tensor),
+            "dtype": str(tensor.dtype),
+            "shape": [int(size) for size in tensor.shape],
+            "device": tensor.device.type,
+            "requires_grad": tensor.requires_grad,
+        }
+        if not is_plain(tensor):
+            self.incomplete = True
+            return ("tensor", properties, None, [], "")
+        with torch.no_grad():
+            memory = self._memory_of(place, tensor)
+            flat = tensor.detach()
+            sums: list[float] = []
+            if flat.numel() > self.elements:
+                wide = torch.complex128 if flat.is_complex() else torch.float64
+                whole = flat.to(wide)
+                sums = [float(whole.sum().real), float(whole.abs().sum())]
+                flat = flat.flatten()[:: flat.numel() // self.elements + 1]
+            if self.kept + flat.numel() > self._budget:
+                self.incomplete = True
+                return ("tensor", properties, None, sums, memory)
+            self.kept += flat.numel()
+            elements = flat.resolve_conj().resolve_neg().cpu().clone(memory_format=torch.contiguous_format)
+            return ("tensor", properties, elements, sums, memory)
+
+    def _memory_of(self, place: str, tensor: torch.Tensor) -> str:
+        start = tensor.untyped_storage().data_ptr() if tensor.numel() else 0
+        first = self._memory.setdefault(start, place) if start else place
+        return "" if first == place else first
+
+
+def is_plain(tensor: torch.Tensor) -> bool:
+    """Tell whether the elements of a tensor lie in memory that this process can read."""
+    return (
+        tensor.layout is torch.strided
+        and not tensor.is_nested
+        and tensor.device.type != "meta"
+        and type(tensor).__name__ not in ("DTensor", "FakeTensor", "FunctionalTensor")
+    )
+
+
+_OPAQUE = (
+    type,
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.MethodType,
+    types.ModuleType,
+    types.CodeType,
+    types.FrameType,
+    types.GeneratorType,
+    torch.Generator,
+)
+_OF_MODULES = frozenset(vars(torch.nn.Module()))
+"""The attributes that every module has, ``training`` among them."""
+
+
+def _children(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        yield from ((f"[{key!r}]", item) for key, item in value.items())
+    elif isinstance(value, (set, frozenset)):
+        yield from ((f"{{{item}}}", None) for item in sorted(map(repr, value)))
+    elif isinstance(value, tuple) and (names := getattr(value, "_fields", ())):
+        yield from ((f".{key}", item) for key, item in zip(names, value, strict=False))
+    elif isinstance(value, (list, tuple)):
+        yield from ((f"[{index}]", item) for index, item in enumerate(value))
+    elif isinstance(value, torch.nn.Module):
+        yield ".training", value.training
+        for named in (value.named_parameters(recurse=False), value.named_buffers(recurse=False)):
+            yield from ((f".{key}", item) for key, item in named)
+        yield from ((f".{key}", item) for key, item in value.named_children())
+        yield from ((f".{key}", item) for key, item in vars(value).items() if key not in _OF_MODULES)
+    elif type(value).__module__ == "numpy":
+        yield ".dtype", str(getattr(value, "dtype", ""))
+        yield "", _as_tensor(value)
+    elif dataclasses.is_dataclass(value):
+        yield from ((f".{item.name}", getattr(value, item.name, None)) for item in dataclasses.fields(value))
+    elif hasattr(value, "__iter__") and hasattr(value, "maxlen"):
+        yield from ((f"[{index}]", item) for index, item in enumerate(value))  # a deque
+    if isinstance(getattr(value, "__dict__", None), dict) and not isinstance(value, torch.nn.Module):
+        fields = {item.name for item in dataclasses.fields(value)} if dataclasses.is_dataclass(value) else ()
+        yield from ((f".{key}", item) for key, item in vars(value).items() if key not in fields)
+
+
+def _as_tensor(value: Any) -> Any:
+    try:
+        return torch.as_tensor(value.copy() if hasattr(value, "copy") else value)
+    except (TypeError, ValueError, RuntimeError):
+        return str(value)
+
+
+def _storable(value: Any) -> Any:
+    """Return a number or text as ``torch.load`` can read it, which has a limit for integers."""
+    return repr(value) if isinstance(value, int) and value.bit_length() > 63 else value
+
+
+def _type_name(value: Any) -> str:
+    cls = value if isinstance(value, type) else type(value)
+    module = cls.__module__
+    return cls.__qualname__ if module in ("builtins", "__main__") else f"{module}.{cls.__qualname__}"

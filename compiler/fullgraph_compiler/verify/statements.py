@@ -1,0 +1,343 @@
+"""Statements of a file that are to be replaced: found, made functions, and marked by probes."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import types
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..facts import Trial
+
+PROBE = "__fullgraph_probe__"
+"""The builtin that is called, with the number of a trial, before its statements."""
+_COMPILING = ("is_compiling", "is_dynamo_compiling")
+_LOOKS = frozenset({"locals", "vars", "eval", "exec", "dir"})
+_CHANGES = frozenset(
+    name
+    for names in (
+        "append extend insert pop remove clear sort reverse",
+        "update setdefault popitem add discard",
+    )
+    for name in names.split()
+)
+"""Methods that change what they are called on, beside those of tensors, whose names end in ``_``."""
+
+
+class TrialError(Exception):
+    """A reason why statements cannot be tried, as a sentence."""
+
+
+@dataclass(frozen=True)
+class Statements:
+    """Statements of one block of a function, and those that would take their place.
+
+    ``live`` are the names that are read after them, ``changed_later`` those whose values may be changed in
+    place after them. ``global_names`` are declared so in the function. ``class_name`` is that of the class
+    around the function, for private names.
+    """
+
+    old: tuple[ast.stmt, ...]
+    new: tuple[ast.stmt, ...]
+    class_name: str
+    live: frozenset[str]
+    changed_later: frozenset[str]
+    global_names: frozenset[str]
+    first_argument: str
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of both, in order."""
+        nodes = [node for node in walk((*self.old, *self.new)) if isinstance(node, ast.Name)]
+        found = dict.fromkeys(node.id for node in nodes)
+        if "super" in found and self.first_argument:
+            found = {self.first_argument: None, **found}  # where it looks for the object
+        return list(found)
+
+    @property
+    def assigned(self) -> frozenset[str]:
+        """Return the names that either of them assigns or deletes."""
+        return frozenset(_assigned((*self.old, *self.new)))
+
+
+def find(tree: ast.Module, trial: Trial) -> Statements:
+    """Return the statements of a trial, and have ``tree`` call the probe before them.
+
+    Raises :class:`TrialError`.
+    """
+    new = _parsed(trial.text)
+    found = _search(tree, trial.row, trial.end_row, _Place())
+    if found is None:
+        rows = f"line {trial.row}" if trial.row == trial.end_row else f"lines {trial.row} to {trial.end_row}"
+        raise TrialError(f"In {rows} there are no whole statements of one block of a function.")
+    place, block, first, last = found
+    assert place.function is not None
+    old = copy.deepcopy(block[first : last + 1])
+    for node in walk_own((*old, *new)):
+        for kinds, word in _UNTRIABLE:
+            if isinstance(node, kinds):
+                raise TrialError(f"Statements with `{word}` cannot be tried by themselves.")
+    outside = list(_outside(place.function, block[first : last + 1]))
+    later = [node for node in outside if place.loops or getattr(node, "lineno", 0) > trial.end_row]
+    arguments = [*place.function.args.posonlyargs, *place.function.args.args]
+    statements = Statements(
+        tuple(_mangled(old, place.class_name)),
+        tuple(_mangled(new, place.class_name)),
+        place.class_name,
+        frozenset(_read(later))
+        | frozenset(_read_inside(outside))
+        | _always_live(place.function, (*old, *new)),
+        frozenset(_changed(later)),
+        frozenset(
+            name for node in ast.walk(place.function) if isinstance(node, ast.Global) for name in node.names
+        ),
+        arguments[0].arg if arguments else "",
+    )
+    call = ast.Expr(ast.Call(ast.Name(PROBE, ast.Load()), [ast.Constant(trial.number)], []))
+    block.insert(first, ast.copy_location(call, block[first]))
+    return statements
+
+
+def code_of(
+    nodes: Iterable[ast.stmt], statements: Statements, parameters: Sequence[str], given: Iterable[str]
+) -> types.CodeType:
+    """Return the code of a function that makes statements a function of local variables.
+
+    It gets the class that ``super()`` is of, then what is ``given``: ``keep``, which gets all local variables
+    at the end, ``left``, which gets ``break`` or ``continue``, ``through``, which is returned if the
+    statements do not return, and what instrumented statements call.
+    """
+    body = [_Cond().visit(copy.deepcopy(node)) for node in nodes] or [ast.Pass()]
+    leaves = _Leaving()
+    body = [item for node in body for item in leaves.statements(node)]
+    if leaves.found:
+        once = ast.Tuple([ast.Constant(None)], ast.Load())
+        body = [ast.For(ast.Name("__once__", ast.Store()), once, body, [], lineno=1)]
+    keep = ast.parse("__keep__(locals())").body
+    body = [ast.Try(body, [], [], keep), *ast.parse("return __through__").body]
+    named = sorted(statements.global_names)
+    if named:
+        body.insert(0, ast.Global(named))
+    outer = ast.parse(
+        f"def __make__(__class__, {', '.join(f'__{name}__' for name in given)}):\n"
+        f"  def __trial__({', '.join(name for name in parameters if name not in named)}): pass\n"
+        "  return __trial__"
+    )
+    make: Any = outer.body[0]
+    make.body[0].body = body
+    code = compile(ast.fix_missing_locations(outer), "<statements>", "exec", dont_inherit=True)
+    made: dict[str, Any] = {}
+    exec(code, made)
+    made_code: types.CodeType = made["__make__"].__code__
+    return made_code
+
+
+def as_compiling(nodes: Iterable[ast.stmt]) -> list[ast.stmt]:
+    """Return statements in which ``is_compiling`` is true."""
+    return [_Compiling().visit(copy.deepcopy(node)) for node in nodes]
+
+
+def asks_for_compiling(nodes: Iterable[ast.stmt]) -> bool:
+    """Tell whether statements ask whether they are being compiled."""
+    return any(_is_compiling(node) for node in walk(nodes))
+
+
+def walk(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield all nodes below and with these, in the order of the text."""
+    for node in nodes:
+        yield node
+        yield from walk(ast.iter_child_nodes(node))
+
+
+def walk_own(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield nodes as :func:`walk` does, without the bodies of functions that they define."""
+    for node in nodes:
+        yield node
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            yield from walk_own(ast.iter_child_nodes(node))
+
+
+_UNTRIABLE: tuple[tuple[Any, str], ...] = (
+    ((ast.Yield, ast.YieldFrom), "yield"),
+    ((ast.Await, ast.AsyncFor, ast.AsyncWith), "await"),
+    (ast.Nonlocal, "nonlocal"),
+)
+
+
+@dataclass(frozen=True)
+class _Place:
+    class_name: str = ""
+    function: ast.FunctionDef | ast.AsyncFunctionDef | None = None
+    loops: int = 0
+
+
+def _search(
+    node: ast.AST, row: int, end_row: int, place: _Place
+) -> tuple[_Place, list[ast.stmt], int, int] | None:
+    if isinstance(node, ast.ClassDef):
+        place = _Place(node.name)
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        place = _Place(place.class_name, node)
+    elif isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+        place = _Place(place.class_name, place.function, place.loops + 1)
+    for _, block in ast.iter_fields(node):
+        if not (isinstance(block, list) and block and isinstance(block[0], ast.stmt)):
+            continue
+        firsts = [index for index, item in enumerate(block) if _first_row(item) == row]
+        lasts = [index for index, item in enumerate(block) if item.end_lineno == end_row]
+        if place.function is not None and firsts and lasts and firsts[0] <= lasts[-1]:
+            return place, block, firsts[0], lasts[-1]
+    for child in ast.iter_child_nodes(node):
+        found = _search(child, row, end_row, place)
+        if found is not None:
+            return found
+    return None
+
+
+def _first_row(statement: ast.stmt) -> int:
+    decorators = getattr(statement, "decorator_list", [])
+    return min((item.lineno for item in decorators), default=statement.lineno)
+
+
+def _parsed(text: str) -> list[ast.stmt]:
+    body = text.lstrip()
+    if body.startswith("elif"):
+        text = text.replace("elif", "if", 1)
+    indented = text[:1] in (" ", "\t")
+    whole = f"def f():\n if 1:\n  pass\n{text}" if not indented else f"def f():\n{text}"
+    if not body.strip() or all(line.lstrip()[:1] in ("", "#") for line in text.splitlines()):
+        return []
+    try:
+        tree = ast.parse(whole if indented else text)
+    except SyntaxError as error:
+        raise TrialError(f"The new statements are no Python: {error.msg}.") from None
+    return tree.body[0].body if indented else tree.body  # type: ignore[attr-defined, no-any-return]
+
+
+def _outside(function: ast.AST, excluded: list[ast.stmt]) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(function):
+        if not any(child is item for item in excluded):
+            yield child
+            yield from _outside(child, excluded)
+
+
+def _read(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
+
+
+def _read_inside(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yield the names that functions inside of the function read, whenever they are called."""
+    for node in nodes:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            yield from _read(ast.walk(node))
+
+
+def _always_live(function: ast.AST, nodes: Iterable[ast.stmt]) -> frozenset[str]:
+    """Return the names that outlive the function, or that it reads in ways that do not show."""
+    declared = {
+        name
+        for node in ast.walk(function)
+        if isinstance(node, (ast.Nonlocal, ast.Global))
+        for name in node.names
+    }
+    looks = any(isinstance(node, ast.Name) and node.id in _LOOKS for node in ast.walk(function))
+    return frozenset(declared | (set(_assigned(nodes)) if looks else set()))
+
+
+def _assigned(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in walk_own(nodes):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from ((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+
+
+def _changed(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, ast.AugAssign):
+            yield _root(node.target)
+        elif isinstance(node, (ast.Subscript, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
+            yield _root(node)
+        elif isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Attribute):
+                name = node.func.attr
+                if name in _CHANGES or (name.endswith("_") and not name.startswith("__")):
+                    yield _root(node.func)
+                    yield from map(_root, node.args)  # torch.nn.init.zeros_(x)
+            yield from (_root(item.value) for item in node.keywords if item.arg == "out")
+
+
+def _root(node: ast.AST) -> str:
+    while not isinstance(node, ast.Name):
+        inner = node.func if isinstance(node, ast.Call) else getattr(node, "value", None)
+        if not isinstance(inner, ast.AST):
+            return ""
+        node = inner
+    return node.id
+
+
+def _mangled(nodes: list[ast.stmt], class_name: str) -> list[ast.stmt]:
+    """Write private names as the class around the function makes them."""
+    for node in walk(nodes):
+        for field in ("id", "attr"):
+            name = getattr(node, field, "")
+            if isinstance(name, str) and name.startswith("__") and not name.endswith("__") and class_name:
+                setattr(node, field, f"_{class_name.lstrip('_')}{name}")
+    return nodes
+
+
+def _is_compiling(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and (
+        getattr(node.func, "attr", "") in _COMPILING or getattr(node.func, "id", "") in _COMPILING
+    )
+
+
+class _Compiling(ast.NodeTransformer):
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        return (
+            ast.copy_location(ast.Constant(True), node) if _is_compiling(node) else self.generic_visit(node)
+        )
+
+
+class _Cond(ast.NodeTransformer):
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if ast.unparse(node) == "torch.cond":
+            return ast.copy_location(ast.Name("__cond__", ast.Load()), node)
+        return self.generic_visit(node)
+
+
+class _Leaving(ast.NodeTransformer):
+    """Notes how a loop around the statements is left."""
+
+    def __init__(self) -> None:
+        self.found = False
+
+    def statements(self, node: ast.stmt) -> list[ast.stmt]:
+        changed = self.visit(node)
+        return changed if isinstance(changed, list) else [changed]
+
+    def _leave(self, node: ast.Break | ast.Continue) -> list[ast.stmt]:
+        self.found = True
+        word = type(node).__name__.lower()
+        return [*ast.parse(f"__left__.append({word!r})").body, node]
+
+    visit_Break = visit_Continue = _leave  # noqa: N815
+
+    def _loop(self, node: Any) -> Any:
+        node.orelse = [item for child in node.orelse for item in self.statements(child)]
+        return node
+
+    visit_For = visit_While = visit_AsyncFor = _loop  # noqa: N815
+
+    def _function(self, node: Any) -> Any:
+        return node
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = visit_ClassDef = _function  # noqa: N815

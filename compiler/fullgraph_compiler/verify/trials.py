@@ -1,0 +1,366 @@
+"""Trials: statements of a program run by themselves, old against new, on the values that they have there."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import io
+import os
+import random
+import sys
+import time
+import tokenize
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import torch
+
+from ..capture.run import run
+from ..facts import (
+    Fact,
+    ProgramRaised,
+    RunFinished,
+    RunRequest,
+    SourceText,
+    StatementsTried,
+    TargetProblem,
+    Trial,
+    TrialRequest,
+)
+from ..observe.live import Sink
+from ..processes.children import run_child
+from .branches import Branches, untaken
+from .copies import Environment, allow_more_copies, shared_data
+from .executing import NeedsOwnProcessError, Outcome, Runner
+from .recording import set_seeds
+from .statements import (
+    PROBE,
+    Statements,
+    TrialError,
+    as_compiling,
+    asks_for_compiling,
+    find,
+)
+from .values import Case, cases, pushes, random_case, slots
+from .values import Path as ValuePath
+
+_MOST_VISITS = 3
+_MOST_CASES = 64
+_MOST_SEARCHED = 48
+_LEAST_SEARCHED = 8
+"""The number of random cases where all branches were taken before: some show in certain pairs only."""
+_OF_TYPES = ("RuntimeError", "TypeError", "AttributeError", "IndexError", "NotImplementedError", "KeyError")
+"""Exceptions of operations on values of a wrong type or shape. On values that we made they say nothing."""
+_NEEDS_PROCESS = "needs a process of its own"
+
+
+def try_statements(request: TrialRequest, sink: Sink) -> None:
+    """Run the program of a request uncompiled, and report ``StatementsTried`` for each trial."""
+    session = _Session(request)
+    texts = session.instrumented()
+    setattr(builtins, PROBE, session.visit)
+
+    def prepare() -> None:
+        torch.compiler.set_stance("force_eager")
+        set_seeds(0)
+
+    def take(facts: list[Fact]) -> None:
+        last = [fact for fact in facts if isinstance(fact, RunFinished)]
+        others: list[Fact] = [fact for fact in facts if isinstance(fact, (ProgramRaised, TargetProblem))]
+        if others and not session.ended:
+            sink(others)
+        if last:
+            sink([*session.outcomes(), *last])
+
+    run(RunRequest(request.generation, request.program, texts=texts), take, prepare)
+
+
+@dataclass
+class _Found:
+    """What the cases of one visit have shown."""
+
+    cases: int = 0
+    taken: set[tuple[int, bool]] = field(default_factory=set)
+    difference: str = ""
+    problem: str = ""
+
+
+@dataclass
+class _State:
+    """A trial, and what its visits have shown."""
+
+    trial: Trial
+    statements: Statements | None = None
+    visits: int = 0
+    signatures: set[Any] = field(default_factory=set)
+    found: _Found = field(default_factory=_Found)
+
+    @property
+    def settled(self) -> bool:
+        return bool(self.found.problem or self.found.difference) or self.visits >= _MOST_VISITS
+
+
+class _Enough(SystemExit):
+    """The end of a program whose statements have been tried."""
+
+
+class _Session:
+    def __init__(self, request: TrialRequest) -> None:
+        self._request = request
+        self._states = {trial.number: _State(trial) for trial in request.trials}
+        self._busy = False
+        self.ended = False
+
+    def instrumented(self) -> tuple[SourceText, ...]:
+        """Return the texts of all files for the run, with probes in those of trials."""
+        texts = {_real(item.filename): item for item in self._request.texts}
+        for filename in dict.fromkeys(_real(trial.filename) for trial in self._request.trials):
+            states = [item for item in self._states.values() if _real(item.trial.filename) == filename]
+            try:
+                tree = ast.parse(_text(filename, texts.get(filename)))
+            except (OSError, SyntaxError, ValueError) as error:
+                for state in states:
+                    state.found.problem = f"{Path(filename).name} cannot be read: {error}."
+                continue
+            for state in states:
+                try:
+                    state.statements = find(tree, state.trial)
+                except TrialError as problem:
+                    state.found.problem = str(problem)
+            texts[filename] = SourceText(filename, ast.unparse(ast.fix_missing_locations(tree)) + "\n")
+        return tuple(texts.values())
+
+    def visit(self, number: int) -> None:
+        """Try statements here, where the program comes to them."""
+        state = self._states[number]
+        if self._busy or state.settled or torch.compiler.is_compiling():
+            return
+        assert state.statements is not None
+        self._busy = True
+        saved = random.getstate(), torch.get_rng_state()
+        try:
+            self._try(state, state.statements, sys._getframe(1))
+        except TrialError as problem:
+            state.found.problem = str(problem)
+        finally:
+            self._busy = False
+            random.setstate(saved[0])
+            torch.set_rng_state(saved[1])
+        if all(item.settled for item in self._states.values()):
+            self.ended = True
+            raise _Enough(0)
+
+    def outcomes(self) -> Iterator[StatementsTried]:
+        """Yield the outcome of each trial."""
+        for number, state in self._states.items():
+            found, statements = state.found, state.statements
+            problem = found.problem
+            if not problem and not state.visits:
+                problem = f"The program does not come to line {state.trial.row}."
+            left = untaken(Branches(statements.old), found.taken) if statements and not problem else ()
+            yield StatementsTried(number, found.cases, left, found.difference, problem)
+
+    def _try(self, state: _State, statements: Statements, frame: FrameType) -> None:
+        local = dict(frame.f_locals)
+        named = {name: local[name] for name in statements.names if name in local and name != "__class__"}
+        shared = shared_data(frame.f_globals, statements.names, named)
+        environment = Environment(named, shared)
+        signature = _signature(slots(statements, environment))
+        if signature in state.signatures:
+            return
+        state.signatures.add(signature)
+        state.visits += 1
+        uses_super = any(name == "super" for name in statements.names)
+        if uses_super and "__class__" not in local:
+            raise TrialError("Statements with `super()` cannot be tried where the function had none.")
+        visit = _Visit(
+            statements, environment, frame.f_globals, local.get("__class__"), self._request.patience
+        )
+        _merge(state.found, self._answer(visit))
+
+    def _answer(self, visit: _Visit) -> _Found:
+        """Try all cases in a child, so that what statements do elsewhere, or crash, has no effect here."""
+        if sys.platform == "linux" and not torch.cuda.is_initialized():
+            ended = run_child(visit.in_child, self._request.patience)
+            if ended.answered and ended.answer != _NEEDS_PROCESS:
+                return ended.answer  # type: ignore[no-any-return]
+            if ended.out_of_time:
+                return _Found(problem=f"Trying them took longer than {self._request.patience:g} s.")
+            if not ended.answered:
+                return _Found(problem=f"Trying them ended the process (exit code {ended.code}).")
+        return visit.found()
+
+
+class _Visit:
+    """The statements at one visit, with the values that they have there."""
+
+    def __init__(
+        self,
+        statements: Statements,
+        environment: Environment,
+        namespace: dict[str, Any],
+        cls: object,
+        patience: float,
+    ) -> None:
+        self._news = [list(statements.new)]
+        if asks_for_compiling(statements.new):
+            self._news.append(as_compiling(statements.new))
+        self._statements = statements
+        self._environment = environment
+        self._branches = Branches(statements.old)
+        self._runner = Runner(statements, namespace, cls)
+        self._answer = _Found()
+        self._deadline = time.monotonic() + patience / 2
+        self._gradients = torch.is_grad_enabled()
+
+    def in_child(self) -> Any:
+        """Return what the cases show, in a child of the program, which has but one thread."""
+        torch.set_num_threads(1)
+        try:
+            return self.found()
+        except NeedsOwnProcessError:
+            return _NEEDS_PROCESS
+
+    def found(self) -> _Found:
+        """Return what the cases show."""
+        allow_more_copies()
+        self._answer = _Found()
+        try:
+            self._all()
+        except TrialError as problem:
+            self._answer.problem = str(problem)
+        return self._answer
+
+    def _all(self) -> None:
+        given = slots(self._statements, self._environment)
+        listed = cases(self._statements, given)
+        gaps: dict[int, float] = {}
+        for case in listed:
+            if self._answer.cases >= _MOST_CASES or self._is_over():
+                break
+            valid = self._compare(case)
+            if case.words == "" and valid and not gaps:
+                gaps = dict(self._branches.gaps)
+        for case in self._boundaries(given):
+            if self._is_over():
+                return
+            self._compare(case)
+        for number in range(_MOST_SEARCHED):
+            done = number >= _LEAST_SEARCHED and not untaken(self._branches, self._answer.taken)
+            if self._is_over() or done:
+                return
+            self._compare(random_case(given, number))
+
+    def _is_over(self) -> bool:
+        return bool(self._answer.difference) or time.monotonic() > self._deadline
+
+    def _boundaries(self, given: dict[ValuePath, Any]) -> Iterator[Case]:
+        """Yield values at which a comparison is at its boundary, and on the other side of it."""
+        conditions = [number for number, _ in self._branches.words]
+        for words, path, change in pushes(given):
+            measured = [self._measured(Case(words, {path: change(amount)})) for amount in (0.0, 1.0)]
+            for condition in dict.fromkeys(conditions):
+                if not all(condition in gaps for gaps in measured):
+                    continue
+                first, second = (gaps[condition] for gaps in measured)
+                slope = second - first
+                if not slope or slope != slope:
+                    continue
+                amount = -first / slope
+                for factor in (1.0, 2.0, 0.5):
+                    yield Case(f"{words} by {amount * factor:g}", {path: change(amount * factor)})
+
+    def _measured(self, case: Case) -> dict[int, float]:
+        self._branches.clear()
+        try:
+            self._old_outcome(case.applied(self._environment), case.seed)
+        except TrialError:
+            raise
+        except Exception:
+            return {}
+        return dict(self._branches.gaps)
+
+    def _old_outcome(self, environment: Environment, seed: int, *, gradients: bool = False) -> Outcome:
+        return self._runner.run(
+            self._branches.instrumented, environment, seed, gradients=gradients, branches=self._branches
+        )
+
+    def _compare(self, case: Case) -> bool:
+        """Run old and new statements on a case; return whether it is one."""
+        try:
+            environment = case.applied(self._environment)
+        except TrialError:
+            raise
+        except Exception:
+            return False  # the change does not fit the value
+        self._branches.clear()
+        old = self._old_outcome(environment, case.seed)
+        taken = set(self._branches.taken)
+        if case.words and old.end in _OF_TYPES and not old.by_statement:
+            return False
+        for nodes in self._news:
+            new = self._runner.run(nodes, environment, case.seed, gradients=False)
+            difference = self._runner.difference(old, new)
+            if not difference and self._gradients:
+                difference = self._gradients_differ(environment, case, nodes)
+            if difference:
+                self._answer.difference = f"with {case.words or 'the values of the run'}, {difference}"
+                break
+        self._answer.cases += 1
+        self._answer.taken |= taken
+        return True
+
+    def _gradients_differ(self, environment: Environment, case: Case, nodes: list[ast.stmt]) -> str:
+        """Compare once more, with gradients of all tensors; empty where the old statements allow none."""
+        try:
+            old = self._old_outcome(environment, case.seed, gradients=True)
+        except (TrialError, NeedsOwnProcessError):
+            raise
+        except Exception:
+            return ""
+        if old.end not in ("through", "return", "break", "continue"):
+            return ""
+        try:
+            new = self._runner.run(nodes, environment, case.seed, gradients=True)
+        except (TrialError, NeedsOwnProcessError):
+            raise
+        except Exception as error:
+            return f"gradients: {type(error).__name__}: {error}".splitlines()[0]
+        return self._runner.difference(old, new)
+
+
+def _merge(found: _Found, other: _Found) -> None:
+    found.cases += other.cases
+    found.taken |= other.taken
+    found.difference = found.difference or other.difference
+    found.problem = found.problem or other.problem
+
+
+def _signature(values: dict[ValuePath, Any]) -> Any:
+    """Return what tells visits apart: types and shapes, and switches."""
+    return (
+        torch.is_grad_enabled(),
+        *((path, *_kind(value)) for path, value in values.items()),
+    )
+
+
+def _kind(value: Any) -> Iterable[Any]:
+    if isinstance(value, torch.Tensor):
+        return str(value.dtype), tuple(value.shape), value.requires_grad
+    return (value,) if isinstance(value, (bool, str)) else (type(value).__name__,)
+
+
+def _text(filename: str, known: SourceText | None) -> str:
+    if known is not None:
+        return known.text
+    with open(filename, "rb") as stream:
+        encoding, _ = tokenize.detect_encoding(stream.readline)
+        stream.seek(0)
+        return io.TextIOWrapper(stream, encoding).read()
+
+
+def _real(filename: str) -> str:
+    return os.path.normcase(os.path.realpath(filename))

@@ -1,0 +1,385 @@
+"""Values to try statements on: those that a run had, and others made from them."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import torch
+
+from .copies import Environment
+from .statements import Statements, walk
+
+_MOST_SLOTS = 8
+_MOST_CONSTANTS = 6
+_MOST_SWITCHES = 3
+
+Path: TypeAlias = tuple[Any, ...]
+"""Where a value is: the name of a variable, then names of attributes and keys of items."""
+Change: TypeAlias = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Values to try: changes of the run's own, in words, if there are any, and a seed."""
+
+    words: str
+    changes: dict[Path, Change] = field(default_factory=dict)
+    seed: int = 0
+
+    def applied(self, environment: Environment) -> Environment:
+        """Return a copy of the run's values with the changes. Raises what a change raises."""
+        changed = environment.copy()
+        with torch.no_grad():
+            values = {path: _read(changed, path) for path in self.changes}
+            news = {path: change(_detached(values[path])) for path, change in self.changes.items()}
+            for path, new in news.items():
+                _write(changed, path, values[path], new)
+        return changed
+
+
+def slots(statements: Statements, environment: Environment) -> dict[Path, Any]:
+    """Return the values that statements may depend on, by where they are."""
+    found: dict[Path, Any] = {}
+    for name in statements.names:
+        if name in environment.local or name in environment.shared:
+            _collect(found, (name,), _read(environment, (name,)), 0)
+    for node in walk((*statements.old, *statements.new)):
+        path = _attribute_path(node)
+        if path and (path[0] in environment.local or path[0] in environment.shared):
+            value: Any = _read(environment, path[:1])
+            for part in path[1:]:
+                value = getattr(value, part[1:], None)
+            _collect(found, path, value, 0)
+    return found
+
+
+def cases(statements: Statements, given: dict[Path, Any]) -> Iterator[Case]:
+    """Yield cases, the most telling first."""
+    floats = {path: value for path, value in given.items() if _is_float_tensor(value)}
+    whole = {path: value for path, value in given.items() if _is_whole_tensor(value)}
+    constants = list(dict.fromkeys([*_constants(statements), *_numbers(given)]))[:_MOST_CONSTANTS]
+    yield Case("")
+    yield Case("", seed=1)
+    several = list(itertools.islice(floats, _MOST_SLOTS))
+    for words, change in _FLOATS:
+        if several:
+            yield Case(f"{_names(several)} {words}", dict.fromkeys(several, change), seed=2)
+    for path, value in itertools.islice(given.items(), 2 * _MOST_SLOTS):
+        if not isinstance(value, torch.Tensor):
+            others = _others(value, constants, statements, path)
+            yield from (Case(f"{_name(path)} = {other!r}", {path: _always(other)}) for other in others)
+        elif _is_compared_to_none(statements, path):
+            yield Case(f"{_name(path)} = None", {path: _always(None)})
+    switches = [path for path, value in given.items() if isinstance(value, bool)][:_MOST_SWITCHES]
+    for values in itertools.product((True, False), repeat=len(switches) if len(switches) > 1 else 0):
+        words = ", ".join(f"{_name(path)} = {value}" for path, value in zip(switches, values, strict=False))
+        if words:
+            yield Case(words, {path: _always(value) for path, value in zip(switches, values, strict=True)})
+    for path in itertools.islice(whole, _MOST_SLOTS):
+        kinds = _BOOLEANS if given[path].dtype is torch.bool else _INTEGERS
+        yield from (Case(f"{_name(path)} {words}", {path: change}) for words, change in kinds)
+    if len(several) > 1:
+        for words, change in _FLOATS:
+            for path in several:
+                yield Case(f"{_name(path)} {words}", {path: change}, seed=3)
+    yield from _sizes(given)
+    for constant in constants:
+        for path in several:
+            yield Case(f"{_name(path)} all {constant}", {path: _filled(constant)})
+            yield Case(f"{_name(path)} with {constant} and zeros", {path: _impulse(constant)})
+
+
+def pushes(given: dict[Path, Any]) -> Iterator[tuple[str, Path, Callable[[float], Change]]]:
+    """Yield ways to change a value by an amount: in words, what to change, and the change for an amount."""
+    for path, value in itertools.islice(given.items(), _MOST_SLOTS):
+        if isinstance(value, torch.Tensor) and value.numel():
+            if value.dtype is torch.bool:
+                continue
+            yield f"{_name(path)} with a first element and zeros", path, _impulse
+            yield f"{_name(path)} shifted", path, lambda amount: lambda tensor: tensor + amount
+        elif isinstance(value, float):
+            yield f"{_name(path)} shifted", path, lambda amount: lambda number: number + amount
+        elif isinstance(value, int) and not isinstance(value, bool):
+            yield f"{_name(path)} shifted", path, lambda amount: lambda number: number + round(amount)
+
+
+def random_case(given: dict[Path, Any], number: int) -> Case:
+    """Return a case in which each value is changed in a random way."""
+    generator = torch.Generator().manual_seed(number)
+    changes: dict[Path, Change] = {}
+    for path, value in given.items():
+        scale, shift = torch.randn(2, generator=generator).tolist()
+        size = 10 ** (3 * scale)
+        if _is_float_tensor(value):
+            changes[path] = _drawn(size, shift)
+        elif _is_whole_tensor(value) and value.numel():
+            change = _BOOLEANS if value.dtype is torch.bool else _INTEGERS
+            changes[path] = change[number % len(change)][1]
+        elif isinstance(value, bool):
+            changes[path] = _always(scale > 0)
+        elif isinstance(value, float):
+            changes[path] = _always(value * size + 10 * shift)
+        elif isinstance(value, int):
+            changes[path] = _always(value + round(3 * shift))
+    return Case(f"random values (seed {number})", changes, seed=number)
+
+
+# -- where values are --------------------------------------------------------------------------
+
+
+def _collect(found: dict[Path, Any], path: Path, value: Any, depth: int) -> None:
+    if path in found:
+        return
+    if value is None or isinstance(value, (bool, int, float, str, torch.Tensor)):
+        if value is not None:
+            found[path] = value
+    elif depth < 2 and isinstance(value, (list, tuple)) and len(value) <= 8:
+        for index, item in enumerate(value):
+            _collect(found, (*path, index), item, depth + 1)
+    elif depth < 2 and isinstance(value, dict) and len(value) <= 8:
+        for key, item in value.items():
+            _collect(found, (*path, ("key", key)), item, depth + 1)
+
+
+def _attribute_path(node: ast.AST) -> Path:
+    """Return the path of ``self.a.b``; attributes have a dot before their names."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(f".{node.attr}")
+        node = node.value
+    return (node.id, *reversed(parts)) if isinstance(node, ast.Name) and parts else ()
+
+
+def _read(environment: Environment, path: Path) -> Any:
+    values = environment.local if path[0] in environment.local else environment.shared
+    value: Any = values[path[0]]
+    for part in path[1:]:
+        value = _part(value, part)
+    return value
+
+
+def _part(value: Any, part: Any) -> Any:
+    if isinstance(part, str):
+        return getattr(value, part[1:])
+    return value[part[1] if isinstance(part, tuple) else part]
+
+
+def _write(environment: Environment, path: Path, old: Any, new: Any) -> None:
+    """Put a value in the place of another: into its memory, where it fits, as others may share that."""
+    if isinstance(old, torch.Tensor) and isinstance(new, torch.Tensor):
+        if new.shape == old.shape and new.dtype == old.dtype:
+            try:
+                old.data.copy_(new)
+            except RuntimeError:
+                pass  # expanded
+            else:
+                return
+        if isinstance(old, torch.nn.Parameter):
+            old.data = new
+            return
+        new = new.clone().requires_grad_(old.requires_grad)
+    values = environment.local if path[0] in environment.local else environment.shared
+    values[path[0]] = _with(values[path[0]], path[1:], new)
+
+
+def _with(value: Any, path: Path, new: Any) -> Any:
+    if not path:
+        return new
+    inner = _with(_part(value, path[0]), path[1:], new)
+    part = path[0]
+    if isinstance(part, str):
+        setattr(value, part[1:], inner)
+    elif isinstance(value, tuple):
+        items = [inner if index == part else item for index, item in enumerate(value)]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    else:
+        value[part[1] if isinstance(part, tuple) else part] = inner
+    return value
+
+
+def _detached(value: Any) -> Any:
+    return value.detach().clone() if isinstance(value, torch.Tensor) else value
+
+
+def _name(path: Path) -> str:
+    parts = (
+        part if isinstance(part, str) else f"[{part[1]!r}]" if isinstance(part, tuple) else f"[{part}]"
+        for part in path
+    )
+    return f"`{''.join(parts)}`"
+
+
+def _names(paths: Sequence[Path]) -> str:
+    return _name(paths[0]) if len(paths) == 1 else "all tensors"
+
+
+# -- other values ------------------------------------------------------------------------------
+
+
+def _always(value: Any) -> Change:
+    return lambda _: value
+
+
+def _filled(number: float) -> Change:
+    return lambda tensor: torch.full_like(tensor, number)
+
+
+def _impulse(number: float) -> Change:
+    def changed(tensor: torch.Tensor) -> torch.Tensor:
+        made = torch.zeros_like(tensor, memory_format=torch.contiguous_format)
+        made.view(-1)[:1] = number
+        return made
+
+    return changed
+
+
+def _drawn(size: float, shift: float) -> Change:
+    return lambda tensor: (torch.randn_like(tensor) + 2 * shift) * size
+
+
+def _one(number: float) -> Change:
+    def changed(tensor: torch.Tensor) -> torch.Tensor:
+        made = tensor.contiguous().clone()
+        made.view(-1)[-1:] = number
+        return made
+
+    return changed
+
+
+_FLOATS: tuple[tuple[str, Change], ...] = (
+    ("negated", lambda tensor: -tensor),
+    ("all zeros", torch.zeros_like),
+    ("with other random numbers", lambda tensor: torch.randn_like(tensor)),
+    ("with one NaN", _one(math.nan)),
+    ("all ones", torch.ones_like),
+    ("all NaN", _filled(math.nan)),
+    ("with one infinity", _one(math.inf)),
+    ("with one negative infinity", _one(-math.inf)),
+    ("1000 times as large", lambda tensor: tensor * 1000),
+    ("1000 times as small", lambda tensor: tensor / 1000),
+    ("positive", lambda tensor: torch.rand_like(tensor) + 0.5),
+    ("negative", lambda tensor: -torch.rand_like(tensor) - 0.5),
+    ("all minus one", _filled(-1)),
+    ("all infinity", _filled(math.inf)),
+    ("1000 times as large with one infinity", lambda tensor: _one(math.inf)(tensor * 1000)),
+)
+_BOOLEANS: tuple[tuple[str, Change], ...] = (
+    ("inverted", torch.logical_not),
+    ("all true", torch.ones_like),
+    ("all false", torch.zeros_like),
+    ("with one true", _impulse(1)),
+)
+_INTEGERS: tuple[tuple[str, Change], ...] = (
+    ("all zeros", torch.zeros_like),
+    ("all ones", torch.ones_like),
+    ("in reverse", lambda tensor: tensor.flatten().flip(0).reshape(tensor.shape)),
+    ("negated", lambda tensor: -tensor),
+    ("with one 1 and zeros", _impulse(1)),
+    ("10 times as large", lambda tensor: tensor * 10),
+)
+
+
+def _others(value: Any, constants: Iterable[float], statements: Statements, path: Path) -> list[Any]:
+    """Return other values for a number or text of the program."""
+    others: list[Any] = []
+    if isinstance(value, bool):
+        others = [not value]
+    elif isinstance(value, int):
+        near = [int(item) + step for item in constants if item == int(item) for step in (0, 1, -1)]
+        others = [0, 1, -1, value + 1, -value, *near]
+    elif isinstance(value, float):
+        others = [-value, 0.0, 10 * value, *map(float, constants), math.nan, math.inf]
+    elif isinstance(value, str):
+        others = [*_texts(statements), f"{value}?"]
+    if _is_compared_to_none(statements, path):
+        others.append(None)
+    return [item for item in dict.fromkeys(others) if type(item) is not type(value) or item != value]
+
+
+def _sizes(given: dict[Path, Any]) -> Iterator[Case]:
+    """Yield cases in which a size that tensors have in common is another one."""
+    tensors = {path: value for path, value in given.items() if _can_resize(value)}
+    counts: dict[int, int] = {}
+    for value in tensors.values():
+        for size in value.shape:
+            counts[size] = counts.get(size, 0) + 1
+    for size in sorted((size for size in counts if size > 1), key=lambda size: -counts[size])[:2]:
+        for other in (1, 0, size + 1):
+            changes: dict[Path, Change] = {
+                path: _resized(size, other) for path, value in tensors.items() if size in value.shape
+            }
+            changes.update(
+                {
+                    path: _always(other)
+                    for path, value in given.items()
+                    if type(value) is int and value == size
+                }
+            )
+            yield Case(f"size {other} in the place of {size}", changes)
+
+
+def _resized(size: int, other: int) -> Change:
+    def changed(tensor: torch.Tensor) -> torch.Tensor:
+        for dimension, length in enumerate(tensor.shape):
+            if length == size:
+                tensor = tensor.index_select(dimension, torch.arange(other, device=tensor.device) % size)
+        return tensor
+
+    return changed
+
+
+def _can_resize(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter)
+
+
+def _constants(statements: Statements) -> Iterator[float]:
+    """Yield the numbers that statements compare with, then their others."""
+    nodes = list(walk((*statements.old, *statements.new)))
+    compared = [item for node in nodes if isinstance(node, ast.Compare) for item in ast.walk(node)]
+    for node in (*compared, *nodes):
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and _is_number(node.operand):
+            yield -node.operand.value  # type: ignore[attr-defined]
+        elif _is_number(node):
+            yield node.value  # type: ignore[attr-defined]
+
+
+def _numbers(given: dict[Path, Any]) -> Iterator[float]:
+    for value in given.values():
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
+            yield value
+
+
+def _texts(statements: Statements) -> Iterator[str]:
+    for node in walk((*statements.old, *statements.new)):
+        if isinstance(node, ast.Compare):
+            for item in ast.walk(node):
+                if isinstance(item, ast.Constant) and isinstance(item.value, str):
+                    yield item.value
+
+
+def _is_number(node: ast.AST) -> bool:
+    value = node.value if isinstance(node, ast.Constant) else None
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_compared_to_none(statements: Statements, path: Path) -> bool:
+    name = _name(path).strip("`")
+    return any(
+        isinstance(node, ast.Compare)
+        and ast.unparse(node.left) == name
+        and any(isinstance(item, ast.Constant) and item.value is None for item in node.comparators)
+        for node in walk((*statements.old, *statements.new))
+    )
+
+
+def _is_float_tensor(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex())
+
+
+def _is_whole_tensor(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and not _is_float_tensor(value)

@@ -1,0 +1,186 @@
+"""Recorded runs, and what is told of two that differ."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fullgraph_compiler.capture.run import run
+from fullgraph_compiler.facts import (
+    CompareRequest,
+    Fact,
+    ResultsCompared,
+    RunFinished,
+    RunRequest,
+    Script,
+    SourceText,
+    as_object,
+    from_json,
+)
+from fullgraph_compiler.verify.comparing import compare
+from fullgraph_compiler.verify.recording import run_recorded
+from in_child import in_child
+from worker_client import Forks
+
+CASES = Path(__file__).parents[1] / "cases"
+
+PROGRAM = """
+import torch
+from dataclasses import dataclass
+
+@dataclass
+class Output:
+    y: torch.Tensor
+    note: str
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+        self.norm = torch.nn.BatchNorm1d(4)
+        self.count = 0
+
+    def forward(self, x, seen):
+        self.count += 1
+        seen.append(x)
+        y = torch.nn.functional.dropout(self.norm(self.linear(x)), 0.5, True)
+        return Output(y, "as is"), {"x": x}
+
+model = Model()
+compiled = torch.compile(model)
+
+@torch.compile
+def step(x):
+    inner(x)
+    x.add_(1)
+    if x.shape[0] == 5:
+        raise LookupError("five")
+    return x[0], x * 2
+
+@torch.compile
+def inner(x):
+    print("inner")
+    return x.relu()
+
+for n in (3, 5):
+    output, _ = compiled(torch.randn(n, 4), [])
+    (output.y.square().sum()).backward()
+    try:
+        step(torch.arange(n * 4.0).reshape(n, 4))
+    except LookupError:
+        pass
+raise ValueError("the end")
+"""
+
+EDITS = {
+    "result": ("x * 2", "x * 3", "result[1] of call 2 of `step`: by up to 1.2e+01"),
+    "result type": ("x * 2", "(x * 2).double()", "result[1] of call 2 of `step`: float64, before float32"),
+    "text": ('"as is"', '"other"', "result[0].note of call 1 of `Model`: 'other', before 'as is'"),
+    "mutated tensor": ("x.add_(1)", "x = x.add(1)", "input[0] of call 2 of `step`: by up to 1.0e+00"),
+    "mutated list": ("seen.append(x)", "pass", "input[1][0] of call 1 of `Model`: missing"),
+    "attribute": ("count += 1", "count += 2", "`Model`.count of call 1 of `Model`: 2, before 1"),
+    "buffer": ("1d(4)", "1d(4, momentum=0.5)", "`Model`.norm.running_mean of call 1 of `Model`: by up to"),
+    "gradient": (
+        "(self.linear(x))",
+        "(self.linear(x).detach())",
+        "gradient of `Model`.linear.weight of call 1 of `Model`",
+    ),
+    "random number": ("self.count += 1", "self.count += 1; x = x + torch.rand(1) * 0", "call 1 of `Model`"),
+    "new alias": ("x * 2", "x.mul_(2) if x.shape[0] == 3 else x", "call 2 of `step`"),
+    "exception": ('LookupError("five")', 'KeyError("five")', "call 4 of `step`: KeyError: 'five', before"),
+    "end": (
+        "ValueError(",
+        "TypeError(",
+        "the program raises TypeError: the end, before it raises ValueError",
+    ),
+    "calls": ("raise ValueError", "compiled(torch.ones(2, 4), [])\nraise ValueError", "5 calls of compiled"),
+}
+
+
+def observed(path: Path, record: str, text: str = "") -> tuple[Fact, ...]:
+    """The facts of a run in a child of this process."""
+
+    def work() -> list[str]:
+        lines: list[str] = []
+        texts = (SourceText(str(path), text),) if text else ()
+        request = RunRequest(1, Script(str(path)), texts=texts, record=record)
+        (run_recorded if record else run)(
+            request, lambda facts: lines.append(json.dumps(facts, default=as_object))
+        )
+        return lines
+
+    return tuple(fact for line in in_child(work) for fact in from_json(json.loads(line)))
+
+
+def difference(before: str, after: str) -> ResultsCompared:
+    """What is told of two recordings."""
+    facts: list[Any] = []
+    compare(CompareRequest(1, before, after), facts.extend)
+    assert isinstance(facts[-1], RunFinished)
+    return facts[0]  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program, and beside it the recording ``before``."""
+    path = tmp_path_factory.mktemp("recorded") / "program.py"
+    path.write_text(PROGRAM)
+    observed(path, str(path.with_name("before")))
+    return path
+
+
+def test_two_runs_of_one_program_are_equal(program: Path, tmp_path: Path) -> None:
+    observed(program, str(tmp_path / "again"))
+    told = difference(str(program.with_name("before")), str(tmp_path / "again"))
+    assert told == ResultsCompared(
+        4, "", ("inputs", "results", "buffers", "gradients", "random numbers", "exceptions")
+    )
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_that_changes_what_a_call_does_is_told(edit: str, program: Path, tmp_path: Path) -> None:
+    old, new, expected = EDITS[edit]
+    assert old in PROGRAM
+    observed(program, str(tmp_path / "after"), PROGRAM.replace(old, new))
+    assert expected in difference(str(program.with_name("before")), str(tmp_path / "after")).difference
+
+
+@pytest.mark.parametrize(
+    "name", ["graph_breaks/gb0124_item_in_loop.py", "recompiles/attribute_added.py", "findings/twice.py"]
+)
+def test_recording_changes_nothing_of_what_is_compiled(name: str, tmp_path: Path) -> None:
+    path = CASES / name
+    plain, recorded = (
+        [_without_chance(fact) for fact in observed(path, record)]
+        for record in ("", str(tmp_path / "record"))
+    )
+    assert recorded == plain
+    assert any(kind == "FrameStarted" for kind, *_ in plain)
+
+
+def test_example_calls_and_the_worker_compare(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    with Forks(tmp_path) as forks:
+        for name in ("before", "after"):
+            request = RunRequest(7, Script(str(path)), record=str(tmp_path / name))
+            assert forks.ask("run", request).exit_code == 0
+        asked = CompareRequest(7, str(tmp_path / "before"), str(tmp_path / "after"))
+        told = forks.ask("compare", asked).of(ResultsCompared)
+    assert [(item.calls, item.difference) for item in told] == [(4, "")]
+
+
+def _without_chance(fact: Fact) -> tuple[Any, ...]:
+    """What tells a fact apart, without times, addresses and tracebacks."""
+    data = json.loads(json.dumps(fact, default=as_object))
+    names = ("compile_id", "function", "row", "code", "reason", "source", "kind", "stack", "status", "key")
+    return (
+        type(fact).__name__,
+        *(
+            str(data.get(name))
+            for name in names
+            if not (name == "code" and "___check" in str(data.get(name)))
+        ),
+    )

@@ -1,0 +1,113 @@
+"""Trials of statements: right replacements are equal, wrong ones are told."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+from fullgraph_compiler.facts import (
+    Script,
+    StatementsTried,
+    Trial,
+    TrialRequest,
+    as_object,
+    from_json,
+)
+from fullgraph_compiler.verify.trials import try_statements
+from in_child import in_child
+from replacements import CORPUS, Replacement
+
+pytestmark = pytest.mark.xdist_group("trials")  # one program has the whole corpus
+
+Told: TypeAlias = dict[tuple[str, str], StatementsTried]
+"""What is told of new statements, by the name of the replacement."""
+
+REFUSED = {
+    "a generator": ("def f():\n    yield 1\nlist(f())", 2, "    yield 2\n", "`yield` cannot be tried"),
+    "not reached": ("def f():\n    return 1", 2, "    return 2\n", "does not come to line 2"),
+    "not in a function": ("x = 1", 1, "x = 2\n", "no whole statements of one block of a function"),
+    "part of a statement": ("def f():\n    x = [\n    ]\nf()", 2, "    x = []\n", "no whole statements"),
+    "no Python": ("def f():\n    return 1\nf()", 2, "    return (\n", "are no Python"),
+    "no copies": (
+        "def f(x):\n    return next(x)\nf(iter(open(__file__)))",
+        2,
+        "    return 2\n",
+        "cannot be copied",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
+    """What is told of the corpus, tried in one program."""
+    path = tmp_path_factory.mktemp("trials") / "program.py"
+    text, trials, keys = "import torch\n", [], []
+    for item in CORPUS:
+        indent = " " * (8 if item.before.endswith(":") else 4)
+        text += f"{item.setup}\ndef function{len(trials)}({item.arguments}):\n"
+        text += textwrap.indent(item.before, "    ") + "\n"
+        first = text.count("\n") + 1
+        text += textwrap.indent(item.old, indent) + "\n"
+        last = text.count("\n")
+        text += f"{textwrap.indent(item.after, '    ')}\nfunction{len(trials)}({item.call})\n"
+        for new in (*item.right, *item.wrong):
+            keys.append((item.name, new))
+            trials.append(Trial(len(trials), str(path), first, last, textwrap.indent(new, indent) + "\n"))
+    path.write_text(text)
+    found = tried(TrialRequest(1, Script(str(path)), tuple(trials)))
+    return {key: found[number] for number, key in enumerate(keys)}
+
+
+def tried(request: TrialRequest) -> list[StatementsTried]:
+    """What trials in a child of this process tell, in order."""
+
+    def work() -> list[str]:
+        lines: list[str] = []
+        try_statements(request, lambda facts: lines.append(json.dumps(facts, default=as_object)))
+        return lines
+
+    facts = [fact for line in in_child(work, 290) for fact in from_json(json.loads(line))]
+    return [fact for fact in facts if isinstance(fact, StatementsTried)]
+
+
+def test_the_corpus_is_large_enough() -> None:
+    assert sum(len(item.right) for item in CORPUS) >= 25
+    assert sum(len(item.wrong) for item in CORPUS) >= 60
+
+
+@pytest.mark.parametrize("item", [item for item in CORPUS if item.right], ids=lambda item: item.name)
+def test_right_statements_are_equal_in_every_branch(item: Replacement, told: Told) -> None:
+    for text in item.right:
+        found = told[item.name, text]
+        assert (found.difference, found.problem, found.untaken) == ("", "", ()), text
+        assert found.cases > 1
+
+
+@pytest.mark.parametrize("item", CORPUS, ids=lambda item: item.name)
+def test_wrong_statements_are_told(item: Replacement, told: Told) -> None:
+    for text in item.wrong:
+        found = told[item.name, text]
+        assert found.difference or found.untaken, text
+        assert not found.problem
+
+
+def test_a_branch_that_no_value_takes_is_named(told: Told) -> None:
+    found = told["a caught exception", "y = x * values['a']"]
+    assert [item.partition(": ")[2] for item in found.untaken] == ["`except KeyError` never caught anything"]
+
+
+def test_a_difference_says_in_which_case(told: Told) -> None:
+    found = told["two arms", "y = torch.where(x.mean() >= 0.5, x * 2, x - 1)"]
+    assert found.difference == "with `x` all 0.5, `y`: by up to 1.5e+00"
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_tried_says_why(name: str, tmp_path: Path) -> None:
+    text, row, new, why = REFUSED[name]
+    path = tmp_path / "program.py"
+    path.write_text(text + "\n")
+    (found,) = tried(TrialRequest(1, Script(str(path)), (Trial(1, str(path), row, row, new),)))
+    assert why in found.problem
