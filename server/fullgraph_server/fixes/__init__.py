@@ -2,4 +2,5 @@
 
 - ``model``: edits, fixes, verdicts
 - ``editing``: edits applied to a text, and the statements that they replace
+- ``rules/``: the catalogue of edits for each kind of finding
 """
