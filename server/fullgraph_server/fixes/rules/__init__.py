@@ -13,6 +13,7 @@ Families:
 - ``contexts``: context managers
 - ``hoisting``: what is computed before the call, or once
 - ``recompilations``: what the advice of recompilations says
+- ``arguments``: arguments that are alike in every call
 - ``state``: what is set, registered or made before a call
 
 Shared:

@@ -148,13 +148,11 @@ def _value(code: Code, node: ast.AST) -> ast.expr | None:
 
 
 def _name_for(code: Code, value: ast.expr) -> str:
+    """Return a name for a value: of the variable that it is assigned to, or of what is called."""
     parent = code.parent(value)
     target = parent.targets[0] if isinstance(parent, ast.Assign) and len(parent.targets) == 1 else None
-    name = dotted(target) or called(value) or "value"
-    name = name if name.isidentifier() else "value"
-    if isinstance(target, ast.Name):
-        return target.id
-    return code.new_name(name)
+    name = dotted(target) or called(value)
+    return name if name.isidentifier() else "value"
 
 
 def _constant(code: Code, value: ast.expr) -> list[Edit] | None:
@@ -204,7 +202,9 @@ def _passed(made: Compiled, value: ast.expr) -> list[Edit] | None:
     given = function.args
     if given.vararg or given.kwarg or given.kwonlyargs or given.defaults or not given.args:
         return None
-    name = _name_for(code, value)
+    name, parent = _name_for(code, value), code.parent(value)
+    is_assigned = isinstance(parent, ast.Assign) and dotted(parent.targets[0]) == name
+    name = name if is_assigned else code.new_name(name)
     last = given.args[-1]
     end = last.annotation if last.annotation is not None else None
     span = code.span(end) if end is not None else replace(
@@ -259,7 +259,7 @@ def _passed(made: Compiled, value: ast.expr) -> list[Edit] | None:
             if added is None:
                 return None
             edits += added
-        edits.append(_appended(code, call, f"{name}={text}"))
+        edits.append(code.appended(call, f"{name}={text}"))
     return edits
 
 
@@ -272,17 +272,6 @@ def _is_stored_elsewhere(function: ast.AST, name: str, statement: ast.stmt) -> b
         and node not in inside
         for node in ast.walk(function)
     )
-
-
-def _appended(code: Code, call: ast.Call, text: str) -> Edit:
-    """Add an argument at the end of a call, before its bracket and a comma or comment there."""
-    span = code.span(call)
-    whole = code.text(call)
-    inside = whole[:-1].rstrip()
-    place = replace(span, row=span.end_row, column=span.end_column - 1, end_column=span.end_column - 1)
-    is_empty = not call.args and not call.keywords
-    separator = "" if is_empty or inside.endswith(",") else ", "
-    return Edit(place, f"{separator}{text}")
 
 
 def _moved(made: Compiled, statement: ast.Expr | ast.Assign) -> list[Edit] | None:

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from ...report.model import Finding
 from ..model import Context, Edit, Fix
+from .arguments import neutral_entries, neutral_tensors, stacked, whole_tensors
 from .calls import Compiled, before_calls, compile_calls, compiled, guarded_name, root_of
 from .state import earlier, earlier_attribute, earlier_undone, made_once
 from .syntax import Code, dotted, free
@@ -108,7 +109,25 @@ def recompilations(finding: Finding, context: Context) -> Iterator[Fix]:
             yield replace(_SETTING, edits=tuple(settings))
         for text in snippets:
             yield from _others(hint, finding, made, text)
+        yield from _alike(hint, finding, made)
     yield from made_once(finding, made)
+
+
+def _alike(hint: str, finding: Finding, made: Compiled) -> Iterator[Fix]:
+    """Offer arguments that are alike in every call, as the advice says."""
+    name = guarded_name(finding, made)
+    if hint.startswith("Pass a tensor as "):
+        yield from neutral_tensors(made, name)
+    elif hint.startswith("Give ") and "same keys" in hint:
+        yield from neutral_entries(made, name)
+    elif hint.startswith("Let ") and (member := re.search(r" be with \.(\w+)", hint)):
+        yield from earlier_attribute(made, f"{name}.{member[1]}")
+    elif hint.startswith("Let "):
+        yield from neutral_entries(made, name)
+    elif hint.startswith("Pass one tensor"):
+        yield from stacked(made, name)
+    elif hint.startswith("The code makes a number of "):
+        yield from whole_tensors(made, _dynamic(made))
 
 
 def _snippet(found: re.Match[str]) -> str:
@@ -304,6 +323,8 @@ def _others(hint: str, finding: Finding, made: Compiled, text: str) -> Iterator[
     node = _expression(text)
     if text.startswith("lr=torch.tensor("):
         yield from _learning_rate(made)
+    elif text == "with ...":
+        yield from earlier(made, "")
     elif text == "DataLoader(..., drop_last=True)":
         yield from _drop_last(made)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):

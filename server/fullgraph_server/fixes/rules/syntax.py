@@ -216,6 +216,14 @@ class Code:
             return Edit(place, "")
         return Edit(span, "pass")
 
+    def appended(self, call: ast.Call, text: str) -> Edit:
+        """Add an argument at the end of a call, behind a comma that is there already."""
+        span, inside = self.span(call), self.text(call)[:-1].rstrip()
+        row, column = span.end_row, span.end_column - 1
+        is_empty = not call.args and not call.keywords
+        separator = "" if is_empty or inside.endswith(",") else ", "
+        return Edit(Span(span.filename, row, column, row, column), f"{separator}{text}")
+
     def imported(self, line: str) -> Edit:
         """Insert a line behind the imports at the head of the module, which it may use."""
         head = self.tree.body[: self._head]
@@ -324,6 +332,11 @@ class Code:
             number += 1
             name = f"{wanted}_{number}"
         return name
+
+    @cached_property
+    def imported_names(self) -> frozenset[str]:
+        """The names that imports of the module bind."""
+        return frozenset(name for item in self.tree.body if _is_import(item) for name in stored(item))
 
     @cached_property
     def module_names(self) -> frozenset[str]:
