@@ -38,7 +38,9 @@ HINTS = (
     "Pass an object of one class in every call: `list(...)`. x",
     advice._DUCK,
 )
-PLACES = 20
+MOST = 40_000
+"""How many characters a file may have: an edit of a long one takes as long to parse."""
+PLACES = 15
 """How many places of a file are tried at most."""
 
 
@@ -72,7 +74,7 @@ def reports(source: SourceFile, chance: random.Random) -> Iterator[tuple[Finding
             for i, call in enumerate(made)
         )
         report = Report(span.filename, 1, compilations=compilations)
-        for code in chance.sample(CODES, 6):
+        for code in chance.sample(CODES, 4):
             kind = "recompile" if code == "recompile" else "graph-break"
             hints = tuple(hint.replace("{name}", (parameters or ["x"])[-1]) for hint in HINTS)
             yield (
@@ -82,14 +84,14 @@ def reports(source: SourceFile, chance: random.Random) -> Iterator[tuple[Finding
 
 
 @pytest.mark.parametrize(
-    ("paths", "share"), [(CASES, 0.2), (LIBRARY, 0.1), (TORCH, 0.01)], ids=["cases", "library", "torch"]
+    ("paths", "share"), [(CASES, 0.1), (LIBRARY, 0.1), (TORCH, 0.01)], ids=["cases", "library", "torch"]
 )
 def test_every_edit_parses_wherever_a_finding_stands(paths: list[Path], share: float) -> None:
     chance = random.Random(22)
     tried = 0
     for path in chance.sample(paths, int(len(paths) * share)):
         source = read_source(str(path))
-        if source is None or source.tree is None:
+        if source is None or source.tree is None or len(source.text) > MOST:
             continue
         for finding, report in reports(source, chance):
             for fix in catalogue.candidates(finding, Context(report, {source.filename: source})):
