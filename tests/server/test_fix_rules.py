@@ -314,6 +314,14 @@ def test_a_branch_with_other_effects_stays(statements: str) -> None:
     assert not {"where", "where-layers", "cond"} & got.keys()
 
 
+def test_parts_of_a_condition_are_joined_as_tensors() -> None:
+    text = HEAD + "def f(x):\n    if x.dtype == torch.half and (x.isinf().any() or x.max() > 9):\n"
+    text += "        x = x.clamp(-9, 9)\n"
+    got = results(text + "    return x\n", "x.isinf().any()", "GB0170")["where"]
+    line = "        x = torch.where(x.isinf().any() | (x.max() > 9), x.clamp(-9, 9), x)\n"
+    assert got == HEAD + "def f(x):\n    if x.dtype == torch.half:\n" + line + "    return x\n"
+
+
 def test_tabs_stay() -> None:
     text = (
         "import torch\n\n\ndef f(x, flag):\n\tif flag is not None and x.any():\n\t\tx = x + 1\n\treturn x\n"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from ...report.model import Finding
 from ..model import Context, Edit, Fix
 from .arms import Arm, chosen, read_arm
-from .expressions import condition, is_pure, may_run_twice, plain
+from .expressions import beside, condition, is_pure, may_run_twice, plain
 from .syntax import Code, code_of
 
 _WHERE = Fix(
@@ -122,8 +122,10 @@ def _test(code: Code, whole: ast.expr, node: ast.expr) -> _Test | None:
     if isinstance(whole, ast.BoolOp) and isinstance(whole.op, ast.And):
         index = next((i for i, value in enumerate(whole.values) if node in ast.walk(value)), 0)
         parts = [condition(code, value) for value in whole.values[index:]]
-        text = parts[0] if len(parts) == 1 else " & ".join(f"({part})" for part in parts)
-        return _Test(tuple(whole.values[:index]), text) if all(parts) else None
+        if not all(parts):
+            return None
+        text = parts[0] if len(parts) == 1 else " & ".join(map(beside, parts))
+        return _Test(tuple(whole.values[:index]), text)
     text = condition(code, whole)
     return _Test((), text) if text else None
 

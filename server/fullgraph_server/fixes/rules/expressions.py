@@ -75,7 +75,7 @@ def condition(code: Code, node: ast.expr) -> str:
     if isinstance(inner, ast.BoolOp):
         parts = [condition(code, value) for value in inner.values]
         sign = " & " if isinstance(inner.op, ast.And) else " | "
-        return sign.join(f"({part})" for part in parts) if all(parts) else ""
+        return sign.join(map(beside, parts)) if all(parts) else ""
     if is_python(inner):
         return ""
     if called(inner) == "equal" and isinstance(inner, ast.Call) and dotted(inner.func) == "torch.equal":
@@ -90,6 +90,13 @@ def condition(code: Code, node: ast.expr) -> str:
     if called(inner) in _BOOLEAN or _is_mask(inner):
         return text
     return f"{code.operand(inner, without_conversions(code, inner))} != 0"
+
+
+def beside(text: str) -> str:
+    """Write an expression beside an operator: in brackets unless it is a name or a call."""
+    tight = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
+    is_tight = "\n" not in text and isinstance(ast.parse(text, mode="eval").body, tight)
+    return text if is_tight else f"({text})"
 
 
 def is_python(node: ast.expr) -> bool:
