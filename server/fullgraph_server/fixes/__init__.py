@@ -8,4 +8,5 @@
 - ``proofs``: the proofs of an editor, made when asked and ahead of time
 - ``writing``: proven texts, written into files
 - ``words``: what is said of fixes and verdicts
+- ``rules/``: the catalogue of edits for each kind of finding
 """

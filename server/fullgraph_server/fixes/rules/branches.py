@@ -1,0 +1,260 @@
+"""Fixes of branches that depend on the data of tensors."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ...report.model import Finding
+from ..model import Context, Edit, Fix
+from .arms import Arm, chosen, read_arm
+from .expressions import beside, condition, is_pure, may_run_twice, plain
+from .syntax import Code, code_of
+
+_WHERE = Fix(
+    "where",
+    "Choose with `torch.where`",
+    "Both branches are computed, and the result is chosen by element.",
+    "safe",
+    "https://docs.pytorch.org/docs/stable/generated/torch.where.html",
+    (),
+)
+_WHERE_OF_LAYERS = replace(
+    _WHERE,
+    rule="where-layers",
+    change="Both branches run: layers of the branch that is not taken update their state and draw random "
+    "numbers too.",
+    safety="unsafe",
+)
+_COND = Fix(
+    "cond",
+    "Branch with `torch.cond`",
+    "Both branches are compiled, and one of them runs.",
+    "safe",
+    "https://docs.pytorch.org/docs/stable/cond.html",
+    (),
+)
+_LOOP = Fix(
+    "while-loop",
+    "Loop with torch's `while_loop`",
+    "The loop is compiled as a whole; gradients do not flow through it.",
+    "unsafe",
+    "torch/_higher_order_ops/while_loop.py",
+    (),
+)
+_ASSERT = Fix(
+    "assert-async",
+    "Check with `torch._assert_async`",
+    "It raises a `RuntimeError`, on a GPU later than here.",
+    "unsafe",
+    "torch/_dynamo/symbolic_convert.py",
+    (),
+)
+_SKIP = Fix(
+    "skip-when-compiling",
+    "Skip the check where the code is compiled",
+    "Compiled code goes on as if the condition were false.",
+    "unsafe",
+    "https://docs.pytorch.org/docs/stable/generated/torch.compiler.is_compiling.html",
+    (),
+)
+
+
+@dataclass(frozen=True)
+class _Test:
+    """A condition: ``guards`` are what is asked of Python before, ``text`` is the tensor."""
+
+    guards: tuple[ast.expr, ...]
+    text: str
+
+
+def branches(finding: Finding, context: Context) -> Iterator[Fix]:
+    """Offer what replaces a branch, loop or assertion that depends on the data of a tensor."""
+    source = context.source(finding)
+    code = code_of(source) if source else None
+    node = code.at(finding.span) if code else None
+    if code is None or not isinstance(node, ast.expr):
+        return
+    whole = _whole_test(code, node)
+    owner = code.parent(whole)
+    if isinstance(owner, ast.IfExp) and owner.test is whole:
+        yield from _expression(code, owner)
+    elif isinstance(owner, ast.If) and owner.test is whole:
+        test = _test(code, whole, node)
+        if test is not None:
+            yield from _statement(code, owner, test)
+        if test is not None and test.guards and not owner.orelse:
+            skipped = f"not {code.of_torch('torch.compiler.is_compiling()')} and "
+            span = code.span(whole)
+            edit = Edit(replace(span, end_row=span.row, end_column=span.column), skipped)
+            yield replace(_SKIP, edits=(edit, *code.importing_torch()))
+    elif isinstance(owner, ast.While) and owner.test is whole:
+        yield from _loop(code, owner)
+    elif isinstance(owner, ast.Assert) and owner.test is whole:
+        yield from _assertion(code, owner, _Test((), condition(code, whole)), owner.msg)
+
+
+def _whole_test(code: Code, node: ast.expr) -> ast.expr:
+    """Return the condition that a value belongs to, as a whole."""
+    inner = node
+    while True:
+        outer = code.parent(inner)
+        is_part = isinstance(outer, ast.BoolOp) or (
+            isinstance(outer, ast.UnaryOp) and isinstance(outer.op, ast.Not)
+        )
+        is_compared = isinstance(outer, ast.Compare)
+        is_converted = (
+            (
+                isinstance(outer, ast.Call)
+                and (plain(outer) is plain(inner) or isinstance(outer.func, ast.Attribute))
+            )
+            or isinstance(outer, ast.Attribute)
+        ) and isinstance(outer, ast.expr)
+        if isinstance(outer, ast.expr) and (is_part or is_compared or is_converted):
+            inner = outer
+        else:
+            return inner
+
+
+def _test(code: Code, whole: ast.expr, node: ast.expr) -> _Test | None:
+    """Split a condition into what is asked of Python first, and the tensor."""
+    if isinstance(whole, ast.BoolOp) and isinstance(whole.op, ast.And):
+        index = next((i for i, value in enumerate(whole.values) if node in ast.walk(value)), 0)
+        parts = [condition(code, value) for value in whole.values[index:]]
+        if not all(parts):
+            return None
+        text = parts[0] if len(parts) == 1 else " & ".join(map(beside, parts))
+        return _Test(tuple(whole.values[:index]), text)
+    text = condition(code, whole)
+    return _Test((), text) if text else None
+
+
+# -- if ------------------------------------------------------------------------------------------------
+
+
+def _statement(code: Code, owner: ast.If, test: _Test) -> Iterator[Fix]:
+    if len(owner.body) == 1 and isinstance(owner.body[0], ast.Raise) and not owner.orelse:
+        error = owner.body[0].exc
+        message = error.args[0] if isinstance(error, ast.Call) and len(error.args) == 1 else None
+        failed = replace(test, text=f"torch.logical_not({test.text})")
+        yield from _assertion(code, owner, failed, message)
+        return
+    last: ast.stmt = owner
+    body, orelse = owner.body, owner.orelse
+    following = code.following(owner)
+    if not orelse and following and isinstance(body[-1], (ast.Return, ast.Continue)):
+        if isinstance(body[-1], ast.Continue):
+            body = body[:-1]
+        elif not isinstance(following[-1], ast.Return):
+            return
+        orelse, last = following, following[-1]
+        if test.guards or code.is_elif(owner):
+            return
+    if test.guards and orelse:
+        return
+    arms = read_arm(body), read_arm(orelse)
+    if arms[0] is None or arms[1] is None:
+        return
+    yield from _choice(code, owner, last, test, (arms[0], arms[1]))
+
+
+def _choice(code: Code, owner: ast.If, last: ast.stmt, test: _Test, arms: tuple[Arm, Arm]) -> Iterator[Fix]:
+    values = [step.value for arm in arms for step in arm.steps]
+    values += [value for arm in arms for value in arm.returned or ()]
+    change = chosen(code, owner, last, arms)
+    if change is None or not all(map(may_run_twice, values)):
+        return
+    pure = all(map(is_pure, values))
+    for way in change.ways() if pure else [change]:
+        lines = way.lines(test.text, _by_where)
+        edits = _replaced(code, owner, last, test.guards, lines)
+        yield replace(_WHERE if pure else _WHERE_OF_LAYERS, edits=edits)
+    if change.is_inline:
+        lines = change.lines(test.text, _by_cond)
+        yield replace(_COND, edits=_replaced(code, owner, last, test.guards, lines))
+
+
+def _by_where(taken: str, first: str, second: str) -> str:
+    return f"torch.where({taken}, {first}, {second})"
+
+
+def _by_cond(taken: str, first: str, second: str) -> str:
+    return f"torch.cond({taken}, lambda: {_fresh(first)}, lambda: {_fresh(second)})"
+
+
+def _fresh(text: str) -> str:
+    """Write what a branch of ``torch.cond`` returns: no tensor that was there before."""
+    is_name = all(part.isidentifier() for part in text.split("."))
+    return f"{text}.clone()" if is_name else text
+
+
+def _replaced(
+    code: Code, owner: ast.stmt, last: ast.stmt, guards: Sequence[ast.expr], lines: Sequence[str]
+) -> tuple[Edit, ...]:
+    """Replace statements by others, with the comments that were among them, under conditions of Python."""
+    end_row = last.end_lineno or last.lineno
+    indent, text = code.indentation(owner), "\n".join(lines)
+    rows = (owner.lineno, end_row - 1)
+    kept = [comment for comment in code.comments(*rows) if comment not in text]
+    written, unit = [*kept, *lines], code.unit(owner.body[0]) if isinstance(owner, ast.If) else "    "
+    head = ""
+    if code.is_elif(owner):
+        head, indent = f"else:\n{indent}{unit}", indent + unit
+    if guards:
+        asked = " and ".join(_asked(code, guard) for guard in guards)
+        head, indent = f"{head}if {asked}:\n{indent}{unit}", indent + unit
+    span = replace(code.span(owner), end_row=end_row, end_column=code.span(last).end_column)
+    edit = Edit(span, head + code.of_torch(f"\n{indent}".join(written)))
+    return (edit, *code.importing_torch())
+
+
+def _asked(code: Code, guard: ast.expr) -> str:
+    text = code.text(guard)
+    return f"({text})" if isinstance(guard, (ast.BoolOp, ast.IfExp, ast.Lambda)) or "\n" in text else text
+
+
+# -- others --------------------------------------------------------------------------------------------
+
+
+def _expression(code: Code, owner: ast.IfExp) -> Iterator[Fix]:
+    text = condition(code, owner.test)
+    arms = (owner.body, owner.orelse)
+    if not text or not all(map(may_run_twice, arms)) or any(_is_no_tensor(arm) for arm in arms):
+        return
+    pure = all(map(is_pure, arms))
+    first, second = map(code.argument, arms)
+    for base, write in ((_WHERE if pure else _WHERE_OF_LAYERS, _by_where), (_COND, _by_cond)):
+        edit = code.replaced(owner, code.of_torch(write(text, first, second)))
+        yield replace(base, edits=(edit, *code.importing_torch()))
+
+
+def _is_no_tensor(node: ast.expr) -> bool:
+    kinds = (ast.List, ast.Dict, ast.Set, ast.JoinedStr, ast.Lambda, ast.Tuple)
+    is_word = isinstance(node, ast.Constant) and not isinstance(node.value, (int, float, complex))
+    return isinstance(node, kinds) or is_word
+
+
+def _assertion(code: Code, owner: ast.stmt, test: _Test, message: ast.expr | None) -> Iterator[Fix]:
+    if not test.text:
+        return
+    is_text = isinstance(message, ast.Constant) and isinstance(message.value, str)
+    told = f", {code.text(message)}" if message is not None and is_text else ""
+    line = f"torch._assert_async({test.text}{told})"
+    yield replace(_ASSERT, edits=_replaced(code, owner, owner, test.guards, [line]))
+
+
+def _loop(code: Code, owner: ast.While) -> Iterator[Fix]:
+    """Write a loop that computes one tensor again and again as a function of it."""
+    arm = read_arm(owner.body)
+    text = condition(code, owner.test)
+    if arm is None or arm.returned is not None or owner.orelse or len(arm.steps) != 1 or not text:
+        return
+    (step,) = arm.steps
+    if not step.target.isidentifier() or not is_pure(step.value) or not is_pure(owner.test):
+        return
+    name = step.target
+    line = f"({name},) = while_loop(lambda {name}: {text}, lambda {name}: ({step.text(code)},), ({name},))"
+    imported = code.imported("from torch._higher_order_ops import while_loop")
+    edits = _replaced(code, owner, owner, (), [line])
+    yield replace(_LOOP, edits=(edits[0], imported))

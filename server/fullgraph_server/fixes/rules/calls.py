@@ -1,0 +1,205 @@
+"""The calls that made a function compile, and edits of them."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...report.model import Compilation, Finding
+from ..model import Context, Edit
+from .syntax import Code, Function, code_of, dotted, parameters, stored
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """The function that a finding is about, as it was compiled, and the calls of it that were seen."""
+
+    code: Code
+    function: Function | None
+    calls: tuple[ast.Call, ...]
+
+    @property
+    def is_method(self) -> bool:
+        """Whether its first parameter is the object: calls do not name it."""
+        return self.function is not None and isinstance(self.code.parent(self.function), ast.ClassDef)
+
+    def arguments(self, call: ast.Call) -> Mapping[str, ast.expr]:
+        """Return what a call passes as each parameter; without those behind ``*`` and ``**``."""
+        if self.function is None:
+            return {}
+        given = self.function.args
+        positional = [item.arg for item in (*given.posonlyargs, *given.args)]
+        named = {word.arg: word.value for word in call.keywords if word.arg}
+        values: list[ast.expr] = []
+        for argument in call.args:
+            if isinstance(argument, (ast.Starred, ast.GeneratorExp)):  # its brackets may be those of the call
+                break
+            values.append(argument)
+        return {**dict(zip(positional[1:] if self.is_method else positional, values, strict=False)), **named}
+
+
+def compiled(finding: Finding, context: Context) -> Compiled | None:
+    """Return the compiled function of a finding; ``None`` where its calls were not seen in one file."""
+    frames = {item.partition("/")[0] for item in finding.compile_ids}
+    found = [item for item in context.report.compilations if item.compile_id.partition("/")[0] in frames]
+    files = {item.caller.filename for item in found if item.caller is not None}
+    source = context.files.get(files.pop()) if len(files) == 1 else None
+    code = code_of(source) if source is not None else None
+    if code is None:
+        return None
+    calls: dict[ast.Call, None] = {}
+    for item in found:
+        node = code.at(item.caller) if item.caller is not None else None
+        node = node.value if isinstance(node, ast.Expr) else node
+        if isinstance(node, ast.Call):
+            calls[node] = None
+    return Compiled(code, _function(code, found), tuple(calls)) if calls else None
+
+
+def _function(code: Code, found: Sequence[Compilation]) -> Function | None:
+    rows = {
+        (item.span.row, item.function.rpartition(".")[2])
+        for item in found
+        if item.span.filename == code.source.filename
+    }
+    return next((node for node in code.functions() if (node.lineno, node.name) in rows), None)
+
+
+def place_of(
+    finding: Finding, context: Context
+) -> tuple[Compiled | None, Code | None, ast.expr | ast.stmt | None]:
+    """Return the compiled function of a finding, if it is in the same file, the file, and the node."""
+    source = context.source(finding)
+    code = code_of(source) if source else None
+    node = code.at(finding.span) if code else None
+    made = compiled(finding, context) if node is not None else None
+    if made is not None and made.code is not code:
+        made = None
+    return made, code, node
+
+
+def guarded_name(finding: Finding, made: Compiled) -> str:
+    """Return the variable that a finding about a value of a call stands at; empty if it stands elsewhere."""
+    node = made.code.at(finding.span) if finding.span.filename == made.code.source.filename else None
+    root = root_of(node) if isinstance(node, ast.expr) else None
+    return root.id if root is not None else ""
+
+
+def root_of(node: ast.expr) -> ast.Name | None:
+    """Return the variable that a value is a part of."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node if isinstance(node, ast.Name) else None
+
+
+def before_calls(
+    made: Compiled, calls: Sequence[ast.Call], lines: Mapping[ast.Call, list[str]]
+) -> list[Edit] | None:
+    """Insert statements before calls; ``None`` where one cannot have any."""
+    edits: dict[tuple[int, str], Edit] = {}
+    for call in calls:
+        statement = made.code.statement(call)
+        if statement is None or not is_at_once(made.code, call, statement):
+            return None
+        edit = made.code.before(statement, lines[call])
+        if edit is None:
+            return None
+        edits.setdefault((statement.lineno, edit.text), edit)
+    return list(edits.values())
+
+
+def is_at_once(code: Code, call: ast.Call, statement: ast.stmt) -> bool:
+    """Tell whether a call is made once for its statement: in no lambda, comprehension or loop's condition."""
+    inner: ast.AST = call
+    for outer in code.around(call):
+        if isinstance(outer, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            return False
+        if isinstance(outer, ast.IfExp) and inner is not outer.test:
+            return False
+        if outer is statement:
+            break
+        inner = outer
+    return not isinstance(statement, (ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+
+
+def stable(code: Code, function: Function, names: set[str], until: ast.AST) -> bool:
+    """Tell whether names at a node still stand for what the caller passed, or for variables of the module."""
+    given = set(parameters(function))
+    if not names <= given | code.module_names | BUILTINS:
+        return False
+    changed = set[str]().union(*(stored(node) for node in function.body))
+    if names & (changed - given):
+        return False
+    place = (getattr(until, "lineno", 0), getattr(until, "col_offset", 0))
+    in_loop = any(isinstance(item, (ast.For, ast.While)) for item in code.around(until))
+    for node in ast.walk(function):
+        is_set = (
+            isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and node.id in names & given
+        )
+        if is_set and (in_loop or (node.lineno, node.col_offset) < place):  # type: ignore[attr-defined]
+            return False
+    return True
+
+
+BUILTINS = frozenset(dir(builtins))
+
+
+def all_calls(code: Code, function: Function) -> tuple[ast.Call, ...] | None:
+    """Return all calls of a function in its file; ``None`` if it is used in another way than by calls."""
+    calls: list[ast.Call] = []
+    for node in ast.walk(code.tree):
+        if isinstance(node, ast.Name) and node.id == function.name:
+            parent = code.parent(node)
+            if not (isinstance(parent, ast.Call) and parent.func is node):
+                return None
+            calls.append(parent)
+    return tuple(calls)
+
+
+def compile_calls(code: Code, called: Sequence[ast.Call], function: Function | None) -> Iterator[ast.expr]:
+    """Yield where what is called is compiled: the decorator, or the call of ``torch.compile``."""
+    decorators = list(function.decorator_list) if function is not None else []
+    for call in called:
+        root = call.func
+        if isinstance(root, ast.Call) and is_compile(root):  # torch.compile(f)(x)
+            yield root
+        if isinstance(root, ast.Name):
+            decorators += [
+                item for node in code.functions() if node.name == root.id for item in node.decorator_list
+            ]
+        name = dotted(root).rpartition(".")[2]
+        for statement in code.all(ast.Assign):
+            value = statement.value
+            is_named = any(name and dotted(target).rpartition(".")[2] == name for target in statement.targets)
+            if is_named and isinstance(value, ast.Call) and is_compile(value):
+                yield value
+    for decorator in dict.fromkeys(decorators):
+        is_partial = isinstance(decorator, ast.Call) and any(
+            map(_is_compile_name, map(dotted, decorator.args))
+        )
+        if (
+            _is_compile_name(dotted(decorator))
+            or (isinstance(decorator, ast.Call) and is_compile(decorator))
+            or is_partial
+        ):
+            yield decorator
+    names = {dotted(call.func) for call in called}
+    for call in code.all(ast.Call):  # model.compile()
+        is_method = (
+            isinstance(call.func, ast.Attribute) and call.func.attr == "compile" and not is_compile(call)
+        )
+        if is_method and dotted(call.func).rpartition(".")[0] in names:
+            yield call
+
+
+def is_compile(call: ast.Call) -> bool:
+    """Tell whether a call is one of ``torch.compile``."""
+    return _is_compile_name(dotted(call.func))
+
+
+def _is_compile_name(name: str) -> bool:
+    return name == "torch.compile" or (
+        name.endswith(".compile") and name.partition(".")[0] in ("torch", "th", "pt")
+    )

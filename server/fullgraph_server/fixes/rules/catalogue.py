@@ -1,0 +1,119 @@
+"""The catalogue: which rules are tried for a finding, in the order of preference.
+
+The ids are torch's (``torch/_dynamo/graph_break_registry.json``); a rule looks at the syntax at the finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+from ...report.model import Finding
+from ..model import Context, Edit, Fix, Rule
+from . import (
+    branches,
+    contexts,
+    hoisting,
+    printing,
+    python,
+    recompilations,
+    rewrites,
+    tensors,
+    values,
+)
+
+_list, _tuple = hoisting.converted("list"), hoisting.converted("tuple")
+_hoisted = (hoisting.hoisted,)
+_arguments = (hoisting.hoisted, _list)
+_traced = (python.disabled,)
+_BREAKS: dict[str, tuple[Rule, ...]] = {
+    # printing
+    "GB0059": (printing.prints, *_hoisted),
+    "GB0291": (printing.prints,),
+    "GB0296": (printing.prints,),
+    # branches
+    "GB0170": (branches.branches,),
+    "GB0033": (branches.branches, values.lists),
+    "GB0034": (branches.branches,),
+    # values
+    "GB0124": (values.scalars, hoisting.hoisted),
+    "GB0109": (values.lists,),
+    "GB0036": (values.shapes,),
+    "GB0246": (values.one_hot,),
+    # Python that is not traced
+    **dict.fromkeys(("GB0025", "GB0030", "GB4297", "GB0275"), (python.own_breaks,)),
+    "GB0069": (python.imports,),
+    "GB0007": (printing.prints, python.imports, *_hoisted),
+    **dict.fromkeys(("GB0098", "GB0099", "GB0208", "GB0236", "GB0251", "GB2520", "GB0078"), _traced),
+    "GB0142": (contexts.around, contexts.contexts),
+    "GB0066": (contexts.around, contexts.contexts),
+    "GB0262": (contexts.around, contexts.contexts),
+    "GB0221": (contexts.around, contexts.contexts),
+    "GB0263": (python.turned("enable_trace_contextlib", "True"), contexts.around, contexts.contexts),
+    "GB0179": (tensors.deepcopies,),
+    "GB4198": (tensors.deepcopies,),
+    **dict.fromkeys(("GB0240", "GB0241", "GB0242", "GB0247"), (tensors.out_arguments,)),
+    **dict.fromkeys(("GB0056", "GB0220"), (tensors.data_assignments,)),
+    **dict.fromkeys(("GB0126", "GB0127", "GB0128"), (tensors.resized,)),
+    "GB0107": (tensors.random_fills,),
+    "GB0110": (tensors.uniform_fills,),
+    "GB0225": (tensors.created,),
+    **dict.fromkeys(("GB0125", "GB0206", "GB0013", "GB0467", "GB7650", "GB6815"), (hoisting.moved,)),
+    **dict.fromkeys(("GB4271", "GB7786"), (hoisting.moved,)),
+    "GB0008": (contexts.around, hoisting.moved),
+    "GB0264": (tensors.registered, tensors.new_parameters),
+    "GB0226": (tensors.new_parameters,),
+    "GB0119": (python.super_init,),
+    **dict.fromkeys(("GB0290", "GB0294"), (rewrites.numpy_calls,)),
+    "GB0298": (python.turned("use_numpy_random_stream", "False"), rewrites.numpy_calls),
+    **dict.fromkeys(("GB0105", "GB0231", "GB0293"), (python.turned("trace_numpy", "True"),)),
+    "GB0269": (python.turned("debug_force_graph_break_on_leaf_return", "False"),),
+    **dict.fromkeys(("GB0014", "GB0148"), (python.recurrent,)),
+    **dict.fromkeys(("GB9186", "GB0123"), (python.turned("trace_autograd_ops", "True"),)),
+    **dict.fromkeys(("GB0134", "GB0297", "GB0104", "GB6297", "GB9158"), (rewrites.small_rewrites,)),
+    "GB0257": (rewrites.plain_dicts,),
+    **dict.fromkeys(("GB0040", "GB0311", "GB0314"), (rewrites.conditional_results,)),
+    **dict.fromkeys(("GB0144", "GB0145"), (python.functions_of_autograd,)),
+    "GB4315": (python.operators,),
+    "GB4695": (hoisting.unscripted,),
+    "GB0222": (_tuple, *_hoisted),
+    **dict.fromkeys(("GB0203", "GB0811", "GB4411", "GB4880", "GB9458", "GB9561", "GB9493"), _arguments),
+}
+_OTHER_BREAKS: tuple[Rule, ...] = (python.own_breaks, printing.prints, hoisting.hoisted)
+"""Rules for breaks that no id names: they look at the syntax alone."""
+_RECOMPILES: tuple[Rule, ...] = (recompilations.recompilations,)
+
+
+def candidates(finding: Finding, context: Context) -> list[Fix]:
+    """Return the fixes to try for a finding, the best first."""
+    return list(dict.fromkeys(_offered(finding, context)))
+
+
+def _offered(finding: Finding, context: Context) -> Iterator[Fix]:
+    for rule in rules_of(finding):
+        for fix in rule(finding, context):
+            edits = tuple(sorted(dict.fromkeys(fix.edits), key=_place))
+            if edits and not any(_overlap(*pair) for pair in pairwise(edits)):
+                yield replace(fix, edits=edits)
+
+
+def _place(edit: Edit) -> tuple[int, int, bool, int, int]:
+    """Return a sort key by which an insertion comes behind a replacement that begins at its place."""
+    span = edit.span
+    is_empty = (span.row, span.column) == (span.end_row, span.end_column)
+    return span.row, span.column, is_empty, span.end_row, span.end_column
+
+
+def _overlap(first: Edit, second: Edit) -> bool:
+    """Tell whether a text would be written into twice: the statement of a call that is moved, say."""
+    end, start = (first.span.end_row, first.span.end_column), (second.span.row, second.span.column)
+    is_insertion = start == (second.span.end_row, second.span.end_column)
+    return start < end and not (is_insertion and start == (first.span.row, first.span.column))
+
+
+def rules_of(finding: Finding) -> tuple[Rule, ...]:
+    """Return the rules for a finding, by its kind and code."""
+    if finding.kind == "graph-break":
+        return _BREAKS.get(finding.code, _OTHER_BREAKS)
+    return _RECOMPILES if finding.kind in ("recompile", "recompile-limit", "late-compile") else ()

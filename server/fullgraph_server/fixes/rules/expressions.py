@@ -1,0 +1,208 @@
+"""What expressions on tensors may do, as far as their syntax shows, and how they are written as tensors."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from .syntax import Code, called, dotted, names
+
+_CHANGING = frozenset(
+    {
+        "append", "extend", "insert", "pop", "popitem", "remove", "clear", "update", "add", "discard",
+        "setdefault", "sort", "reverse", "write", "send", "close", "print", "input", "open", "exec",
+        "eval", "next", "setattr", "delattr", "backward", "step", "zero_grad", "register_hook", "put",
+        "get_nowait", "manual_seed", "seed", "cuda_synchronize", "synchronize", "info", "debug",
+        "warning", "warn", "error", "exception", "log",
+    }
+)  # fmt: skip
+_RANDOM = frozenset(
+    {
+        "rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "normal",
+        "bernoulli", "multinomial", "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout",
+        "poisson", "random", "uniform", "choice", "shuffle", "sample", "rsample",
+    }
+)  # fmt: skip
+_FUNCTIONS = frozenset(
+    {
+        "abs", "min", "max", "sum", "len", "float", "int", "bool", "round", "pow", "tuple", "list",
+        "range", "zip", "enumerate",
+    }
+)  # fmt: skip
+_MODULES = ("torch", "F", "np", "numpy", "math", "functional", "nn", "torch_functional")
+_BOOLEAN = frozenset(
+    {
+        "any", "all", "isnan", "isinf", "isfinite", "isposinf", "isneginf", "logical_and", "logical_or",
+        "logical_not", "logical_xor", "eq", "ne", "lt", "le", "gt", "ge", "equal", "isclose", "allclose",
+        "isin", "is_nonzero", "signbit", "less", "greater", "less_equal", "greater_equal",
+    }
+)  # fmt: skip
+_CONVERSIONS = frozenset(
+    {
+        "bool", "float", "int",
+    }
+)  # fmt: skip
+
+
+def is_pure(node: ast.AST) -> bool:
+    """Tell whether computing a node more or less often changes nothing but the time that it takes."""
+    for item in ast.walk(node):
+        if isinstance(item, (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await, ast.Lambda)):
+            return False
+        if isinstance(item, ast.Call) and not _is_pure_call(item):
+            return False
+    return True
+
+
+def may_run_twice(node: ast.AST) -> bool:
+    """Tell whether a node changes nothing beyond its value, but for a module's buffers and dropout."""
+    for item in ast.walk(node):
+        if isinstance(item, (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)):
+            return False
+        if isinstance(item, ast.Call):
+            name = called(item)
+            if name in _CHANGING or _writes(name) or any(word.arg == "out" for word in item.keywords):
+                return False
+    return True
+
+
+def condition(code: Code, node: ast.expr) -> str:
+    """Write a condition as a tensor of booleans; empty where it is surely none."""
+    inner = plain(node)
+    if isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Not):
+        text = condition(code, inner.operand)
+        return f"torch.logical_not({text})" if text else ""
+    if isinstance(inner, ast.BoolOp):
+        parts = [condition(code, value) for value in inner.values]
+        sign = " & " if isinstance(inner.op, ast.And) else " | "
+        return sign.join(map(beside, parts)) if all(parts) else ""
+    if is_python(inner):
+        return ""
+    if called(inner) == "equal" and isinstance(inner, ast.Call) and dotted(inner.func) == "torch.equal":
+        if len(inner.args) != 2 or inner.keywords:
+            return ""
+        return f"({code.operand(inner.args[0])} == {code.operand(inner.args[1])}).all()"
+    text = code.text(inner, without_conversions(code, inner))
+    if called(inner) == "allclose" and isinstance(inner, ast.Call):
+        return text.replace("allclose", "isclose", 1) + ".all()"
+    if isinstance(inner, ast.Compare):
+        return text if len(inner.ops) == 1 else ""
+    if called(inner) in _BOOLEAN or _is_mask(inner):
+        return text
+    return f"{code.operand(inner, without_conversions(code, inner))} != 0"
+
+
+def beside(text: str) -> str:
+    """Write an expression beside an operator: in brackets unless it is a name or a call."""
+    tight = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
+    is_tight = "\n" not in text and isinstance(ast.parse(text, mode="eval").body, tight)
+    return text if is_tight else f"({text})"
+
+
+def is_python(node: ast.expr) -> bool:
+    """Tell whether a condition asks for something other than the values of a tensor."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return is_python(node.operand)
+    if isinstance(node, ast.BoolOp):
+        return all(is_python(value) for value in node.values)
+    if isinstance(node, ast.Constant) or called(node) in ("isinstance", "hasattr", "callable", "len"):
+        return True
+    if isinstance(node, ast.Attribute):
+        return node.attr in ("training", "requires_grad", "is_cuda", "is_sparse")
+    if isinstance(node, ast.Compare):
+        if any(isinstance(sign, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for sign in node.ops):
+            return True
+        return any(_is_metadata(side) for side in (node.left, *node.comparators))
+    return called(node) in ("dim", "size", "numel", "is_floating_point", "is_contiguous", "is_compiling")
+
+
+def plain(node: ast.expr) -> ast.expr:
+    """Return what ``bool(x)``, ``float(x)``, ``int(x)`` and ``x.item()`` convert; other nodes as they are."""
+    while isinstance(node, ast.Call) and not node.keywords:
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "item" and not node.args:
+            node = node.func.value
+        elif dotted(node.func) == "bool" and len(node.args) == 1:
+            node = node.args[0]
+        else:
+            break
+    return node
+
+
+def without_conversions(code: Code, node: ast.expr) -> Mapping[ast.AST, str]:
+    """Write the calls of ``item()`` in a node as the tensors that they convert."""
+    found: dict[ast.AST, str] = {}
+    for item in ast.walk(node):
+        is_call = isinstance(item, ast.Call) and isinstance(item.func, ast.Attribute)
+        if is_call and item is not node and plain(item) is not item:  # type: ignore[arg-type]
+            inside = [outer for outer in found if item in ast.walk(outer)]
+            if not inside:
+                found[item] = code.operand(plain(item))  # type: ignore[arg-type]
+    return found
+
+
+def is_scalar_arithmetic(node: ast.AST | None) -> bool:
+    """Tell whether a node computes with numbers or tensors alike."""
+    return isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign))
+
+
+def _is_pure_call(call: ast.Call) -> bool:
+    name = called(call)
+    if not name or name in _CHANGING or name in _RANDOM or _writes(name):
+        return False
+    if any(word.arg in ("out", None) for word in call.keywords):
+        return False
+    if isinstance(call.func, ast.Name):
+        return name in _FUNCTIONS
+    owner = dotted(call.func).partition(".")[0]
+    return owner != "self" or (
+        name.islower() and isinstance(call.func, ast.Attribute) and _is_tensor_like(call.func)
+    )
+
+
+def _is_tensor_like(function: ast.Attribute) -> bool:
+    """Tell ``self.weight.sum()`` from ``self.layer(x)`` and ``self.layers.act(x)``: by the usual names."""
+    return function.attr in _TENSOR_METHODS
+
+
+_TENSOR_METHODS = frozenset(
+    {
+        "abs", "add", "any", "all", "amax", "amin", "argmax", "argmin", "bool", "chunk", "clamp", "clone",
+        "contiguous", "cos", "cpu", "cumsum", "detach", "dim", "div", "double", "eq", "exp", "expand",
+        "flatten", "float", "gather", "ge", "gt", "half", "index_select", "int", "isfinite", "isinf",
+        "isnan", "item", "le", "log", "long", "lt", "masked_fill", "max", "mean", "min", "mm", "matmul",
+        "mul", "ne", "neg", "new_zeros", "norm", "permute", "pow", "prod", "reshape", "round", "select",
+        "sigmoid", "sign", "sin", "size", "softmax", "sort", "split", "sqrt", "square", "squeeze", "std",
+        "sub", "sum", "t", "tanh", "to", "transpose", "type", "unbind", "unsqueeze", "var", "view",
+        "where",
+    }
+)  # fmt: skip
+
+
+def _writes(name: str) -> bool:
+    return name.endswith("_") and not name.endswith("__")
+
+
+def _is_metadata(node: ast.expr) -> bool:
+    """Tell whether a side of a comparison is a shape, type or device."""
+    inner = node.value if isinstance(node, ast.Subscript) else node
+    if isinstance(inner, ast.Attribute) and inner.attr in ("shape", "dtype", "device", "ndim", "layout"):
+        return True
+    return called(inner) in ("size", "dim", "numel", "len") or (
+        isinstance(inner, ast.Constant) and isinstance(inner.value, str)
+    )
+
+
+def _is_mask(node: ast.expr) -> bool:
+    """Tell whether an expression combines booleans by operators."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.BitAnd, ast.BitOr)):
+        return any(
+            isinstance(side, ast.Compare) or called(side) in _BOOLEAN for side in (node.left, node.right)
+        )
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert):
+        return True
+    return isinstance(node, ast.Compare)
+
+
+def mentions_tensor(node: ast.expr, tensors: set[str]) -> bool:
+    """Tell whether an expression has one of some names."""
+    return bool(names(node) & tensors)

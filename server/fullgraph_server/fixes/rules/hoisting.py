@@ -1,0 +1,322 @@
+"""Fixes that compute before the compiled call, or once for the module, what torch does not trace."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from ...report.model import Finding
+from ..model import Context, Edit, Fix, Rule
+from .calls import BUILTINS, Compiled, all_calls, before_calls, compiled, is_at_once, place_of, stable
+from .syntax import Code, bracketed, called, dotted, free, names, parameters, stored
+
+_INDEX = "https://docs.pytorch.org/docs/stable/compile/programming_model.graph_breaks_index.html"
+_CONSTANT = Fix(
+    "module-constant",
+    "Compute it once, for the module",
+    "It is computed when the module is imported, and is the same object in every call.",
+    "unsafe",
+    _INDEX,
+    (),
+)
+_PASSED = Fix(
+    "pass-in",
+    "Compute it before the call, and pass it",
+    "It is computed as the function is called, by the caller.",
+    "safe",
+    _INDEX,
+    (),
+)
+_BEFORE = Fix(
+    "before-call",
+    "Do it before the call",
+    "It happens before the function runs, and not where it was.",
+    "unsafe",
+    _INDEX,
+    (),
+)
+_CONVERTED = Fix(
+    "pass-converted",
+    "Pass a value that torch can trace",
+    "The function gets a converted value.",
+    "unsafe",
+    _INDEX,
+    (),
+)
+_UNSCRIPTED = Fix(
+    "unscripted",
+    "Pass the module itself",
+    "The module runs as Python, and is compiled with the rest.",
+    "unsafe",
+    "torch/_dynamo/graph_break_registry.json",
+    (),
+)
+_IMPURE = (
+    "time",
+    "random",
+    "open",
+    "input",
+    "datetime.datetime.now",
+    "torch.Generator",
+    "os.urandom",
+    "uuid",
+    "next",
+)
+
+
+def hoisted(finding: Finding, context: Context) -> Iterator[Fix]:
+    """Offer to compute a value once, or before the call, and to do before it what gives no value."""
+    made, code, node = place_of(finding, context)
+    if made is None or code is None or node is None:
+        return
+    statement = code.statement(node)
+    if isinstance(statement, (ast.Expr, ast.Assign)) and (edits := _moved(made, statement)) is not None:
+        yield replace(_BEFORE, edits=tuple(edits))
+    value = _value(code, node)
+    if value is None:
+        return
+    if (edits := _passed(made, value)) is not None:
+        yield replace(_PASSED, edits=tuple(edits))
+    if (edits := _constant(code, value)) is not None:
+        yield replace(_CONSTANT, edits=tuple(edits))
+
+
+def moved(finding: Finding, context: Context) -> Iterator[Fix]:
+    """Offer to do a statement before the call."""
+    made, code, node = place_of(finding, context)
+    statement = code.statement(node) if code is not None and node is not None else None
+    if made is not None and isinstance(statement, (ast.Expr, ast.Assign)):
+        edits = _moved(made, statement)
+        if edits is not None:
+            yield replace(_BEFORE, edits=tuple(edits))
+
+
+def converted(kind: str) -> Rule:
+    """Make a rule that passes an argument as a ``kind`` (``list``, ``tuple``)."""
+
+    def rule(finding: Finding, context: Context) -> Iterator[Fix]:
+        made, code, node = place_of(finding, context)
+        if made is None or code is None or node is None or made.function is None:
+            return
+        statement = code.statement(node)
+        given = [name for name in parameters(made.function) if name in names(statement or node)]
+        for name in given:
+            edits: list[Edit] = []
+            for call in made.calls:
+                argument = made.arguments(call).get(name)
+                if argument is None or _is_of_torch(argument):
+                    break
+                if isinstance(argument, ast.Set) and kind == "tuple":
+                    parts = [code.argument(item) for item in argument.elts]
+                    text = f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+                else:
+                    text = f"{kind}({code.argument(argument)})"
+                edits.append(code.replaced(argument, text))
+            else:
+                if edits:
+                    yield replace(_CONVERTED, edits=tuple(edits))
+
+    return rule
+
+
+def unscripted(finding: Finding, context: Context) -> Iterator[Fix]:
+    """Offer to pass a module as it was before ``torch.jit.script``."""
+    made = compiled(finding, context)
+    if made is None:
+        return
+    for call in made.code.all(ast.Call):
+        if dotted(call.func) in ("torch.jit.script", "torch.jit.freeze") and len(call.args) == 1:
+            edit = made.code.replaced(call, made.code.text(call.args[0]))
+            yield replace(_UNSCRIPTED, edits=(edit,))
+
+
+def _is_of_torch(node: ast.expr) -> bool:
+    return dotted(node.func if isinstance(node, ast.Call) else node).startswith("torch.")
+
+
+def _value(code: Code, node: ast.AST) -> ast.expr | None:
+    """Return the value that a finding is about: a call with what it is called on, or an expression."""
+    if isinstance(node, ast.Assign):
+        return node.value
+    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+        outer = code.parent(node)
+        return outer if isinstance(outer, ast.Call) and outer.func is node else node
+    kinds = (ast.Call, ast.Subscript, ast.Compare, ast.BinOp)
+    is_read = not isinstance(node, ast.Subscript) or isinstance(node.ctx, ast.Load)
+    return node if isinstance(node, kinds) and is_read else None
+
+
+def _name_for(code: Code, value: ast.expr) -> str:
+    """Return a name for a value: of the variable that it is assigned to, or of what is called."""
+    parent = code.parent(value)
+    target = parent.targets[0] if isinstance(parent, ast.Assign) and len(parent.targets) == 1 else None
+    name = dotted(target) or called(value)
+    return name if name.isidentifier() else "value"
+
+
+def _constant(code: Code, value: ast.expr) -> list[Edit] | None:
+    """Give a value of the module a name before the function, if it needs nothing of the function."""
+    place, function = code.of_module(value), code.function(value)
+    if place is None or function is None or any(dotted_in(value, name) for name in _IMPURE):
+        return None
+    if not free(value) <= code.module_names | BUILTINS:
+        return None
+    earlier = set().union(*(stored(item) for item in code.tree.body[: code.tree.body.index(place)]), BUILTINS)
+    if not free(value) <= earlier:
+        return None
+    name = code.new_name(_name_for(code, value).upper().strip("_") or "VALUE")
+    edit = code.before(place, [f"{name} = {code.assigned(value)}", "", ""])
+    if edit is None:
+        return None
+    edit = replace(edit, text="\n".join(line.rstrip(" \t") for line in edit.text.split("\n")))
+    return [edit, code.replaced(value, name)]
+
+
+def dotted_in(node: ast.AST, name: str) -> bool:
+    """Tell whether a dotted name, or a part of one, is read in a node."""
+    return any(
+        dotted(item) == name or dotted(item).startswith(f"{name}.")
+        for item in ast.walk(node)
+        if isinstance(item, (ast.Name, ast.Attribute))
+    )
+
+
+def _passed(made: Compiled, value: ast.expr) -> list[Edit] | None:
+    """Make a value an argument: a new parameter, and what each call of the file passes for it."""
+    code, function = made.code, made.function
+    if function is None or made.is_method or code.function(value) is not function:
+        return None
+    calls = all_calls(code, function)
+    used = free(value)
+    if (
+        calls is None
+        or not calls
+        or not stable(code, function, used, value)
+        or not set(made.calls) <= set(calls)
+    ):
+        return None
+    if any(isinstance(item, (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp))
+           for item in code.around(value)):  # fmt: skip
+        return None
+    given = function.args
+    if given.vararg or given.kwarg or given.kwonlyargs or given.defaults or not given.args:
+        return None
+    name, parent = _name_for(code, value), code.parent(value)
+    is_assigned = isinstance(parent, ast.Assign) and dotted(parent.targets[0]) == name
+    name = name if is_assigned else code.new_name(name)
+    last = given.args[-1]
+    end = last.annotation if last.annotation is not None else None
+    span = code.span(end) if end is not None else replace(
+        code.span(function), row=last.lineno, end_row=last.end_lineno or last.lineno,
+        end_column=code.source.column(last.end_lineno or last.lineno, last.end_col_offset or 0),
+    )  # fmt: skip
+    place = replace(span, row=span.end_row, column=span.end_column)
+    edits = [Edit(place, f", {name}")]
+    statement = code.statement(value)
+    if (
+        isinstance(statement, ast.Assign)
+        and statement.value is value
+        and dotted(statement.targets[0]) == name
+    ):
+        if len(statement.targets) != 1 or _is_stored_elsewhere(function, name, statement):
+            return None
+        edits.append(code.removed(statement))
+    else:
+        edits.append(code.replaced(value, name))
+    for call in calls:
+        arguments = made.arguments(call)
+        if any(isinstance(item, ast.Starred) for item in call.args) or any(
+            word.arg is None for word in call.keywords
+        ):
+            return None
+        wanted = [item.arg for item in given.args if item.arg in used]
+        if any(item not in arguments for item in wanted) or code.function(call) is function:
+            return None
+        call_statement = code.statement(call)
+        if call_statement is None:
+            return None
+        lines: list[str] = []
+        inner: dict[ast.AST, str] = {}
+        written: dict[str, str] = {}
+        for item in wanted:
+            argument = arguments[item]
+            if isinstance(argument, (ast.Name, ast.Constant)) or dotted(argument):
+                written[item] = code.text(argument)
+            else:
+                if not is_at_once(code, call, call_statement):
+                    return None
+                new = code.new_name(item)
+                lines.append(f"{new} = {code.assigned(argument)}")
+                edits.append(code.replaced(argument, new))
+                written[item] = new
+        for node in ast.walk(value):
+            if isinstance(node, ast.Name) and node.id in written:
+                inner[node] = written[node.id]
+        text = code.text(value, inner) if inner else code.argument(value)
+        if lines:
+            added = before_calls(made, [call], {call: lines})
+            if added is None:
+                return None
+            edits += added
+        edits.append(code.appended(call, f"{name}={text}"))
+    return edits
+
+
+def _is_stored_elsewhere(function: ast.AST, name: str, statement: ast.stmt) -> bool:
+    inside = set(ast.walk(statement))
+    return any(
+        isinstance(node, ast.Name)
+        and node.id == name
+        and not isinstance(node.ctx, ast.Load)
+        and node not in inside
+        for node in ast.walk(function)
+    )
+
+
+def _moved(made: Compiled, statement: ast.Expr | ast.Assign) -> list[Edit] | None:
+    """Do a statement before each call, with the values that the call passes."""
+    code, function = made.code, made.function
+    if function is None or statement not in function.body or made.is_method:
+        return None
+    if isinstance(statement, ast.Assign) and any(
+        isinstance(target, ast.Name) for target in statement.targets
+    ):
+        target = statement.targets[0]
+        if not isinstance(target, ast.Name) or code.is_read_later(statement, target.id):
+            return None
+        node: ast.expr | ast.stmt = statement.value
+    elif isinstance(statement, ast.Expr) and not isinstance(statement.value, ast.Call):
+        return None
+    else:
+        node = statement.value if isinstance(statement, ast.Expr) else statement
+    used = free(node) & set(parameters(function))
+    if not stable(code, function, free(node), statement) or not made.calls:
+        return None
+    edits = [code.removed(statement)]
+    lines: dict[ast.Call, list[str]] = {}
+    for call in made.calls:
+        arguments, own = made.arguments(call), list[str]()
+        written: dict[str, str] = {}
+        for name in sorted(used):
+            argument = arguments.get(name)
+            if argument is None:
+                return None
+            if isinstance(argument, ast.Name):
+                written[name] = argument.id
+            else:
+                written[name] = code.new_name(name)
+                own.append(f"{written[name]} = {code.assigned(argument)}")
+                edits.append(code.replaced(argument, written[name]))
+        text = _renamed(code, node, written)
+        own.append(bracketed(text) if isinstance(node, ast.expr) else text)
+        lines[call] = own
+    added = before_calls(made, made.calls, lines)
+    return None if added is None else [*edits, *added]
+
+
+def _renamed(code: Code, node: ast.expr | ast.stmt, written: Mapping[str, str]) -> str:
+    inner: dict[ast.AST, str] = {
+        item: written[item.id] for item in ast.walk(node) if isinstance(item, ast.Name) and item.id in written
+    }
+    return code.text(node, inner)

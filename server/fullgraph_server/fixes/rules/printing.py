@@ -1,0 +1,159 @@
+"""Fixes of printing and logging in compiled code."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ...report.model import Finding
+from ..model import Context, Edit, Fix
+from .syntax import Code, code_of, dotted, is_simple
+
+_CONFIG = "torch/_dynamo/config.py"
+_REORDER = Fix(
+    "reorder-print",
+    "Let torch print after the graph",
+    "It prints at the end of the graph, and does not see what changed in between.",
+    "safe",
+    _CONFIG,
+    (),
+    prints_differ=True,
+    replaces=False,
+)
+_IGNORE = Fix(
+    "ignore-logging",
+    "Let torch leave the logging call out",
+    "Compiled code no longer logs this.",
+    "unsafe",
+    _CONFIG,
+    (),
+    prints_differ=True,
+    replaces=False,
+)
+_GUARD = Fix(
+    "print-uncompiled",
+    "Print only where the code is not compiled",
+    "Compiled code no longer prints or logs this.",
+    "unsafe",
+    "https://docs.pytorch.org/docs/stable/generated/torch.compiler.is_compiling.html",
+    (),
+    prints_differ=True,
+    replaces=False,
+)
+_OPERATOR = Fix(
+    "print-operator",
+    "Print with torch's operator",
+    "It prints from within the graph, each time that the graph runs; tensors may be written otherwise.",
+    "unsafe",
+    "torch/_higher_order_ops/print.py",
+    (),
+    prints_differ=True,
+    replaces=False,
+)
+_REMOVE = Fix(
+    "remove-print",
+    "Remove it",
+    "The program no longer prints or logs this.",
+    "unsafe",
+    "https://docs.pytorch.org/docs/stable/compile/programming_model.graph_breaks_index.html",
+    (),
+    prints_differ=True,
+    replaces=False,
+)
+_OUTPUT = ("print", "warnings.warn")
+_LEVELS = ("debug", "info", "warning", "warn", "error", "exception", "critical", "log")
+
+
+def prints(finding: Finding, context: Context) -> Iterator[Fix]:
+    """Offer what helps where a graph breaks at ``print``, ``warnings.warn`` or a logging method."""
+    code, call = _call(finding, context)
+    if code is None or call is None:
+        return
+    name = dotted(call.func)
+    is_output, is_logging = name in _OUTPUT, _is_logging(call)
+    statement = code.parent(call)
+    if is_output and (name == "print" or _is_imported(code, name)):
+        text = f"torch._dynamo.config.reorderable_logging_functions.add({name})"
+        if not code.mentions("reorderable_logging_functions"):
+            yield replace(_REORDER, edits=(code.setting(text),))
+    if not isinstance(statement, ast.Expr) or not (is_output or is_logging):
+        return
+    if is_logging and (edit := _ignored(code, call)) is not None:
+        yield replace(_IGNORE, edits=(edit,))
+    yield replace(_GUARD, edits=(_guarded(code, statement), *code.importing_torch()))
+    if name == "print" and (text := _with_operator(code, call)):
+        yield replace(_OPERATOR, edits=(code.replaced(call, code.of_torch(text)), *code.importing_torch()))
+    yield replace(_REMOVE, edits=(code.removed(statement),))
+
+
+def _call(finding: Finding, context: Context) -> tuple[Code | None, ast.Call | None]:
+    source = context.source(finding)
+    code = code_of(source) if source else None
+    node = code.at(finding.span) if code else None
+    node = node.value if isinstance(node, ast.Expr) else node
+    return code, node if isinstance(node, ast.Call) else None
+
+
+def _is_logging(call: ast.Call) -> bool:
+    owner = dotted(call.func).rpartition(".")[0].lower()
+    is_level = isinstance(call.func, ast.Attribute) and call.func.attr in _LEVELS
+    return is_level and owner.rpartition(".")[2].strip("_") in ("log", "logger", "logging")
+
+
+def _is_imported(code: Code, name: str) -> bool:
+    root = name.partition(".")[0]
+    imports = [item for item in code.tree.body if isinstance(item, ast.Import)]
+    return any((alias.asname or alias.name) == root for item in imports for alias in item.names)
+
+
+def _ignored(code: Code, call: ast.Call) -> Edit | None:
+    """Add the method to those that torch leaves out, behind the statement that makes the logger."""
+    name = dotted(call.func)
+    root = name.partition(".")[0]
+    text = code.of_torch(f"torch._dynamo.config.ignore_logging_functions.add({name})")
+    for statement in code.tree.body:
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        if any(isinstance(target, ast.Name) and target.id == root for target in targets):
+            return code.after(statement, [text]) if code.torch else None
+    return code.setting(text) if _is_imported(code, root) else None
+
+
+def _guarded(code: Code, statement: ast.Expr) -> Edit:
+    compiling = code.of_torch("torch.compiler.is_compiling()")
+    if not code.is_alone(statement):
+        return code.replaced(statement, f"{compiling} or {code.text(statement)}")
+    span = replace(code.span(statement), end_row=statement.lineno)
+    span = replace(span, end_column=span.column)
+    indent = code.indentation(statement) + code.unit(statement)
+    return Edit(span, f"if not {compiling}:\n{indent}")
+
+
+def _with_operator(code: Code, call: ast.Call) -> str:
+    """Write a call of ``print`` with a format string; empty where its form is another one."""
+    parts: list[str] = []
+    values: list[str] = []
+    if call.keywords or not call.args:
+        return ""
+    for argument in call.args:
+        pieces = argument.values if isinstance(argument, ast.JoinedStr) else [argument]
+        written = ""
+        for piece in pieces:
+            if isinstance(piece, ast.Constant) and isinstance(piece.value, str):
+                written += piece.value.replace("{", "{{").replace("}", "}}")
+            elif isinstance(piece, ast.FormattedValue):
+                if piece.format_spec is not None or piece.conversion != -1:
+                    return ""
+                written += "{}"
+                values.append(ast.unparse(piece.value))
+            elif isinstance(piece, ast.Starred):
+                return ""
+            else:
+                written += "{}"
+                values.append(code.argument(piece))
+        parts.append(written)
+    if not values:
+        return ""
+    quoted = '"' + " ".join(parts).encode("unicode_escape").decode().replace('"', '\\"') + '"'
+    text = f"torch._higher_order_ops.print({', '.join([quoted, *values])})"
+    return text if is_simple(text) or "\n" in text else ""

@@ -1,0 +1,218 @@
+"""Fixes of Python that Dynamo does not trace, by what stands in the place of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ...report.model import Finding
+from ..model import Context, Edit, Fix, Rule
+from .offering import INDEX, base, node_rule
+from .syntax import Code, Function, Node, called, code_of, dotted, first_row
+
+
+def turned(name: str, value: str) -> Rule:
+    """Make a rule that gives a setting of Dynamo another value: where the file sets it, else at its head."""
+    fix = base(
+        f"config-{name.replace('_', '-')}",
+        f"Set `torch._dynamo.config.{name} = {value}`",
+        "The setting holds for everything that is compiled afterwards.",
+        "safe",
+        "torch/_dynamo/config.py",
+    )
+
+    def rewrite(code: Code, _: Node) -> Iterator[Fix]:
+        given = [word.value for call in code.all(ast.Call) for word in call.keywords if word.arg == name]
+        given += [
+            item.value for item in code.all(ast.Assign) if dotted(item.targets[0]).rpartition(".")[2] == name
+        ]
+        edits = [code.replaced(item, value) for item in given if code.text(item) != value]
+        if not edits and not code.mentions(name):
+            edits = [code.setting(f"torch._dynamo.config.{name} = {value}")]
+        if edits:
+            yield replace(fix, edits=tuple(edits), replaces=False)
+
+    return node_rule(rewrite)
+
+
+_RNN = turned("allow_rnn", "True")
+
+
+def recurrent(finding: Finding, context: Context) -> Iterator[Fix]:
+    """Let torch trace RNN, GRU and LSTM, where what is called may be one."""
+    source = context.source(finding)
+    code = code_of(source) if source else None
+    if code is not None and any(code.mentions(name) for name in ("RNN", "GRU", "LSTM")):
+        yield from _RNN(finding, context)
+
+
+# -- statements ----------------------------------------------------------------------------------------
+
+_OWN_BREAK = base(
+    "remove-break", "Remove the graph break", "Torch no longer ends a graph here.", "safe", INDEX
+)
+_HEAD = base(
+    "import-at-head", "Import at the head of the module", "It is imported when the module is.", "safe", INDEX
+)
+
+
+@node_rule
+def own_breaks(code: Code, node: Node) -> Iterator[Fix]:
+    """Remove a call that asks for a graph break."""
+    statement = code.statement(node)
+    if isinstance(statement, ast.Expr) and called(statement.value) in (
+        "graph_break", "skip_frame", "step_unsupported",
+    ):  # fmt: skip
+        yield replace(_OWN_BREAK, edits=(code.removed(statement),), replaces=False)
+
+
+@node_rule
+def imports(code: Code, node: Node) -> Iterator[Fix]:
+    """Move an import, with the ``try`` around it, to the head of the module."""
+    statement = code.statement(node)
+    if not isinstance(statement, (ast.Import, ast.ImportFrom)) or code.function(statement) is None:
+        return
+    block: ast.AST | None = code.parent(statement)
+    moved: ast.stmt = statement
+    if isinstance(block, ast.Try):
+        if len(block.body) != 1 or block.orelse or block.finalbody or code.parent(block) is code.tree:
+            return
+        simple = (ast.Import, ast.ImportFrom, ast.Pass, ast.Assign)
+        if not all(isinstance(item, simple) for handler in block.handlers for item in handler.body):
+            return
+        moved = block
+    if code.statement(code.parent(moved) or code.tree) is None:
+        return
+    indent = code.indentation(moved)
+    lines = code.text(moved).split("\n")
+    text = "\n".join(line.removeprefix(indent) for line in lines)
+    if not code.is_alone(moved):
+        return
+    yield replace(_HEAD, edits=(code.imported(text), code.removed(moved)), replaces=False)
+
+
+# -- decorators ----------------------------------------------------------------------------------------
+
+_TRACE = base(
+    "trace-function",
+    "Let torch trace the function",
+    "The function is compiled with the others, which its author ruled out.",
+)
+_MARKS = (
+    "disable",
+    "nonstrict_trace",
+    "allow_in_graph",
+    "assume_constant_result",
+    "leaf_function",
+    "_disable_dynamo",
+)
+
+
+@node_rule
+def disabled(code: Code, node: Node) -> Iterator[Fix]:
+    """Remove the decorator by which a function is not traced."""
+    call = next((item for item in code.around(node) if isinstance(item, ast.Call)), None)
+    name = called(call)
+    for function in code.functions():
+        if function.name != name:
+            continue
+        for decorator in function.decorator_list:
+            inner = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if dotted(inner).rpartition(".")[2] in _MARKS:
+                span = code.span(decorator)
+                if code.source.line(span.row)[: span.column - 1].strip() == "@":
+                    edit = Edit(replace(span, column=1, end_row=span.end_row + 1, end_column=1), "")
+                    yield replace(_TRACE, edits=(edit,), replaces=False)
+    assignment = code.statement(node)
+    if isinstance(assignment, ast.Assign) and called(assignment.value) in _MARKS:
+        yield replace(_TRACE, edits=(code.removed(assignment),), replaces=False)
+
+
+# -- small rewrites ------------------------------------------------------------------------------------
+
+_SUPER = base("call-super-init", "Call `super().__init__()`", "The module is set up as one.", "safe", INDEX)
+_BACKWARD = base("backward-name", "Name it `backward`", "It is the same method, by the older name.", "safe")
+_NO_JVP = base("without-jvp", "Leave the `jvp` out", "There is no forward-mode derivative any more.")
+_FAKE = base(
+    "register-fake",
+    "Say what the operator returns",
+    "Torch takes the result for one like the first tensor; where it is not, compiled code is wrong.",
+    "unsafe",
+    "https://docs.pytorch.org/docs/stable/library.html",
+)
+
+
+@node_rule
+def super_init(code: Code, node: Node) -> Iterator[Fix]:
+    """Insert ``super().__init__()`` in constructors of modules that lack it."""
+    own = code.definition(node)
+    for cls in code.all(ast.ClassDef):
+        if not any("Module" in dotted(item) for item in cls.bases):
+            continue
+        init = next(
+            (item for item in cls.body if isinstance(item, Function) and item.name == "__init__"), None
+        )
+        if (
+            init is None
+            or (own is not None and own is not cls)
+            or "__init__" in "".join(map(ast.unparse, init.body))
+        ):
+            continue
+        first = next((item for item in init.body if not _is_text(item)), None)
+        if first is not None and (edit := code.before(first, ["super().__init__()"])) is not None:
+            yield replace(_SUPER, edits=(edit,))
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+@node_rule
+def functions_of_autograd(code: Code, node: Node) -> Iterator[Fix]:
+    """Name the derivative as torch traces it."""
+    call = node if isinstance(node, ast.Call) else None
+    owner = dotted(call.func).rpartition(".")[0] if call is not None else ""
+    for cls in code.all(ast.ClassDef):
+        if cls.name != owner:
+            continue
+        methods = {item.name: item for item in cls.body if isinstance(item, ast.FunctionDef)}
+        if "vjp" in methods and "backward" not in methods:
+            found = methods["vjp"]
+            column = code.source.line(found.lineno).find("vjp", found.col_offset) + 1
+            span = replace(code.span(found), row=found.lineno, end_row=found.lineno)
+            yield replace(
+                _BACKWARD, edits=(Edit(replace(span, column=column, end_column=column + 3), "backward"),)
+            )
+        if "jvp" in methods and "backward" in methods:
+            yield replace(_NO_JVP, edits=(_whole(code, methods["jvp"]),))
+
+
+def _whole(code: Code, function: Function) -> Edit:
+    """Remove a definition with its decorators and the empty line before it."""
+    first, span = first_row(function), code.span(function)
+    while first > 1 and not code.source.line(first - 1).strip():
+        first -= 1
+    return Edit(replace(span, row=first, column=1, end_row=span.end_row + 1, end_column=1), "")
+
+
+@node_rule
+def operators(code: Code, node: Node) -> Iterator[Fix]:
+    """Register what a custom operator returns, where it has one tensor as its result."""
+    name = called(node)
+    for function in code.tree.body:
+        if not isinstance(function, Function) or function.name != name:
+            continue
+        is_operator = any("custom_op" in code.text(item) for item in function.decorator_list)
+        returns = code.text(function.returns) if function.returns is not None else ""
+        given = [item for item in function.args.args if item.annotation is not None]
+        tensor = next((item.arg for item in given if code.text(item.annotation).endswith("Tensor")), "")  # type: ignore[arg-type]
+        if is_operator and returns.endswith("Tensor") and tensor:
+            span = code.span(function)
+            place = replace(span, row=span.end_row, column=span.end_column)
+            made = code.of_torch(f"torch.empty_like({tensor})")
+            text = (
+                f"\n\n\n@{name}.register_fake\ndef _({', '.join(item.arg for item in function.args.args)}):\n"
+                f"    return {made}"
+            )
+            yield replace(_FAKE, edits=(Edit(place, text), *code.importing_torch()), replaces=False)

@@ -1,0 +1,458 @@
+"""Fixes of recompilations: what the advice of a finding says, as an edit at the right line.
+
+The code that an advice names (``text/advice.py``) is what is inserted; its syntax tells where it belongs.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ...report.model import Finding
+from ..model import Context, Edit, Fix
+from .arguments import neutral_entries, neutral_tensors, stacked, whole_tensors
+from .calls import Compiled, before_calls, compile_calls, compiled, guarded_name, root_of
+from .state import earlier, earlier_attribute, earlier_undone, made_once
+from .syntax import Code, dotted, free
+
+_PAGE = "https://docs.pytorch.org/docs/stable/compile/dynamic_shapes_core_concepts.html"
+_MARK = Fix(
+    "mark-dynamic",
+    "Mark the size as dynamic before the call",
+    "One graph serves every size; torch raises an error if the code asks for one size.",
+    "safe",
+    _PAGE,
+    (),
+    replaces=False,
+)
+_UNBACKED = replace(
+    _MARK,
+    rule="mark-unbacked",
+    title="Mark the size as unknown before the call",
+    change="One graph serves every size, 0 and 1 too; torch raises an error if the code asks for the size.",
+)
+_DYNAMIC = replace(
+    _MARK,
+    rule="dynamic",
+    title="Compile with `dynamic=True`",
+    change="One graph serves every size and number, and may be slower than one for each.",
+)
+_SETTING = Fix(
+    "setting",
+    "Set what torch compiles for",
+    "The setting holds for everything that is compiled afterwards.",
+    "safe",
+    "torch/_dynamo/config.py",
+    (),
+    replaces=False,
+)
+_ARGUMENT = Fix(
+    "convert-argument",
+    "Pass the same kind of value in every call",
+    "The compiled function gets a converted value: results may have another type, layout or place.",
+    "unsafe",
+    "torch/_dynamo/guards.py",
+    (),
+)
+_LAYOUT = replace(
+    _ARGUMENT,
+    rule="one-layout",
+    title="Give the tensor one memory layout",
+    change="A tensor with another layout is copied before the call.",
+    safety="safe",
+)
+_NUMBER = replace(
+    _ARGUMENT,
+    rule="number-as-tensor",
+    title="Pass the number as a tensor",
+    change="The compiled function gets a tensor in every call.",
+    safety="safe",
+)
+_RATE = Fix(
+    "tensor-learning-rate",
+    "Give the optimizer a tensor as learning rate",
+    "The learning rate is a tensor: set it with `fill_`, not by assignment.",
+    "safe",
+    "https://docs.pytorch.org/tutorials/recipes/compiling_optimizer_lr_scheduler.html",
+    (),
+)
+_DROP = Fix(
+    "drop-last",
+    "Leave out the last, smaller batch",
+    "The samples of the last, smaller batch are not used.",
+    "unsafe",
+    "https://docs.pytorch.org/docs/stable/data.html",
+    (),
+)
+_CODE = re.compile(r"`` (.+?) ``|`([^`]+)`")
+
+
+def recompilations(finding: Finding, context: Context) -> Iterator[Fix]:
+    """Offer what the advice of a recompilation names, where it belongs."""
+    made = compiled(finding, context)
+    if made is None:
+        return
+    told = [(hint, [_snippet(found) for found in _CODE.finditer(hint)]) for hint in finding.hints]
+    for hint, snippets in told:
+        settings = [_setting(made.code, text) for text in snippets if re.match(r"torch\.[\w.]+ = ", text)]
+        marks = [call for text in snippets if (call := _mark(text)) is not None]
+        if marks and (edits := _marked(made, marks)) is not None:
+            rule = _UNBACKED if "mark_unbacked" in hint else _MARK
+            yield replace(rule, edits=(*settings, *edits))
+        if any("dynamic=True" in text for text in snippets):
+            added = _dynamic(made)
+            for edits in ([*_converted(made, snippets), *added], added) if added else ():
+                yield replace(_DYNAMIC, edits=(*settings, *edits))
+        if settings and not marks:
+            yield replace(_SETTING, edits=tuple(settings))
+        for text in snippets:
+            yield from _others(hint, finding, made, text)
+        yield from _alike(hint, finding, made)
+    yield from made_once(finding, made)
+
+
+def _alike(hint: str, finding: Finding, made: Compiled) -> Iterator[Fix]:
+    """Offer arguments that are alike in every call, as the advice says."""
+    name = guarded_name(finding, made)
+    if hint.startswith("Pass a tensor as "):
+        yield from neutral_tensors(made, name)
+    elif hint.startswith("Give ") and "same keys" in hint:
+        yield from neutral_entries(made, name)
+    elif hint.startswith("Let ") and (member := re.search(r" be with \.(\w+)", hint)):
+        yield from earlier_attribute(made, f"{name}.{member[1]}")
+    elif hint.startswith("Let "):
+        yield from neutral_entries(made, name)
+    elif hint.startswith("Pass one tensor"):
+        yield from stacked(made, name)
+    elif hint.startswith("The code makes a number of "):
+        yield from whole_tensors(made, _dynamic(made))
+
+
+def _snippet(found: re.Match[str]) -> str:
+    return found[1] or found[2] or ""
+
+
+def _setting(code: Code, text: str) -> Edit:
+    return code.setting(text)
+
+
+# -- sizes ---------------------------------------------------------------------------------------------
+
+
+def _mark(text: str) -> ast.Call | None:
+    node = _expression(text)
+    is_mark = isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in _MARKS
+    return node if is_mark and isinstance(node, ast.Call) and len(node.args) == 2 else None
+
+
+_MARKS = ("mark_dynamic", "mark_unbacked")
+
+
+def _expression(text: str) -> ast.expr | None:
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _marked(made: Compiled, marks: list[ast.Call]) -> list[Edit] | None:
+    """Mark tensors before each call, by the names that they have there; those that have none get one."""
+    code, edits = made.code, list[Edit]()
+    lines: dict[ast.Call, list[str]] = {}
+    for call in made.calls:
+        passed, own = made.arguments(call), list[str]()
+        named: dict[str, str] = {}
+        for mark in marks:
+            root = root_of(mark.args[0])
+            if root is None:
+                return None
+            argument = passed.get(root.id)
+            if root.id == "self" and made.is_method:
+                written = _owner(call)
+            elif argument is None and made.function is not None and root.id in _own(made):
+                return None
+            elif argument is None or dotted(argument):
+                written = dotted(argument) or root.id
+            else:
+                written = named.get(root.id, "")
+                if not written:
+                    written = named[root.id] = code.new_name(root.id)
+                    own.append(f"{written} = {code.assigned(argument)}")
+                    edits.append(code.replaced(argument, written))
+            if not written:
+                return None
+            target = ast.unparse(mark.args[0])
+            inside = target[len(root.id) :]
+            own.append(code.of_torch(f"{dotted(mark.func)}({written}{inside}, {ast.unparse(mark.args[1])})"))
+        lines[call] = own
+    added = before_calls(made, made.calls, lines)
+    if added is None:
+        return None
+    return [*added, *_distinct(edits), *code.importing_torch()]
+
+
+def _own(made: Compiled) -> set[str]:
+    return (
+        {item.arg for item in ast.walk(made.function.args) if isinstance(item, ast.arg)}
+        if made.function
+        else set()
+    )
+
+
+def _owner(call: ast.Call) -> str:
+    """Return the name of the object that a call of a module is on."""
+    return dotted(call.func)
+
+
+def _distinct(edits: list[Edit]) -> list[Edit]:
+    return list(dict.fromkeys(edits))
+
+
+def _dynamic(made: Compiled) -> list[Edit]:
+    """Compile with dynamic sizes wherever the function is compiled."""
+    edits: list[Edit] = []
+    for node in dict.fromkeys(compile_calls(made.code, made.calls, made.function)):
+        if not isinstance(node, ast.Call):
+            edits.append(_behind(made.code, node, "(dynamic=True)"))
+            continue
+        given = next((word for word in node.keywords if word.arg == "dynamic"), None)
+        if given is not None and made.code.text(given.value) == "True":
+            continue
+        if given is not None:
+            edits.append(made.code.replaced(given.value, "True"))
+        else:
+            edits.append(_with_keyword(made.code, node, "dynamic=True"))
+    return edits
+
+
+def _behind(code: Code, node: ast.expr, text: str) -> Edit:
+    span = code.span(node)
+    return Edit(replace(span, row=span.end_row, column=span.end_column), text)
+
+
+def _with_keyword(code: Code, call: ast.Call, text: str) -> Edit:
+    """Add a keyword behind the last argument of a call."""
+    last = max((*call.args, *(word.value for word in call.keywords)), key=_end, default=None)
+    if last is not None:
+        whole = code.text(call)
+        if len(call.args) == 1 and isinstance(call.args[0], ast.GeneratorExp) and not call.keywords:
+            span = code.span(call)
+            return Edit(span, f"{whole[:-1]}, {text})")
+        end = code.span(last)
+        tail = _tail(code, call, last)
+        # A bracket around the last argument closes first.
+        return Edit(
+            replace(end, row=tail[0], column=tail[1], end_row=tail[0], end_column=tail[1]), f", {text}"
+        )
+    span = code.span(call)
+    return Edit(
+        replace(span, row=span.end_row, column=span.end_column - 1, end_column=span.end_column - 1), text
+    )
+
+
+def _tail(code: Code, call: ast.Call, last: ast.expr) -> tuple[int, int]:
+    """Return the place behind the last argument and the brackets around it."""
+    end, limit = code.span(last), code.span(call)
+    row, column = end.end_row, end.end_column
+    depth = 0
+    place = (row, column)
+    while (row, column) < (limit.end_row, limit.end_column - 1):
+        line = code.source.line(row)
+        character = line[column - 1 : column]
+        if not character or character == "#":
+            row, column = row + 1, 1
+            continue
+        if character == ")":
+            depth += 1
+            place = (row, column + 1)
+        column += 1
+    return place
+
+
+def _end(node: ast.expr) -> tuple[int, int]:
+    return node.end_lineno or node.lineno, node.end_col_offset or 0
+
+
+# -- arguments -----------------------------------------------------------------------------------------
+
+
+def _converted(made: Compiled, snippets: list[str]) -> list[Edit]:
+    """Pass ``float(n)`` where an advice says that numbers are to be of one type."""
+    for text in snippets:
+        node = _expression(text)
+        if isinstance(node, ast.Call) and dotted(node.func) == "float" and len(node.args) == 1:
+            return _wrapped(made, node, node.args[0]) or []
+    return []
+
+
+def _wrapped(made: Compiled, template: ast.expr, place: ast.expr) -> list[Edit] | None:
+    """Write an advice's expression in the place of an argument, around what each call passes."""
+    root = root_of(place)
+    edits: list[Edit] = []
+    for call in made.calls:
+        argument = made.arguments(call).get(root.id) if root is not None else None
+        if argument is None or root is None or dotted(place) != root.id:
+            return None
+        text = ast.unparse(template)
+        written = made.code.operand(argument)
+        edits.append(made.code.replaced(argument, made.code.of_torch(_in_place(text, root.id, written))))
+    return edits
+
+
+def _in_place(text: str, name: str, written: str) -> str:
+    return re.sub(rf"(?<![\w.'\"]){re.escape(name)}(?![\w'\"])", lambda _: written, text, count=1)
+
+
+_METHODS = (
+    "to",
+    "clone",
+    "contiguous",
+    "detach",
+    "as_subclass",
+    "unsqueeze",
+    "squeeze",
+    "flatten",
+    "requires_grad_",
+)
+_CONTAINERS = ("list", "tuple", "float")
+
+
+def _others(hint: str, finding: Finding, made: Compiled, text: str) -> Iterator[Fix]:
+    node = _expression(text)
+    if text.startswith("lr=torch.tensor("):
+        yield from _learning_rate(made)
+    elif text == "with ...":
+        yield from earlier(made, "")
+    elif text == "DataLoader(..., drop_last=True)":
+        yield from _drop_last(made)
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        name, value = node.func.attr, node.func.value
+        if name in _METHODS and (edits := _wrapped(made, node, value)):
+            rule = _LAYOUT if name in ("clone", "contiguous") else _ARGUMENT
+            if name in ("unsqueeze", "squeeze", "flatten"):
+                yield from _ranked(made, node, value)
+            else:
+                yield replace(rule, edits=tuple(edits))
+        elif name == "requires_grad_":
+            yield from earlier_undone(made)
+        elif name == "tensor" and node.args and dotted(node.func).endswith("torch.tensor"):
+            yield from _as_tensor(made, node)
+        elif "..." in text or name.startswith(("set_", "use_")):
+            yield from earlier(made, dotted(node.func))
+    elif isinstance(node, ast.Attribute) and hint.startswith("Set "):
+        yield from earlier_attribute(made, text)
+    elif isinstance(node, ast.Call) and (isinstance(node.func, ast.Name)):
+        yield from _of_one_class(made, finding, node)
+
+
+def _learning_rate(made: Compiled) -> Iterator[Fix]:
+    """Give every optimizer of the file a tensor, and write later rates into it."""
+    code, edits = made.code, list[Edit]()
+    for node in ast.walk(code.tree):
+        if isinstance(node, ast.Call) and ".optim" in f".{dotted(node.func)}":
+            for word in node.keywords:
+                if word.arg == "lr" and not isinstance(word.value, ast.Call):
+                    edits.append(
+                        code.replaced(word.value, code.of_torch(f"torch.tensor({code.text(word.value)})"))
+                    )
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and edits is not None:
+            target = node.targets[0]
+            key = target.slice if isinstance(target, ast.Subscript) else None
+            if isinstance(key, ast.Constant) and key.value == "lr":
+                edits.append(code.replaced(node, f"{code.text(target)}.fill_({code.text(node.value)})"))
+    if any("torch.tensor(" in edit.text or ".tensor(" in edit.text for edit in edits):
+        yield replace(_RATE, edits=tuple(edits))
+
+
+def _drop_last(made: Compiled) -> Iterator[Fix]:
+    code = made.code
+    loaders = [
+        node for node in ast.walk(code.tree)
+        if isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] == "DataLoader"
+        and not any(word.arg == "drop_last" for word in node.keywords)
+    ]  # fmt: skip
+    if loaders:
+        yield replace(_DROP, edits=tuple(_with_keyword(code, node, "drop_last=True") for node in loaders))
+
+
+def _ranked(made: Compiled, template: ast.Call, place: ast.expr) -> Iterator[Fix]:
+    """Change the rank in the last call alone, or where it is another one."""
+    code, root = made.code, root_of(place)
+    if root is None:
+        return
+    method = template.func.attr if isinstance(template.func, ast.Attribute) else ""
+    arguments = [(call, made.arguments(call).get(root.id)) for call in made.calls]
+    if not arguments or any(argument is None for _, argument in arguments):
+        return
+    if len(arguments) > 1:
+        _call, argument = arguments[-1]
+        assert argument is not None
+        text = _in_place(ast.unparse(template), root.id, code.operand(argument))
+        yield replace(_ARGUMENT, edits=(code.replaced(argument, text),))
+        return
+    _, argument = arguments[0]
+    assert argument is not None
+    written = code.text(argument)
+    changed = _in_place(ast.unparse(template), root.id, code.operand(argument))
+    if method == "squeeze" and isinstance(argument, ast.Name):
+        yield replace(
+            _ARGUMENT, edits=(code.replaced(argument, f"{changed} if {written}.dim() else {written}"),)
+        )
+
+
+def _as_tensor(made: Compiled, template: ast.Call) -> Iterator[Fix]:
+    """Pass ``torch.tensor(n, dtype=...)`` in the calls that pass a number."""
+    code = made.code
+    if isinstance(template.args[0], ast.Constant):
+        yield from _global_number(made)
+        return
+    root = root_of(template.args[0])
+    if root is None or template.args[0] is not root:
+        return
+    dtype = next(
+        (code.of_torch(ast.unparse(word.value)) for word in template.keywords if word.arg == "dtype"), ""
+    )
+    edits = []
+    for call in made.calls:
+        argument = made.arguments(call).get(root.id)
+        if argument is None:
+            return
+        written = code.text(argument)
+        ends = f", dtype={dtype})" if dtype else ")"
+        edits.append(code.replaced(argument, code.of_torch(f"torch.as_tensor({written}{ends}")))
+    if edits:
+        yield replace(_NUMBER, edits=tuple(edits))
+
+
+def _global_number(made: Compiled) -> Iterator[Fix]:
+    """Assign tensors to a module's variable in the place of whole numbers."""
+    code, edits = made.code, list[Edit]()
+    if made.function is None:
+        return
+    wanted = free(made.function) & code.module_names
+    for node in code.all(ast.stmt):
+        found: list[ast.expr] = []
+        if code.function(node) is None and isinstance(node, ast.Assign) and dotted(node.targets[0]) in wanted:
+            found = [node.value]
+        elif code.function(node) is None and isinstance(node, ast.For) and dotted(node.target) in wanted:
+            found = list(node.iter.elts) if isinstance(node.iter, (ast.Tuple, ast.List)) else []
+        numbers = [item for item in found if isinstance(item, ast.Constant) and type(item.value) is int]
+        edits += [code.replaced(item, code.of_torch(f"torch.tensor({code.text(item)})")) for item in numbers]
+    if edits:
+        yield replace(_NUMBER, edits=tuple(edits), change="The variable is a tensor.", safety="unsafe")
+
+
+def _of_one_class(made: Compiled, finding: Finding, template: ast.Call) -> Iterator[Fix]:
+    """Convert a sequence to the type that the first call passes, in the calls that pass another one."""
+    if dotted(template.func) not in _CONTAINERS or len(made.calls) < 2:
+        return
+    name = guarded_name(finding, made)
+    for call in made.calls[1:]:
+        argument = made.arguments(call).get(name)
+        if argument is None:
+            return
+        edit = made.code.replaced(argument, f"{dotted(template.func)}({made.code.argument(argument)})")
+        yield replace(_ARGUMENT, edits=(edit,))
+        return

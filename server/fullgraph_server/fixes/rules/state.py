@@ -1,0 +1,138 @@
+"""Fixes of recompilations by what is set, registered or made before a call."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ...report.model import Finding
+from ..model import Edit, Fix
+from .calls import Compiled, guarded_name, is_at_once
+from .syntax import dotted, names, stored
+
+_ONCE = Fix(
+    "make-once",
+    "Make it once, before the loop",
+    "It is made once, and the same object is used in every turn.",
+    "safe",
+    "torch/_dynamo/guards.py",
+    (),
+)
+_EARLIER = Fix(
+    "set-earlier",
+    "Do it before the first call",
+    "It holds for the first call, too.",
+    "unsafe",
+    "torch/csrc/dynamo/guards.cpp",
+    (),
+)
+
+
+def earlier(made: Compiled, setter: str) -> Iterator[Fix]:
+    """Move what sets the process's state, or registers hooks or layers, before the first call."""
+    code, first = made.code, made.calls[0]
+    place = code.statement(first)
+    later = [
+        node for node in ast.walk(code.tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+        and dotted(node.value.func).rpartition(".")[2] == setter.rpartition(".")[2]
+        and place is not None and node.lineno > place.lineno and node in code.block(place)
+    ]  # fmt: skip
+    contexts = [
+        node for node in ast.walk(code.tree)
+        if isinstance(node, ast.With) and any(_is_context(item.context_expr, setter) for item in node.items)
+        and place is not None and node in code.block(place) and node.lineno > place.lineno
+    ]  # fmt: skip
+    if later and place is not None:
+        edit = code.before(place, [code.text(later[0])])
+        if edit is not None:
+            yield replace(_EARLIER, edits=(edit, code.removed(later[0])))
+            yield replace(_EARLIER, edits=(edit,))
+    if contexts and place is not None and code.is_alone(place):
+        header = ", ".join(
+            code.text(item.context_expr) for item in contexts[0].items if item.optional_vars is None
+        )
+        yield from _under(made, place, header)
+
+
+def _is_context(node: ast.expr, setter: str) -> bool:
+    return isinstance(node, ast.Call) and (
+        setter == "" or dotted(node.func).rpartition(".")[2] == setter.rpartition(".")[2]
+    )
+
+
+def _under(made: Compiled, place: ast.stmt, header: str) -> Iterator[Fix]:
+    code = made.code
+    if not header or "\n" in code.text(place):
+        return
+    indent = code.indentation(place)
+    span = code.span(place)
+    text = f"with {header}:\n{indent}{code.unit(place)}"
+    edit = Edit(replace(span, end_row=span.row, end_column=span.column), text)
+    yield replace(_EARLIER, edits=(edit,))
+
+
+def earlier_undone(made: Compiled) -> Iterator[Fix]:
+    """Let a parameter require gradients in every call, where the program turns that off."""
+    code = made.code
+    for node in ast.walk(code.tree):
+        is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        if is_call and node.func.attr == "requires_grad_" and node.args:  # type: ignore[attr-defined]
+            value = node.args[0]  # type: ignore[attr-defined]
+            if isinstance(value, ast.Constant) and value.value is False:
+                yield replace(_EARLIER, edits=(code.replaced(value, "True"),),
+                              change="The parameter still requires gradients.")  # fmt: skip
+
+
+def earlier_attribute(made: Compiled, text: str) -> Iterator[Fix]:
+    """Set an attribute before the first call that is otherwise set behind it."""
+    code, place = made.code, made.code.statement(made.calls[0])
+    member = text.rpartition(".")[2]
+    if place is None:
+        return
+    for node in code.block(place):
+        if isinstance(node, ast.Assign) and node.lineno > place.lineno and len(node.targets) == 1:
+            target = node.targets[0]
+            if isinstance(target, ast.Attribute) and target.attr == member:
+                edit = code.before(place, [code.text(node)])
+                if edit is not None:
+                    yield replace(_EARLIER, edits=(edit,))
+                return
+
+
+# -- objects -------------------------------------------------------------------------------------------
+
+
+def made_once(finding: Finding, made: Compiled) -> Iterator[Fix]:
+    """Make an argument before a loop where each turn makes another one, if the loop does not change it."""
+    code = made.code
+    if not any("Make it once" in hint or "Make the backend once" in hint for hint in finding.hints):
+        return
+    for call in made.calls:
+        statement = code.statement(call)
+        loop = next((item for item in code.around(call) if isinstance(item, (ast.For, ast.While))), None)
+        if statement is None or loop is None:
+            continue
+        changing = set().union(*(stored(item) for item in loop.body)) | (
+            names(loop.target) if isinstance(loop, ast.For) else set()
+        )
+        name = guarded_name(finding, made)
+        argument = made.arguments(call).get(name)
+        if isinstance(call.func, ast.Call):
+            argument = next((word.value for word in call.func.keywords if word.arg == "backend"), argument)
+            name = "backend"
+        if isinstance(argument, ast.Name):
+            for item in loop.body:
+                is_made = isinstance(item, ast.Assign) and dotted(item.targets[0]) == argument.id
+                if is_made and not names(item.value) & changing:  # type: ignore[attr-defined]
+                    edit = code.before(loop, [code.text(item)])
+                    if edit is not None:
+                        yield replace(_ONCE, edits=(edit, code.removed(item)))
+                    return
+        elif argument is not None and not names(argument) & changing and is_at_once(code, call, statement):
+            new = code.new_name(name or "value")
+            edit = code.before(loop, [f"{new} = {code.assigned(argument)}"])
+            if edit is not None:
+                yield replace(_ONCE, edits=(edit, code.replaced(argument, new)))
+            return

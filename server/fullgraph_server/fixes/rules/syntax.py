@@ -1,0 +1,532 @@
+"""The syntax around a finding, and edits of it that leave other characters as they are."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TypeVar
+
+from ...workspace.positions import Span
+from ...workspace.ranges import node_span
+from ...workspace.source import SourceFile
+from ..model import Edit
+
+Node = ast.expr | ast.stmt
+_Kind = TypeVar("_Kind", bound=ast.AST)
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_BLOCKS = ("body", "orelse", "finalbody")
+
+
+@dataclass(frozen=True, eq=False)
+class Code:
+    r"""A file that parses, with what surrounds each node. Texts of nodes have ``\\n`` between lines."""
+
+    source: SourceFile
+    tree: ast.Module
+
+    # -- finding nodes ---------------------------------------------------------------------------------
+
+    def at(self, span: Span) -> Node | None:
+        """Return the innermost node of exactly this range, else the largest from its start."""
+        from_start = [
+            node
+            for node in self.source.nodes_at(span.row)
+            if isinstance(node, (ast.expr, ast.stmt)) and self.span(node).column == span.column
+        ]
+        exact = [node for node in from_start if self.span(node) == span]
+        return exact[-1] if exact else next(iter(from_start), None)
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        """Return what a node is a part of."""
+        return self._parents.get(node)
+
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """Yield a node, then what it is in, up to the module."""
+        inner: ast.AST | None = node
+        while inner is not None:
+            yield inner
+            inner = self.parent(inner)
+
+    def statement(self, node: ast.AST) -> ast.stmt | None:
+        """Return the innermost statement around a node."""
+        return next((item for item in self.around(node) if isinstance(item, ast.stmt)), None)
+
+    def function(self, node: ast.AST) -> Function | None:
+        """Return the innermost function that a node is in; not the one that the node itself defines."""
+        parent = self.parent(node)
+        found = (item for item in self.around(parent) if isinstance(item, Function)) if parent else iter(())
+        return next(found, None)
+
+    def definition(self, node: ast.AST) -> ast.ClassDef | None:
+        """Return the innermost class around a node."""
+        return next((item for item in self.around(node) if isinstance(item, ast.ClassDef)), None)
+
+    def all(self, kind: type[_Kind], within: ast.AST | None = None) -> Iterator[_Kind]:
+        """Yield all nodes of a kind in the file, or in a node."""
+        return (node for node in ast.walk(within or self.tree) if isinstance(node, kind))
+
+    def functions(self) -> Iterator[Function]:
+        """Yield all functions of the file."""
+        return (node for node in ast.walk(self.tree) if isinstance(node, Function))
+
+    def block(self, statement: ast.stmt) -> list[ast.stmt]:
+        """Return the statements among which a statement stands."""
+        parent = self.parent(statement)
+        for block in blocks(parent) if parent else ():
+            if statement in block:
+                return block
+        return [statement]
+
+    def following(self, statement: ast.stmt) -> list[ast.stmt]:
+        """Return the statements of the same block that come after a statement."""
+        block = self.block(statement)
+        return block[block.index(statement) + 1 :]
+
+    def of_module(self, node: ast.AST) -> ast.stmt | None:
+        """Return the statement of the module that a node is in."""
+        return next((item for item in self.around(node) if item in self.tree.body), None)
+
+    # -- texts -----------------------------------------------------------------------------------------
+
+    def span(self, node: Node, last: Node | None = None) -> Span:
+        """Return the range of a node, or from it to a later one."""
+        return node_span(self.source, node, last)
+
+    def text(self, node: Node, inner: Mapping[ast.AST, str] | None = None) -> str:
+        """Return the text of a node, with other texts for some of the nodes in it."""
+        first, last = self._offsets(node)
+        text = self.source.text[first:last]
+        for part, written in sorted((inner or {}).items(), key=lambda item: -self._offsets(item[0])[0]):
+            start, end = self._offsets(part)
+            text = text[: start - first] + written + text[end - first :]
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+
+    def operand(self, node: ast.expr, inner: Mapping[ast.AST, str] | None = None) -> str:
+        """Return the text of an expression, in brackets where it stands beside an operator or a dot."""
+        text = (inner or {}).get(node) or self.text(node, inner)
+        tight = (
+            ast.Name,
+            ast.Attribute,
+            ast.Call,
+            ast.Subscript,
+            ast.Constant,
+            ast.List,
+            ast.Tuple,
+            ast.Dict,
+        )
+        is_number = isinstance(node, ast.Constant) and isinstance(node.value, (int, float, complex))
+        return text if isinstance(node, tight) and not is_number and "\n" not in text else f"({text})"
+
+    def argument(self, node: ast.expr, inner: Mapping[ast.AST, str] | None = None) -> str:
+        """Return the text of an expression as an argument among others."""
+        text = (inner or {}).get(node) or self.text(node, inner)
+        loose = isinstance(node, (ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.GeneratorExp, ast.Starred))
+        return f"({text})" if loose and not text.startswith("(") else text
+
+    def assigned(self, node: ast.expr, inner: Mapping[ast.AST, str] | None = None) -> str:
+        """Return the text of an expression as what is assigned: in brackets where it has several lines."""
+        return bracketed(self.argument(node, inner))
+
+    def indentation(self, statement: ast.stmt) -> str:
+        """Return the white space before a statement, as far as its line has only that."""
+        line = self.source.line(statement.lineno)
+        return line[: len(line) - len(line.lstrip(" \t\f"))]
+
+    def is_first(self, statement: ast.stmt) -> bool:
+        """Tell whether nothing but white space stands before a statement in its line."""
+        row = first_row(statement)
+        column = self.span(statement).column if row == statement.lineno else 1
+        is_continued = self.source.line(row - 1).endswith("\\") if row > 1 else False
+        return not self.source.line(row)[: column - 1].strip() and not is_continued
+
+    def is_elif(self, statement: ast.stmt) -> bool:
+        """Tell whether a statement is the ``elif`` of another one."""
+        return isinstance(statement, ast.If) and self.text(statement).startswith("elif")
+
+    def is_alone(self, statement: ast.stmt) -> bool:
+        """Tell whether the lines of a statement hold nothing else but a comment."""
+        end = self.span(statement)
+        rest = self.source.line(end.end_row)[end.end_column - 1 :].strip()
+        return self.is_first(statement) and (not rest or rest.startswith("#"))
+
+    def comments(self, first: int, last: int) -> list[str]:
+        """Return the comments in rows, in their order."""
+        return [text for row, text in self._comments.items() if first <= row <= last]
+
+    # -- edits -----------------------------------------------------------------------------------------
+
+    def replaced(self, node: Node, text: str, last: Node | None = None) -> Edit:
+        """Replace a node, or all from it to a later one."""
+        return Edit(self.span(node, last), text)
+
+    def before(self, statement: ast.stmt, lines: Iterable[str]) -> Edit | None:
+        """Insert statements before another one; ``None`` where no line can be added."""
+        row, column = first_row(statement), self.span(statement).column
+        written = list(lines)
+        if self.is_elif(statement):
+            return None
+        if self.is_first(statement):
+            indent = self.indentation(statement)
+            column = len(indent) + 1
+            text = "".join(f"{line}\n{indent}" for line in written)
+        elif all(is_simple(line) for line in written):
+            text = "".join(f"{line}; " for line in written)
+        else:
+            return None
+        return Edit(Span(self.source.filename, row, column, row, column), text)
+
+    def after(self, statement: ast.stmt, lines: Iterable[str]) -> Edit | None:
+        """Insert statements after another one; ``None`` where no line can be added."""
+        span, written = self.span(statement), list(lines)
+        place = Span(span.filename, span.end_row, span.end_column, span.end_row, span.end_column)
+        if isinstance(statement, _COMPOUND) or not self.is_alone(statement):
+            if isinstance(statement, _COMPOUND) or not all(is_simple(line) for line in written):
+                return None
+            return Edit(place, "".join(f"; {line}" for line in written))
+        end = len(self.source.line(span.end_row)) + 1  # behind a comment
+        place = Span(span.filename, span.end_row, end, span.end_row, end)
+        indent = self.indentation(statement)
+        return Edit(place, "".join(f"\n{indent}{line}" for line in written))
+
+    def removed(self, statement: ast.stmt) -> Edit:
+        """Remove a statement: its lines, or ``pass`` in its place where the block would be empty."""
+        block, span = self.block(statement), self.span(statement)
+        if len(block) == 1 and not isinstance(self.parent(statement), ast.Module):
+            return Edit(span, "pass")
+        first = first_row(statement)
+        if self.is_alone(statement):
+            if span.end_row < len(self.source.lines):
+                return Edit(Span(span.filename, first, 1, span.end_row + 1, 1), "")
+            return Edit(
+                Span(span.filename, first, 1, span.end_row, len(self.source.line(span.end_row)) + 1), ""
+            )
+        following = self.following(statement)
+        if following and following[0].lineno == span.end_row:
+            after = self.span(following[0])
+            return Edit(Span(span.filename, first, span.column, after.row, after.column), "")
+        before = self.span(block[block.index(statement) - 1]) if statement is not block[0] else None
+        if before is not None and before.end_row == first:
+            place = Span(span.filename, before.end_row, before.end_column, span.end_row, span.end_column)
+            return Edit(place, "")
+        return Edit(span, "pass")
+
+    def appended(self, call: ast.Call, text: str) -> Edit:
+        """Add an argument at the end of a call, behind a comma that is there already."""
+        span, inside = self.span(call), self.text(call)[:-1].rstrip()
+        row, column = span.end_row, span.end_column - 1
+        is_empty = not call.args and not call.keywords
+        separator = "" if is_empty or inside.endswith(",") else ", "
+        return Edit(Span(span.filename, row, column, row, column), f"{separator}{text}")
+
+    def imported(self, line: str) -> Edit:
+        """Insert a line behind the imports at the head of the module, which it may use."""
+        head = self.tree.body[: self._head]
+        if not head:
+            row = 1
+            while row <= len(self.source.lines) and self.source.line(row).lstrip().startswith("#"):
+                row += 1
+            place = Span(self.source.filename, row, 1, row, 1)
+            return Edit(place, f"{line}\n")
+        rows = {statement.lineno: statement for statement in self.tree.body}
+        last = head[-1]
+        while (end := last.end_lineno or last.lineno) in rows and rows[end] is not last:
+            last = rows[end]
+        separated = "" if line.startswith(("import ", "from ")) else "\n"
+        if end < len(self.source.lines):
+            place = Span(self.source.filename, end + 1, 1, end + 1, 1)
+            return Edit(place, f"{separated}{line}\n")
+        column = len(self.source.line(end)) + 1
+        return Edit(Span(self.source.filename, end, column, end, column), f"\n{separated}{line}")
+
+    @property
+    def torch(self) -> str:
+        """The name of torch in this module; empty if its head does not import it."""
+        for statement in self.tree.body[: self._head]:
+            for item in statement.names if isinstance(statement, ast.Import) else ():
+                if item.name == "torch" and item.asname:
+                    return item.asname
+                if item.name.partition(".")[0] == "torch" and not item.asname:
+                    return "torch"
+        return ""
+
+    def setting(self, text: str) -> Edit:
+        """Insert a statement about ``torch`` behind the imports, with the import if it lacks."""
+        if self.torch:
+            return self.imported(self.of_torch(text))
+        return self.imported(f"import torch\n\n{text}")
+
+    def of_torch(self, text: str) -> str:
+        """Write code with the name that torch has in this module."""
+        return re.sub(r"(?<![\w.])torch\b(?=\.)", self.torch or "torch", text)
+
+    def importing_torch(self) -> tuple[Edit, ...]:
+        """Insert the import of torch if it lacks."""
+        return () if self.torch else (self.imported("import torch"),)
+
+    def unit(self, statement: ast.stmt) -> str:
+        """Return the indentation that a block has here."""
+        for outer in self.around(statement):
+            parent = self.parent(outer)
+            if isinstance(outer, ast.stmt) and isinstance(parent, ast.stmt):
+                inner, around = self.indentation(outer), self.indentation(parent)
+                if inner != around and inner.startswith(around):
+                    return inner.removeprefix(around)
+        return "    "
+
+    # -- names -----------------------------------------------------------------------------------------
+
+    def is_read_later(self, statement: ast.stmt, name: str) -> bool:
+        """Tell whether a variable may be read after a statement: also in the next turn of a loop."""
+        scope = self.function(statement) or self.tree
+        inside = set(ast.walk(statement))
+        end = (statement.end_lineno or statement.lineno, statement.end_col_offset or 0)
+        loops = [
+            item for item in self.around(statement) if isinstance(item, (ast.For, ast.AsyncFor, ast.While))
+        ]
+        again = {node for loop in loops for node in ast.walk(loop)}
+        for node in ast.walk(scope):
+            if isinstance(node, ast.Name) and node.id == name and node not in inside:
+                is_read = isinstance(node.ctx, ast.Load) or isinstance(self.parent(node), ast.AugAssign)
+                is_elsewhere = (self.function(node) or self.tree) is not scope
+                if is_read and ((node.lineno, node.col_offset) >= end or node in again or is_elsewhere):
+                    return True
+            elif isinstance(node, (ast.Global, ast.Nonlocal)) and name in node.names:
+                return True
+        return False
+
+    def is_bound_before(self, statement: ast.stmt, name: str) -> bool:
+        """Tell whether a variable surely has a value where a statement begins, as far as blocks show."""
+        function = self.function(statement)
+        if function is not None and name in parameters(function):
+            return True
+        inner: ast.AST = statement
+        for outer in self.around(statement):
+            for block in blocks(outer):
+                if inner in block and any(name in bound(item) for item in block[: block.index(inner)]):
+                    return True
+            if (
+                isinstance(outer, (ast.For, ast.AsyncFor))
+                and inner is not outer
+                and name in names(outer.target)
+            ):
+                return True
+            if outer is function:
+                return False
+            inner = outer
+        return False
+
+    def mentions(self, name: str) -> bool:
+        """Tell whether the code has a name anywhere, as that of a variable, an attribute or a keyword."""
+        return name in self._used
+
+    def new_name(self, wanted: str) -> str:
+        """Return a name that nothing in the file has yet."""
+        name, number = wanted, 1
+        while name in self._used:
+            number += 1
+            name = f"{wanted}_{number}"
+        return name
+
+    @cached_property
+    def imported_names(self) -> frozenset[str]:
+        """The names that imports of the module bind."""
+        return frozenset(name for item in self.tree.body if _is_import(item) for name in stored(item))
+
+    @cached_property
+    def module_names(self) -> frozenset[str]:
+        """The names that statements of the module bind."""
+        return frozenset(name for statement in self.tree.body for name in stored(statement))
+
+    @cached_property
+    def _used(self) -> frozenset[str]:
+        found: set[str] = set()
+        for node in ast.walk(self.tree):
+            for field in ("id", "arg", "name", "asname", "attr"):
+                value = getattr(node, field, None)
+                found.update([value] if isinstance(value, str) else ())
+        return frozenset(found)
+
+    @cached_property
+    def _head(self) -> int:
+        """The number of statements at the head: docstring and imports, as far as torch is imported there."""
+        head = 0
+        for index, statement in enumerate(self.tree.body):
+            if _is_docstring(statement) and index == 0:
+                head = 1
+            elif _is_import(statement):
+                head = index + 1
+            elif any(_imports_torch(item) for item in self.tree.body[:head]) or not any(
+                _imports_torch(item) for item in self.tree.body[index:]
+            ):
+                break
+        return head
+
+    @cached_property
+    def _parents(self) -> Mapping[ast.AST, ast.AST]:
+        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+    @cached_property
+    def _starts(self) -> Sequence[int]:
+        return [0, *(match.end() for match in _LINE_END.finditer(self.source.text))]
+
+    @cached_property
+    def _comments(self) -> Mapping[int, str]:
+        reader = io.StringIO(self.source.text.replace("\r\n", "\n").replace("\r", "\n"))
+        try:
+            tokens = list(tokenize.generate_tokens(reader.readline))
+        except (tokenize.TokenError, SyntaxError):
+            return {}
+        return {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
+
+    def _offsets(self, node: ast.AST) -> tuple[int, int]:
+        assert isinstance(node, (ast.expr, ast.stmt, ast.keyword, ast.arg))
+        end_row = node.end_lineno or node.lineno
+        first = self._starts[node.lineno - 1] + self.source.column(node.lineno, node.col_offset) - 1
+        return first, self._starts[end_row - 1] + self.source.column(end_row, node.end_col_offset or 0) - 1
+
+
+_COMPOUND = (
+    ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef,
+    ast.AsyncFunctionDef, ast.ClassDef, ast.Match,
+)  # fmt: skip
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+@lru_cache(maxsize=32)
+def code_of(source: SourceFile) -> Code | None:
+    """Return the code of a file; ``None`` if it does not parse."""
+    return Code(source, source.tree) if source.tree is not None else None
+
+
+def bracketed(text: str) -> str:
+    """Put an expression of several lines into brackets, so that it can stand by itself."""
+    return f"({text})" if "\n" in text else text
+
+
+def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """Yield the blocks of a compound statement or a module."""
+    for name in _BLOCKS:
+        block = getattr(node, name, None)
+        if isinstance(block, list) and block:
+            yield block
+    for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+        yield part.body
+
+
+def first_row(statement: ast.stmt) -> int:
+    """Return the first row of a statement, decorators included."""
+    decorators = getattr(statement, "decorator_list", [])
+    return min((item.lineno for item in decorators), default=statement.lineno)
+
+
+def parameters(function: Function | ast.Lambda) -> list[str]:
+    """Return the names of a function's parameters, in their order."""
+    given = function.args
+    rest = [item for item in (given.vararg, given.kwarg) if item is not None]
+    return [item.arg for item in (*given.posonlyargs, *given.args, *given.kwonlyargs, *rest)]
+
+
+def names(node: ast.AST) -> set[str]:
+    """Return all names in a node."""
+    return {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
+
+
+def free(node: ast.AST) -> set[str]:
+    """Return the names that a node reads and does not bind itself, as in lambdas and comprehensions."""
+    own: set[str] = set()
+    for item in ast.walk(node):
+        if isinstance(item, (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef)):
+            own.update(parameters(item))
+        elif isinstance(item, ast.comprehension):
+            own.update(names(item.target))
+    return names(node) - own
+
+
+def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a node and those in it, but not the insides of functions and classes that it defines."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, SCOPES):
+            yield child
+        else:
+            yield from own_nodes(child)
+
+
+def stored(node: ast.AST) -> set[str]:
+    """Return the names that a node binds in its scope."""
+    found: set[str] = set()
+    for item in own_nodes(node):
+        if isinstance(item, ast.Name) and not isinstance(item.ctx, ast.Load):
+            found.add(item.id)
+        elif isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(item.name)
+        elif isinstance(item, ast.alias):
+            found.add(item.asname or item.name.partition(".")[0])
+        elif isinstance(item, ast.ExceptHandler) and item.name:
+            found.add(item.name)
+    return found
+
+
+def bound(statement: ast.stmt) -> set[str]:
+    """Return the names that surely have a value after a statement."""
+    if isinstance(statement, ast.If):
+        arms = [statement.body, statement.orelse]
+        sure = [set().union(*(bound(item) for item in arm)) for arm in arms]
+        return sure[0] & sure[1]
+    if isinstance(statement, (ast.For, ast.AsyncFor, ast.While, ast.Try, ast.Match)):
+        return set()
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
+        return set().union(*(bound(item) for item in statement.body))
+    return set() if isinstance(statement, ast.Delete) else stored(statement)
+
+
+def dotted(node: ast.AST | None) -> str:
+    """Return a dotted name as it is written (``torch.nn.functional``); empty for anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        owner = dotted(node.value)
+        return f"{owner}.{node.attr}" if owner else ""
+    return ""
+
+
+def called(node: ast.AST | None) -> str:
+    """Return the last name of what a call calls: ``sum`` of ``x.abs().sum()``; empty if it is no call."""
+    if not isinstance(node, ast.Call):
+        return ""
+    function = node.func
+    return function.attr if isinstance(function, ast.Attribute) else dotted(function)
+
+
+def is_simple(line: str) -> bool:
+    """Tell whether a line is a statement that can share its line with others."""
+    try:
+        body = ast.parse(line).body
+    except SyntaxError:
+        return False
+    return all(not isinstance(item, _COMPOUND) for item in body) and "\n" not in line
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
+
+
+def _is_import(statement: ast.stmt) -> bool:
+    return isinstance(statement, (ast.Import, ast.ImportFrom))
+
+
+def _imports_torch(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Import) and any(
+        item.name.partition(".")[0] == "torch" for item in statement.names
+    )

@@ -1,0 +1,205 @@
+"""Fixes of what changes or makes tensors in ways that torch does not trace."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ..model import Edit, Fix
+from .expressions import is_pure
+from .offering import base, node_rule
+from .syntax import Code, Function, Node, called, dotted, names
+
+_CLONE = base(
+    "clone",
+    "Copy the tensor with `clone`",
+    "The copy is a part of the graph that gradients flow through.",
+    "safe",
+    "https://docs.pytorch.org/docs/stable/generated/torch.clone.html",
+)
+_COPY = base(
+    "write-through",
+    "Write into the tensor with `copy_`",
+    "The values are copied; the tensor keeps its memory.",
+    "safe",
+)
+_NEW = base(
+    "new-tensor", "Make a new tensor", "The name stands for a new tensor; the old one stays as it was."
+)
+_RANDINT = base("randint-like", "Draw with `torch.randint_like`", "The numbers are in a new tensor.", "safe")
+_POSITIONAL = base("positional", "Pass the bounds by position", "It draws the same numbers.", "safe")
+
+
+@node_rule
+def deepcopies(code: Code, node: Node) -> Iterator[Fix]:
+    """Copy a tensor with ``clone`` in the place of ``copy.deepcopy``."""
+    if isinstance(node, ast.Call) and called(node) in ("deepcopy", "copy") and len(node.args) == 1:
+        yield replace(_CLONE, edits=(code.replaced(node, f"{code.operand(node.args[0])}.clone()"),))
+
+
+@node_rule
+def out_arguments(code: Code, node: Node) -> Iterator[Fix]:
+    """Write results of ``out=`` with ``copy_``, or assign them."""
+    if not isinstance(node, ast.Call):
+        return
+    word = next((item for item in node.keywords if item.arg == "out"), None)
+    statement = code.parent(node)
+    if word is None or not isinstance(statement, (ast.Expr, ast.Assign)) or word is not node.keywords[-1]:
+        return
+    targets = list(word.value.elts) if isinstance(word.value, (ast.Tuple, ast.List)) else [word.value]
+    if not all(isinstance(target, ast.Name) for target in targets):
+        return
+    written = [code.text(target) for target in targets]
+    arguments: list[ast.expr | ast.keyword] = [
+        *node.args,
+        *(item for item in node.keywords if item is not word),
+    ]
+    if not arguments:
+        return
+    plain = _cut(code, node, arguments[-1])
+    left = ", ".join(written)
+    if isinstance(statement, ast.Expr):
+        if len(targets) == 1:
+            yield replace(_COPY, edits=(code.replaced(statement, f"{left}.copy_({plain})"),))
+        yield replace(_NEW, edits=(code.replaced(statement, f"{left} = {plain}"),))
+    elif len(targets) == 1 and len(statement.targets) == 1:
+        target = code.text(statement.targets[0])
+        yield replace(_COPY, edits=(code.replaced(statement, f"{target} = {left}.copy_({plain})"),))
+        yield replace(_NEW, edits=(code.replaced(statement, f"{target} = {left} = {plain}"),))
+
+
+def _cut(code: Code, call: ast.Call, last: ast.expr | ast.keyword) -> str:
+    """Write a call without the arguments behind one."""
+    value = last.value if isinstance(last, ast.keyword) else last
+    start, end, rows = code.span(call), code.span(value), code.text(call).split("\n")
+    within = end.end_row - start.row
+    column = end.end_column - (start.column if within == 0 else 1)
+    return "\n".join([*rows[:within], rows[within][:column]]) + ")"
+
+
+@node_rule
+def data_assignments(code: Code, node: Node) -> Iterator[Fix]:
+    """Write ``x.data = y`` with ``copy_``, or as a new tensor."""
+    statement = code.statement(node)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return
+    target = statement.targets[0]
+    if not isinstance(target, ast.Attribute) or target.attr != "data":
+        return
+    owner, value = code.operand(target.value), code.argument(statement.value)
+    yield replace(_COPY, edits=(code.replaced(statement, f"{owner}.detach().copy_({value})"),))
+    if isinstance(target.value, ast.Name):
+        yield replace(_NEW, edits=(code.replaced(statement, f"{owner} = {value}"),))
+
+
+@node_rule
+def resized(code: Code, node: Node) -> Iterator[Fix]:
+    """Reshape a tensor in the place of ``resize_``."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return
+    methods = {"resize_": "reshape", "resize_as_": "reshape_as"}
+    value = node.func.value
+    if node.func.attr not in methods or node.keywords or not node.args:
+        return
+    arguments = ", ".join(map(code.argument, node.args))
+    text = f"{code.operand(value)}.{methods[node.func.attr]}({arguments})"
+    if isinstance(code.parent(node), ast.Expr):
+        if not isinstance(value, ast.Name):
+            return
+        text = f"{value.id} = {text}"
+    yield replace(_NEW, edits=(code.replaced(node, text),))
+
+
+@node_rule
+def random_fills(code: Code, node: Node) -> Iterator[Fix]:
+    """Draw with ``torch.randint_like`` in the place of ``random_``."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.keywords:
+        return
+    if node.func.attr != "random_" or not 1 <= len(node.args) <= 2 or not is_pure(node.func.value):
+        return
+    value, bounds = node.func.value, ", ".join(map(code.argument, node.args))
+    drawn = code.of_torch(f"torch.randint_like({code.argument(value)}, {bounds})")
+    is_new = called(value) in ("empty_like", "empty", "zeros", "zeros_like", "new_empty")
+    text = drawn if is_new else f"{code.operand(value)}.copy_({drawn})"
+    yield replace(_RANDINT, edits=(code.replaced(node, text), *code.importing_torch()))
+
+
+@node_rule
+def uniform_fills(code: Code, node: Node) -> Iterator[Fix]:
+    """Pass ``from`` and ``to`` by position."""
+    if not isinstance(node, ast.Call) or node.args or len(node.keywords) != 1:
+        return
+    given = node.keywords[0].value
+    if node.keywords[0].arg is None and isinstance(given, ast.Dict):
+        values = {
+            key.value: value
+            for key, value in zip(given.keys, given.values, strict=True)
+            if isinstance(key, ast.Constant)
+        }
+        if list(values) == ["from", "to"]:
+            text = ", ".join(code.argument(value) for value in values.values())
+            span = code.span(given)
+            yield replace(_POSITIONAL, edits=(Edit(replace(span, column=span.column - 2), text),))
+
+
+_NO_GRADIENT = base(
+    "without-requires-grad", "Make the tensor without `requires_grad`", "The new tensor collects no gradient."
+)
+_REQUIRED = base("require-later", "Ask for gradients by a method", "It is a call of its own.", "safe")
+_PLAIN = base("no-parameter", "Use the tensor itself", "It is a tensor, no parameter.")
+
+
+@node_rule
+def created(code: Code, node: Node) -> Iterator[Fix]:
+    """Make a tensor without ``requires_grad=True``."""
+    if not isinstance(node, ast.Call):
+        return
+    word = next((item for item in node.keywords if item.arg == "requires_grad"), None)
+    if word is None or word is not node.keywords[-1] or len(node.args) + len(node.keywords) < 2:
+        return
+    kept: list[ast.expr | ast.keyword] = [*node.args, *node.keywords[:-1]]
+    plain = _cut(code, node, kept[-1])
+    yield replace(_REQUIRED, edits=(code.replaced(node, f"{plain}.requires_grad_()"),))
+    yield replace(_NO_GRADIENT, edits=(code.replaced(node, plain),))
+
+
+@node_rule
+def new_parameters(code: Code, node: Node) -> Iterator[Fix]:
+    """Use the tensor of ``nn.Parameter(x)`` itself."""
+    if isinstance(node, ast.Call) and called(node) == "Parameter":
+        if len(node.args) == 1 and not isinstance(node.args[0], ast.Starred):
+            text = f"{code.operand(node.args[0])}.detach()"
+            yield replace(_PLAIN, edits=(code.replaced(node, text),))
+        elif not node.args and not node.keywords:
+            yield replace(
+                _PLAIN, edits=(code.replaced(node, code.of_torch("torch.empty(0)")), *code.importing_torch())
+            )
+
+
+_INITIAL = base(
+    "parameter-in-init",
+    "Make the parameter in `__init__`",
+    "The parameter is made once, with the module.",
+    "unsafe",
+)
+
+
+@node_rule
+def registered(code: Code, node: Node) -> Iterator[Fix]:
+    """Make a parameter in ``__init__`` that ``forward`` makes of constants."""
+    statement, cls = code.statement(node), code.definition(node)
+    function = code.function(node)
+    if statement is None or cls is None or function is None or not code.is_alone(statement):
+        return
+    init = next((item for item in cls.body if isinstance(item, Function) and item.name == "__init__"), None)
+    is_set = isinstance(statement, ast.Expr) and called(statement.value) == "register_parameter"
+    is_assigned = isinstance(statement, ast.Assign) and dotted(statement.targets[0]).startswith("self.")
+    if init is None or init is function or not (is_set or is_assigned):
+        return
+    allowed = code.module_names | {"self"}
+    if (
+        names(statement) <= allowed
+        and (edit := code.after(init.body[-1], [code.text(statement)])) is not None
+    ):
+        yield replace(_INITIAL, edits=(edit, code.removed(statement)))

@@ -1,0 +1,157 @@
+"""The fixes of values, tensors, Python and context managers: what each rule makes of a text."""
+
+from __future__ import annotations
+
+import pytest
+from fixing import results
+
+HEAD = "import torch\n\n"
+
+
+def function(*statements: str) -> str:
+    return HEAD + "def f(x, y):\n" + "".join(f"    {line}\n" for line in statements)
+
+
+OUT = "torch.add(x, 1, out=y)"
+DRAW = 'x.uniform_(**{"from": 1, "to": 2})'
+REWRITES = [
+    ("GB0124", "x.max().item()", "stay-tensor", "s = x.max().item()", "s = x.max()"),
+    ("GB0109", "x.tolist()", "unbind", "a, b = x.tolist()", "a, b = x.unbind()"),
+    ("GB0036", "x[x > 0]", "masked-sum", "s = x[x > 0].sum()", "s = torch.where(x > 0, x, 0).sum()"),
+    ("GB0036", "y[y > 0]", "masked-fill", "x[y > 0] = y[y > 0]", "x.copy_(torch.where(y > 0, y, x))"),
+    (
+        "GB0036",
+        "torch.bincount(x, minlength=5)",
+        "scatter-bincount",
+        "n = torch.bincount(x, minlength=5)",
+        "n = torch.zeros(5, dtype=torch.long, device=x.device).scatter_add(0, x, torch.ones_like(x))",
+    ),
+    ("GB4198", "copy.deepcopy(x)", "clone", "z = copy.deepcopy(x)", "z = x.clone()"),
+    ("GB0242", OUT, "write-through", OUT, "y.copy_(torch.add(x, 1))"),
+    ("GB0247", OUT, "new-tensor", OUT, "y = torch.add(x, 1)"),
+    ("GB0056", "x.data", "write-through", "x.data = y + 1", "x.detach().copy_(y + 1)"),
+    ("GB0126", "x.resize_(2, 2)", "new-tensor", "x.resize_(2, 2)", "x = x.reshape(2, 2)"),
+    (
+        "GB0107",
+        "torch.empty_like(x).random_(0, 5)",
+        "randint-like",
+        "z = torch.empty_like(x).random_(0, 5)",
+        "z = torch.randint_like(torch.empty_like(x), 0, 5)",
+    ),
+    ("GB0107", "x.random_(5)", "randint-like", "x.random_(5)", "x.copy_(torch.randint_like(x, 5))"),
+    ("GB0110", DRAW, "positional", DRAW, "x.uniform_(1, 2)"),
+    ("GB0025", "torch._dynamo.graph_break()", "remove-break", "torch._dynamo.graph_break(); x = 1", "x = 1"),
+    ("GB0134", "groupby(x, y)", "keyword", "g = groupby(x, y)", "g = groupby(x, key=y)"),
+    ("GB0104", "x.grad_fn", "requires-grad", "z = x.grad_fn is None", "z = not x.requires_grad"),
+    ("GB6297", "M.apply(x, x)", "distinct-inputs", "z = M.apply(x, x)", "z = M.apply(x, x.clone())"),
+    ("GB0290", "np.add.accumulate(x)", "other-numpy", "z = np.add.accumulate(x)", "z = np.cumsum(x, axis=0)"),
+    (
+        "GB0298",
+        "np.random.uniform(size=2)",
+        "torch-random",
+        "z = torch.from_numpy(np.random.uniform(size=2))",
+        "z = torch.rand(2, dtype=torch.float64)",
+    ),
+    ("GB0264", "torch.nn.Parameter(x)", "no-parameter", "w = torch.nn.Parameter(x)", "w = x.detach()"),
+    ("GB0257", "Options(a=1)", "plain-dict", "o = Options(a=1)", "o = dict(a=1)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("code", "at", "rule", "before", "after"), REWRITES, ids=[item[3] for item in REWRITES]
+)
+def test_a_statement_is_written_otherwise(code: str, at: str, rule: str, before: str, after: str) -> None:
+    got = results(function(before, "return x"), at, code)
+    assert got[rule] == function(after, "return x")
+
+
+SETTINGS = [
+    ("GB0124", "x.item()", "capture-scalars", "capture_scalar_outputs = True"),
+    ("GB0036", "x.nonzero()", "capture-dynamic-shapes", "capture_dynamic_output_shape_ops = True"),
+    ("GB9186", "g(x)", "config-trace-autograd-ops", "trace_autograd_ops = True"),
+]
+
+
+@pytest.mark.parametrize(("code", "at", "rule", "setting"), SETTINGS)
+def test_a_setting_stands_behind_the_imports(code: str, at: str, rule: str, setting: str) -> None:
+    text = function(f"z = {at}", "return z")
+    line = f"import torch\n\ntorch._dynamo.config.{setting}\n"
+    assert results(text, at, code)[rule] == text.replace("import torch\n", line, 1)
+
+
+def test_a_setting_that_the_file_has_is_turned() -> None:
+    text = function("z = x.numpy()", "return z") + "\ntorch._dynamo.config.trace_numpy = False\n"
+    assert results(text, "x.numpy()", "GB0105") == {"config-trace-numpy": text.replace("False", "True")}
+
+
+def test_a_number_that_is_a_size_is_captured_first() -> None:
+    got = results(function("n = x.item()", "return y[:n]"), "x.item()", "GB0124")
+    assert list(got) == ["capture-checked-scalars", "capture-scalars", "stay-tensor"]
+    assert "    n = x.item()\n    torch._check(n >= 0)\n" in got["capture-checked-scalars"]
+
+
+def test_an_import_goes_to_the_head() -> None:
+    text = function("try:", "    import fast", "except ImportError:", "    fast = None", "return fast")
+    got = results(text, "import fast", "GB0069")["import-at-head"]
+    assert got.startswith("import torch\n\ntry:\n    import fast\nexcept ImportError:\n    fast = None\n")
+    assert got.endswith("def f(x, y):\n    return fast\n")
+
+
+def test_a_lock_is_held_around_the_call() -> None:
+    text = HEAD + "LOCK = Lock()\n\n\ndef f(x):\n    with LOCK:  # one at a time\n"
+    text += "        x = x + 1\n    return x\n\n\nf(1)\n"
+    got = results(text, "LOCK", "GB0142", compiled="f", calls=("f(1)",), number=1)
+    unwrapped = "def f(x):\n    # one at a time\n    x = x + 1\n    return x\n\n\n"
+    assert got["around-call"].endswith(f"{unwrapped}with LOCK:\n    f(1)\n")
+    assert got["without-context"].endswith(f"{unwrapped}f(1)\n")
+
+
+def test_a_decorator_that_keeps_torch_out_is_removed() -> None:
+    text = HEAD + "@torch.compiler.disable\ndef g(x):\n    return x\n\n\ndef f(x):\n    return g(x)\n"
+    got = results(text, "g(x)", "GB0098", number=1)
+    assert got == {"trace-function": text.replace("@torch.compiler.disable\n", "")}
+
+
+def test_super_is_called() -> None:
+    text = "from torch import nn\n\n\nclass A(nn.Module):\n    def __init__(self):\n"
+    text += '        """Text."""\n        self.a = 1\n'
+    got = results(text, "self.a", "GB0119")
+    assert got["call-super-init"] == text.replace(
+        "        self.a", "        super().__init__()\n        self.a"
+    )
+
+
+def test_a_value_is_passed_in() -> None:
+    text = HEAD + "def f(x, name):\n    y = x * 2\n    key = crc(name)\n"
+    text += "    return y + key\n\n\nf(torch.ones(2), b'a')\n"
+    text = text.replace("import torch\n", "import torch\nfrom zlib import crc\n")
+    got = results(text, "crc(name)", "GB0007", compiled="f", calls=("f(torch.ones(2), b'a')",))
+    assert list(got) == ["pass-in"]
+    assert "def f(x, name, key):\n    y = x * 2\n    return y + key\n" in got["pass-in"]
+    assert got["pass-in"].endswith("\nf(torch.ones(2), b'a', key=crc(b'a'))\n")
+
+
+def test_a_value_of_something_local_is_not_passed_in() -> None:
+    text = HEAD + "def f(x):\n    y = x * 2\n    key = str(y)\n    return key\n\n\nf(1)\n"
+    assert results(text, "str(y)", "GB0005", compiled="f", calls=("f(1)",)) == {}
+    text = HEAD + "def f(x):\n    x = x * 2\n    key = str(x)\n    return key\n\n\nf(1)\n"
+    assert results(text, "str(x)", "GB0005", compiled="f", calls=("f(1)",)) == {}
+    text = HEAD + "def f(x):\n    key = str(x)\n    return key\n\n\ng = f\nf(1)\n"
+    assert results(text, "str(x)", "GB0005", compiled="f", calls=("f(1)",)) == {}
+
+
+def test_a_constant_is_computed_for_the_module() -> None:
+    text = "import datetime\n\n\n@torch.compile\ndef f(x):\n    return x, datetime.timedelta(1)\n"
+    got = results(text, "datetime.timedelta(1)", "GB0147")
+    assert got == {}  # the calls of a function are needed to know that it was compiled
+    text += "\n\nf(1)\n"
+    got = results(text, "datetime.timedelta(1)", "GB0147", compiled="f", calls=("f(1)",))
+    constant = "TIMEDELTA = datetime.timedelta(1)\n\n\n@torch.compile\ndef f(x):\n    return x, TIMEDELTA\n"
+    assert constant in got["module-constant"]
+
+
+def test_gradients_are_asked_for_before_the_call() -> None:
+    text = HEAD + "def f(x):\n    x.requires_grad = True\n    return x\n\n\nf(torch.ones(2))\n"
+    got = results(text, "x.requires_grad", "GB0206", compiled="f", calls=("f(torch.ones(2))",))
+    end = "x_2 = torch.ones(2)\nx_2.requires_grad = True\nf(x_2)\n"
+    assert got == {"before-call": HEAD + f"def f(x):\n    return x\n\n\n{end}"}
