@@ -17,7 +17,7 @@ scenario("a save runs the target again, or makes it stale", async (scene) => {
   await expect.poll(() => window.lenses()).toContainEqual(lens);
   await scene.picture("mended");
 
-  await window.palette("Fullgraph: Turn Off Run on Save");
+  await window.palette("Fullgraph: Toggle Run on Save…");
   await window.choose("toy.py");
   await window.deleteLine("a / (torch");
   await window.save();
@@ -30,6 +30,6 @@ scenario("a save runs the target again, or makes it stale", async (scene) => {
     .toMatchObject({ description: expect.stringContaining("stale") as string });
   await scene.picture("stale");
 
-  await window.palette("Fullgraph: Turn On Run on Save");
+  await window.palette("Fullgraph: Toggle Run on Save…");
   await window.choose("toy.py");
 });

@@ -44,7 +44,7 @@ scenario(
         ]),
       );
 
-    await window.treeRow("a branch on the data of").click();
+    await window.treeRow("a branch on the data of `b.sum()` breaks the graph").click();
     await expect.poll(() => window.activeFile()).toBe("toy.py");
     await expect.poll(() => window.line()).toBe(10);
 
@@ -63,7 +63,8 @@ scenario(
     await expect.poll(() => window.target("toy.py")).toMatchObject({ description: "" });
 
     await window.openFile("block.py");
-    await window.palette("Fullgraph: Select Target to Analyze…");
+    await window.palette("Fullgraph: Analyze…");
+    await window.choose("Analyze Another Target…");
     await window.quickRow("block.py::clip").waitFor();
     await scene.picture("pick");
     await window.choose("block.py::clip");
