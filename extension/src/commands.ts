@@ -113,6 +113,7 @@ export function registerCommands(
     "fullgraph.pinLine": () => atLine.pin(true),
     "fullgraph.unpinLine": () => atLine.pin(false),
     "fullgraph.fixFinding": ({ entry }: EntryNode) => entry.location && quickFix(entry.location),
+    "fullgraph.filterFindings": () => targets.chooseFilter(),
     "fullgraph.refreshTargets": () => {
       targets.refresh();
     },

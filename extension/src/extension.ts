@@ -27,7 +27,7 @@ export function activate(extension: ExtensionContext): void {
   const milestones = new Milestones();
   const context: ClientContext = { log, python, milestones };
   const started = (server = new Server(extension, context));
-  const targets = new Targets(started);
+  const targets = new Targets(started, extension.workspaceState);
   const reports = new Reports(started, extension);
   const recent = new RecentTraces(extension.workspaceState);
   const traces = new Traces(started, targets, recent);

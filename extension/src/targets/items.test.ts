@@ -152,6 +152,7 @@ test("a trace looks like one, and opens nothing", () => {
     },
   );
   const item = treeItem(trace);
+  expect(item.collapsibleState).toBe(TreeItemCollapsibleState.Collapsed);
   expect(item.iconPath).toMatchObject({
     id: "pulse",
     color: { id: "problemsWarningIcon.foreground" },
@@ -188,19 +189,27 @@ test("a rank of a trace opens as one of its own, that of a run does not", () => 
   expect(treeItem(of("torchrun"))).not.toHaveProperty("command");
 });
 
-test("a finding opens its line", () => {
+test("a finding begins with its line, and opens it", () => {
   const item = treeItem(findingNode({ count: 3 }));
-  expect(item.description).toBe("toy.py:3 · ×3");
+  expect(item).toMatchObject({ label: "toy.py:3: `print` breaks the graph", description: "×3" });
   expect(item.command).toMatchObject({
     command: "vscode.open",
     arguments: [{ path: "/project/toy.py" }, { selection: { numbers: [2, 4, 2, 9] } }],
   });
 });
 
+test("below a function of the same file, a finding has the number of its line only", () => {
+  const below = (file: string) => treeItem({ ...findingNode({}), file } as Node).label;
+  expect(below("file:///project/toy.py")).toBe("3: `print` breaks the graph");
+  expect(below("file:///project/model.py")).toBe("toy.py:3: `print` breaks the graph");
+});
+
 test("a function says what became of it", () => {
   const of = frame({ breaks: 2, guards: 1200, recompiles: 1, findings: [0] });
   const item = treeItem({ kind: "frame", id: "f", report: report(), index: 0, frame: of });
-  expect(item.description).toBe("0 graphs · 2 breaks · 1,200 guards · 1 recompile · 0.2 s");
+  expect(item.description).toBe(
+    "toy.py:3 · 0 graphs · 2 breaks · 1,200 guards · 1 recompile · 0.2 s",
+  );
 });
 
 test("a guard says what it expects, and how often it failed", () => {

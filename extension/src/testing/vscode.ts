@@ -298,11 +298,12 @@ export const window = {
   editorChanged: new EventEmitter<Editor | undefined>(),
   onDidChangeActiveTextEditor: (listener: Listener<Editor | undefined>) =>
     window.editorChanged.event(listener),
-  async showQuickPick(picks: Promise<Pick[]>) {
+  async showQuickPick(picks: Promise<Pick[]>, { canPickMany = false } = {}) {
     const offered = await picks;
     dialogs.offered.push(offered.map(({ label }) => label));
     const taken = dialogs.taken.shift();
-    return offered.find(({ label }) => label === taken);
+    const chosen = offered.filter(({ label }) => label === taken);
+    return canPickMany && taken !== undefined ? chosen : chosen[0];
   },
   showInputBox({ value }: { value: string }) {
     dialogs.suggested = value;
