@@ -25,7 +25,7 @@ scenario("one key shows the graph breaks, the guards and a summary", async (scen
   await expect
     .poll(() => window.lenses())
     .toEqual([
-      expect.stringMatching(/^3 graphs · 2 breaks · \d+ guards · [\d.]+ s$/),
+      expect.stringMatching(/^3 graphs · 2 breaks · \d+ guards · compiled in [\d.]+ s$/),
       "▶ Analyze with Fullgraph",
     ]);
 

@@ -13,7 +13,9 @@ scenario("a save runs the target again, or makes it stale", async (scene) => {
   await window.deleteLine("print(");
   await window.save();
   await expect.poll(() => window.squiggles()).toEqual([BRANCH]);
-  const lens = expect.stringMatching(/^2 graphs · 1 break · \d+ guards · [\d.]+ s$/) as string;
+  const lens = expect.stringMatching(
+    /^2 graphs · 1 break · \d+ guards · compiled in [\d.]+ s$/,
+  ) as string;
   await expect.poll(() => window.lenses()).toContainEqual(lens);
   await scene.picture("mended");
 

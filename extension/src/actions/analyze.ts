@@ -2,7 +2,6 @@ import { l10n, type Memento, Uri, window } from "vscode";
 import { askArguments, targetOfFile } from "./choose";
 import { neededPython } from "../shared/lastPython";
 import { reply, selectInterpreter, showOutput, tell } from "../shared/messages";
-import { isTrace } from "../targets/nodes";
 import {
   type DryRunOptions,
   REPORT,
@@ -13,7 +12,7 @@ import {
   TARGETS,
 } from "../protocol";
 import type { Server } from "../server/server";
-import { findingCount, ignoredFindings } from "../shared/words";
+import { findingCount, ignoredFindings, isTrace } from "../shared/words";
 
 const SHOWN = 5000;
 /** Statuses that need no summary: the user stopped the run, or a message says why it did not start. */

@@ -149,11 +149,6 @@ export function rootsOf(
     .filter((folder) => folder.targets.length > 0);
 }
 
-/** Whether an id is that of a trace, which is read, not run. */
-export function isTrace(target: string): boolean {
-  return target.startsWith("trace:");
-}
-
 /** The nodes of a target: findings outside of any function, the ranks, the functions, then the layers. */
 export function childrenOfTarget(of: TargetNode, shows?: Shows): Node[] {
   const { id, report, layers = [] } = of;
