@@ -6,6 +6,7 @@ import { registerCommands } from "./commands";
 import { GraphMarks } from "./editor/graphMarks";
 import { Highlight } from "./editor/highlight";
 import { refreshPages } from "./shared/explanation";
+import { rememberPython } from "./shared/lastPython";
 import { Milestones } from "./shared/milestones";
 import { PythonExtensions } from "./server/python";
 import { RecentTraces } from "./traces/recentTraces";
@@ -26,7 +27,7 @@ export function activate(extension: ExtensionContext): void {
   const milestones = new Milestones();
   const context: ClientContext = { log, python, milestones };
   const started = (server = new Server(extension, context));
-  const targets = new Targets(started);
+  const targets = new Targets(started, extension.workspaceState);
   const reports = new Reports(started, extension);
   const recent = new RecentTraces(extension.workspaceState);
   const traces = new Traces(started, targets, recent);
@@ -42,6 +43,7 @@ export function activate(extension: ExtensionContext): void {
     python,
     targets,
     status,
+    rememberPython(),
     new Highlight(started),
     new GraphMarks(started),
     atLine,

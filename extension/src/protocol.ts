@@ -108,6 +108,7 @@ export interface MinifyOptions {
 /** A finding of a report. */
 export interface FindingItem {
   kind: "graph-break" | "recompile" | "recompile-limit" | "late-compile" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "nothing-compiled" | "cudagraph-skip" | "perf-hint" | "rank-difference" | "unused-ignore" | "target-error";
+  kindName: string;
   code: string;
   severity: "error" | "warning" | "information";
   message: string;

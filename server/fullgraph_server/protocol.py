@@ -207,6 +207,8 @@ class FindingItem:
     """A finding of a report."""
 
     kind: FindingKind
+    kind_name: str
+    """The name of its kind, in the plural: ``graph breaks``."""
     code: str
     severity: Severity
     message: str

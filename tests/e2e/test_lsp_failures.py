@@ -177,7 +177,7 @@ async def test_a_crash_may_be_anybodys(editor: Editor) -> None:
     await editor.command("fullgraph.run", "segfault")
     assert list(await fixes(editor)) == [
         "Which stage is at fault?",
-        "Try crash recipes",
+        "Try workarounds for a crash",
         "Show the full explanation of target-error",
     ]
     await editor.command("fullgraph.run", "finish")
@@ -199,7 +199,7 @@ async def test_what_fails_to_be_captured_gets_a_repro_too(editor: Editor) -> Non
 
 async def test_recipes_say_what_helps_for_want_of_memory(editor: Editor) -> None:
     await editor.command("fullgraph.run", "out-of-memory")
-    fix = (await fixes(editor))["Try crash recipes"]
+    fix = (await fixes(editor))["Try workarounds for a crash"]
     assert (fix.command, fix.arguments) == ("fullgraph.recipes", ("out-of-memory",))
     summary = await editor.command("fullgraph.recipes", "out-of-memory")
     assert summary == {

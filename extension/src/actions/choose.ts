@@ -68,7 +68,7 @@ export function choicePicks(
     { label: name, kind: QuickPickItemKind.Separator },
     { label: l10n.t("$(play) Run {0} as a script", name), take: () => path },
     withArguments(l10n.t("$(play) Run {0} as a script", name), path, memory),
-    { label: l10n.t("$(edit) Add an example call"), take: addExampleCall },
+    { label: l10n.t("$(edit) Add an example call"), take: () => addExampleCall(uri) },
   ];
 }
 
@@ -101,10 +101,10 @@ function argumentsOf(memory: Memento, path: string): string {
 }
 
 /** Insert an example call above the definition at the cursor, with places for its arguments. */
-async function addExampleCall(): Promise<undefined> {
-  const editor = window.activeTextEditor;
-  const definition = editor && definitionAt(editor);
-  if (editor && definition) {
+async function addExampleCall(uri: Uri): Promise<undefined> {
+  const editor = await window.showTextDocument(uri);
+  const definition = definitionAt(editor);
+  if (definition) {
     const snippet = new SnippetString(`# fullgraph: ${definition.name}(`)
       .appendPlaceholder(definition.isClass ? "64" : "f32[8, 16]")
       .appendText(definition.isClass ? ")(" : ")\n");

@@ -1,5 +1,6 @@
 import { debug, extensions, l10n, Uri, workspace } from "vscode";
-import { activePython, type Named, targetOf } from "./failures";
+import { type Named, targetOf } from "./failures";
+import { lastPython } from "../shared/lastPython";
 import { type Action, reply, showOutput } from "../shared/messages";
 import { DEBUG_CONFIGURATION, type DebugItem, type DebugParams } from "../protocol";
 import type { Server } from "../server/server";
@@ -23,7 +24,7 @@ export async function debugTarget(
 
 /** Debug the repro that is open in the editor. */
 export async function debugRepro(server: Server): Promise<void> {
-  const document = activePython();
+  const document = lastPython()?.document;
   if (document && REPRO.test(document.uri.path)) {
     await start(server, { target: document.uri.toString(), uncompiled: false });
   } else {

@@ -15,6 +15,7 @@ import type { Location as ServerLocation } from "vscode-languageclient";
 import { ran } from "./analyze";
 import { openBeside } from "./artifacts";
 import { type Named, targetOf } from "./failures";
+import { lastPython } from "../shared/lastPython";
 import { reply } from "../shared/messages";
 import {
   type DryRunOptions,
@@ -38,7 +39,7 @@ export async function openKernels(
   named: Named,
   ...options: DryRunOptions[]
 ): Promise<void> {
-  const editor = window.activeTextEditor;
+  const editor = lastPython();
   if (named?.kind === "layer") {
     await pickKernel(named.layer.report, editor);
     return;

@@ -20,8 +20,14 @@ export function isOn(state: RunState | undefined): boolean {
   return state === "queued" || state === "running";
 }
 
-/** A report in a few words: `dry run · 2 breaks · 1 recompile · 4 ranks · 0.4 s · files discarded`. */
+/** Whether an id is that of a trace, which is read, not run. */
+export function isTrace(target: string): boolean {
+  return target.startsWith("trace:");
+}
+
+/** A report in a few words: `dry run · 2 breaks · 1 recompile · 4 ranks · ran 0.4 s · files discarded`. */
 export function reportSummary({
+  target,
   frames,
   findings,
   ranks,
@@ -60,7 +66,8 @@ export function reportSummary({
     counts === "" ? joined([nothing, leftOut]) : counts,
     ignoredFindings(ignored),
     ranks.length > 1 ? l10n.t("{0} ranks", grouped(ranks.length)) : "",
-    inSeconds(seconds),
+    // Of a trace, it is not known how long its program ran.
+    !isTrace(target) ? ran(seconds) : compiled ? compiledIn(seconds) : "",
     files === undefined ? "" : l10n.t("files discarded"),
   ]);
 }
@@ -68,21 +75,21 @@ export function reportSummary({
 /** A layer in a few words: what it found, or the numbers of its report, and its time. */
 export function layerSummary({ report, verdict }: LayerItem): string {
   if (verdict !== undefined) {
-    return joined([verdict, inSeconds(report.seconds)]);
+    return joined([verdict, ran(report.seconds)]);
   }
   const numbers = { ...report };
   delete numbers.dry; // its label says that
   return reportSummary(numbers);
 }
 
-/** A function in a few words: `2 graphs · 1 break · 34 guards · 0.2 s`. */
+/** A function in a few words: `2 graphs · 1 break · 34 guards · compiled in 0.2 s`. */
 export function frameSummary(frame: FrameItem): string {
   return joined([
     graphs(frame.graphs.length),
     breaks(frame.breaks),
     guards(frame.guards),
     recompiles(frame.recompiles),
-    inSeconds(frame.seconds),
+    compiledIn(frame.seconds),
   ]);
 }
 
@@ -209,8 +216,14 @@ function eagerFunctions(number: number): string {
   );
 }
 
-function inSeconds(seconds: number): string {
-  return l10n.t("{0} s", seconds.toFixed(1));
+/** How long the program of a run took, from its first line to its last. */
+function ran(seconds: number): string {
+  return l10n.t("ran {0} s", seconds.toFixed(1));
+}
+
+/** How long the compiler took. */
+function compiledIn(seconds: number): string {
+  return l10n.t("compiled in {0} s", seconds.toFixed(1));
 }
 
 function grouped(number: number): string {

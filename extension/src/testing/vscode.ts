@@ -203,7 +203,7 @@ export enum ViewColumn {
 }
 
 interface Editor {
-  document: { languageId: string; uri: Uri };
+  document: { languageId: string; uri: Uri; isClosed?: boolean; isUntitled?: boolean };
   selection?: { active: { line: number; character: number } };
 }
 
@@ -294,12 +294,16 @@ export const window = {
   selectionChanged: new EventEmitter<undefined>(),
   onDidChangeTextEditorSelection: (listener: Listener<undefined>) =>
     window.selectionChanged.event(listener),
-  onDidChangeActiveTextEditor: new EventEmitter<undefined>().event,
-  async showQuickPick(picks: Promise<Pick[]>) {
+  /** Another editor gets the focus. */
+  editorChanged: new EventEmitter<Editor | undefined>(),
+  onDidChangeActiveTextEditor: (listener: Listener<Editor | undefined>) =>
+    window.editorChanged.event(listener),
+  async showQuickPick(picks: Promise<Pick[]>, { canPickMany = false } = {}) {
     const offered = await picks;
     dialogs.offered.push(offered.map(({ label }) => label));
     const taken = dialogs.taken.shift();
-    return offered.find(({ label }) => label === taken);
+    const chosen = offered.filter(({ label }) => label === taken);
+    return canPickMany && taken !== undefined ? chosen : chosen[0];
   },
   showInputBox({ value }: { value: string }) {
     dialogs.suggested = value;
@@ -320,6 +324,12 @@ export const window = {
 export const executed: unknown[][] = [];
 
 export const commands = {
+  /** What was registered, by id. */
+  registered: new Map<string, unknown>(),
+  registerCommand(id: string, handler: unknown) {
+    commands.registered.set(id, handler);
+    return { dispose: () => commands.registered.delete(id) };
+  },
   executeCommand(...command: unknown[]) {
     executed.push(command);
     return Promise.resolve();

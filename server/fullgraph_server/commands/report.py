@@ -37,6 +37,7 @@ from ..report.origins import is_ambient, is_of_library, origin_of
 from ..runs.layers import layer_label, verdict
 from ..runs.schedule import Runs
 from ..text import devices
+from ..text.messages import KIND_NAMES
 from ..text.source_names import written_name
 from ..workspace.positions import Span
 
@@ -199,6 +200,7 @@ class ReportItems:
         """Convert a finding, at its place in the text as it is now."""
         return FindingItem(
             kind=finding.kind,
+            kind_name=KIND_NAMES[finding.kind][1],
             code=finding.code,
             severity=finding.severity,
             message=finding.message,

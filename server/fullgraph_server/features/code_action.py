@@ -19,7 +19,7 @@ from .seen_calls import SeenCalls
 _MINIFY = "Minify this failure"
 _WRITE_REPRO = "Write a repro of this failure"
 _STAGES = "Which stage is at fault?"
-_RECIPES = "Try crash recipes"
+_RECIPES = "Try workarounds for a crash"
 _DRY_RUN = "Dry Run"
 
 _UNCLEAR = ("crashed", "timeout")

@@ -101,4 +101,4 @@ def summary(frame: FrameReport) -> str:
         for number, one, many in counts
         if number or one in ("graph", "guard")
     ]
-    return " · ".join([*parts, f"{frame.seconds:.2f} s"])
+    return " · ".join([*parts, f"compiled in {frame.seconds:.2f} s"])

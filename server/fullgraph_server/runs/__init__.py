@@ -15,6 +15,7 @@ generation.
 - ``rank_failures``: which rank is at fault
 - ``trace_execution``: reading a trace, in place of a run
 - ``previews``: kernels from captured graphs, by another interpreter
+- ``progress``: what a run is doing, in a few words
 - ``partial_reports``: reports of a run that is still on
 - ``minification``: shrink a failure beside all runs
 - ``limits``: limits for a request, by its depth

@@ -108,6 +108,7 @@ class ProgramExecution:
         return frozenset(report.files)
 
     def _take(self, facts: Sequence[Fact]) -> None:
+        self._job.on_facts(facts)
         for fact in facts:
             if isinstance(fact, PreviewDeferred):
                 self._go_on_elsewhere(fact)

@@ -32,7 +32,7 @@ _LABELS: Final[Mapping[Layer, str]] = {
     "late-compile": "late compilations",
     "times": "compile times",
     "stages": "compiler stages",
-    "recipes": "crash recipes",
+    "recipes": "crash workarounds",
     "minify": "minified failure",
 }
 _VERDICTS: Final[Mapping[Layer, Callable[[Report], str]]] = {

@@ -63,6 +63,8 @@ class Job:
     """Gets the report of the facts so far, whenever there are more; ``None`` if nobody wants that."""
     on_output: Callable[[str], None] = to_stderr
     """Gets what the target's program prints."""
+    on_facts: Callable[[Sequence[Fact]], object] = bool
+    """Gets the facts of the target's program as they come, for a display of progress."""
 
     def fold(self, torch: str, facts: Sequence[Fact]) -> Report:
         """Return the report of the facts of one process."""

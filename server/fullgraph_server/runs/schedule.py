@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fullgraph_compiler.facts import Depth, MinifyRequest, Status
+from fullgraph_compiler.facts import Depth, Fact, MinifyRequest, Status
 
 from ..report.model import Layer, Report
 from ..workers.pool import WorkerPool
@@ -24,6 +24,7 @@ from .limits import with_limits
 from .partial_reports import is_worth_showing
 from .plan import Job, Plan, Planner
 from .program_run import Run, to_stderr
+from .progress import RunProgress
 from .slot import CurrentRun, Request, RunOptions, Slot, TargetState
 
 _log = logging.getLogger(__name__)
@@ -43,6 +44,9 @@ class RunObserver:
 
     def started(self, target: Target, generation: int, cancel: Callable[[], None]) -> None:
         """Take note that a run begins; ``cancel`` ends it."""
+
+    def progressed(self, generation: int, message: str) -> None:
+        """Take note of what a run that has begun is doing now."""
 
     def reported(self, report: Report) -> None:
         """Take a newer report of the target: of the facts so far, or of the whole run."""
@@ -321,20 +325,29 @@ class Runs:
 
     async def _execute(self, name: str, slot: Slot, run: CurrentRun, plan: Plan) -> Report:
         """Make the report of one run, and keep what the next one needs to know."""
+        depth = plan.depth(run.options.depth)
+        progress = RunProgress(plan.target, depth, plan.settings.switches)
+
+        def show_progress(facts: Sequence[Fact] = ()) -> None:
+            if progress.take(facts) or not facts:
+                self._notify(lambda observer: observer.progressed(run.generation, progress.message))
+
         job = Job(
             plan,
             run.generation,
-            plan.depth(run.options.depth),
+            depth,
             self._workers,
             slot.kept.libraries,
             lambda report: self._report(name, slot, as_layer(report, run.options.layer)),
             _Output().write,
+            show_progress,
         )
         execution = run.execution = execution_of(job)
         if error := self._notify(
             lambda observer: observer.started(plan.target, run.generation, execution.cancel)
         ):
             raise error
+        show_progress()
         report = as_layer(await execution.execute(), run.options.layer)
         if run.phase != "cleared":
             is_shown = is_worth_showing(report) and run.phase == "running"

@@ -101,7 +101,7 @@ def finding_lines(checked: Checked, finding: Finding, width: int | None) -> Iter
 
 
 def summary(report: Report) -> str:
-    """Write ``2 graph breaks, 1 recompilation in 1 function (3 graphs, 0.6 s) - torch 2.13.0``."""
+    """Write ``2 graph breaks, 1 recompilation in 1 function (3 graphs, ran 0.6 s) - torch 2.13.0``."""
     counts: Counter[str] = Counter()
     for finding in report.findings:
         if finding.kind == "target-error" and finding.severity == "information":
@@ -111,14 +111,16 @@ def summary(report: Report) -> str:
         counts[finding.kind] += finding.times
     parts = [counted(counts[kind], *names) for kind, names in KIND_NAMES.items() if counts[kind]]
     graphs = sum(frame.graphs for frame in report.frames)
+    taken = f"{'compiled in' if report.of_trace else 'ran'} {report.seconds:.1f} s"
     if report.frames:
         nothing = "no other findings" if report.ignored else "no graph breaks, no recompilations"
         outcome = ", ".join(parts) or nothing
         outcome += f" in {counted(len(report.frames), 'function')}"
         outcome += f" on {len(report.ranks)} ranks" if report.ranks else ""
-        outcome += f" ({counted(graphs, 'graph')}, {report.seconds:.1f} s)"
+        outcome += f" ({counted(graphs, 'graph')}, {taken})"
     else:
-        outcome = f"{', '.join([*parts, 'nothing was compiled'])} ({report.seconds:.1f} s)"
+        outcome = ", ".join([*parts, "nothing was compiled"])
+        outcome += "" if report.of_trace else f" ({taken})"
     ending = _ENDINGS.get(report.status or "")
     return (f"{ending}: {outcome}" if ending else outcome) + run_words(report)
 
