@@ -42,6 +42,7 @@ from .features import (
     artifacts,
     code_action,
     code_lens,
+    completion,
     content,
     diagnostics,
     explanation,
@@ -50,6 +51,7 @@ from .features import (
     kernels,
     profile,
 )
+from .features.ignore_comment import ignorable_codes
 from .features.seen_calls import SeenCalls
 from .protocol import (
     COMPARISON_SCHEME,
@@ -120,7 +122,14 @@ def create_server() -> FullgraphServer:
     at_line.register(server, documents, runs, projections, kernel_places)
     code_lens.register(server, documents, targets, runs, projections, kernel_places)
     kernels.register(server, documents, kernel_places)
-    code_action.register(server, runs, documents, SeenCalls(documents, runs.reports))
+    seen_calls = SeenCalls(documents, runs.reports)
+    code_action.register(server, runs, documents, seen_calls)
+    completion.register(
+        server,
+        documents,
+        seen_calls,
+        lambda filename, row: ignorable_codes(documents, runs.reports(), filename, row),
+    )
     content.register(
         server,
         {

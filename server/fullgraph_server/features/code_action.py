@@ -1,4 +1,4 @@
-"""Quick fixes for findings, and example calls from traces for the functions that were compiled there."""
+"""Quick fixes for findings, and example calls for the functions that a run or a trace saw compiled."""
 
 from __future__ import annotations
 

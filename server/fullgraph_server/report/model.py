@@ -320,7 +320,7 @@ class RankSummary:
 
 @dataclass(frozen=True, slots=True)
 class SeenCall:
-    """A compiled call in a trace, as an example call: ``text`` stands above a definition.
+    """A call that a run or a trace saw compiled, as an example call: ``text`` stands above a definition.
 
     ``function`` is the definition's qualified name, of a compiled ``forward`` that of the class; ``row`` is
     that of its ``def`` or ``class``. Unknown values are ``...`` in a text that is not ``complete``.
@@ -376,7 +376,7 @@ class Report:
     graph_lines: tuple[GraphLines, ...] = ()
     """The statements of graphs, and those that ran eagerly where that could be otherwise, by place."""
     calls: tuple[SeenCall, ...] = ()
-    """The compiled calls of its functions in a trace, in their order."""
+    """The calls of the user's functions that were compiled, in their order."""
 
     ranks: tuple[RankSummary, ...] = ()
     """The ranks of the run, if there are several."""

@@ -10,6 +10,7 @@ from fullgraph_compiler.facts import Depth, Fact, SourceText
 
 from ..report.fold import fold
 from ..report.model import Report
+from ..traces.seen_calls import seen_calls
 from ..workers.pool import WorkerPool
 from ..workers.settings import RunSettings
 from ..workspace.targets import Target, problem_facts
@@ -68,4 +69,5 @@ class Job:
         """Return the report of the facts of one process."""
         plan, target = self.plan, self.plan.target
         facts = (*problem_facts(target), *facts)
-        return fold(target.id, self.generation, torch, facts, plan.workspace, target.filename, self.depth)
+        report = fold(target.id, self.generation, torch, facts, plan.workspace, target.filename, self.depth)
+        return replace(report, calls=seen_calls(facts, plan.workspace))
