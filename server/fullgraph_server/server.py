@@ -25,6 +25,7 @@ from .client.projection import Projections
 from .client.targets import Targets
 from .commands import (
     at_line,
+    baseline,
     bug_report,
     debug,
     devices,
@@ -123,7 +124,7 @@ def create_server() -> FullgraphServer:
     code_lens.register(server, documents, targets, runs, projections, kernel_places)
     kernels.register(server, documents, kernel_places)
     seen_calls = SeenCalls(documents, runs.reports)
-    code_action.register(server, runs, documents, seen_calls)
+    code_action.register(server, runs, documents, targets, seen_calls)
     completion.register(
         server,
         documents,
@@ -140,6 +141,7 @@ def create_server() -> FullgraphServer:
         },
     )
     traces.register(server, targets, documents, runs)
+    baseline.register(server, targets, runs)
     bug_report.register(server, documents, configuration, targets, runs, minifications)
     debug.register(server, documents, configuration, targets)
     devices.register(server)

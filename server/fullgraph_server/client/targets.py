@@ -35,6 +35,7 @@ from ..workspace.targets import (
     trace_target,
     with_arguments,
 )
+from ..workspace.workspace import Workspace
 from .compiled_files import CompiledFiles
 from .documents import Documents
 
@@ -116,6 +117,11 @@ class Targets:
         name = f"{_PYTEST}{filename}" if kinds == {"pytest"} else filename
         own = self.find(name)
         return [own] if isinstance(own, Target) else ()
+
+    def workspace_of(self, target: Target) -> Workspace:
+        """Return the folder whose settings a target has."""
+        is_trace = isinstance(target.program, Trace)
+        return self._documents.workspace_of(str(target.cwd) if is_trace else target.filename)
 
     def place(self, target: Target) -> ListedTarget:
         """Locate a target in the text that the client shows."""

@@ -26,6 +26,12 @@ def ignorable_codes(documents: Documents, reports: Iterable[Report], filename: s
     return list(dict.fromkeys(codes))
 
 
+def can_be_ignored(diagnostic: types.Diagnostic) -> bool:
+    """Tell whether a diagnostic is of a finding that can be ignored, on the line as it ran."""
+    is_own = diagnostic.source == "fullgraph" and diagnostic.severity in _SEVERITIES
+    return is_own and member(diagnostic.data, "kind") not in _NOT_OFFERED
+
+
 def ignore_actions(documents: Documents, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
     """Yield an action for each finding that can be ignored."""
     filename = documents.filename(params.text_document.uri)
@@ -34,9 +40,7 @@ def ignore_actions(documents: Documents, params: types.CodeActionParams) -> Iter
         return
     for diagnostic in params.context.diagnostics:
         code = diagnostic.code
-        if diagnostic.source != "fullgraph" or diagnostic.severity not in _SEVERITIES:
-            continue
-        if not isinstance(code, str) or member(diagnostic.data, "kind") in _NOT_OFFERED:
+        if not isinstance(code, str) or not can_be_ignored(diagnostic):
             continue
         edited = ignoring(source, diagnostic.range.end.line + 1, code)
         if edited is not None:

@@ -386,6 +386,8 @@ class Report:
     """The parts of the compiler that the program asked for and the run did without."""
     ignored: tuple[Finding, ...] = ()
     """The findings that comments in the source ignore."""
+    known: tuple[Finding, ...] = ()
+    """In an editor, the findings that are in the project's baseline."""
     discarded: FilesDiscarded | None = None
     """Set if the files that the program wrote were discarded."""
 
@@ -393,6 +395,11 @@ class Report:
     def of_trace(self) -> bool:
         """Whether it was read from a trace, of a program that ran elsewhere."""
         return self.target.startswith(TRACE)
+
+    @property
+    def hidden(self) -> int:
+        """The number of findings that a comment or the baseline takes away."""
+        return len(self.ignored) + len(self.known)
 
     def may_read(self, filename: str) -> bool:
         """Tell whether a file that the report names may be read: a log can name any file, on any machine."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from fullgraph_compiler.facts import Depth, Fact, SourceText
 
+from ..compare.baseline import Baseline
 from ..report.fold import fold
 from ..report.model import Report
 from ..traces.seen_calls import seen_calls
@@ -29,6 +30,8 @@ class Plan:
     """Its files are as the run sees them."""
     texts: tuple[SourceText, ...] = ()
     """The files that differ from those on disk."""
+    baseline: Baseline = field(default_factory=Baseline)
+    """The findings that are left out; none on the command line, which tells of them."""
 
     def switched(self, switches: Mapping[str, Any]) -> Plan:
         """Return the plan with some attributes of its switches set, for one run."""
