@@ -26,6 +26,7 @@ import {
   OPEN_ARTIFACT,
   OPEN_REPRO,
   RUN_ON_SAVE,
+  SAVE_TARGET,
   SHOW_EXPLANATION,
   SHOW_RESULTS,
   SHOW_SOURCE,
@@ -69,6 +70,16 @@ export function registerCommands(
     "fullgraph.clearAll": () => server.command(CLEAR),
     "fullgraph.showResultsOf": (node?: TargetNode) => showResultsOf(server, node?.item),
     "fullgraph.showResultsOfAll": () => server.command(SHOW_RESULTS),
+    "fullgraph.addToProject": async (node?: TargetNode) => {
+      const target =
+        node?.item ??
+        (await pickTarget(
+          server,
+          l10n.t("Fullgraph: Save to pyproject.toml"),
+          (item) => isRun(item) && !item.configured,
+        ));
+      return target && server.command(SAVE_TARGET, target.id);
+    },
     "fullgraph.runOnSaveOn": (node?: TargetNode) => runOnSave(server, node, true),
     "fullgraph.runOnSaveOff": (node?: TargetNode) => runOnSave(server, node, false),
     "fullgraph.openTrace": (uri?: unknown, selected?: unknown) =>

@@ -33,6 +33,7 @@ export const CLEAR = "fullgraph.clear";
 export const RUN_ON_SAVE = "fullgraph.runOnSave";
 export const SHOW_RESULTS = "fullgraph.showResults";
 export const ADD_TO_BASELINE = "fullgraph.addToBaseline";
+export const SAVE_TARGET = "fullgraph.saveTarget";
 export const SHOW_EXPLANATION = "fullgraph.showExplanation";
 export const SHOW_TARGET = "fullgraph.showTarget";
 export const SHOW_SOURCE = "fullgraph.showSource";

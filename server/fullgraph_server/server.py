@@ -37,6 +37,7 @@ from .commands import (
     report,
     rerun_on_edit,
     run,
+    save_target,
     traces,
 )
 from .features import (
@@ -142,6 +143,7 @@ def create_server() -> FullgraphServer:
     )
     traces.register(server, targets, documents, runs)
     baseline.register(server, targets, runs)
+    save_target.register(server, targets, documents)
     bug_report.register(server, documents, configuration, targets, runs, minifications)
     debug.register(server, documents, configuration, targets)
     devices.register(server)

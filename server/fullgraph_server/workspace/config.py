@@ -102,6 +102,12 @@ def read_config(root: Path) -> Config:
     return _Reader(path, text).config(root, table)
 
 
+def target_tables(text: str) -> Sequence[Any]:
+    """Return the targets in a text of pyproject.toml that has some. Raises ``ValueError`` for no TOML."""
+    tables: Sequence[Any] = tomllib.loads(text)["tool"]["fullgraph"]["targets"]
+    return tables
+
+
 class _Reader:
     """Reads the table, and collects the problems in it."""
 
