@@ -58,7 +58,7 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
   constructor(private readonly server: Server) {
     this.view = window.createTreeView(VIEW, { treeDataProvider: this, showCollapseAll: true });
     // Targets come from the text of files, and from the configuration.
-    const files = workspace.createFileSystemWatcher("**/{*.py,pyproject.toml}");
+    const files = workspace.createFileSystemWatcher("**/{*.py,pyproject.toml,launch.json}");
     const later = () => {
       this.refreshSoon();
     };
