@@ -27,6 +27,7 @@ import {
   OPEN_ARTIFACT,
   OPEN_REPRO,
   RUN_ON_SAVE,
+  SAVE_TARGET,
   SHOW_EXPLANATION,
   SHOW_RESULTS,
   SHOW_SOURCE,
@@ -79,6 +80,7 @@ export function registerCommands(
     "fullgraph.toggleRunOnSave": () => toggleRunOnSave(server),
     "fullgraph.runOnSaveOn": ({ item }: TargetNode) => server.command(RUN_ON_SAVE, item.id, true),
     "fullgraph.runOnSaveOff": ({ item }: TargetNode) => server.command(RUN_ON_SAVE, item.id, false),
+    "fullgraph.addToProject": ({ item }: TargetNode) => server.command(SAVE_TARGET, item.id),
     "fullgraph.openTrace": (uri?: unknown, selected?: unknown) =>
       traces.open(urisOf(uri, selected)),
     "fullgraph.readTraceAgain": ({ item }: TargetNode) => analyzeTarget(server, item),

@@ -36,6 +36,10 @@ Commands (``workspace/executeCommand``):
     ``fullgraph.minify [target, MinifyOptions?]`` -> ``MinifySummary``, once it is over.
     ``fullgraph.stop [target?]``, ``fullgraph.clear [target?]`` -> ``null``; all targets if none is given.
     ``fullgraph.runOnSave [target, boolean]`` -> ``null``: whether a target runs again when a file is saved.
+    ``fullgraph.addToBaseline [uri]`` -> ``null``: writes a finding, by the URI of its explanation, into the
+    project's file of known findings.
+    ``fullgraph.saveTarget [target]`` -> ``string``: adds a target to pyproject.toml, by an edit that the
+    client makes, and returns its name there.
     A target is named by its id, or by the URI of a file, which means what ``Targets.meant`` says.
 Commands of the client, used if it lists them in ``experimental.commands.commands``:
     ``fullgraph.showExplanation [uri]``, ``fullgraph.showTarget [target]``,
@@ -92,6 +96,8 @@ STOP = "fullgraph.stop"
 CLEAR = "fullgraph.clear"
 RUN_ON_SAVE = "fullgraph.runOnSave"
 SHOW_RESULTS = "fullgraph.showResults"
+ADD_TO_BASELINE = "fullgraph.addToBaseline"
+SAVE_TARGET = "fullgraph.saveTarget"
 
 SHOW_EXPLANATION = "fullgraph.showExplanation"
 SHOW_TARGET = "fullgraph.showTarget"

@@ -25,6 +25,7 @@ from .client.projection import Projections
 from .client.targets import Targets
 from .commands import (
     at_line,
+    baseline,
     bug_report,
     debug,
     devices,
@@ -36,12 +37,14 @@ from .commands import (
     report,
     rerun_on_edit,
     run,
+    save_target,
     traces,
 )
 from .features import (
     artifacts,
     code_action,
     code_lens,
+    completion,
     content,
     diagnostics,
     explanation,
@@ -50,6 +53,7 @@ from .features import (
     kernels,
     profile,
 )
+from .features.ignore_comment import ignorable_codes
 from .features.seen_calls import SeenCalls
 from .protocol import (
     COMPARISON_SCHEME,
@@ -120,7 +124,14 @@ def create_server() -> FullgraphServer:
     at_line.register(server, documents, runs, projections, kernel_places)
     code_lens.register(server, documents, targets, runs, projections, kernel_places)
     kernels.register(server, documents, kernel_places)
-    code_action.register(server, runs, documents, SeenCalls(documents, runs.reports))
+    seen_calls = SeenCalls(documents, runs.reports)
+    code_action.register(server, runs, documents, targets, seen_calls)
+    completion.register(
+        server,
+        documents,
+        seen_calls,
+        lambda filename, row: ignorable_codes(documents, runs.reports(), filename, row),
+    )
     content.register(
         server,
         {
@@ -131,6 +142,8 @@ def create_server() -> FullgraphServer:
         },
     )
     traces.register(server, targets, documents, runs)
+    baseline.register(server, targets, runs)
+    save_target.register(server, targets, documents)
     bug_report.register(server, documents, configuration, targets, runs, minifications)
     debug.register(server, documents, configuration, targets)
     devices.register(server)

@@ -27,6 +27,10 @@ CAPABILITIES = types.ClientCapabilities(
     workspace=types.WorkspaceClientCapabilities(
         configuration=True,
         workspace_folders=True,
+        apply_edit=True,
+        workspace_edit=types.WorkspaceEditClientCapabilities(
+            document_changes=True, resource_operations=[types.ResourceOperationKind.Create]
+        ),
         code_lens=types.CodeLensWorkspaceClientCapabilities(refresh_support=True),
         text_document_content=types.TextDocumentContentClientCapabilities(dynamic_registration=True),
     ),

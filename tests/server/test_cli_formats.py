@@ -397,3 +397,18 @@ def test_sarif_tells_the_state_against_the_baseline(half_known: Checked, folder:
     assert len(model.Sarif.model_validate_json(text).runs[0].results or ()) == 2
     without = json.loads(written("sarif", checked(folder, graph_break(folder))))["runs"][0]["results"]
     assert "baselineState" not in without[0]
+
+
+def test_sarif_lists_what_does_not_count_as_suppressed(half_known: Checked, folder: Path) -> None:
+    import sarif_pydantic as model
+
+    ignored = graph_break(folder, (3, 1, 3, 2), code="GB0099")
+    text = written("sarif", replace(half_known, report=replace(half_known.report, ignored=(ignored,))))
+    results = json.loads(text)["runs"][0]["results"]
+    assert [(item["ruleId"], item["suppressions"]) for item in results] == [
+        ("GB0170", [{"kind": "external"}]),
+        ("GB0059", []),
+        ("GB0099", [{"kind": "inSource"}]),
+    ]
+    assert "baselineState" not in results[2]
+    assert len(model.Sarif.model_validate_json(text).runs[0].results or ()) == 3

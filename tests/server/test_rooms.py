@@ -23,7 +23,7 @@ SERVER = {
     "traces": "workspace text workers report compare",
     "runs": "workspace text workers report compare traces",
     "protocol": "workspace report runs",
-    "client": "workspace text report runs protocol",
+    "client": "workspace text report compare runs protocol",
     "features": "workspace text report traces runs protocol client",
     "commands": "workspace text workers report compare traces runs protocol client features",
     "server": "runs protocol client features commands",

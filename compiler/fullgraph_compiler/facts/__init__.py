@@ -25,6 +25,7 @@ from .capture import (
     CollectivesTraced,
     CompileFailure,
     FrameCompiled,
+    FrameInputs,
     FrameSkipped,
     FrameStarted,
     GraphBreak,
@@ -33,6 +34,7 @@ from .capture import (
     GraphPart,
     GuardFailure,
     GuardInstalled,
+    InputTensor,
     LateCompilation,
     LightningCompiled,
     NamedTensor,
@@ -121,6 +123,7 @@ __all__ = [
     "Files",
     "FilesDiscarded",
     "FrameCompiled",
+    "FrameInputs",
     "FrameSkipped",
     "FrameStarted",
     "GivenValue",
@@ -130,6 +133,7 @@ __all__ = [
     "GraphPart",
     "GuardFailure",
     "GuardInstalled",
+    "InputTensor",
     "Kernel",
     "KernelCompiled",
     "KernelNode",
@@ -177,6 +181,7 @@ __all__ = [
 
 Fact: TypeAlias = (
     FrameStarted
+    | FrameInputs
     | FrameCompiled
     | FrameSkipped
     | GraphCaptured

@@ -128,12 +128,13 @@ test("what is stale is dimmed", () => {
 });
 
 test.each([
-  [{}, "target.idle.new.onSave"],
-  [{ kind: "torchrun" as const }, "target.idle.new.ranks.onSave"],
+  [{}, "target.idle.new.onSave_found"],
+  [{ configured: true }, "target.idle.new.onSave"],
+  [{ kind: "torchrun" as const, configured: true }, "target.idle.new.ranks.onSave"],
   [{ kind: "trace" as const, state: "running" as const }, "trace.busy"],
   [{ kind: "trace" as const, state: "finished" as const }, "trace.idle"],
-  [{ state: "running" as const }, "target.busy.ran.onSave"],
-  [{ state: "finished" as const, runOnSave: false }, "target.idle.ran.byHand"],
+  [{ state: "running" as const }, "target.busy.ran.onSave_found"],
+  [{ state: "finished" as const, runOnSave: false }, "target.idle.ran.byHand_found"],
 ])("the menu of %j is chosen by %s", (item, value) => {
   expect(treeItem(node(item)).contextValue).toBe(value);
 });

@@ -136,7 +136,7 @@ function layerItem(node: LayerNode, shows: Shows): TreeItem {
 }
 
 /** The context value for menus. A trace cannot be run, and some commands do not work with several ranks. */
-function targetMenu({ kind, state, runOnSave }: TargetItem): string {
+function targetMenu({ kind, state, runOnSave, configured }: TargetItem): string {
   const now = isOn(state) ? "busy" : "idle";
   if (kind === "trace") {
     return `trace.${now}`;
@@ -146,7 +146,7 @@ function targetMenu({ kind, state, runOnSave }: TargetItem): string {
     now,
     state === undefined ? "new" : "ran",
     ...(kind === "torchrun" ? ["ranks"] : []),
-    runOnSave ? "onSave" : "byHand",
+    `${runOnSave ? "onSave" : "byHand"}${configured ? "" : "_found"}`,
   ].join(".");
 }
 

@@ -66,7 +66,7 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
     this.view = window.createTreeView(VIEW, { treeDataProvider: this, showCollapseAll: true });
     this.view.message = this.filter.message;
     // Targets come from the text of files, and from the configuration.
-    const files = workspace.createFileSystemWatcher("**/{*.py,pyproject.toml}");
+    const files = workspace.createFileSystemWatcher("**/{*.py,pyproject.toml,launch.json}");
     const later = () => {
       this.refreshSoon();
     };

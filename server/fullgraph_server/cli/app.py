@@ -33,7 +33,7 @@ from .formats import (
 from .formats.capabilities import write as write_capabilities
 from .formats.kernels import write as write_kernels
 from .formats.times import write as write_times
-from .known import KnownFindings
+from .known import KnownFindings, configured_baseline
 from .output import Commands
 from .resolve import resolve_targets
 from .switches import Option, with_device, with_switches
@@ -94,7 +94,8 @@ def _judged(command: Callable[..., None]) -> Callable[..., None]:
     @click.option(
         "--baseline",
         type=click.Path(dir_okay=False, path_type=Path),
-        help="A file of known findings, which do not count: only new ones are reported.",
+        help="A file of known findings, which do not count: only new ones are reported.  "
+        "[default: baseline of pyproject.toml]",
     )
     @click.option(
         "--update-baseline",
@@ -103,6 +104,7 @@ def _judged(command: Callable[..., None]) -> Callable[..., None]:
     )
     @functools.wraps(command)
     def run(fail_on: str | None, baseline: Path | None, update_baseline: bool, **own: Any) -> None:
+        baseline = baseline or configured_baseline()
         if update_baseline and baseline is None:
             raise click.UsageError("--update-baseline needs --baseline FILE, the file to write")
         known = KnownFindings(baseline, update=update_baseline) if baseline else None

@@ -123,7 +123,7 @@ class ReportItems:
             artifacts=[self._artifact(shown) for shown in self._artifacts.of_report(report)],
             ranks=[_rank(rank) for rank in report.ranks],
             dry=dry_item(report),
-            ignored=len(report.ignored) or None,
+            ignored=report.hidden or None,
             left_out=devices.left_out_words(report.left_out) if report.left_out else None,
             files=devices.files_words(report.discarded) if report.discarded else None,
         )

@@ -57,7 +57,7 @@ def summary(target: str, report: Report | None) -> RunSummary:
         report.status,
         len(report.findings),
         bool(report.frames),
-        len(report.ignored) or None,
+        report.hidden or None,
         layer=report.layer or None,
     )
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from fullgraph_compiler.facts import Depth, Fact, SourceText
 
+from ..compare.baseline import Baseline
 from ..report.fold import fold
 from ..report.model import Report
+from ..traces.seen_calls import seen_calls
 from ..workers.pool import WorkerPool
 from ..workers.settings import RunSettings
 from ..workspace.targets import Target, problem_facts
@@ -28,6 +30,8 @@ class Plan:
     """Its files are as the run sees them."""
     texts: tuple[SourceText, ...] = ()
     """The files that differ from those on disk."""
+    baseline: Baseline = field(default_factory=Baseline)
+    """The findings that are left out; none on the command line, which tells of them."""
 
     def switched(self, switches: Mapping[str, Any]) -> Plan:
         """Return the plan with some attributes of its switches set, for one run."""
@@ -70,4 +74,5 @@ class Job:
         """Return the report of the facts of one process."""
         plan, target = self.plan, self.plan.target
         facts = (*problem_facts(target), *facts)
-        return fold(target.id, self.generation, torch, facts, plan.workspace, target.filename, self.depth)
+        report = fold(target.id, self.generation, torch, facts, plan.workspace, target.filename, self.depth)
+        return replace(report, calls=seen_calls(facts, plan.workspace))

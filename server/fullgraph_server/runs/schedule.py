@@ -7,12 +7,13 @@ import contextlib
 import itertools
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from fullgraph_compiler.facts import Depth, Fact, MinifyRequest, Status
 
+from ..compare.baseline import without_known
 from ..report.model import Layer, Report
 from ..workers.pool import WorkerPool
 from ..workspace.targets import Target
@@ -226,6 +227,15 @@ class Runs:
         if slot is not None:
             self._report(report.target, slot, replace(report, generation=next(self._generations)))
 
+    def revise(self, targets: Collection[str], change: Callable[[Report], Report]) -> None:
+        """Change the reports of targets that are kept, and show them."""
+        for name, slot in self._slots.items():
+            if name in targets and (latest := slot.kept.latest) is not None:
+                slot.revise(change)
+                shown = slot.kept.latest if latest.status is None else slot.kept.marked
+                self._notify(lambda observer, shown=shown: observer.reported(shown))  # type: ignore[misc]
+                self._notify(lambda observer, name=name, slot=slot: observer.changed(name, slot.state))  # type: ignore[misc]
+
     def state(self, target: str) -> TargetState:
         """Return what a target does, and how its last run ended."""
         slot = self._slots.get(target)
@@ -332,13 +342,16 @@ class Runs:
             if progress.take(facts) or not facts:
                 self._notify(lambda observer: observer.progressed(run.generation, progress.message))
 
+        def shown(report: Report) -> Report:
+            return without_known(as_layer(report, run.options.layer), plan.baseline, plan.workspace.root)
+
         job = Job(
             plan,
             run.generation,
             depth,
             self._workers,
             slot.kept.libraries,
-            lambda report: self._report(name, slot, as_layer(report, run.options.layer)),
+            lambda report: self._report(name, slot, shown(report)),
             _Output().write,
             show_progress,
         )
@@ -348,7 +361,7 @@ class Runs:
         ):
             raise error
         show_progress()
-        report = as_layer(await execution.execute(), run.options.layer)
+        report = shown(await execution.execute())
         if run.phase != "cleared":
             is_shown = is_worth_showing(report) and run.phase == "running"
             slot.keep(report, execution.facts, execution.depends_on(report) if is_shown else None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
@@ -238,6 +238,17 @@ class Slot:
             if self.run is not None and self.run.generation == report.generation:
                 self.run.status = report.status
         self.kept = kept
+
+    def revise(self, change: Callable[[Report], Report]) -> None:
+        """Change all reports that are kept."""
+        kept = self.kept
+        self.kept = replace(
+            kept,
+            report=kept.report and change(kept.report),
+            marked=kept.marked and change(kept.marked),
+            latest=kept.latest and change(kept.latest),
+            layers={layer: change(report) for layer, report in kept.layers.items()},
+        )
 
     def keep(self, report: Report, facts: Iterable[Fact], files: frozenset[str] | None) -> None:
         """Keep what the next run needs to know.

@@ -66,8 +66,15 @@ class Config:
     paths: Mapping[str, str] = field(default_factory=dict)
     """Folders of other machines that traces name, and what each is here."""
     problems: tuple[Problem, ...] = ()
+    baseline: str | None = None
+    """The file of known findings."""
     preview_python: str | None = None
     """The interpreter that previews kernels where ``python`` cannot."""
+
+
+def baseline_path(config: Config) -> Path | None:
+    """Return the file of known findings, whether it is there or not."""
+    return config.root / config.baseline if config.baseline else None
 
 
 def read_config(root: Path) -> Config:
@@ -93,6 +100,12 @@ def read_config(root: Path) -> Config:
     if table is None:
         return Config(root)
     return _Reader(path, text).config(root, table)
+
+
+def target_tables(text: str) -> Sequence[Any]:
+    """Return the targets in a text of pyproject.toml that has some. Raises ``ValueError`` for no TOML."""
+    tables: Sequence[Any] = tomllib.loads(text)["tool"]["fullgraph"]["targets"]
+    return tables
 
 
 class _Reader:

@@ -153,6 +153,13 @@ PROJECT = (
         "three quarters of the machine's",
     ),
     Setting(
+        "baseline",
+        TEXT,
+        "The file of known findings, a [baseline](ci.md#baselines): `check` and `trace` take it without "
+        "`--baseline`, and editors do not show what is in it. A path, from the project's folder on.",
+        "none",
+    ),
+    Setting(
         "paths",
         STRING_TABLE,
         "Folders of other machines that [traces](traces.md#which-file-is-it) name, and what each is here.",

@@ -67,7 +67,7 @@ class Target:
 
     id: str
     """A script's path or ``path -- arguments``, ``path::qualname`` of an example, ``pytest:node``,
-    ``trace:path``, or a name."""
+    ``trace:path``, ``launch:name`` of a launch configuration, or a name."""
     label: str
     kind: TargetKind
     filename: str
