@@ -35,6 +35,8 @@ Commands (``workspace/executeCommand``):
     ``fullgraph.traceDiff [target, target]`` -> ``string``: the URI of a document that compares two traces.
     ``fullgraph.minify [target, MinifyOptions?]`` -> ``MinifySummary``, once it is over.
     ``fullgraph.stop [target?]``, ``fullgraph.clear [target?]`` -> ``null``; all targets if none is given.
+    ``fullgraph.raiseLimit [target]`` -> ``RunSummary``: runs a target again with five times its time limit,
+    which it keeps until it is cleared.
     ``fullgraph.runOnSave [target, boolean]`` -> ``null``: whether a target runs again when a file is saved.
     A target is named by its id, or by the URI of a file, which means what ``Targets.meant`` says.
 Commands of the client, used if it lists them in ``experimental.commands.commands``:
@@ -90,6 +92,7 @@ TRACE_DIFF = "fullgraph.traceDiff"
 MINIFY = "fullgraph.minify"
 STOP = "fullgraph.stop"
 CLEAR = "fullgraph.clear"
+RAISE_LIMIT = "fullgraph.raiseLimit"
 RUN_ON_SAVE = "fullgraph.runOnSave"
 SHOW_RESULTS = "fullgraph.showResults"
 

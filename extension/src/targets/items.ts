@@ -141,7 +141,7 @@ function targetMenu({ kind, state, runOnSave }: TargetItem): string {
   return [
     "target",
     now,
-    state === undefined ? "new" : "ran",
+    state === undefined ? "new" : state === "timeout" ? "ranOut" : "ran",
     ...(kind === "torchrun" ? ["ranks"] : []),
     runOnSave ? "onSave" : "byHand",
   ].join(".");
@@ -161,10 +161,10 @@ function targetIcon({ item: { kind, state, stale }, report }: TargetNode): Theme
       return new ThemeIcon("circle-slash", DIMMED);
     case "raised":
     case "crashed":
-    case "timeout":
     case "memory":
     case "not-started":
       return new ThemeIcon("error", colour(ERROR));
+    case "timeout":
     case "exited":
     case "finished":
       break;
@@ -174,7 +174,9 @@ function targetIcon({ item: { kind, state, stale }, report }: TargetNode): Theme
     ? ["error", ERROR]
     : severities.has("warning")
       ? ["warning", WARNING]
-      : ["pass", PASSED];
+      : state === "timeout"
+        ? ["circle-slash", DIMMED]
+        : ["pass", PASSED];
   return new ThemeIcon(kind === "trace" ? "pulse" : icon, colour(fresh));
 }
 

@@ -11,7 +11,7 @@ from pygls.lsp.server import LanguageServer
 
 from ..client.capabilities import client_command, member
 from ..client.documents import Documents
-from ..protocol import MINIFY, RECIPES, RUN, SHOW_EXPLANATION, STAGES, DryRunOptions
+from ..protocol import MINIFY, RAISE_LIMIT, RECIPES, RUN, SHOW_EXPLANATION, STAGES, DryRunOptions
 from ..runs.schedule import Runs
 from .ignore_comment import ignore_actions
 from .seen_calls import SeenCalls
@@ -56,6 +56,8 @@ def register(server: LanguageServer, runs: Runs, documents: Documents, seen_call
         if failure is not None:
             has_graph = kind != "capture-error" and bool(member(failure, "compileId"))
             yield minify_command(target, failure, has_graph=has_graph)
+        if own and status == "timeout" and (seconds := runs.raised_limit(target)):
+            yield types.Command(f"Run again with a limit of {seconds:g} s", RAISE_LIMIT, arguments=[target])
         if failure is not None or (own and status in _UNCLEAR):
             yield types.Command(_STAGES, STAGES, arguments=[target])
         if _OUT_OF_MEMORY.search(diagnostic.message) or (own and status in _EXHAUSTED):

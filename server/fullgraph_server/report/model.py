@@ -404,6 +404,19 @@ class Report:
         return not (self.ranks or self.of_trace or (self.dry and self.dry.device))
 
     @property
+    def problem(self) -> Finding | None:
+        """The first finding that tells why the run came no further, or fails: an error, or its time limit."""
+        stopped = self.status == "timeout"
+        return next(
+            (
+                finding
+                for finding in self.findings
+                if finding.severity == "error" or (stopped and finding.kind == "target-error")
+            ),
+            None,
+        )
+
+    @property
     def complete(self) -> bool:
         """Whether all of the compiler ran, so that its times are those of the program by itself."""
         return self.depth in ("build", "times")

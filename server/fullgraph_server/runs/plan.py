@@ -34,6 +34,10 @@ class Plan:
         changed = replace(self.settings.switches, **switches)
         return replace(self, settings=replace(self.settings, switches=changed))
 
+    def stretched(self, factor: float) -> Plan:
+        """Return the plan with limits of time that are so many times as long."""
+        return replace(self, settings=self.settings.stretched(factor))
+
     def depth(self, requested: Depth) -> Depth:
         """Return the depth of a run: a preview builds its kernels as it writes them."""
         return "kernels" if requested == "build" and self.settings.switches.device else requested

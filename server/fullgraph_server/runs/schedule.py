@@ -20,7 +20,7 @@ from .choice import Choice
 from .effective_settings import Overrides
 from .execution import execution_of, failed_report
 from .layers import as_layer, is_beside
-from .limits import with_limits
+from .limits import settings_at, with_limits
 from .partial_reports import is_worth_showing
 from .plan import Job, Plan, Planner
 from .program_run import Run, to_stderr
@@ -33,6 +33,9 @@ _AT_ONCE = max(2, (os.cpu_count() or 2) // 4)
 
 _PAUSE_SHARE, _LEAST_PAUSE, _LONGEST_PAUSE = 0.5, 0.15, 2.0
 """How long an author's pause is before a run: a part of what the last run took, and its limits in seconds."""
+
+_STRETCH = 5.0
+"""How many times as long a target may run once its limit was raised."""
 
 _MOST_OUTPUT = 1_000_000
 """Characters of a program's output that are passed on."""
@@ -140,6 +143,17 @@ class Runs:
         slot = self._slots.setdefault(target, Slot())
         slot.kept = replace(slot.kept, files=slot.kept.files | {filename})
         self._show_state(target, slot, run_on_save=enabled)
+
+    def raised_limit(self, target: str) -> float | None:
+        """Return the seconds that a target may take once its limit is raised; ``None`` if it has no limit."""
+        slot = self._slots.get(target)
+        return slot.kept.limit * _STRETCH if slot and slot.kept.limit else None
+
+    def raise_limit(self, target: str) -> asyncio.Future[Report | None]:
+        """Run a target again with a higher limit, which it keeps until it is cleared."""
+        slot = self._slots.setdefault(target, Slot())
+        slot.kept = replace(slot.kept, stretch=slot.kept.stretch * _STRETCH)
+        return self.start(target)
 
     def edited(self, filename: str) -> float | None:
         """Take note that a file is not as it was when it ran.
@@ -300,7 +314,8 @@ class Runs:
         stale = was_stale if beside else False
         self._show_state(name, slot, generation=generation, stale=stale)
         try:
-            report = await self._execute(name, slot, run, run.options.switched(plan))
+            plan = run.options.switched(plan).stretched(slot.kept.stretch)
+            report = await self._execute(name, slot, run, plan)
         except Exception as error:
             report = self._failed(name, slot, generation, error, run.options.layer)
         except asyncio.CancelledError:
@@ -321,10 +336,13 @@ class Runs:
 
     async def _execute(self, name: str, slot: Slot, run: CurrentRun, plan: Plan) -> Report:
         """Make the report of one run, and keep what the next one needs to know."""
+        depth = plan.depth(run.options.depth)
+        if not run.options.layer:
+            slot.kept = replace(slot.kept, limit=settings_at(plan.settings, depth).timeout)
         job = Job(
             plan,
             run.generation,
-            plan.depth(run.options.depth),
+            depth,
             self._workers,
             slot.kept.libraries,
             lambda report: self._report(name, slot, as_layer(report, run.options.layer)),

@@ -102,6 +102,10 @@ class Kept:
     """The last generation that has read a text which was edited since."""
     usual_depth: Depth = "graph"
     """The depth of a run for which nobody sets one."""
+    limit: float | None = None
+    """The time limit of the last ordinary run, in seconds."""
+    stretch: float = 1.0
+    """How many times as long as the settings say the target may run, since the user has asked for that."""
     files: frozenset[str] = frozenset()
     """The files that the target depends on."""
     libraries: tuple[str, ...] = ()

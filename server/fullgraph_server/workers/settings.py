@@ -37,6 +37,11 @@ class RunSettings:
         """The bytes that one of several tries may use: less than the limit that ends all of them."""
         return self.memory and self.memory * 3 // 4
 
+    def stretched(self, factor: float) -> RunSettings:
+        """Return the same settings with limits of time that are so many times as long."""
+        longer = self.timeout and self.timeout * factor
+        return replace(self, timeout=longer, patience=self.patience * factor)
+
     def within(self, seconds: float | None, usual: float | None = None) -> RunSettings:
         """Return the same settings with the limit that the user has set, else with the usual one."""
         if seconds is None:

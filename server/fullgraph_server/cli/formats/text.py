@@ -33,7 +33,7 @@ _MOST_CALLS = 8
 _ENDINGS = {
     "raised": "the program raised",
     "crashed": "the program crashed",
-    "timeout": "the program timed out",
+    "timeout": "stopped at its time limit",
     "memory": "the program used too much memory",
     "cancelled": "cancelled",
     "not-started": "not started",
