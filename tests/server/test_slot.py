@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fullgraph_compiler.facts import Fact, Script
@@ -25,20 +27,21 @@ class Execution:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self._ends: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._ends: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
 
-    def end(self, status: str = "finished") -> None:
+    def end(self, status: str = "finished", **told: Any) -> None:
+        """End with a status, and what else the report tells."""
         if not self._ends.done():
-            self._ends.set_result(status)
+            self._ends.set_result({"status": status, **told})
 
     def cancel(self) -> None:
         self.end("cancelled")
 
     async def execute(self) -> Report:
-        status = await self._ends
-        report = Report(self.job.plan.target.id, self.job.generation, status=status)  # type: ignore[arg-type]
+        told = await self._ends
+        report = Report(self.job.plan.target.id, self.job.generation, **told)
         assert self.job.on_report is not None
-        if status != "cancelled":
+        if report.status != "cancelled":
             self.job.on_report(report)
         return report
 
@@ -145,12 +148,12 @@ class Place:
         self._target, self._workspace = target, Workspace(folder)
         self.runs = Runs(self._planned, (self.shown,))
 
-    async def _planned(self, *_: object) -> Plan:
+    async def _planned(self, name: str, *_: object) -> Plan:
         held: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._held.append(held)
         self._plans.put_nowait(held)
         await held
-        return Plan(self._target, self.settings, self._workspace)
+        return Plan(replace(self._target, id=name), self.settings, self._workspace)
 
     def execution_of(self, job: Job) -> Execution:
         execution = Execution(job)

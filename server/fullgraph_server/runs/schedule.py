@@ -24,6 +24,7 @@ from .limits import settings_at, with_limits
 from .partial_reports import is_worth_showing
 from .plan import Job, Plan, Planner
 from .program_run import Run, to_stderr
+from .saves import is_long, repeated
 from .slot import CurrentRun, Request, RunOptions, Slot, TargetState
 
 _log = logging.getLogger(__name__)
@@ -73,7 +74,7 @@ class Runs:
         self._plan = plan
         self._observers = observers
         self._choice = choice or Choice()
-        self._generations = itertools.count(1)
+        self._generations, self._asked = itertools.count(1), itertools.count(1)
         self._slots: dict[str, Slot] = {}
         self._workers = WorkerPool()
         self._turns = asyncio.Semaphore(_AT_ONCE)
@@ -93,6 +94,7 @@ class Runs:
         if self._choice.target != target:
             self.choose("")  # whoever runs a target wants to see it
         slot = self._slots.setdefault(target, Slot())
+        slot.asked = next(self._asked)
         return self._start(target, slot, RunOptions(depth or slot.kept.usual_depth, switches or {}))
 
     def _start(self, target: str, slot: Slot, options: RunOptions) -> asyncio.Future[Report | None]:
@@ -103,20 +105,35 @@ class Runs:
         # Others wait for it as well: one who gives up must not take it from them.
         return asyncio.shield(answer)
 
-    def restart(self, filename: str, overrides: Overrides | None = None) -> None:
-        """Run again what depends on a file. A run that is on has read an older text: it ends.
+    def restart(
+        self,
+        filename: str,
+        overrides: Overrides | None = None,
+        is_open: Callable[[str], bool] = lambda _: True,
+    ) -> list[str]:
+        """Run again what a save of a file repeats; return the targets that the user is to be asked about.
 
-        ``overrides`` are the settings of the file's folder, if the client has just given them.
+        ``overrides`` are the settings of the file's folder, if the client has just given them; ``is_open``
+        tells whether the client shows a file.
         """
-        for name, slot in list(self._slots.items()):
-            if filename in slot.kept.files and slot.state.run_on_save:
-                # Who asked for the run that is on gets the answer of the next: it must be of the same kind.
-                by_itself = RunOptions(slot.kept.usual_depth, by_itself=True)
-                options = slot.run.options if slot.run else by_itself
-                self._start(name, slot, replace(options, overrides=overrides))
-                slot.supersede()
-                if options.layer:  # and the program as it is: a layer says nothing of that
-                    self._start(name, slot, replace(by_itself, overrides=overrides))
+        unasked = []
+        for name, slot in list(repeated(self._slots, filename, self._choice, is_open)):
+            if is_long(slot):
+                unasked.append(name)
+            else:
+                self.repeat(name, overrides)
+        return unasked
+
+    def repeat(self, target: str, overrides: Overrides | None = None) -> None:
+        """Run a target again by itself. A run that is on has read an older text: it ends."""
+        slot = self._slots[target]
+        # Who asked for the run that is on gets the answer of the next: it must be of the same kind.
+        by_itself = RunOptions(slot.kept.usual_depth, by_itself=True)
+        options = slot.run.options if slot.run else by_itself
+        self._start(target, slot, replace(options, overrides=overrides))
+        slot.supersede()
+        if options.layer:  # and the program as it is: a layer says nothing of that
+            self._start(target, slot, replace(by_itself, overrides=overrides))
 
     def stop(self, target: str | None = None) -> None:
         """End the run that is on and drop the one that waits, of one target or of all."""
@@ -142,6 +159,7 @@ class Runs:
         """Let a target run again by itself or not; one that has not run yet depends on ``filename``."""
         slot = self._slots.setdefault(target, Slot())
         slot.kept = replace(slot.kept, files=slot.kept.files | {filename})
+        slot.agreed = enabled
         self._show_state(target, slot, run_on_save=enabled)
 
     def raised_limit(self, target: str) -> float | None:

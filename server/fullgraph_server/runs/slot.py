@@ -141,6 +141,10 @@ class Slot:
         """The target's, once it is known."""
         self.last_status: Status | None = None
         """Of the last run that is over."""
+        self.asked = 0
+        """When the user last asked for a run: later requests have greater numbers."""
+        self.agreed = False
+        """Whether the user wants it to run again at each save, however long it takes."""
         self.state = TargetState()
         """As the observers know it."""
 
@@ -217,6 +221,7 @@ class Slot:
             self.run.phase = "cleared"
         self.kept = Kept()
         self.last_status = None
+        self.agreed = False
 
     def end(self, status: Status) -> None:
         """End the run that is on."""

@@ -65,8 +65,9 @@ EDITOR = (
             ),
             quoted=False,
         ),
-        "When a target that has run once runs again automatically. **Turn Off Run on Save** in the targets "
-        "view excludes a single target.",
+        "When a target that has run once runs again automatically: the one that you ran last, and those whose "
+        "results show in an open file. You are asked before one that took more than 20 seconds does. **Turn "
+        "Off Run on Save** in the targets view excludes a single target.",
         default="save",
         scope="resource",
     ),
