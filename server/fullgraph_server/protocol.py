@@ -299,7 +299,7 @@ class ReportItem:
     ignored: int | None = None
     """The number of findings that comments in the source ignore; absent if there are none."""
     left_out: str | None = None
-    """The parts of the compiler that the run did without, as a note; absent if there are none."""
+    """The parts of the compiler that were not run, as a note; absent if there are none."""
     files: str | None = None
     """A sentence that the run changed no file, with any limits of that; absent if it could change files."""
 

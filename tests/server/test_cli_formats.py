@@ -146,7 +146,10 @@ def test_text_without_a_source_has_no_excerpt(folder: Path) -> None:
         ({"torch": ""}, "nothing was compiled (0.6 s)"),
         (
             {"left_out": ("AOTAutograd", "TorchInductor")},
-            "nothing was compiled (0.6 s) - torch 2.13.0 - AOTAutograd and TorchInductor not run",
+            (
+                "nothing was compiled (0.6 s) - torch 2.13.0 - AOTAutograd and TorchInductor not run "
+                "(fullgraph kernels runs them)"
+            ),
         ),
         ({"status": "crashed"}, "the program crashed: nothing was compiled (0.6 s) - torch 2.13.0"),
         ({"frames": 1}, "no graph breaks, no recompilations in 1 function (1 graph, 0.6 s) - torch 2.13.0"),

@@ -27,6 +27,7 @@ class Execution:
 
     def __init__(self, job: Job) -> None:
         self.job = job
+        self.is_cancelled = False
         self._ends: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
 
     def end(self, status: str = "finished", **told: Any) -> None:
@@ -35,6 +36,7 @@ class Execution:
             self._ends.set_result({"status": status, **told})
 
     def cancel(self) -> None:
+        self.is_cancelled = True
         self.end("cancelled")
 
     async def execute(self) -> Report:
@@ -145,6 +147,7 @@ class Place:
         self.file = str(folder / "a.py")
         target = Target("target", "target", "script", self.file, Script(self.file), folder)
         self.settings = RunSettings("python", folder, {})
+        self.goes_deeper = False
         self._target, self._workspace = target, Workspace(folder)
         self.runs = Runs(self._planned, (self.shown,))
 
@@ -153,7 +156,7 @@ class Place:
         self._held.append(held)
         self._plans.put_nowait(held)
         await held
-        return Plan(replace(self._target, id=name), self.settings, self._workspace)
+        return Plan(replace(self._target, id=name), self.settings, self._workspace, (), self.goes_deeper)
 
     def execution_of(self, job: Job) -> Execution:
         execution = Execution(job)

@@ -57,7 +57,8 @@ class RunMessages(RunObserver):
 
     def _show(self, report: Report, *, is_beside: bool) -> None:
         told = verdict(report) is not None or self._is_shown_by_client(report, is_beside=is_beside)
-        if report.status is None or told:
+        in_background = report.layer == "inductor"  # its row tells why it did not run
+        if report.status is None or told or in_background:
             return
         issues = frozenset(finding for finding in report.findings if finding.of_run)
         label = report.target.rpartition("/")[2]

@@ -35,6 +35,6 @@ def create_planner(targets: Targets, documents: Documents, configuration: Config
         for problem in config.problems:
             configuration.tell(problem.message)
         target, run_settings = resolve(target, config, overrides, _DEFAULT_TIMEOUT)
-        return Plan(target, run_settings, *documents.as_shown(workspace))
+        return Plan(target, run_settings, *documents.as_shown(workspace), overrides.goes_deeper)
 
     return plan

@@ -48,7 +48,7 @@ FindingKind: TypeAlias = Literal[
 
 
 Layer: TypeAlias = Literal[
-    "", "preview", "dry-run", "recompiles", "late-compile", "times", "stages", "recipes", "minify"
+    "", "inductor", "preview", "dry-run", "recompiles", "late-compile", "times", "stages", "recipes", "minify"
 ]
 """What a run looks for beside the ordinary result of its target; empty for an ordinary run."""
 

@@ -33,7 +33,7 @@ def repeated(
     looked_at = choice.target if choice.target in depending else last
     reports = [slot.kept.marked for slot in slots.values() if slot.kept.marked is not None]
     for name, slot in depending.items():
-        may_run = slot.phase != "idle" or slot.agreed or slot.last_status not in _NOT_AGAIN
+        may_run = slot.is_busy or slot.agreed or slot.last_status not in _NOT_AGAIN
         is_meant = slot.agreed or name == looked_at
         if may_run and (is_meant or _shows(slot.kept.marked, reports, choice, is_open)):
             yield name, slot
@@ -43,7 +43,7 @@ def is_long(slot: Slot) -> bool:
     """Tell whether the last run of a target took so long that the user is asked before a save repeats it."""
     report = slot.kept.report
     took = report.seconds if report is not None and not report.layer else 0.0
-    return slot.phase == "idle" and not slot.agreed and took > _LONG_SECONDS
+    return not slot.is_busy and not slot.agreed and took > _LONG_SECONDS
 
 
 def _shows(

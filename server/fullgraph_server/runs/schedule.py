@@ -19,7 +19,7 @@ from ..workspace.targets import Target
 from .choice import Choice
 from .effective_settings import Overrides
 from .execution import execution_of, failed_report
-from .layers import as_layer, is_beside
+from .layers import INDUCTOR, as_layer, is_beside, leaves_out_inductor
 from .limits import settings_at, with_limits
 from .partial_reports import is_worth_showing
 from .plan import Job, Plan, Planner
@@ -98,6 +98,9 @@ class Runs:
         return self._start(target, slot, RunOptions(depth or slot.kept.usual_depth, switches or {}))
 
     def _start(self, target: str, slot: Slot, options: RunOptions) -> asyncio.Future[Report | None]:
+        if not options.in_background:
+            for each in self._slots.values():
+                each.give_way()
         answer = slot.ask(options)
         if slot.task is None:
             slot.task = asyncio.create_task(self._work(target, slot))
@@ -129,7 +132,7 @@ class Runs:
         slot = self._slots[target]
         # Who asked for the run that is on gets the answer of the next: it must be of the same kind.
         by_itself = RunOptions(slot.kept.usual_depth, by_itself=True)
-        options = slot.run.options if slot.run else by_itself
+        options = slot.run.options if slot.run and slot.is_busy else by_itself
         self._start(target, slot, replace(options, overrides=overrides))
         slot.supersede()
         if options.layer:  # and the program as it is: a layer says nothing of that
@@ -243,6 +246,12 @@ class Runs:
         layers = slot.kept.layers.values() if slot else ()
         return tuple(sorted((item for item in layers if item is not self.report(target)), key=_newest_first))
 
+    def left_out(self, report: Report) -> tuple[str, ...]:
+        """Return the parts of the compiler that nobody has run for a result."""
+        layer = self.report(report.target, "inductor")
+        has_run = layer is not None and layer.generation > report.generation and layer.status == "finished"
+        return () if has_run else report.left_out
+
     def is_stale(self, report: Report) -> bool:
         """Tell whether a file that a report depends on has changed since its run began."""
         slot = self._slots.get(report.target)
@@ -275,6 +284,17 @@ class Runs:
             while request := slot.take():
                 request.answer.cancel()
             self._show_state(target, slot)
+        self._go_deeper()
+
+    def _go_deeper(self) -> None:
+        """Run TorchInductor for one target whose last run has left it out, if nothing else runs."""
+        if any(slot.task for slot in self._slots.values()):
+            return
+        for name, slot in self._slots.items():
+            if slot.goes_deeper and not slot.state.stale:
+                slot.goes_deeper = False
+                self._start(name, slot, RunOptions("kernels", by_itself=True, in_background=True))
+                return
 
     async def _attempt(self, target: str, slot: Slot) -> None:
         if (waiting := slot.next_request) is None:  # stopped meanwhile
@@ -367,11 +387,13 @@ class Runs:
             _Output().write,
         )
         execution = run.execution = execution_of(job)
-        if error := self._notify(
-            lambda observer: observer.started(plan.target, run.generation, execution.cancel)
-        ):
+        label = f"{INDUCTOR} on {plan.target.label}" if run.options.in_background else plan.target.label
+        target = replace(plan.target, label=label)
+        if error := self._notify(lambda observer: observer.started(target, run.generation, execution.cancel)):
             raise error
         report = as_layer(await execution.execute(), run.options.layer)
+        if not run.options.layer:
+            slot.goes_deeper = plan.goes_deeper and leaves_out_inductor(report)
         if run.phase != "cleared":
             is_shown = is_worth_showing(report) and run.phase == "running"
             slot.keep(report, execution.facts, execution.depends_on(report) if is_shown else None)
@@ -393,6 +415,8 @@ class Runs:
         """Take a report, and show it. Raises the error of an observer that cannot."""
         if slot.phase in ("superseded", "cleared"):
             return
+        if slot.run and slot.run.options.in_background and report.status in (None, "cancelled"):
+            return  # it may end before it has told all, and what it told before stays until then
         if is_beside(report, slot.kept.latest):
             self._show_layer(slot, report)
         elif error := self._notify(lambda observer: observer.reported(report)):

@@ -20,7 +20,8 @@ class RunSettings:
 
     ``patience`` is the limit in seconds for one graph in runs that compile each graph by itself; ``switches``
     are the deviations of the run from the program. ``preview_python`` is an interpreter that can write and
-    compile kernels for a GPU if ``python`` cannot.
+    compile kernels for a GPU if ``python`` cannot. With ``low_priority`` the run leaves the processor to
+    others.
     """
 
     python: str
@@ -31,6 +32,7 @@ class RunSettings:
     patience: float = 300.0
     switches: Switches = field(default_factory=Switches)
     preview_python: str | None = None
+    low_priority: bool = False
 
     @property
     def memory_of_a_try(self) -> int | None:
