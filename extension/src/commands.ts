@@ -1,6 +1,12 @@
 import { commands, type Disposable, type ExtensionContext, l10n, Uri } from "vscode";
 import { chooseAnalysis } from "./actions/analyses";
-import { analyzeFiles, analyzeTarget, analyzeTest, analyzeWithArguments } from "./actions/analyze";
+import {
+  analyzeFiles,
+  analyzeTarget,
+  analyzeTest,
+  analyzeWithArguments,
+  raiseLimit,
+} from "./actions/analyze";
 import type { AtLine } from "./editor/atLine";
 import type { EntryNode } from "./editor/atLineItems";
 import { compareWithPrevious, openAssembly, openBeside } from "./actions/artifacts";
@@ -72,6 +78,7 @@ export function registerCommands(
     },
     "fullgraph.stopTarget": ({ item }: TargetNode) => server.command(STOP, item.id),
     "fullgraph.stopAll": () => server.command(STOP),
+    "fullgraph.raiseTargetLimit": ({ item }: TargetNode) => raiseLimit(server, item),
     "fullgraph.clearTarget": ({ item }: TargetNode) => server.command(CLEAR, item.id),
     "fullgraph.clearAll": () => server.command(CLEAR),
     "fullgraph.showResultsOf": () => showResultsOf(server),

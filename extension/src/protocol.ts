@@ -30,6 +30,7 @@ export const TRACE_DIFF = "fullgraph.traceDiff";
 export const MINIFY = "fullgraph.minify";
 export const STOP = "fullgraph.stop";
 export const CLEAR = "fullgraph.clear";
+export const RAISE_LIMIT = "fullgraph.raiseLimit";
 export const RUN_ON_SAVE = "fullgraph.runOnSave";
 export const SHOW_RESULTS = "fullgraph.showResults";
 export const ADD_TO_BASELINE = "fullgraph.addToBaseline";

@@ -35,6 +35,8 @@ Commands (``workspace/executeCommand``):
     ``fullgraph.traceDiff [target, target]`` -> ``string``: the URI of a document that compares two traces.
     ``fullgraph.minify [target, MinifyOptions?]`` -> ``MinifySummary``, once it is over.
     ``fullgraph.stop [target?]``, ``fullgraph.clear [target?]`` -> ``null``; all targets if none is given.
+    ``fullgraph.raiseLimit [target]`` -> ``RunSummary``: runs a target again with five times its time limit,
+    which it keeps until it is cleared.
     ``fullgraph.runOnSave [target, boolean]`` -> ``null``: whether a target runs again when a file is saved.
     ``fullgraph.addToBaseline [uri]`` -> ``null``: writes a finding, by the URI of its explanation, into the
     project's file of known findings.
@@ -94,6 +96,7 @@ TRACE_DIFF = "fullgraph.traceDiff"
 MINIFY = "fullgraph.minify"
 STOP = "fullgraph.stop"
 CLEAR = "fullgraph.clear"
+RAISE_LIMIT = "fullgraph.raiseLimit"
 RUN_ON_SAVE = "fullgraph.runOnSave"
 SHOW_RESULTS = "fullgraph.showResults"
 ADD_TO_BASELINE = "fullgraph.addToBaseline"
@@ -304,7 +307,7 @@ class ReportItem:
     ignored: int | None = None
     """The number of findings that comments in the source ignore; absent if there are none."""
     left_out: str | None = None
-    """The parts of the compiler that the run did without, as a note; absent if there are none."""
+    """The parts of the compiler that were not run, as a note; absent if there are none."""
     files: str | None = None
     """A sentence that the run changed no file, with any limits of that; absent if it could change files."""
 

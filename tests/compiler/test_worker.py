@@ -59,6 +59,15 @@ def test_script_runs_as_main_with_arguments(tmp_path: Path) -> None:
     assert result.exit_code == 0
 
 
+@pytest.mark.parametrize(("low_priority", "more"), [(False, 0), (True, 19)])
+def test_a_run_that_nobody_waits_for_leaves_the_processor_to_others(
+    tmp_path: Path, low_priority: bool, more: int
+) -> None:
+    program = script(tmp_path, "import os; print('nice', os.nice(0))")
+    result = run_worker(program, tmp_path, low_priority=low_priority)
+    assert f"nice {min(os.nice(0) + more, 19)}\n" in result.output
+
+
 def test_break_has_place_with_columns_and_the_calls_that_led_there(forks: Forks, tmp_path: Path) -> None:
     result = forks.run(script(tmp_path, BREAKS))
     (found,) = result.of(f.GraphBreak)

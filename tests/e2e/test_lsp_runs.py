@@ -367,8 +367,17 @@ async def test_time_limit(editor: Editor) -> None:
     python = str(editor.program.parents[1] / "python")
     editor.set_configuration({"fullgraph": {"interpreter": [python], "timeout": 0.5}})
     assert (await editor.command("fullgraph.run", "hang"))["status"] == "timeout"
-    shown = [item.message for params in editor.published for item in params.diagnostics]
-    assert any("did not finish within 0.5 s" in message for message in shown)
+    shown = [item for params in editor.published for item in params.diagnostics]
+    stopped = next(item for item in shown if "Stopped after 0.5 s" in item.message)
+    assert stopped.severity == types.DiagnosticSeverity.Information
+    context = types.CodeActionContext([stopped])
+    document = types.TextDocumentIdentifier(uri_of(editor.program))
+    actions = await editor.text_document_code_action_async(
+        types.CodeActionParams(document, stopped.range, context)
+    )
+    longer = next(action for action in actions or [] if action.title == "Run again with a limit of 2.5 s")
+    assert (await editor.command(longer.command.command, *longer.command.arguments))["status"] == "timeout"
+    assert any("Stopped after 2.5 s" in item.message for item in editor.published[-1].diagnostics)
 
 
 async def test_file_that_is_gone(editor: Editor) -> None:
@@ -385,7 +394,7 @@ async def test_file_that_is_gone(editor: Editor) -> None:
     [
         ("x = 1\ndef f(:\n    pass\n", "not-started", 1, "SyntaxError"),
         ("import ctypes\n\nctypes.string_at(0)\n", "crashed", 2, "segmentation fault (SIGSEGV)"),
-        ("def f():\n    while True:\n        pass\nf()\n", "timeout", (1, 2), "did not finish within 4 s"),
+        ("def f():\n    while True:\n        pass\nf()\n", "timeout", (1, 2), "Stopped after 4 s"),
         ("import os\nos._exit(3)\n", "crashed", 0, "exit code 3"),
         ("import os\nos.closerange(3, 100)\nx = 1 / 0\n", "crashed", 0, "closed the descriptors"),
     ],

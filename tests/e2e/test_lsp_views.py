@@ -69,8 +69,9 @@ async def test_guards_of_a_function_those_that_failed_first(editor: Editor) -> N
 
 
 async def test_lenses_run_targets_and_sum_functions_up(editor: Editor) -> None:
-    (run, total, profile, test, script) = await editor.lenses(editor.uri)
+    (run, inductor, total, profile, test, script) = await editor.lenses(editor.uri)
     assert run == (4, "▶ Analyze with Fullgraph", "fullgraph.run")
+    assert inductor == (4, "Run TorchInductor", "fullgraph.kernels")
     assert total[0] == 4
     assert total[1].startswith("4 graphs · 1 break · ")
     assert total[2] == "fullgraph.showTarget"
@@ -178,7 +179,8 @@ async def test_an_edit_makes_a_report_stale_and_a_save_runs_it_again_unless_told
     assert (editor.statuses[-1].stale, editor.statuses[-1].runOnSave) == (True, False)
     await editor.until(lambda: editor.refreshed > refreshed)
     lenses = await editor.lenses(editor.uri)
-    assert [(line, title.endswith("(stale)")) for line, title, _ in lenses][:2] == [(5, False), (5, True)]
+    stale = [(line, title.endswith("(stale)")) for line, title, _ in lenses]
+    assert stale[:3] == [(5, False), (5, False), (5, True)]
 
     editor.file.write_text("\n" + edited)
     editor.save(editor.uri)
@@ -188,7 +190,7 @@ async def test_an_edit_makes_a_report_stale_and_a_save_runs_it_again_unless_told
     editor.save(editor.uri)
     await editor.until(lambda: not editor.statuses[-1].stale and editor.statuses[-1].state == "finished")
     lenses = await editor.lenses(editor.uri)
-    assert "break" not in lenses[1][1]
+    assert "break" not in lenses[2][1]
     with pytest.raises(JsonRpcException, match="takes two arguments"):
         await editor.command("fullgraph.runOnSave", editor.target)
 

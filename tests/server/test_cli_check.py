@@ -100,6 +100,18 @@ def test_a_break_that_stops_the_program_fails_though_the_same_one_was_a_warning(
     assert check("a.py", "--fail-on", level).exit_code == 1
 
 
+@pytest.mark.parametrize(("level", "code"), [("failure", 1), ("break", 1), ("never", 0)])
+def test_a_run_that_came_to_its_time_limit_is_no_error_and_no_pass(
+    fake: type[FakeRun], level: str, code: int
+) -> None:
+    fake.status, fake.facts = "timeout", (TargetProblem("information", "Stopped after 5 s."),)
+    result = check("a.py", "--fail-on", level)
+    assert result.exit_code == code
+    assert " info target-error Stopped after 5 s" in result.stdout
+    assert "error:" not in result.stdout
+    assert result.stdout.splitlines()[-1].startswith("stopped at its time limit: nothing was compiled")
+
+
 def test_a_target_that_could_not_be_started_gives_2_even_where_nothing_fails(fake: type[FakeRun]) -> None:
     fake.status, fake.facts = "not-started", (TargetProblem("error", "no torch here"),)
     result = check("a.py", "--fail-on", "never")

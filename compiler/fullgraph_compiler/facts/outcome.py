@@ -148,6 +148,7 @@ class TargetProblem:
 class RunFinished:
     """The last fact of a run: its status, its wall time in seconds, and the exit code if there is one.
 
+    The server measures the time again, with the start of the process: it is what the user waits for.
     ``left_out`` names the parts of the compiler that the program asked for and the run did without.
     """
 

@@ -152,7 +152,8 @@ class RunRequest:
     gives up on a graph that takes longer than ``patience`` seconds. A try of ``recipes`` that uses more than
     ``memory`` bytes fails. ``variables`` are added to the environment before the program runs; they differ
     between the processes (ranks) of one program, which start from the same warm state. ``meeting`` is a
-    folder through which these processes share the files that they write and that are discarded.
+    folder through which these processes share the files that they write and that are discarded. With
+    ``low_priority`` it leaves the processor to everything else.
     """
 
     generation: int
@@ -165,6 +166,7 @@ class RunRequest:
     switches: Switches = field(default_factory=Switches)
     variables: tuple[tuple[str, str], ...] = ()
     meeting: str = ""
+    low_priority: bool = False
 
 
 Level: TypeAlias = Literal["dynamo", "aot"]

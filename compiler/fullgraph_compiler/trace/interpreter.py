@@ -63,6 +63,8 @@ from .stacks import join_stacks, original_function, resumed_row
 _RECOMPILE_LIMIT_CODE = "GB0039"
 """torch's id of "Dynamo recompile limit exceeded", in every supported version."""
 _LIMIT = re.compile(r"exceeding the (?P<setting>\w+) cache size limit \(currently set to (?P<limit>\d+)\)")
+_BACKEND_ERRORS = ("BackendCompilerFailed", "InductorError")
+"""Errors of a backend: TorchInductor's own go through Dynamo as they are."""
 _SOFT = ("Unsupported", "UserError")
 """Errors that Dynamo swallows, running the frame eagerly, unless the whole graph is asked for."""
 PERFORMANCE_HINT: Final = "perf_hint"
@@ -384,7 +386,7 @@ class Interpreter:
             return
         failure = CompileFailure(
             compile_id=record.compile_id,
-            phase="backend" if kind == "BackendCompilerFailed" else "capture",
+            phase="backend" if kind in _BACKEND_ERRORS else "capture",
             error=kind,
             message=message.reason,
             stack=self._failure_stack(record, error, compilation),

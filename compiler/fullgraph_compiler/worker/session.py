@@ -127,6 +127,8 @@ def _run(channel: Channel, params: Any, folder: str) -> None:
     def sink(facts: list[Fact]) -> None:
         channel.notify("facts", {"generation": request.generation, "facts": facts})
 
+    if isinstance(request, RunRequest) and request.low_priority and sys.platform != "win32":
+        os.nice(19)
     if is_wanted(request):
         try:
             sink([discard_files(request, Path(folder))])

@@ -43,6 +43,6 @@ test("commands that the palette has not, and that need no item of a view, can be
     .filter(({ when }) => when === "false")
     .map(({ command }) => command);
   const ofItems =
-    /\.(analyzeTarget|stopTarget|clearTarget|showResultsOnly|runOnSaveO\w+|readTraceAgain|closeTrace|showRank|compareTrace|mapTracePath|addToProject|compareWithPrevious|goToOrigin|fixFinding|filterFindings|refreshTargets|showExplanation)$/;
+    /\.(analyzeTarget|stopTarget|clearTarget|showResultsOnly|runOnSaveO\w+|readTraceAgain|closeTrace|showRank|compareTrace|mapTracePath|raiseTargetLimit|addToProject|compareWithPrevious|goToOrigin|fixFinding|filterFindings|refreshTargets|showExplanation)$/;
   expect(hidden.filter((command) => !ofItems.test(command) && !chosen.has(command))).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { neededPython } from "../shared/lastPython";
 import { reply, selectInterpreter, showOutput, tell } from "../shared/messages";
 import {
   type DryRunOptions,
+  RAISE_LIMIT,
   REPORT,
   type ReportItem,
   RUN,
@@ -118,7 +119,15 @@ export async function runTarget(
   target: string,
   ...options: DryRunOptions[]
 ): Promise<void> {
-  const summary = await ran(server, RUN, target, ...options);
+  tellSummary(await ran(server, RUN, target, ...options));
+}
+
+/** Run a target again that was stopped at its time limit, with a higher one. */
+export async function raiseLimit(server: Server, { id }: TargetItem): Promise<void> {
+  tellSummary(await ran(server, RAISE_LIMIT, id));
+}
+
+function tellSummary(summary: RunSummary | undefined): void {
   if (summary !== undefined) {
     tellFindings(summary.findings, summary.compiled, summary.ignored);
   }

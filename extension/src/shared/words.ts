@@ -129,7 +129,7 @@ export function stateSummary(state: RunState): string {
     case "crashed":
       return l10n.t("crashed");
     case "timeout":
-      return l10n.t("timed out");
+      return l10n.t("stopped at its time limit");
     case "memory":
       return l10n.t("used too much memory");
     case "raised":

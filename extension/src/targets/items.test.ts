@@ -109,6 +109,21 @@ test.each([
   ],
   ["stopped", node({ state: "cancelled" }), "circle-slash", "stopped"],
   [
+    "stopped at its limit",
+    node(
+      { state: "timeout" },
+      { findings: [finding({ kind: "target-error", severity: "information" })] },
+    ),
+    "circle-slash",
+    "stopped at its time limit · nothing was compiled · ran 0.4 s",
+  ],
+  [
+    "stopped at its limit after a finding",
+    node({ state: "timeout" }, { findings: [BREAK] }),
+    "warning",
+    "stopped at its time limit · 1 break · ran 0.4 s",
+  ],
+  [
     "stale",
     node({ state: "finished", stale: true }, { findings: [BREAK] }),
     "warning",
@@ -135,6 +150,7 @@ test.each([
   [{ kind: "trace" as const, state: "finished" as const }, "trace.idle"],
   [{ state: "running" as const }, "target.busy.ran.onSave_found"],
   [{ state: "finished" as const, runOnSave: false }, "target.idle.ran.byHand_found"],
+  [{ state: "timeout" as const }, "target.idle.ranOut.onSave_found"],
 ])("the menu of %j is chosen by %s", (item, value) => {
   expect(treeItem(node(item)).contextValue).toBe(value);
 });

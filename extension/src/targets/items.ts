@@ -144,7 +144,7 @@ function targetMenu({ kind, state, runOnSave, configured }: TargetItem): string 
   return [
     "target",
     now,
-    state === undefined ? "new" : "ran",
+    state === undefined ? "new" : state === "timeout" ? "ranOut" : "ran",
     ...(kind === "torchrun" ? ["ranks"] : []),
     `${runOnSave ? "onSave" : "byHand"}${configured ? "" : "_found"}`,
   ].join(".");
@@ -164,10 +164,10 @@ function targetIcon({ item: { kind, state, stale }, report }: TargetNode): Theme
       return new ThemeIcon("circle-slash", DIMMED);
     case "raised":
     case "crashed":
-    case "timeout":
     case "memory":
     case "not-started":
       return new ThemeIcon("error", colour(ERROR));
+    case "timeout":
     case "exited":
     case "finished":
       break;
@@ -177,7 +177,9 @@ function targetIcon({ item: { kind, state, stale }, report }: TargetNode): Theme
     ? ["error", ERROR]
     : severities.has("warning")
       ? ["warning", WARNING]
-      : ["pass", PASSED];
+      : state === "timeout"
+        ? ["circle-slash", DIMMED]
+        : ["pass", PASSED];
   return new ThemeIcon(kind === "trace" ? "pulse" : icon, colour(fresh));
 }
 

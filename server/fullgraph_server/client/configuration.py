@@ -25,6 +25,7 @@ _ANSWER_SECONDS = 5.0
 
 
 RunOn: TypeAlias = Literal["manual", "save", "type"]
+RunInductor: TypeAlias = Literal["manual", "idle"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ class Settings:
     """The interpreter that previews kernels where that of the programs cannot."""
     files: Files | None = None
     """Whether the files that programs write are kept."""
+    run_inductor: RunInductor = "manual"
+    """Whether TorchInductor runs by itself after runs that leave it out."""
 
     def overrides(self, folder: Path) -> Overrides:
         """Return the overrides for runs in ``folder``, whose settings these are."""
@@ -58,6 +61,7 @@ class Settings:
             self.memory,
             {"files": self.files} if self.files else {},
             self.trace_paths,
+            self.run_inductor == "idle",
         )
 
 

@@ -35,7 +35,8 @@ def create_planner(targets: Targets, documents: Documents, configuration: Config
         for problem in config.problems:
             configuration.tell(problem.message)
         target, run_settings = resolve(target, config, overrides, _DEFAULT_TIMEOUT)
-        return Plan(target, run_settings, *documents.as_shown(workspace), baseline(config))
+        shown = documents.as_shown(workspace)
+        return Plan(target, run_settings, *shown, baseline(config), overrides.goes_deeper)
 
     def baseline(config: Config) -> Baseline:
         """Return the project's baseline; an empty one until it is written, or where it cannot be read."""

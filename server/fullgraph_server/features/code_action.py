@@ -12,7 +12,16 @@ from pygls.lsp.server import LanguageServer
 from ..client.capabilities import client_command, member
 from ..client.documents import Documents
 from ..client.targets import Targets
-from ..protocol import ADD_TO_BASELINE, MINIFY, RECIPES, RUN, SHOW_EXPLANATION, STAGES, DryRunOptions
+from ..protocol import (
+    ADD_TO_BASELINE,
+    MINIFY,
+    RAISE_LIMIT,
+    RECIPES,
+    RUN,
+    SHOW_EXPLANATION,
+    STAGES,
+    DryRunOptions,
+)
 from ..runs.schedule import Runs
 from ..workspace.config import baseline_path, read_config
 from ..workspace.targets import Target
@@ -61,6 +70,8 @@ def register(
         if failure is not None:
             has_graph = kind != "capture-error" and bool(member(failure, "compileId"))
             yield minify_command(target, failure, has_graph=has_graph)
+        if own and status == "timeout" and (seconds := runs.raised_limit(target)):
+            yield types.Command(f"Run again with a limit of {seconds:g} s", RAISE_LIMIT, arguments=[target])
         if failure is not None or (own and status in _UNCLEAR):
             yield types.Command(_STAGES, STAGES, arguments=[target])
         if _OUT_OF_MEMORY.search(diagnostic.message) or (own and status in _EXHAUSTED):

@@ -48,7 +48,7 @@ FindingKind: TypeAlias = Literal[
 
 
 Layer: TypeAlias = Literal[
-    "", "preview", "dry-run", "recompiles", "late-compile", "times", "stages", "recipes", "minify"
+    "", "inductor", "preview", "dry-run", "recompiles", "late-compile", "times", "stages", "recipes", "minify"
 ]
 """What a run looks for beside the ordinary result of its target; empty for an ordinary run."""
 
@@ -409,6 +409,19 @@ class Report:
     def repeatable(self) -> bool:
         """Whether it is of one process that can run here again, and of no preview for another GPU."""
         return not (self.ranks or self.of_trace or (self.dry and self.dry.device))
+
+    @property
+    def problem(self) -> Finding | None:
+        """The first finding that tells why the run came no further, or fails: an error, or its time limit."""
+        stopped = self.status == "timeout"
+        return next(
+            (
+                finding
+                for finding in self.findings
+                if finding.severity == "error" or (stopped and finding.kind == "target-error")
+            ),
+            None,
+        )
 
     @property
     def complete(self) -> bool:

@@ -5,6 +5,7 @@ generation.
 
 - ``schedule``: each target's runs over time; the entry point
 - ``slot``: one target of the schedule, and the phases that it goes through
+- ``saves``: which targets run again when a file is saved
 - ``layers``: what stands beside a target's ordinary result: previews, profiles and the like
 - ``choice``: the target whose results are shown where several ran a file
 - ``plan``: what is to be done for a target, with which settings and text

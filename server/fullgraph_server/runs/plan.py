@@ -32,11 +32,22 @@ class Plan:
     """The files that differ from those on disk."""
     baseline: Baseline = field(default_factory=Baseline)
     """The findings that are left out; none on the command line, which tells of them."""
+    goes_deeper: bool = False
+    """Whether TorchInductor runs, too, once nothing else does."""
 
     def switched(self, switches: Mapping[str, Any]) -> Plan:
         """Return the plan with some attributes of its switches set, for one run."""
         changed = replace(self.settings.switches, **switches)
         return replace(self, settings=replace(self.settings, switches=changed))
+
+    def in_background(self) -> Plan:
+        """Return the plan of a run that nobody waits for: of low priority, and without changes to files."""
+        plan = self.switched({"files": "discard"})
+        return replace(plan, settings=replace(plan.settings, low_priority=True))
+
+    def stretched(self, factor: float) -> Plan:
+        """Return the plan with limits of time that are so many times as long."""
+        return replace(self, settings=self.settings.stretched(factor))
 
     def depth(self, requested: Depth) -> Depth:
         """Return the depth of a run: a preview builds its kernels as it writes them."""

@@ -65,9 +65,26 @@ EDITOR = (
             ),
             quoted=False,
         ),
-        "When a target that has run once runs again automatically. **Turn Off Run on Save** in the targets "
-        "view excludes a single target.",
+        "When a target that has run once runs again automatically: the one that you ran last, and those "
+        "whose results show in an open file. You are asked before one that took more than 20 seconds does. "
+        "**Turn Off Run on Save** in the targets view excludes a single target.",
         default="save",
+        scope="resource",
+    ),
+    Setting(
+        "runInductor",
+        choice(
+            Option("manual", "Only on command: the lens **Run TorchInductor**, **Open Generated Kernels**."),
+            Option(
+                "idle",
+                "Also by itself, after a run that has come to its end, once no other run is on: at low "
+                "priority, without changing files, and only until something else is to run.",
+            ),
+            quoted=False,
+        ),
+        "When TorchInductor runs, which ordinary runs leave out: then what it cannot compile shows as an "
+        "error on its line.",
+        default="manual",
         scope="resource",
     ),
     Setting(

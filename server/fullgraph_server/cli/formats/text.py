@@ -33,7 +33,7 @@ _MOST_CALLS = 8
 _ENDINGS = {
     "raised": "the program raised",
     "crashed": "the program crashed",
-    "timeout": "the program timed out",
+    "timeout": "stopped at its time limit",
     "memory": "the program used too much memory",
     "cancelled": "cancelled",
     "not-started": "not started",
@@ -129,7 +129,9 @@ def run_words(report: Report) -> str:
     """Write the end of a summary: `` - torch 2.13.0``, and notes on what was left out or discarded."""
     notes = [f"torch {report.torch}"] if report.torch else []
     notes += [f"{counted(len(report.ignored), 'finding')} ignored"] if report.ignored else []
-    notes += [devices.left_out_words(report.left_out)] if report.left_out else []
+    if report.left_out:
+        them = "it" if len(report.left_out) == 1 else "them"
+        notes.append(f"{devices.left_out_words(report.left_out)} (fullgraph kernels runs {them})")
     notes += [devices.sentence(report.dry)] if report.dry else []
     notes += [devices.files_words(report.discarded)] if report.discarded else []
     return "".join(f" - {note}" for note in notes)
