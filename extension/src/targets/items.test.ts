@@ -257,7 +257,7 @@ test("a guard says what it expects, and how often it failed", () => {
 
 test("guards on the state of the process have a node of their own", () => {
   const item = treeItem({ kind: "ambient", id: "g/ambient", guards: [] });
-  expect(item).toMatchObject({ label: "State of the Process", description: "0" });
+  expect(item).toMatchObject({ label: "Global State", description: "0" });
   expect(item.collapsibleState).toBe(TreeItemCollapsibleState.Collapsed);
 });
 

@@ -283,7 +283,7 @@ function findingItem({ finding, file }: FindingNode): TreeItem {
 }
 
 function ambientItem({ guards }: AmbientNode): TreeItem {
-  const item = new TreeItem(l10n.t("State of the Process"), Collapsed);
+  const item = new TreeItem(l10n.t("Global State"), Collapsed);
   const failures = guards.reduce((sum, { guard }) => sum + guard.failures, 0);
   item.iconPath = new ThemeIcon("globe", failures > 0 ? WARNING : undefined);
   item.description = joined([
