@@ -120,6 +120,9 @@ def test_a_target_that_could_not_be_started_gives_2_even_where_nothing_fails(fak
         ((".",), ". is a folder: name a target in it\n\n  fullgraph check ex.py::f\n"),
         (("--pytest", "no.py::test"), "no.py does not exist"),
         (("ex.py", "--args", "x"), "--args is for scripts, and ex.py runs as example"),
+        (("-m", "a.py"), "a.py is a file and no module: name it a, or run it as a script"),
+        (("-m", "./sub/a.py"), "./sub/a.py is a file and no module: name it sub.a, or run it as a script"),
+        (("-m", "..a"), "..a is not the name of a module, such as package.module"),
         (("ex.py", "--ranks", "2"), "--ranks is for scripts, and ex.py runs as example"),
         (("a.py", "--ranks", "0"), "Invalid value for '--ranks'"),
         (("a.py", "--args", "'"), "No closing quotation"),
@@ -177,6 +180,17 @@ def test_what_the_words_run(fake: type[FakeRun], folder: Path) -> None:
     assert [item.memory for item in settings[:2]] == [1 << 29, 1 << 31]
     assert {item.cwd for item in settings} == {folder}
     assert (settings[0].env.get("A"), settings[3].env["A"]) == (os.environ.get("A"), "b")
+
+
+def test_a_module_runs_by_its_name(fake: type[FakeRun], folder: Path) -> None:
+    assert check("-m", "a", "pkg.b", "--", "--n", "1").exit_code == 0
+    assert fullgraph("recompiles", "--module", "a").exit_code == 0
+    one, other, again = [request.program for _, request in fake.asked]
+    assert one == Script(str(folder / "a.py"), ("--n", "1"), "a")
+    assert other == Script(str(folder / "pkg" / "b.py"), ("--n", "1"), "pkg.b")
+    assert again == Script(str(folder / "a.py"), (), "a")
+    fake.facts = (recompiled(folder),)
+    assert check("-m", "a", "no").stdout.count("-m a: ") == 1
 
 
 def test_an_example_call_that_does_not_parse_is_a_finding(folder: Path) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import click
 from fullgraph_compiler.facts import DEVICES
 
-Command: TypeAlias = Callable[..., None]
+from ..runs.effective_settings import Overrides
+
+Command: TypeAlias = Callable[..., Any]
 Option: TypeAlias = Callable[[Command], Command]
 
 _SWITCHES: Mapping[str, Option] = {
@@ -58,15 +61,16 @@ _PREVIEW_PYTHON: Option = click.option(
 
 
 def with_switches(command: Command, options: Mapping[str, Option] = _SWITCHES) -> Command:
-    """Give a command the switches of its run."""
+    """Give a command the switches of its run, which come into its ``overrides``."""
 
     @functools.wraps(command)
-    def run(**own: Any) -> None:
+    def run(overrides: Overrides, preview_python: str | None = None, **own: Any) -> Any:
         given = {name: own.pop(name) for name in options}
         _check_pattern(given["only"])
         if (discard := given.pop("discard_files")) is not None:
             given["files"] = "discard" if discard else "keep"
-        command(switches={name: value for name, value in given.items() if value is not None}, **own)
+        switches = {name: value for name, value in given.items() if value is not None}
+        return command(overrides=replace(overrides, switches=switches, preview_python=preview_python), **own)
 
     optioned: Command = run
     for option in reversed([*options.values()]):
