@@ -26,6 +26,8 @@ from fullgraph_compiler.facts import (
     TargetProblem,
 )
 from fullgraph_server import __version__
+from fullgraph_server.cli import session as session_module
+from fullgraph_server.workers.pool import WorkerPool
 
 EXAMPLE = "# fullgraph: f(f32[2])\ndef f(x): ...\n# fullgraph: g(f32[2])\ndef g(x): ...\n"
 
@@ -191,6 +193,26 @@ def test_a_module_runs_by_its_name(fake: type[FakeRun], folder: Path) -> None:
     assert again == Script(str(folder / "a.py"), (), "a")
     fake.facts = (recompiled(folder),)
     assert check("-m", "a", "no").stdout.count("-m a: ") == 1
+
+
+def test_a_program_that_runs_once_gets_the_input_of_the_command(
+    fake: type[FakeRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[bool] = []
+
+    class Pool(WorkerPool):
+        def __init__(self, *, stdin: int | None) -> None:
+            given.append(stdin is not None and os.path.sameopenfile(stdin, 0))
+            super().__init__(stdin=stdin)
+
+    monkeypatch.setattr(session_module, "WorkerPool", Pool)
+    for command in ("check", "recompiles", "frozen", "kernels"):
+        assert fullgraph(command, "a.py").exit_code == 0
+    assert given == [True] * 4
+    for words in (("times",), ("stages",), ("recipes",), ("minify",), ("recompiles", "--try-dynamic")):
+        fullgraph(*words, "a.py")
+    assert given[4:] == [False] * 5, "what the first run has read would be gone in the next"
+    assert len(fake.asked) == 9
 
 
 def test_an_example_call_that_does_not_parse_is_a_finding(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bdb
 import builtins
 import os
 import sys
@@ -15,6 +16,9 @@ from ..facts import Script, StackFrame, TargetProblem
 from ..observe import overlay
 from ..observe.outcome import Outcome, describe, not_started, outcome_of
 from .modules import NoModuleError, find_module, module_hints
+
+_END_OF_INPUT = "EOF when reading a line"
+_NO_INPUT = "This run has no standard input; `fullgraph check`, on the command line, passes on yours."
 
 
 def run_script(script: Script) -> Outcome:
@@ -36,8 +40,8 @@ def _run_file(script: Script) -> Outcome:
     sys.path.insert(0, folder)
     problems = tuple(shadowed_modules(Path(folder)))
     outcome = _run_as_main(code, __file__=filename, __spec__=None)
-    hints = tuple(hint for error in outcome.raised for hint in module_hints(error, filename, cwd))
-    return replace(outcome, problems=problems, hints=hints)
+    hints = (hint for error in outcome.raised for hint in module_hints(error, filename, cwd))
+    return replace(outcome, problems=problems, hints=(*outcome.hints, *hints))
 
 
 def _run_module(script: Script) -> Outcome:
@@ -82,8 +86,19 @@ def _run_as_main(code: types.CodeType, **names: object) -> Outcome:
         exec(code, main.__dict__)
         _end_threads()
     except BaseException as error:
-        return outcome_of(error)
+        hints = (_NO_INPUT,) if _misses_input(error) else ()
+        return replace(outcome_of(error), hints=hints)
     return Outcome("finished", 0)
+
+
+def _misses_input(error: BaseException) -> bool:
+    """Tell whether a program asked for input, or its debugger for a command, where there is none."""
+    if not isinstance(error, bdb.BdbQuit) and error.args != (_END_OF_INPUT,):
+        return False
+    try:
+        return os.path.samestat(os.fstat(0), os.stat(os.devnull))
+    except OSError:
+        return False
 
 
 def shadowed_modules(folder: Path) -> list[TargetProblem]:

@@ -11,7 +11,7 @@ from fullgraph_compiler.facts import Depth
 from ..report.model import Finding
 from ..report.profile import can_change
 from ..runs.effective_settings import Overrides
-from ..runs.suitability import unsuited
+from ..runs.suitability import REPEATING, unsuited
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
 from .fail_on import FAIL_ON
@@ -37,7 +37,8 @@ def check_targets(
     for target in targets:
         if problem := unsuited(target, depth):
             raise click.UsageError(problem)
-    check = _Check(Session(overrides), FAIL_ON[fail_on], depth, baseline, try_dynamic=try_dynamic)
+    session = Session(overrides, once=depth not in REPEATING and not try_dynamic)
+    check = _Check(session, FAIL_ON[fail_on], depth, baseline, try_dynamic=try_dynamic)
     try:
         write(check.reports(targets), len(targets), sys.stdout)
     finally:
