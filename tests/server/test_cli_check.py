@@ -125,6 +125,7 @@ def test_a_target_that_could_not_be_started_gives_2_even_where_nothing_fails(fak
         (("-m", "a.py"), "a.py is a file and no module: name it a, or run it as a script"),
         (("-m", "./sub/a.py"), "./sub/a.py is a file and no module: name it sub.a, or run it as a script"),
         (("-m", "..a"), "..a is not the name of a module, such as package.module"),
+        (("a.py", "--steps", "3"), "Options of your program follow --: main check TARGET -- --steps"),
         (("ex.py", "--ranks", "2"), "--ranks is for scripts, and ex.py runs as example"),
         (("a.py", "--ranks", "0"), "Invalid value for '--ranks'"),
         (("a.py", "--args", "'"), "No closing quotation"),
@@ -141,6 +142,11 @@ def test_wrong_usage_gives_2_and_says_what_to_do(words: tuple[str, ...], message
     assert result.exit_code == 2
     assert message in result.stderr
     assert result.stdout == ""
+
+
+def test_a_file_in_the_place_of_a_command_is_told_the_command() -> None:
+    assert "a.py is no command: fullgraph check a.py" in fullgraph("a.py", "--steps").stderr
+    assert "No such command 'b.py'" in fullgraph("b.py").stderr
 
 
 def test_the_switches_of_the_command_line_come_before_those_of_the_project(

@@ -98,7 +98,7 @@ def stages(target: Target, overrides: Overrides, output: str) -> int:
 @click.option("--build", is_flag=True, help="Build the kernels, too, for their assembly.")
 @with_device
 def kernels(target: Target, overrides: Overrides, output: Path | None, build: bool) -> int:
-    """Show the kernels that TorchInductor writes, and the lines they come from.
+    """Show which kernels TorchInductor writes for which lines.
 
     TARGET is named as for check. Its graphs are lowered and their code is written; without --build
     they run eagerly then, which is much faster. With --device, kernels are written and built for a
@@ -245,7 +245,7 @@ class _TraceGroup(click.Group):
 
 @main.group(cls=_TraceGroup)
 def trace() -> None:
-    """Show the logs of a program that ran elsewhere with TORCH_TRACE."""
+    """Show what a program compiled elsewhere, from its TORCH_TRACE."""
 
 
 _PATH = click.Path(path_type=Path)
@@ -269,7 +269,8 @@ def show(
 
     PATH is a log that `TORCH_TRACE=FOLDER python PROGRAM` has written, or a folder with one of each
     rank; packed with gzip or not, still being written or not. Files of the other machine are found
-    in the project by their names and their text. `fullgraph trace diff A B` compares two traces.
+    in the project by their names and their text. `fullgraph trace diff A B` compares two traces,
+    `fullgraph trace examples PATH` writes example calls of what was compiled.
 
     The exit code is 0 if nothing reaches --fail-on, else 1. What is in the --baseline does not
     count.

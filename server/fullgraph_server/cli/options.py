@@ -24,9 +24,9 @@ _MODULE = click.option(
     "--module",
     "named",
     flag_value="module",
-    help="Each TARGET is a module, run as by python -m.",
+    help="Run TARGET as a module, as python -m does.",
 )
-_PYTEST = click.option("--pytest", "named", flag_value="pytest", help="Each TARGET is a pytest node.")
+_PYTEST = click.option("--pytest", "named", flag_value="pytest", help="Run TARGET as a pytest node.")
 PYTHON = click.option("--python", help="The interpreter that has torch.", metavar="PATH")
 _ARGS = click.option(
     "--args", help="Arguments of the program, in one quoted string; or write them after --.", metavar="STRING"
@@ -34,7 +34,7 @@ _ARGS = click.option(
 RANKS = click.option(
     "--ranks",
     type=click.IntRange(min=1),
-    help="Run the program in so many processes, as torchrun does.",
+    help="Run the program in N processes, as torchrun does.",
     metavar="N",
 )
 TIMEOUT = click.option(

@@ -25,15 +25,18 @@ _SWITCHES: Mapping[str, Option] = {
     "recompile_limit": click.option(
         "--recompile-limit",
         type=click.IntRange(min=1),
-        help="Compile a function this often, whatever the program says.",
+        help="Let a function be compiled N times, whatever the program says.",
         metavar="N",
     ),
-    "only": click.option("--only", help="Compile functions alone whose whole name fits.", metavar="REGEX"),
+    "only": click.option("--only", help="Compile only functions whose whole name matches.", metavar="REGEX"),
     "cold_caches": click.option(
         "--cold-caches", is_flag=True, default=None, help="Take no kernel from an earlier run."
     ),
     "cpp_stacks": click.option(
-        "--cpp-stacks", is_flag=True, default=None, help="Tell the C++ calls that add guards on sizes: slow."
+        "--cpp-stacks",
+        is_flag=True,
+        default=None,
+        help="Name the C++ calls that add guards on sizes. Slow.",
     ),
     "dry_run": click.option(
         "--dry-run", is_flag=True, default=None, help="Run without data, and so models of any size."
