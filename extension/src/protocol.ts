@@ -54,7 +54,7 @@ export interface TargetsParams {
 export interface TargetItem {
   id: string;
   label: string;
-  kind: "script" | "pytest" | "example" | "torchrun" | "trace";
+  kind: "script" | "module" | "pytest" | "example" | "torchrun" | "trace";
   uri: string;
   folder: string;
   configured: boolean;

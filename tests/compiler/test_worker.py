@@ -320,3 +320,11 @@ def test_user_code_that_sets_torch_logs_does_not_stop_the_trace(forks: Forks, tm
         "    f(torch.ones(3))", "    torch._logging.set_logs(dynamo=30)\n    f(torch.ones(3))"
     )
     assert_break_was_told(forks.run(script(tmp_path, program)))
+
+
+@pytest.mark.parametrize("question", ["input()", "breakpoint()\npass"])
+def test_a_program_that_asks_where_nobody_answers_is_told_who_would(tmp_path: Path, question: str) -> None:
+    (raised,) = run_worker(script(tmp_path, question), tmp_path).of(f.ProgramRaised)
+    assert raised.hints == (
+        "This run has no standard input; `fullgraph check`, on the command line, passes on yours.",
+    )

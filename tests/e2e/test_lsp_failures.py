@@ -112,6 +112,7 @@ async def open_workspace(lsp_client: Editor, tmp_path: Path, capabilities: types
             f'  {{ name = "{name}", script = "program.py", args = {args} }},\n'
             for name, args in scenarios.items()
         )
+        + '  { name = "module", module = "package.program", args = ["--n", "1"] },\n'
         + "]\n"
     )
     lsp_client.set_configuration({"fullgraph": {"interpreter": str(python)}})
@@ -418,6 +419,15 @@ async def test_a_script_is_debugged_as_it_runs(editor: Editor) -> None:
     assert await editor.ask("fullgraph/debugConfiguration", target="gone") == {
         "problem": "There is no target gone."
     }
+
+
+async def test_a_module_is_debugged_by_its_name(editor: Editor) -> None:
+    found = await configuration(editor, "module")
+    assert "program" not in found
+    assert (found["module"], found["args"]) == ("package.program", ["--n", "1"])
+    (listed,) = [item for item in await editor.ask("fullgraph/targets") if item["id"] == "module"]
+    file = uri_of(editor.folder / "package" / "program.py")
+    assert (listed["kind"], listed["uri"], listed["configured"]) == ("module", file, True)
 
 
 async def test_nothing_is_made_outside_of_the_workspace_for_the_debugger(editor: Editor) -> None:

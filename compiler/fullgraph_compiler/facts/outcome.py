@@ -120,7 +120,8 @@ class ModulesLoaded:
 class ProgramRaised:
     """An exception that the user's program raised itself, not the compiler.
 
-    ``failures`` are the guards that failed if it forbids recompilations.
+    ``failures`` are the guards that failed if it forbids recompilations. ``hints`` tell how to start it
+    instead.
     """
 
     error: str
@@ -128,6 +129,7 @@ class ProgramRaised:
     stack: Stack
     text: str
     failures: tuple[GuardFailure, ...] = ()
+    hints: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,10 +31,15 @@ Depth: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A file that runs as ``__main__``."""
+    """A file that runs as ``__main__``.
+
+    With ``module`` it is the module of that name, wherever the interpreter finds it, as with ``python -m``;
+    ``filename`` is then where it is expected.
+    """
 
     filename: str
     args: tuple[str, ...] = ()
+    module: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from fullgraph_compiler.facts import Depth
 
 from ..report.profile import can_change
 from ..runs.effective_settings import Overrides
-from ..runs.suitability import unsuited
+from ..runs.suitability import REPEATING, unsuited
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
 from .fail_on import FAIL_ON
@@ -36,7 +36,8 @@ def check_targets(
     for target in targets:
         if problem := unsuited(target, depth):
             raise click.UsageError(problem)
-    check = _Check(Session(overrides), fail_on, depth, baseline, try_dynamic=try_dynamic)
+    session = Session(overrides, once=depth not in REPEATING and not try_dynamic)
+    check = _Check(session, fail_on, depth, baseline, try_dynamic=try_dynamic)
     try:
         write(check.reports(targets), len(targets), sys.stdout)
     finally:

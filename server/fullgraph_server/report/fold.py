@@ -305,7 +305,7 @@ class _FindingFacts:
 
     def _program_raised(self, fact: ProgramRaised) -> FindingBuilder:
         said = messages.first_line(fact.message)
-        hints: tuple[str, ...] = ()
+        hints = fact.hints
         if failure := next(reversed(self._recompilations.completed(fact.failures, "")), None):
             said = messages.refused_message(self._places.name_of(failure.compile_id), [failure])
             hints = self._recompilations.hints(failure)

@@ -287,8 +287,9 @@ class _Delivery:
 
 
 def to_stderr(text: str) -> None:
-    """Pass a program's output on as it is."""
+    """Pass a program's output on as it is; at once, since a question has no end of line."""
     sys.stderr.write(text)
+    sys.stderr.flush()
 
 
 # -- sentences ---------------------------------------------------------------------------------

@@ -18,6 +18,8 @@ _FOR_ONE_PROCESS: Final[Mapping[Purpose, str]] = {
     "minify": "failures are minified",
     "debug": "programs are debugged",
 }
+REPEATING: Final[frozenset[Purpose]] = frozenset(("times", "stages", "recipes", "minify"))
+"""The purposes for which the program runs more than once."""
 _READABLE: Final[frozenset[Purpose]] = frozenset(("graph", "kernels", "build"))
 
 
