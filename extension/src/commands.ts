@@ -35,6 +35,7 @@ import {
 } from "./protocol";
 import type { Reports } from "./reports/reports";
 import { selectInterpreter } from "./server/selectInterpreter";
+import type { ProgramOutput } from "./server/programOutput";
 import type { Server } from "./server/server";
 import { showGraphMarks } from "./server/settings";
 import type { Targets } from "./targets/targets";
@@ -48,6 +49,7 @@ export function registerCommands(
   extension: ExtensionContext,
   context: ClientContext,
   server: Server,
+  programs: ProgramOutput,
   targets: Targets,
   reports: Reports,
   traces: Traces,
@@ -112,6 +114,9 @@ export function registerCommands(
     "fullgraph.selectInterpreter": () => selectInterpreter(context.python),
     "fullgraph.showOutput": () => {
       context.log.show(true);
+    },
+    "fullgraph.showProgramOutput": () => {
+      programs.show();
     },
     "fullgraph.restartServer": () => server.restartByHand(),
     "fullgraph.copyEnvironment": () => copyEnvironment(server, extension),

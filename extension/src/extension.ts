@@ -7,6 +7,7 @@ import { GraphMarks } from "./editor/graphMarks";
 import { Highlight } from "./editor/highlight";
 import { refreshPages } from "./shared/explanation";
 import { Milestones } from "./shared/milestones";
+import { ProgramOutput } from "./server/programOutput";
 import { PythonExtensions } from "./server/python";
 import { RecentTraces } from "./traces/recentTraces";
 import { Reports } from "./reports/reports";
@@ -26,6 +27,7 @@ export function activate(extension: ExtensionContext): void {
   const milestones = new Milestones();
   const context: ClientContext = { log, python, milestones };
   const started = (server = new Server(extension, context));
+  const programs = new ProgramOutput(started);
   const targets = new Targets(started);
   const reports = new Reports(started, extension);
   const recent = new RecentTraces(extension.workspaceState);
@@ -39,6 +41,7 @@ export function activate(extension: ExtensionContext): void {
   };
   extension.subscriptions.push(
     log,
+    programs,
     python,
     targets,
     status,
@@ -46,7 +49,7 @@ export function activate(extension: ExtensionContext): void {
     new GraphMarks(started),
     atLine,
     reports,
-    ...registerCommands(extension, context, started, targets, reports, traces, atLine),
+    ...registerCommands(extension, context, started, programs, targets, reports, traces, atLine),
     started.onDidChange(({ kind }) => {
       void commands.executeCommand("setContext", "fullgraph.state", kind);
       targets.reset();

@@ -17,6 +17,7 @@ export const BUG_REPORT = "fullgraph/bugReport";
 export const DEBUG_CONFIGURATION = "fullgraph/debugConfiguration";
 export const DEVICES = "fullgraph/devices";
 export const STATUS = "fullgraph/status";
+export const OUTPUT = "fullgraph/output";
 export const RUN = "fullgraph.run";
 export const STAGES = "fullgraph.stages";
 export const RECIPES = "fullgraph.recipes";
@@ -361,6 +362,14 @@ export interface StatusParams {
   stale: boolean;
   runOnSave: boolean;
   state?: "queued" | "running" | "finished" | "raised" | "exited" | "crashed" | "timeout" | "memory" | "cancelled" | "not-started";
+}
+
+/** A program has printed something. */
+export interface OutputParams {
+  target: string;
+  label: string;
+  generation: number;
+  text: string;
 }
 
 /** Options that make one run of a target a dry run: with tensors that have no data. */

@@ -19,6 +19,8 @@ Requests:
     graphs, in the language of the file extension.
 Notifications of the server, to a client with the capability ``experimental.fullgraphStatus``:
     ``fullgraph/status`` ``StatusParams``: the state of a target has changed.
+To a client with the capability ``experimental.fullgraphOutput``; else it goes to standard error:
+    ``fullgraph/output`` ``OutputParams``: a program has printed something.
 Commands (``workspace/executeCommand``):
     ``fullgraph.run [target, DryRunOptions?]`` -> ``RunSummary``, once the run is over. Other runs:
     ``fullgraph.stages [target]`` -> ``RunSummary``: compiles up to one stage of the compiler after the other.
@@ -76,6 +78,7 @@ BUG_REPORT = "fullgraph/bugReport"
 DEBUG_CONFIGURATION = "fullgraph/debugConfiguration"
 DEVICES = "fullgraph/devices"
 STATUS = "fullgraph/status"
+OUTPUT = "fullgraph/output"
 
 RUN = "fullgraph.run"
 STAGES = "fullgraph.stages"
@@ -588,6 +591,19 @@ class StatusParams:
 
 
 @attrs.frozen
+class OutputParams:
+    """A program has printed something."""
+
+    target: str
+    label: str
+    """The target's."""
+    generation: int
+    """The number of the run."""
+    text: str
+    """Any part of the output, on either standard stream."""
+
+
+@attrs.frozen
 class DryRunOptions:
     """Options that make one run of a target a dry run: with tensors that have no data."""
 
@@ -778,6 +794,7 @@ MESSAGES: tuple[type[Any], ...] = (
     InterpreterParams,
     InterpreterItem,
     StatusParams,
+    OutputParams,
     RunSummary,
     MinifySummary,
     TargetParams,

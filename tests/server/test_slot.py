@@ -27,6 +27,9 @@ class Execution:
         self._job = job
         self._ends: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
+    def print(self, text: str) -> None:
+        self._job.on_output(text)
+
     def end(self, status: str = "finished") -> None:
         if not self._ends.done():
             self._ends.set_result(status)
@@ -142,7 +145,11 @@ class Place:
         self.file = str(folder / "a.py")
         target = Target("target", "target", "script", self.file, Script(self.file), folder)
         self._plan = Plan(target, RunSettings("python", folder, {}), Workspace(folder))
-        self.runs = Runs(self._planned, (self.shown,))
+        self.printed: list[tuple[str, int, str]] = []
+        self.runs = Runs(self._planned, (self.shown,), on_output=self._print)
+
+    def _print(self, target: Target, generation: int, text: str) -> None:
+        self.printed.append((target.id, generation, text))
 
     async def _planned(self, *_: object) -> Plan:
         held: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -230,3 +237,16 @@ async def test_a_run_of_another_target_ends_a_choice(place: Place) -> None:
     assert place.runs.choice == "one", "what runs by itself is no choice"
     place.runs.start("two")
     assert place.runs.choice == ""
+
+
+async def test_what_a_program_prints_is_told_up_to_a_limit(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedule, "_MOST_OUTPUT", 5)
+    place.runs.start("target")
+    execution = await place.begun()
+    for text in ("one", "two", "three"):
+        execution.print(text)
+    assert place.printed[:2] == [("target", 1, "one"), ("target", 1, "tw")]
+    ((_, _, left_out),) = place.printed[2:]
+    assert "leaves out the rest" in left_out

@@ -306,6 +306,14 @@ export const window = {
     return Promise.resolve(dialogs.typed);
   },
   showOpenDialog: () => Promise.resolve(dialogs.chosen && [dialogs.chosen]),
+  /** What each output channel shows. */
+  channels: new Map<string, string>(),
+  createOutputChannel(name: string) {
+    window.channels.set(name, "");
+    const append = (text: string) =>
+      window.channels.set(name, `${window.channels.get(name) ?? ""}${text}`);
+    return { append, dispose: () => undefined };
+  },
   /** What the status bar says. */
   statusBar: "",
   setStatusBarMessage(message: string) {
