@@ -111,7 +111,7 @@ export function registerCommands(
     "fullgraph.refreshTargets": () => {
       targets.refresh();
     },
-    "fullgraph.selectInterpreter": () => selectInterpreter(context.python),
+    "fullgraph.selectInterpreter": () => selectInterpreter(server, context.python),
     "fullgraph.showOutput": () => {
       context.log.show(true);
     },

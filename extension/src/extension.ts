@@ -79,7 +79,10 @@ export function activate(extension: ExtensionContext): void {
       }
     }),
     workspace.onDidGrantWorkspaceTrust(() => started.restart()),
-    window.onDidChangeActiveTextEditor(() => status.editorChanged()),
+    // A missing torch may have been installed: in a terminal here, or outside.
+    window.onDidChangeActiveTextEditor(() => status.recheck()),
+    window.onDidEndTerminalShellExecution(() => status.recheck()),
+    window.onDidChangeWindowState(() => status.recheck()),
   );
   void started.restart().then(() => {
     log.info(`the server was ${started.state.kind} after ${since(begun)}`);

@@ -12,6 +12,7 @@ export const GRAPH_LINES = "fullgraph/graphLines";
 export const AT_LINE = "fullgraph/atLine";
 export const GUARDS = "fullgraph/guards";
 export const INTERPRETER = "fullgraph/interpreter";
+export const INTERPRETERS = "fullgraph/interpreters";
 export const ENVIRONMENT = "fullgraph/environment";
 export const BUG_REPORT = "fullgraph/bugReport";
 export const DEBUG_CONFIGURATION = "fullgraph/debugConfiguration";
@@ -344,6 +345,12 @@ export interface GuardItem {
 /** A request about the Python that runs the targets of a file or folder. */
 export interface InterpreterParams {
   uri: string;
+}
+
+/** A request for the Pythons that can be chosen for a file or folder; the first one is in use. */
+export interface InterpretersParams {
+  uri: string;
+  known?: string[];
 }
 
 /** A Python, and whether targets can run with it. */

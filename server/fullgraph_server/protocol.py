@@ -10,6 +10,7 @@ Requests:
     ``fullgraph/atLine`` ``AtLineParams`` -> ``AtLineItem``: everything that is known of a line.
     ``fullgraph/guards`` ``GuardsParams`` -> ``GuardItem[]``: the guards of one function of a report.
     ``fullgraph/interpreter`` ``InterpreterParams`` -> ``InterpreterItem``: the Python that runs its targets.
+    ``fullgraph/interpreters`` ``InterpretersParams`` -> ``InterpreterItem[]``: the Pythons to choose from.
     ``fullgraph/environment`` ``InterpreterParams`` -> ``string``: that Python and torch, for a bug report.
     ``fullgraph/bugReport`` ``TargetParams`` -> ``BugReportItem``: a failure, for PyTorch's issues.
     ``fullgraph/debugConfiguration`` ``DebugParams`` -> ``DebugItem``: the launch configuration for debugpy.
@@ -73,6 +74,7 @@ GRAPH_LINES = "fullgraph/graphLines"
 AT_LINE = "fullgraph/atLine"
 GUARDS = "fullgraph/guards"
 INTERPRETER = "fullgraph/interpreter"
+INTERPRETERS = "fullgraph/interpreters"
 ENVIRONMENT = "fullgraph/environment"
 BUG_REPORT = "fullgraph/bugReport"
 DEBUG_CONFIGURATION = "fullgraph/debugConfiguration"
@@ -563,6 +565,15 @@ class InterpreterParams:
 
 
 @attrs.frozen
+class InterpretersParams:
+    """A request for the Pythons that can be chosen for a file or folder; the first one is in use."""
+
+    uri: str
+    known: list[str] | None = None
+    """The paths of those that the client knows of."""
+
+
+@attrs.frozen
 class InterpreterItem:
     """A Python, and whether targets can run with it."""
 
@@ -752,6 +763,7 @@ _PARAMS: dict[str, type[Any]] = {
     AT_LINE: AtLineParams,
     GUARDS: GuardsParams,
     INTERPRETER: InterpreterParams,
+    INTERPRETERS: InterpretersParams,
     ENVIRONMENT: InterpreterParams,
     BUG_REPORT: TargetParams,
     DEBUG_CONFIGURATION: DebugParams,
@@ -792,6 +804,7 @@ MESSAGES: tuple[type[Any], ...] = (
     GuardsParams,
     GuardItem,
     InterpreterParams,
+    InterpretersParams,
     InterpreterItem,
     StatusParams,
     OutputParams,

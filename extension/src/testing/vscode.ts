@@ -176,11 +176,14 @@ export const extensions = {
 
 interface Pick {
   label: string;
+  description?: string;
 }
 
 /** The picks that were offered, by their labels, and what the user will take, type and choose. */
 export const dialogs = {
   offered: [] as string[][],
+  /** The last picks that were offered, with their descriptions. */
+  described: {} as Record<string, string | undefined>,
   taken: [] as string[],
   typed: undefined as string | undefined,
   suggested: undefined as string | undefined,
@@ -298,6 +301,9 @@ export const window = {
   async showQuickPick(picks: Promise<Pick[]>) {
     const offered = await picks;
     dialogs.offered.push(offered.map(({ label }) => label));
+    dialogs.described = Object.fromEntries(
+      offered.map(({ label, description }) => [label, description]),
+    );
     const taken = dialogs.taken.shift();
     return offered.find(({ label }) => label === taken);
   },
