@@ -13,6 +13,7 @@ import { RecentTraces } from "./traces/recentTraces";
 import { Reports } from "./reports/reports";
 import { Server } from "./server/server";
 import { Status } from "./editor/status";
+import { TestView } from "./targets/testView";
 import { Targets } from "./targets/targets";
 import { Traces } from "./traces/traces";
 import { isOn } from "./shared/words";
@@ -44,6 +45,7 @@ export function activate(extension: ExtensionContext): void {
     programs,
     python,
     targets,
+    new TestView(started, targets),
     status,
     new Highlight(started),
     new GraphMarks(started),
