@@ -44,7 +44,7 @@ scenario(
         ]),
       );
 
-    await window.treeRow("a branch on the data of").click();
+    await window.treeRow("a branch on the data of `b.sum()` breaks the graph").click();
     await expect.poll(() => window.activeFile()).toBe("toy.py");
     await expect.poll(() => window.line()).toBe(10);
 
