@@ -82,9 +82,10 @@ def _outside(env: Mapping[str, str]) -> Iterator[Interpreter]:
         for folder in environments:
             if python := _python_in(Path(folder)):
                 yield Interpreter(python, origin)
-    for name in ("python3", "python"):
-        if path := shutil.which(name, path=env.get("PATH")):
-            yield Interpreter(path, "PATH")
+    # The other name would mostly be the same one once more.
+    programs = (shutil.which(name, path=env.get("PATH")) for name in ("python3", "python"))
+    if path := next(filter(None, programs), None):
+        yield Interpreter(path, "PATH")
 
 
 def _identity(path: str) -> str:
