@@ -35,7 +35,7 @@ function menuOf(viewItem: string, menu: Entry[] = menus["view/item/context"]): s
 
 test("what the manifest offers is registered, and nothing else but what the server and lists call", () => {
   const nothing = {} as never;
-  registerCommands(nothing, nothing, nothing, nothing, nothing, nothing, nothing);
+  registerCommands(nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing);
   const { OPEN_ARTIFACT, OPEN_REPRO, SHOW_SOURCE, SHOW_TARGET } = protocol;
   const internal = [
     ...[OPEN_ARTIFACT, OPEN_REPRO, SHOW_SOURCE, SHOW_TARGET],

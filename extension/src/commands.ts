@@ -43,6 +43,7 @@ import {
 } from "./protocol";
 import type { Reports } from "./reports/reports";
 import { selectInterpreter } from "./server/selectInterpreter";
+import type { ProgramOutput } from "./server/programOutput";
 import type { Server } from "./server/server";
 import { showGraphMarks, showsGraphMarks } from "./server/settings";
 import type { Targets } from "./targets/targets";
@@ -59,6 +60,7 @@ export function registerCommands(
   extension: ExtensionContext,
   context: ClientContext,
   server: Server,
+  programs: ProgramOutput,
   targets: Targets,
   reports: Reports,
   traces: Traces,
@@ -126,9 +128,12 @@ export function registerCommands(
     "fullgraph.refreshTargets": () => {
       targets.refresh();
     },
-    "fullgraph.selectInterpreter": () => selectInterpreter(context.python),
+    "fullgraph.selectInterpreter": () => selectInterpreter(server, context.python),
     "fullgraph.showOutput": () => {
       context.log.show(true);
+    },
+    "fullgraph.showProgramOutput": () => {
+      programs.show();
     },
     "fullgraph.restartServer": () => server.restartByHand(),
     "fullgraph.copyEnvironment": () => copyEnvironment(server, extension),

@@ -12,11 +12,13 @@ export const GRAPH_LINES = "fullgraph/graphLines";
 export const AT_LINE = "fullgraph/atLine";
 export const GUARDS = "fullgraph/guards";
 export const INTERPRETER = "fullgraph/interpreter";
+export const INTERPRETERS = "fullgraph/interpreters";
 export const ENVIRONMENT = "fullgraph/environment";
 export const BUG_REPORT = "fullgraph/bugReport";
 export const DEBUG_CONFIGURATION = "fullgraph/debugConfiguration";
 export const DEVICES = "fullgraph/devices";
 export const STATUS = "fullgraph/status";
+export const OUTPUT = "fullgraph/output";
 export const RUN = "fullgraph.run";
 export const STAGES = "fullgraph.stages";
 export const RECIPES = "fullgraph.recipes";
@@ -349,6 +351,12 @@ export interface InterpreterParams {
   uri: string;
 }
 
+/** A request for the Pythons that can be chosen for a file or folder; the first one is in use. */
+export interface InterpretersParams {
+  uri: string;
+  known?: string[];
+}
+
 /** A Python, and whether targets can run with it. */
 export interface InterpreterItem {
   path: string;
@@ -365,6 +373,14 @@ export interface StatusParams {
   stale: boolean;
   runOnSave: boolean;
   state?: "queued" | "running" | "finished" | "raised" | "exited" | "crashed" | "timeout" | "memory" | "cancelled" | "not-started";
+}
+
+/** A program has printed something. */
+export interface OutputParams {
+  target: string;
+  label: string;
+  generation: number;
+  text: string;
 }
 
 /** Options that make one run of a target a dry run: with tensors that have no data. */

@@ -10,6 +10,7 @@ Requests:
     ``fullgraph/atLine`` ``AtLineParams`` -> ``AtLineItem``: everything that is known of a line.
     ``fullgraph/guards`` ``GuardsParams`` -> ``GuardItem[]``: the guards of one function of a report.
     ``fullgraph/interpreter`` ``InterpreterParams`` -> ``InterpreterItem``: the Python that runs its targets.
+    ``fullgraph/interpreters`` ``InterpretersParams`` -> ``InterpreterItem[]``: the Pythons to choose from.
     ``fullgraph/environment`` ``InterpreterParams`` -> ``string``: that Python and torch, for a bug report.
     ``fullgraph/bugReport`` ``TargetParams`` -> ``BugReportItem``: a failure, for PyTorch's issues.
     ``fullgraph/debugConfiguration`` ``DebugParams`` -> ``DebugItem``: the launch configuration for debugpy.
@@ -19,6 +20,8 @@ Requests:
     graphs, in the language of the file extension.
 Notifications of the server, to a client with the capability ``experimental.fullgraphStatus``:
     ``fullgraph/status`` ``StatusParams``: the state of a target has changed.
+To a client with the capability ``experimental.fullgraphOutput``; else it goes to standard error:
+    ``fullgraph/output`` ``OutputParams``: a program has printed something.
 Commands (``workspace/executeCommand``):
     ``fullgraph.run [target, DryRunOptions?]`` -> ``RunSummary``, once the run is over. Other runs:
     ``fullgraph.stages [target]`` -> ``RunSummary``: compiles up to one stage of the compiler after the other.
@@ -77,11 +80,13 @@ GRAPH_LINES = "fullgraph/graphLines"
 AT_LINE = "fullgraph/atLine"
 GUARDS = "fullgraph/guards"
 INTERPRETER = "fullgraph/interpreter"
+INTERPRETERS = "fullgraph/interpreters"
 ENVIRONMENT = "fullgraph/environment"
 BUG_REPORT = "fullgraph/bugReport"
 DEBUG_CONFIGURATION = "fullgraph/debugConfiguration"
 DEVICES = "fullgraph/devices"
 STATUS = "fullgraph/status"
+OUTPUT = "fullgraph/output"
 
 RUN = "fullgraph.run"
 STAGES = "fullgraph.stages"
@@ -571,6 +576,15 @@ class InterpreterParams:
 
 
 @attrs.frozen
+class InterpretersParams:
+    """A request for the Pythons that can be chosen for a file or folder; the first one is in use."""
+
+    uri: str
+    known: list[str] | None = None
+    """The paths of those that the client knows of."""
+
+
+@attrs.frozen
 class InterpreterItem:
     """A Python, and whether targets can run with it."""
 
@@ -596,6 +610,19 @@ class StatusParams:
     run_on_save: bool
     state: RunState | None = None
     """Absent once the target was cleared."""
+
+
+@attrs.frozen
+class OutputParams:
+    """A program has printed something."""
+
+    target: str
+    label: str
+    """The target's."""
+    generation: int
+    """The number of the run."""
+    text: str
+    """Any part of the output, on either standard stream."""
 
 
 @attrs.frozen
@@ -747,6 +774,7 @@ _PARAMS: dict[str, type[Any]] = {
     AT_LINE: AtLineParams,
     GUARDS: GuardsParams,
     INTERPRETER: InterpreterParams,
+    INTERPRETERS: InterpretersParams,
     ENVIRONMENT: InterpreterParams,
     BUG_REPORT: TargetParams,
     DEBUG_CONFIGURATION: DebugParams,
@@ -787,8 +815,10 @@ MESSAGES: tuple[type[Any], ...] = (
     GuardsParams,
     GuardItem,
     InterpreterParams,
+    InterpretersParams,
     InterpreterItem,
     StatusParams,
+    OutputParams,
     RunSummary,
     MinifySummary,
     TargetParams,

@@ -20,6 +20,7 @@ from .client.configuration import Configuration
 from .client.documents import Documents
 from .client.messages import RunMessages
 from .client.planner import create_planner
+from .client.program_output import program_output
 from .client.progress import Progress, StatusNotifications
 from .client.projection import Projections
 from .client.targets import Targets
@@ -104,6 +105,7 @@ def create_server() -> FullgraphServer:
             explanations,
         ),
         choice,
+        program_output(server),
     )
     minifications = Minifications(planner, runs, documents.keeping_root)
     run.register(server, runs, targets, minifications)

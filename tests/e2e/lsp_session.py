@@ -37,6 +37,7 @@ CAPABILITIES = types.ClientCapabilities(
     window=types.WindowClientCapabilities(work_done_progress=True),
     experimental={
         "fullgraphStatus": True,
+        "fullgraphOutput": True,
         "commands": {
             "commands": ["fullgraph.showExplanation", "fullgraph.showTarget", "fullgraph.showSource"]
         },
@@ -68,6 +69,8 @@ class Editor(LanguageClient):
         self._changed = asyncio.Condition()
         self._keep(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, self.published)
         self._keep("fullgraph/status", self.statuses)
+        self.printed: list[Any] = []
+        self._keep("fullgraph/output", self.printed)
         self._keep(types.PROGRESS, [])
         self._versions: dict[str, int] = {}
         self.refreshed = 0

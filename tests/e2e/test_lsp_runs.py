@@ -37,6 +37,7 @@ async def editor(lsp_client: Editor, tmp_path: Path) -> AsyncIterator[None]:
     (folder / "program.py").write_text("first_text\n")
     (folder / "other.py").write_text("other = 1\n")
     scenarios = {name: [name] for name in ("source", "hang", "fork-and-hang", "segfault")}
+    scenarios["print"] = ["print", "3"]
     scenarios["gates"] = ["gates", *(str(gate) for gate in gates)]
     (folder / "pyproject.toml").write_text(
         "[tool.fullgraph]\ntargets = [\n"
@@ -98,6 +99,17 @@ async def test_progress_shows_a_run_and_can_cancel_it(editor: Editor) -> None:
     assert isinstance(editor.progress_reports[token][-1], types.WorkDoneProgressEnd)
     assert messages(editor) == ["before"], "what was seen stays"
     assert states(editor) == ["queued", "running", "cancelled"]
+
+
+async def test_what_a_program_prints_is_told_with_its_target_and_run(editor: Editor) -> None:
+    for _ in range(2):
+        await begin(editor, "print")
+    await editor.until(lambda: sum(len(params.text) for params in editor.printed) >= 6)
+    runs: dict[int, str] = {}
+    for params in editor.printed:
+        assert (params.target, params.label) == ("print", "print")
+        runs[params.generation] = runs.get(params.generation, "") + params.text
+    assert runs == {1: "xxx", 2: "xxx"}
 
 
 async def test_the_server_answers_while_a_run_is_on(editor: Editor) -> None:

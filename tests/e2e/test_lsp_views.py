@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import venv
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,20 @@ async def test_interpreter_and_its_origin(editor: Editor) -> None:
     assert item["problem"].startswith("There is no interpreter /no/such/python. Choose a Python")
     assert "There is no interpreter" in await editor.ask("fullgraph/environment", uri=editor.uri)
     editor.set_configuration({"fullgraph": {"activeInterpreter": sys.executable}})
+
+
+async def test_interpreters_to_choose_from(editor: Editor, tmp_path: Path) -> None:
+    venv.create(editor.file.parent / ".venv", symlinks=True)
+    without = str(editor.file.parent / ".venv" / "bin" / "python")
+    gone = str(tmp_path / "gone")
+    used, *others = await editor.ask("fullgraph/interpreters", uri=editor.uri, known=[gone])
+    assert used["path"] == sys.executable
+    assert used["torch"]
+    found = {item["path"]: item for item in others}
+    assert found[without]["origin"] == ".venv"
+    assert found[without]["python"]
+    assert "torch" not in found[without]
+    assert gone not in found, "nobody can choose it"
 
 
 async def test_environment_report_is_torchs_own(editor: Editor) -> None:

@@ -30,6 +30,9 @@ class Execution:
         self.is_cancelled = False
         self._ends: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
 
+    def print(self, text: str) -> None:
+        self.job.on_output(text)
+
     def end(self, status: str = "finished", **told: Any) -> None:
         """End with a status, and what else the report tells."""
         if not self._ends.done():
@@ -149,14 +152,20 @@ class Place:
         self.settings = RunSettings("python", folder, {})
         self.goes_deeper = False
         self._target, self._workspace = target, Workspace(folder)
-        self.runs = Runs(self._planned, (self.shown,))
+        self.printed: list[tuple[str, int, str]] = []
+        self.runs = Runs(self._planned, (self.shown,), on_output=self._print)
+
+    def _print(self, target: Target, generation: int, text: str) -> None:
+        self.printed.append((target.id, generation, text))
 
     async def _planned(self, name: str, *_: object) -> Plan:
         held: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._held.append(held)
         self._plans.put_nowait(held)
         await held
-        return Plan(replace(self._target, id=name), self.settings, self._workspace, (), self.goes_deeper)
+        return Plan(
+            replace(self._target, id=name), self.settings, self._workspace, goes_deeper=self.goes_deeper
+        )
 
     def execution_of(self, job: Job) -> Execution:
         execution = Execution(job)
@@ -253,3 +262,16 @@ async def test_a_run_of_another_target_ends_a_choice(place: Place) -> None:
     assert place.runs.choice == "one", "what runs by itself is no choice"
     place.runs.start("two")
     assert place.runs.choice == ""
+
+
+async def test_what_a_program_prints_is_told_up_to_a_limit(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedule, "_MOST_OUTPUT", 5)
+    place.runs.start("target")
+    execution = await place.begun()
+    for text in ("one", "two", "three"):
+        execution.print(text)
+    assert place.printed[:2] == [("target", 1, "one"), ("target", 1, "tw")]
+    ((_, _, left_out),) = place.printed[2:]
+    assert "leaves out the rest" in left_out

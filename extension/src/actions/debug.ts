@@ -43,7 +43,8 @@ async function start(server: Server, params: DebugParams): Promise<void> {
   } else if (!hasDebugger()) {
     reply(
       l10n.t("There is no debugger for Python: install the Python Debugger extension."),
-      installDebugger(),
+      debuggerExtension(l10n.t("Install"), "workbench.extensions.installExtension"),
+      debuggerExtension(l10n.t("Show Extension"), "workbench.extensions.search"),
     );
   } else {
     const folder = workspace.getWorkspaceFolder(Uri.file(configuration.cwd));
@@ -59,10 +60,6 @@ function hasDebugger(): boolean {
   });
 }
 
-function installDebugger(): Action {
-  return {
-    title: l10n.t("Show Extension"),
-    command: "workbench.extensions.search",
-    arguments: [DEBUGGER],
-  };
+function debuggerExtension(title: string, command: string): Action {
+  return { title, command, arguments: [DEBUGGER] };
 }

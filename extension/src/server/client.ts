@@ -93,6 +93,7 @@ const capabilities: StaticFeature = {
   fillClientCapabilities(all) {
     all.experimental = {
       fullgraphStatus: true,
+      fullgraphOutput: true,
       commands: {
         commands: [SHOW_EXPLANATION, SHOW_TARGET, SHOW_SOURCE, OPEN_ARTIFACT, OPEN_REPRO],
       },

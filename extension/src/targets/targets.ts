@@ -43,7 +43,7 @@ import { isOn } from "../shared/words";
 const VIEW = "fullgraph.targets";
 const QUIET = 500;
 
-/** The view of targets and the reports of their last runs. They are requested once the view is shown. */
+/** The view of targets and the reports of their last runs. They are requested once somebody wants to see them. */
 export class Targets implements TreeDataProvider<Node>, Disposable {
   private readonly changed = new EventEmitter<Node | undefined>();
   readonly onDidChangeTreeData = this.changed.event;
@@ -148,6 +148,12 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
     if (node) {
       await this.view.reveal(node, { select: true, focus: true, expand: !isClosed(node) });
     }
+  }
+
+  /** The targets, with the reports of their last runs. */
+  async listed(): Promise<TargetNode[]> {
+    await this.list();
+    return [...this.nodes.values()];
   }
 
   getTreeItem(node: Node): TreeItem {

@@ -9,6 +9,7 @@ import logging
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from fullgraph_compiler.facts import Depth, Fact, MinifyRequest, Status
@@ -43,6 +44,8 @@ _STRETCH = 5.0
 _MOST_OUTPUT = 1_000_000
 """Characters of a program's output that are passed on."""
 
+_LEFT_OUT = f"\n(Fullgraph leaves out the rest: the program printed more than {_MOST_OUTPUT:,} characters.)\n"
+
 
 class RunObserver:
     """Observer of runs. For one target, generations only grow."""
@@ -75,10 +78,22 @@ class RunObserver:
 class Runs:
     """Schedule of all targets: for each, one run is on at a time, and one waits."""
 
-    def __init__(self, plan: Planner, observers: Sequence[RunObserver], choice: Choice | None = None) -> None:
+    def __init__(
+        self,
+        plan: Planner,
+        observers: Sequence[RunObserver],
+        choice: Choice | None = None,
+        on_output: Callable[[Target, int, str], None] | None = None,
+    ) -> None:
+        """Make a schedule without targets.
+
+        ``on_output`` gets what programs print, with the target and the generation; by default it goes to
+        standard error.
+        """
         self._plan = plan
         self._observers = observers
         self._choice = choice or Choice()
+        self._on_output = on_output or _to_stderr
         self._generations, self._asked = itertools.count(1), itertools.count(1)
         self._slots: dict[str, Slot] = {}
         self._workers = WorkerPool()
@@ -199,7 +214,8 @@ class Runs:
         """Make a run of something else that a worker does for a target, beside those of the schedule."""
         settings, limited = with_limits(plan.settings, request, plan.workspace.root)
         slot = self._slots.get(plan.target.id)
-        return Run(self._workers, settings, limited, slot.kept.libraries if slot else (), _Output().write)
+        output = self._output(plan.target, next(self._generations))
+        return Run(self._workers, settings, limited, slot.kept.libraries if slot else (), output)
 
     # -- results --------------------------------------------------------------------------------
 
@@ -407,7 +423,7 @@ class Runs:
             self._workers,
             slot.kept.libraries,
             lambda report: self._report(name, slot, shown(report)),
-            _Output().write,
+            self._output(plan.target, run.generation),
             show_progress,
         )
         execution = run.execution = execution_of(job)
@@ -479,23 +495,32 @@ class Runs:
                 failed = error
         return failed
 
+    def _output(self, target: Target, generation: int) -> Callable[[str], None]:
+        """Return what takes the output of one run."""
+        return _Output(partial(self._on_output, target, generation)).write
+
     def _selected(self, target: str | None) -> list[tuple[str, Slot]]:
         return [(name, slot) for name, slot in self._slots.items() if target in (None, name)]
 
 
 class _Output:
-    """Passes a program's output to the server's log, up to a limit: some programs print for ever."""
+    """Passes a program's output on, up to a limit: some programs print for ever."""
 
-    def __init__(self) -> None:
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write = write
         self._left = _MOST_OUTPUT
 
     def write(self, text: str) -> None:
         if self._left <= 0:
             return
-        to_stderr(text[: self._left])
+        self._write(text[: self._left])
         self._left -= len(text)
         if self._left <= 0:
-            _log.warning("the program prints too much: the rest of its output is left out")
+            self._write(_LEFT_OUT)
+
+
+def _to_stderr(_target: Target, _generation: int, text: str) -> None:
+    to_stderr(text)
 
 
 def _newest_first(report: Report) -> int:
