@@ -65,7 +65,8 @@ test("the palette has the commands that need no item of a view and are not among
     ...["analyzeFile", "analyze", "stopAll", "showResultsOf", "toggleRunOnSave"],
     ...["openTrace", "compareTraces", "openKernels", "openReport", "exportReport", "debugRepro"],
     ...["clearAll", "toggleGraphMarks", "pinLine", "unpinLine"],
-    ...["selectInterpreter", "showOutput", "restartServer", "copyEnvironment", "openWalkthrough"],
+    ...["selectInterpreter", "showOutput", "showProgramOutput", "restartServer"],
+    ...["copyEnvironment", "openWalkthrough"],
   ]);
 });
 
@@ -79,6 +80,9 @@ test.each(["toggleGraphMarks", "analyze", "openKernels", "openReport", "analyzeF
 
 test.each([
   "target.idle.new.byHand",
+  "target.idle.new.onSave_found",
+  "target.idle.ran.onSave_found",
+  "target.idle.ranOut.onSave_found",
   "target.idle.ran.onSave",
   "target.idle.ran.ranks.onSave",
   "target.busy.ran.onSave",
