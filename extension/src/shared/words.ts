@@ -47,13 +47,17 @@ export function reportSummary({
   // One finding tells all recompilations of one cause.
   const times = (kind: FindingItem["kind"]) => all(kind).reduce((sum, { count }) => sum + count, 0);
   const stopping = all("recompile-limit").filter(({ severity }) => severity === "error").length;
+  // A dry run that needs data ends with a warning: nothing has failed.
+  const warned = all("target-error").filter(({ severity }) => severity === "warning").length;
+  const failing = ofKind("compile-error", "capture-error", "accuracy", "target-error");
   const counts = joined([
-    failures(ofKind("compile-error", "capture-error", "accuracy", "target-error") + stopping),
+    failures(failing + stopping - warned),
     breaks(ofKind("graph-break")),
     eagerFunctions(ofKind("recompile-limit", "skipped-frame") - stopping),
     recompiles(times("recompile")),
     lateCompilations(times("late-compile")),
     rankDifferences(ofKind("rank-difference")),
+    warnings(warned),
   ]);
   const compiled = frames.some(({ graphs }) => graphs.length > 0);
   const nothing = !compiled
@@ -205,6 +209,11 @@ function rankDifferences(number: number): string {
 
 function failures(number: number): string {
   return some(number, l10n.t("1 failure"), l10n.t("{0} failures", grouped(number)));
+}
+
+/** Problems of a run that are no failures. */
+function warnings(number: number): string {
+  return some(number, l10n.t("1 problem"), l10n.t("{0} problems", grouped(number)));
 }
 
 /** Functions that run eagerly, since a limit of recompilations was hit or their frame was skipped. */

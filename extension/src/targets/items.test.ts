@@ -75,6 +75,15 @@ test.each([
     "used too much memory · 1 break · ran 0.4 s",
   ],
   [
+    "at an end for lack of data",
+    node(
+      { state: "finished" },
+      { findings: [BREAK, finding({ kind: "target-error", severity: "warning" })] },
+    ),
+    "warning",
+    "1 break · 1 problem · ran 0.4 s",
+  ],
+  [
     "frozen",
     node(
       { state: "finished" },
