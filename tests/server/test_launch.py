@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from fullgraph_compiler.facts import Script
+from fullgraph_server.client.findings import names_of
 from fullgraph_server.client.launch import launch_targets, without_comments
 from fullgraph_server.workspace.targets import Target
 
@@ -103,3 +104,7 @@ def test_a_folder_without_the_file_has_none(tmp_path: Path) -> None:
 def test_no_text_takes_more_than_linear_time(unit: str) -> None:
     # A quadratic expression would take hours, and the timeout of the tests would end it.
     without_comments(unit * 200_000)
+
+
+def test_a_finding_names_the_configuration_as_the_user_did() -> None:
+    assert names_of(["launch:Small", "/w/train.py"]) == "Small, train.py"

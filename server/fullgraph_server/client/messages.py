@@ -14,6 +14,7 @@ from ..runs.layers import verdict
 from ..runs.schedule import RunObserver
 from ..text.visible import visible
 from .capabilities import experimental_capability
+from .findings import names_of
 
 _log = logging.getLogger(__name__)
 
@@ -61,7 +62,7 @@ class RunMessages(RunObserver):
         if report.status is None or told or in_background:
             return
         issues = frozenset(finding for finding in report.findings if finding.of_run)
-        label = report.target.rpartition("/")[2]
+        label = names_of([report.target])
         shown = self._shown.setdefault(report.target, {})
         for finding in report.findings:
             if finding in issues - shown.get(report.layer, frozenset()) and finding.severity in _KINDS:
