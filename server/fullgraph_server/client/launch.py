@@ -27,7 +27,7 @@ _SYSTEM = {"linux": "linux", "darwin": "osx", "win32": "windows"}.get(sys.platfo
 _SELECTED = "${command:python.interpreterPath}"
 _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*"?)|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*"?)|,(?=\s*[}\]])', re.DOTALL)
-_VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_VARIABLE = re.compile(r"\$\{([^${}]*)\}")
 
 
 class _UnresolvedError(Exception):

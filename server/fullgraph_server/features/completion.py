@@ -25,12 +25,12 @@ from ..workspace.positions import Span
 from ..workspace.source import SourceFile
 from .seen_calls import SeenCalls
 
-_BEGUN = re.compile(r"\s*(?P<comment>#\s*(?P<word>f\w*)?)$")
+_BEGUN = re.compile(r"^\s*(?P<comment>#\s*(?P<word>f\w*)?)$")
 """A comment before the colon of ``# fullgraph:``."""
-_EXAMPLE = re.compile(r"\s*#\s*fullgraph:\s*(?P<text>.*)$")
+_EXAMPLE = re.compile(r"^\s*#\s*fullgraph:\s*(?P<text>.*)$")
 _BEHIND_CODE = re.compile(r"#\s*fullgraph:\s*(?P<word>\w*)$")
 _IGNORE = re.compile(r"#\s*fullgraph:\s*ignore\[(?P<codes>[^\]#]*)$")
-_WORD = re.compile(r"\w*$")
+_WORD = re.compile(r"(?<!\w)\w*$")
 _TO_FILL_IN = "values to fill in"
 _SEEN = "seen in the last run"
 _SEEN_IN_TRACE = "seen in the trace"
