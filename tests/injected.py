@@ -41,6 +41,7 @@ _OF_BOUNDARY = (
     "slot.Slot.ask",
     "slot.Slot.take",
     "slot.Slot.begin",
+    "slot.Slot.give_way",
     "slot.Slot.stop",
     "slot.Slot.clear",
     "slot.Slot.end",

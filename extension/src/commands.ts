@@ -1,5 +1,12 @@
 import { commands, type Disposable, type ExtensionContext, l10n, Uri } from "vscode";
-import { analyzeFiles, analyzeTarget, analyzeTest, analyzeWithArguments } from "./actions/analyze";
+import { chooseAnalysis } from "./actions/analyses";
+import {
+  analyzeFiles,
+  analyzeTarget,
+  analyzeTest,
+  analyzeWithArguments,
+  raiseLimit,
+} from "./actions/analyze";
 import type { AtLine } from "./editor/atLine";
 import type { EntryNode } from "./editor/atLineItems";
 import { compareWithPrevious, openAssembly, openBeside } from "./actions/artifacts";
@@ -26,6 +33,7 @@ import {
   OPEN_ARTIFACT,
   OPEN_REPRO,
   RUN_ON_SAVE,
+  SAVE_TARGET,
   SHOW_EXPLANATION,
   SHOW_RESULTS,
   SHOW_SOURCE,
@@ -35,11 +43,15 @@ import {
 } from "./protocol";
 import type { Reports } from "./reports/reports";
 import { selectInterpreter } from "./server/selectInterpreter";
+import type { ProgramOutput } from "./server/programOutput";
 import type { Server } from "./server/server";
-import { showGraphMarks } from "./server/settings";
+import { showGraphMarks, showsGraphMarks } from "./server/settings";
 import type { Targets } from "./targets/targets";
 import { mapRemoteFolder } from "./traces/tracePaths";
 import type { Traces } from "./traces/traces";
+
+/** Not in the manifest: it can be chosen among the targets. */
+const SHOW_ALL = "fullgraph.showResultsOfAll";
 
 type Handler = (...args: never[]) => unknown;
 
@@ -48,6 +60,7 @@ export function registerCommands(
   extension: ExtensionContext,
   context: ClientContext,
   server: Server,
+  programs: ProgramOutput,
   targets: Targets,
   reports: Reports,
   traces: Traces,
@@ -56,21 +69,27 @@ export function registerCommands(
   const handlers: Record<string, Handler> = {
     "fullgraph.analyzeFile": (uri?: unknown, selected?: unknown) =>
       analyzeFiles(server, extension.workspaceState, urisOf(uri, selected)),
+    "fullgraph.analyze": () => chooseAnalysis(),
     "fullgraph.runWithArguments": () => analyzeWithArguments(server, extension.workspaceState),
     "fullgraph.analyzeTarget": ({ item }: TargetNode) => analyzeTarget(server, item),
     "fullgraph.analyzeTest": () => analyzeTest(server),
     "fullgraph.selectTarget": async () => {
-      const target = await pickTarget(server, l10n.t("Fullgraph: Analyze a Target"), isRun);
+      const title = l10n.t("Fullgraph: Analyze a Target");
+      const target = await pickTarget(server, title, { qualifies: isRun });
       return target && analyzeTarget(server, target);
     },
     "fullgraph.stopTarget": ({ item }: TargetNode) => server.command(STOP, item.id),
     "fullgraph.stopAll": () => server.command(STOP),
+    "fullgraph.raiseTargetLimit": ({ item }: TargetNode) => raiseLimit(server, item),
     "fullgraph.clearTarget": ({ item }: TargetNode) => server.command(CLEAR, item.id),
     "fullgraph.clearAll": () => server.command(CLEAR),
-    "fullgraph.showResultsOf": (node?: TargetNode) => showResultsOf(server, node?.item),
-    "fullgraph.showResultsOfAll": () => server.command(SHOW_RESULTS),
-    "fullgraph.runOnSaveOn": (node?: TargetNode) => runOnSave(server, node, true),
-    "fullgraph.runOnSaveOff": (node?: TargetNode) => runOnSave(server, node, false),
+    "fullgraph.showResultsOf": () => showResultsOf(server),
+    "fullgraph.showResultsOnly": ({ item }: TargetNode) => server.command(SHOW_RESULTS, item.id),
+    [SHOW_ALL]: () => server.command(SHOW_RESULTS),
+    "fullgraph.toggleRunOnSave": () => toggleRunOnSave(server),
+    "fullgraph.runOnSaveOn": ({ item }: TargetNode) => server.command(RUN_ON_SAVE, item.id, true),
+    "fullgraph.runOnSaveOff": ({ item }: TargetNode) => server.command(RUN_ON_SAVE, item.id, false),
+    "fullgraph.addToProject": ({ item }: TargetNode) => server.command(SAVE_TARGET, item.id),
     "fullgraph.openTrace": (uri?: unknown, selected?: unknown) =>
       traces.open(urisOf(uri, selected)),
     "fullgraph.readTraceAgain": ({ item }: TargetNode) => analyzeTarget(server, item),
@@ -101,17 +120,20 @@ export function registerCommands(
       guard.originLocation && showSource(guard.originLocation),
     "fullgraph.findLateCompilations": (named?: unknown) =>
       findLateCompilations(server, nodeOf(named)),
-    "fullgraph.showGraphMarks": () => showGraphMarks(true),
-    "fullgraph.hideGraphMarks": () => showGraphMarks(false),
+    "fullgraph.toggleGraphMarks": () => showGraphMarks(!showsGraphMarks()),
     "fullgraph.pinLine": () => atLine.pin(true),
     "fullgraph.unpinLine": () => atLine.pin(false),
     "fullgraph.fixFinding": ({ entry }: EntryNode) => entry.location && quickFix(entry.location),
+    "fullgraph.filterFindings": () => targets.chooseFilter(),
     "fullgraph.refreshTargets": () => {
       targets.refresh();
     },
-    "fullgraph.selectInterpreter": () => selectInterpreter(context.python),
+    "fullgraph.selectInterpreter": () => selectInterpreter(server, context.python),
     "fullgraph.showOutput": () => {
       context.log.show(true);
+    },
+    "fullgraph.showProgramOutput": () => {
+      programs.show();
     },
     "fullgraph.restartServer": () => server.restartByHand(),
     "fullgraph.copyEnvironment": () => copyEnvironment(server, extension),
@@ -131,21 +153,22 @@ export function registerCommands(
   return Object.entries(handlers).map(([id, handler]) => commands.registerCommand(id, handler));
 }
 
-async function runOnSave(server: Server, node: TargetNode | undefined, on: boolean): Promise<void> {
-  const title = on
-    ? l10n.t("Fullgraph: Turn On Run on Save")
-    : l10n.t("Fullgraph: Turn Off Run on Save");
-  const target =
-    node?.item ?? (await pickTarget(server, title, (item) => isRun(item) && item.runOnSave !== on));
+async function toggleRunOnSave(server: Server): Promise<void> {
+  const target = await pickTarget(server, l10n.t("Fullgraph: Toggle Run on Save"), {
+    qualifies: isRun,
+    describe: ({ runOnSave }) => (runOnSave ? l10n.t("on") : l10n.t("off")),
+  });
   if (target) {
-    await server.command(RUN_ON_SAVE, target.id, on);
+    await server.command(RUN_ON_SAVE, target.id, !target.runOnSave);
   }
 }
 
-/** Show the results of one target alone, in the files that it ran. */
-async function showResultsOf(server: Server, named: TargetItem | undefined): Promise<void> {
-  const title = l10n.t("Fullgraph: Show Results of…");
-  const target = named ?? (await pickTarget(server, title, ({ state }) => state !== undefined));
+/** Show the results of one target alone, in the files that it ran, or of all again. */
+async function showResultsOf(server: Server): Promise<void> {
+  const target = await pickTarget(server, l10n.t("Fullgraph: Show Results of…"), {
+    qualifies: ({ state }) => state !== undefined,
+    others: [{ label: l10n.t("All Targets"), command: SHOW_ALL }],
+  });
   if (target) {
     await server.command(SHOW_RESULTS, target.id);
   }

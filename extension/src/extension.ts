@@ -6,12 +6,15 @@ import { registerCommands } from "./commands";
 import { GraphMarks } from "./editor/graphMarks";
 import { Highlight } from "./editor/highlight";
 import { refreshPages } from "./shared/explanation";
+import { rememberPython } from "./shared/lastPython";
 import { Milestones } from "./shared/milestones";
+import { ProgramOutput } from "./server/programOutput";
 import { PythonExtensions } from "./server/python";
 import { RecentTraces } from "./traces/recentTraces";
 import { Reports } from "./reports/reports";
 import { Server } from "./server/server";
 import { Status } from "./editor/status";
+import { TestView } from "./targets/testView";
 import { Targets } from "./targets/targets";
 import { Traces } from "./traces/traces";
 import { isOn } from "./shared/words";
@@ -26,7 +29,8 @@ export function activate(extension: ExtensionContext): void {
   const milestones = new Milestones();
   const context: ClientContext = { log, python, milestones };
   const started = (server = new Server(extension, context));
-  const targets = new Targets(started);
+  const programs = new ProgramOutput(started);
+  const targets = new Targets(started, extension.workspaceState);
   const reports = new Reports(started, extension);
   const recent = new RecentTraces(extension.workspaceState);
   const traces = new Traces(started, targets, recent);
@@ -39,14 +43,17 @@ export function activate(extension: ExtensionContext): void {
   };
   extension.subscriptions.push(
     log,
+    programs,
     python,
     targets,
+    new TestView(started, targets),
     status,
+    rememberPython(),
     new Highlight(started),
     new GraphMarks(started),
     atLine,
     reports,
-    ...registerCommands(extension, context, started, targets, reports, traces, atLine),
+    ...registerCommands(extension, context, started, programs, targets, reports, traces, atLine),
     started.onDidChange(({ kind }) => {
       void commands.executeCommand("setContext", "fullgraph.state", kind);
       targets.reset();
@@ -76,7 +83,10 @@ export function activate(extension: ExtensionContext): void {
       }
     }),
     workspace.onDidGrantWorkspaceTrust(() => started.restart()),
-    window.onDidChangeActiveTextEditor(() => status.editorChanged()),
+    // A missing torch may have been installed: in a terminal here, or outside.
+    window.onDidChangeActiveTextEditor(() => status.recheck()),
+    window.onDidEndTerminalShellExecution(() => status.recheck()),
+    window.onDidChangeWindowState(() => status.recheck()),
   );
   void started.restart().then(() => {
     log.info(`the server was ${started.state.kind} after ${since(begun)}`);

@@ -12,11 +12,13 @@ export const GRAPH_LINES = "fullgraph/graphLines";
 export const AT_LINE = "fullgraph/atLine";
 export const GUARDS = "fullgraph/guards";
 export const INTERPRETER = "fullgraph/interpreter";
+export const INTERPRETERS = "fullgraph/interpreters";
 export const ENVIRONMENT = "fullgraph/environment";
 export const BUG_REPORT = "fullgraph/bugReport";
 export const DEBUG_CONFIGURATION = "fullgraph/debugConfiguration";
 export const DEVICES = "fullgraph/devices";
 export const STATUS = "fullgraph/status";
+export const OUTPUT = "fullgraph/output";
 export const RUN = "fullgraph.run";
 export const STAGES = "fullgraph.stages";
 export const RECIPES = "fullgraph.recipes";
@@ -30,8 +32,11 @@ export const TRACE_DIFF = "fullgraph.traceDiff";
 export const MINIFY = "fullgraph.minify";
 export const STOP = "fullgraph.stop";
 export const CLEAR = "fullgraph.clear";
+export const RAISE_LIMIT = "fullgraph.raiseLimit";
 export const RUN_ON_SAVE = "fullgraph.runOnSave";
 export const SHOW_RESULTS = "fullgraph.showResults";
+export const ADD_TO_BASELINE = "fullgraph.addToBaseline";
+export const SAVE_TARGET = "fullgraph.saveTarget";
 export const SHOW_EXPLANATION = "fullgraph.showExplanation";
 export const SHOW_TARGET = "fullgraph.showTarget";
 export const SHOW_SOURCE = "fullgraph.showSource";
@@ -51,7 +56,7 @@ export interface TargetsParams {
 export interface TargetItem {
   id: string;
   label: string;
-  kind: "script" | "pytest" | "example" | "torchrun" | "trace";
+  kind: "script" | "module" | "pytest" | "example" | "torchrun" | "trace";
   uri: string;
   folder: string;
   configured: boolean;
@@ -108,6 +113,7 @@ export interface MinifyOptions {
 /** A finding of a report. */
 export interface FindingItem {
   kind: "graph-break" | "recompile" | "recompile-limit" | "late-compile" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "nothing-compiled" | "cudagraph-skip" | "perf-hint" | "rank-difference" | "unused-ignore" | "target-error";
+  kindName: string;
   code: string;
   severity: "error" | "warning" | "information";
   message: string;
@@ -345,6 +351,12 @@ export interface InterpreterParams {
   uri: string;
 }
 
+/** A request for the Pythons that can be chosen for a file or folder; the first one is in use. */
+export interface InterpretersParams {
+  uri: string;
+  known?: string[];
+}
+
 /** A Python, and whether targets can run with it. */
 export interface InterpreterItem {
   path: string;
@@ -361,6 +373,14 @@ export interface StatusParams {
   stale: boolean;
   runOnSave: boolean;
   state?: "queued" | "running" | "finished" | "raised" | "exited" | "crashed" | "timeout" | "memory" | "cancelled" | "not-started";
+}
+
+/** A program has printed something. */
+export interface OutputParams {
+  target: string;
+  label: string;
+  generation: number;
+  text: string;
 }
 
 /** Options that make one run of a target a dry run: with tensors that have no data. */

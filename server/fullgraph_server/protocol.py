@@ -10,6 +10,7 @@ Requests:
     ``fullgraph/atLine`` ``AtLineParams`` -> ``AtLineItem``: everything that is known of a line.
     ``fullgraph/guards`` ``GuardsParams`` -> ``GuardItem[]``: the guards of one function of a report.
     ``fullgraph/interpreter`` ``InterpreterParams`` -> ``InterpreterItem``: the Python that runs its targets.
+    ``fullgraph/interpreters`` ``InterpretersParams`` -> ``InterpreterItem[]``: the Pythons to choose from.
     ``fullgraph/environment`` ``InterpreterParams`` -> ``string``: that Python and torch, for a bug report.
     ``fullgraph/bugReport`` ``TargetParams`` -> ``BugReportItem``: a failure, for PyTorch's issues.
     ``fullgraph/debugConfiguration`` ``DebugParams`` -> ``DebugItem``: the launch configuration for debugpy.
@@ -19,6 +20,8 @@ Requests:
     graphs, in the language of the file extension.
 Notifications of the server, to a client with the capability ``experimental.fullgraphStatus``:
     ``fullgraph/status`` ``StatusParams``: the state of a target has changed.
+To a client with the capability ``experimental.fullgraphOutput``; else it goes to standard error:
+    ``fullgraph/output`` ``OutputParams``: a program has printed something.
 Commands (``workspace/executeCommand``):
     ``fullgraph.run [target, DryRunOptions?]`` -> ``RunSummary``, once the run is over. Other runs:
     ``fullgraph.stages [target]`` -> ``RunSummary``: compiles up to one stage of the compiler after the other.
@@ -35,7 +38,13 @@ Commands (``workspace/executeCommand``):
     ``fullgraph.traceDiff [target, target]`` -> ``string``: the URI of a document that compares two traces.
     ``fullgraph.minify [target, MinifyOptions?]`` -> ``MinifySummary``, once it is over.
     ``fullgraph.stop [target?]``, ``fullgraph.clear [target?]`` -> ``null``; all targets if none is given.
+    ``fullgraph.raiseLimit [target]`` -> ``RunSummary``: runs a target again with five times its time limit,
+    which it keeps until it is cleared.
     ``fullgraph.runOnSave [target, boolean]`` -> ``null``: whether a target runs again when a file is saved.
+    ``fullgraph.addToBaseline [uri]`` -> ``null``: writes a finding, by the URI of its explanation, into the
+    project's file of known findings.
+    ``fullgraph.saveTarget [target]`` -> ``string``: adds a target to pyproject.toml, by an edit that the
+    client makes, and returns its name there.
     A target is named by its id, or by the URI of a file, which means what ``Targets.meant`` says.
 Commands of the client, used if it lists them in ``experimental.commands.commands``:
     ``fullgraph.showExplanation [uri]``, ``fullgraph.showTarget [target]``,
@@ -71,11 +80,13 @@ GRAPH_LINES = "fullgraph/graphLines"
 AT_LINE = "fullgraph/atLine"
 GUARDS = "fullgraph/guards"
 INTERPRETER = "fullgraph/interpreter"
+INTERPRETERS = "fullgraph/interpreters"
 ENVIRONMENT = "fullgraph/environment"
 BUG_REPORT = "fullgraph/bugReport"
 DEBUG_CONFIGURATION = "fullgraph/debugConfiguration"
 DEVICES = "fullgraph/devices"
 STATUS = "fullgraph/status"
+OUTPUT = "fullgraph/output"
 
 RUN = "fullgraph.run"
 STAGES = "fullgraph.stages"
@@ -91,8 +102,11 @@ MINIFY = "fullgraph.minify"
 TRY_FIXES = "fullgraph.tryFixes"
 STOP = "fullgraph.stop"
 CLEAR = "fullgraph.clear"
+RAISE_LIMIT = "fullgraph.raiseLimit"
 RUN_ON_SAVE = "fullgraph.runOnSave"
 SHOW_RESULTS = "fullgraph.showResults"
+ADD_TO_BASELINE = "fullgraph.addToBaseline"
+SAVE_TARGET = "fullgraph.saveTarget"
 
 SHOW_EXPLANATION = "fullgraph.showExplanation"
 SHOW_TARGET = "fullgraph.showTarget"
@@ -208,6 +222,8 @@ class FindingItem:
     """A finding of a report."""
 
     kind: FindingKind
+    kind_name: str
+    """The name of its kind, in the plural: ``graph breaks``."""
     code: str
     severity: Severity
     message: str
@@ -297,7 +313,7 @@ class ReportItem:
     ignored: int | None = None
     """The number of findings that comments in the source ignore; absent if there are none."""
     left_out: str | None = None
-    """The parts of the compiler that the run did without, as a note; absent if there are none."""
+    """The parts of the compiler that were not run, as a note; absent if there are none."""
     files: str | None = None
     """A sentence that the run changed no file, with any limits of that; absent if it could change files."""
 
@@ -561,6 +577,15 @@ class InterpreterParams:
 
 
 @attrs.frozen
+class InterpretersParams:
+    """A request for the Pythons that can be chosen for a file or folder; the first one is in use."""
+
+    uri: str
+    known: list[str] | None = None
+    """The paths of those that the client knows of."""
+
+
+@attrs.frozen
 class InterpreterItem:
     """A Python, and whether targets can run with it."""
 
@@ -586,6 +611,19 @@ class StatusParams:
     run_on_save: bool
     state: RunState | None = None
     """Absent once the target was cleared."""
+
+
+@attrs.frozen
+class OutputParams:
+    """A program has printed something."""
+
+    target: str
+    label: str
+    """The target's."""
+    generation: int
+    """The number of the run."""
+    text: str
+    """Any part of the output, on either standard stream."""
 
 
 @attrs.frozen
@@ -737,6 +775,7 @@ _PARAMS: dict[str, type[Any]] = {
     AT_LINE: AtLineParams,
     GUARDS: GuardsParams,
     INTERPRETER: InterpreterParams,
+    INTERPRETERS: InterpretersParams,
     ENVIRONMENT: InterpreterParams,
     BUG_REPORT: TargetParams,
     DEBUG_CONFIGURATION: DebugParams,
@@ -777,8 +816,10 @@ MESSAGES: tuple[type[Any], ...] = (
     GuardsParams,
     GuardItem,
     InterpreterParams,
+    InterpretersParams,
     InterpreterItem,
     StatusParams,
+    OutputParams,
     RunSummary,
     MinifySummary,
     TargetParams,

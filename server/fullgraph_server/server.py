@@ -20,11 +20,13 @@ from .client.configuration import Configuration
 from .client.documents import Documents
 from .client.messages import RunMessages
 from .client.planner import create_planner
+from .client.program_output import program_output
 from .client.progress import Progress, StatusNotifications
 from .client.projection import Projections
 from .client.targets import Targets
 from .commands import (
     at_line,
+    baseline,
     bug_report,
     debug,
     devices,
@@ -37,12 +39,14 @@ from .commands import (
     report,
     rerun_on_edit,
     run,
+    save_target,
     traces,
 )
 from .features import (
     artifacts,
     code_action,
     code_lens,
+    completion,
     content,
     diagnostics,
     explanation,
@@ -52,9 +56,10 @@ from .features import (
     profile,
 )
 from .features.fix_actions import FixActions
+from .features.ignore_comment import ignorable_codes
 from .features.seen_calls import SeenCalls
 from .fixes.proofs import Proofs
-from .fixes.rules import candidates
+from .fixes.rules.catalogue import candidates
 from .protocol import (
     COMPARISON_SCHEME,
     EXPLANATION_SCHEME,
@@ -106,6 +111,7 @@ def create_server() -> FullgraphServer:
             explanations,
         ),
         choice,
+        program_output(server),
     )
 
     async def proves_ahead(filename: str) -> bool:
@@ -133,7 +139,14 @@ def create_server() -> FullgraphServer:
     at_line.register(server, documents, runs, projections, kernel_places)
     code_lens.register(server, documents, targets, runs, projections, kernel_places)
     kernels.register(server, documents, kernel_places)
-    code_action.register(server, runs, documents, SeenCalls(documents, runs.reports), fix_actions)
+    seen_calls = SeenCalls(documents, runs.reports)
+    code_action.register(server, runs, documents, targets, seen_calls, fix_actions)
+    completion.register(
+        server,
+        documents,
+        seen_calls,
+        lambda filename, row: ignorable_codes(documents, runs.reports(), filename, row),
+    )
     fix.register(server, targets, proofs)
     content.register(
         server,
@@ -145,6 +158,8 @@ def create_server() -> FullgraphServer:
         },
     )
     traces.register(server, targets, documents, runs)
+    baseline.register(server, targets, runs)
+    save_target.register(server, targets, documents)
     bug_report.register(server, documents, configuration, targets, runs, minifications)
     debug.register(server, documents, configuration, targets)
     devices.register(server)

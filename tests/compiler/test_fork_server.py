@@ -54,6 +54,33 @@ def observe(
     return asyncio.run(runs())
 
 
+@pytest.mark.parametrize("fork", [True, False])
+def test_a_program_reads_the_input_of_its_pool_and_not_the_connection(tmp_path: Path, fork: bool) -> None:
+    program = tmp_path / "program.py"
+    told = ("input()", "sys.stdin.read()", "sys.stdin.seekable()", "os.read(0, 9)")
+    program.write_text(f"import os, sys\nprint({', '.join(told)})\nimport torch\n")
+    given = tmp_path / "input.txt"
+    given.write_text("three\nand more\n")
+
+    async def output_with(stdin: int) -> str:
+        workers, output, facts = WorkerPool(fork=fork, stdin=stdin), list[str](), list[Fact]()
+        settings = RunSettings(sys.executable, tmp_path, dict(os.environ))
+        try:
+            run = Run(workers, settings, RunRequest(1, Script(str(program))), (), output.append)
+            await asyncio.wait_for(run.execute(facts.extend), 120)
+        finally:
+            await workers.close()
+        return "".join(output)
+
+    with given.open() as file:
+        assert asyncio.run(output_with(file.fileno())) == "three and more\n True b''\n"
+    reader, writer = os.pipe()
+    with open(reader) as pipe:
+        os.write(writer, b"five\n")
+        os.close(writer)
+        assert asyncio.run(output_with(pipe.fileno())) == "five  False b''\n"
+
+
 def comparable(value: Any) -> Any:
     """A fact with its values by name, without seconds, ids of objects and torch's own stacks."""
     if is_dataclass(value):

@@ -48,6 +48,10 @@ def line(fact: f.Fact) -> str:
     name = type(fact).__name__
     if isinstance(fact, f.FrameStarted):
         return f"{name} {fact.compile_id} {fact.function} {Path(fact.filename).name}:{fact.row}"
+    if isinstance(fact, f.FrameInputs):
+        tensors = ", ".join(f"{x.source}={x.dtype}{list(x.size)}" for x in fact.tensors)
+        numbers = ", ".join(f"{source}={number}" for source, number in fact.numbers)
+        return f"{name} {fact.compile_id} {tensors}; {numbers}"
     if isinstance(fact, f.FrameCompiled):
         counts = f"graphs={fact.graphs} ops={fact.ops} guards={fact.guards}"
         return f"{name} {fact.compile_id} {fact.function} {counts}"

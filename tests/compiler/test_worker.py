@@ -59,6 +59,15 @@ def test_script_runs_as_main_with_arguments(tmp_path: Path) -> None:
     assert result.exit_code == 0
 
 
+@pytest.mark.parametrize(("low_priority", "more"), [(False, 0), (True, 19)])
+def test_a_run_that_nobody_waits_for_leaves_the_processor_to_others(
+    tmp_path: Path, low_priority: bool, more: int
+) -> None:
+    program = script(tmp_path, "import os; print('nice', os.nice(0))")
+    result = run_worker(program, tmp_path, low_priority=low_priority)
+    assert f"nice {min(os.nice(0) + more, 19)}\n" in result.output
+
+
 def test_break_has_place_with_columns_and_the_calls_that_led_there(forks: Forks, tmp_path: Path) -> None:
     result = forks.run(script(tmp_path, BREAKS))
     (found,) = result.of(f.GraphBreak)
@@ -293,7 +302,7 @@ def test_interpreter_without_torch_says_what_to_do(tmp_path: Path) -> None:
         "raise ModuleNotFoundError('No module named torch', name='torch')\n"
     )
     result = run_worker(script(tmp_path, BREAKS), tmp_path, env={"PYTHONPATH": str(broken)})
-    assert "has no torch: install it there" in result.hello["error"]["message"]
+    assert result.hello["error"]["message"].startswith("Install torch (pip install torch) or choose another")
     assert result.exit_code == 0
 
 
@@ -311,3 +320,11 @@ def test_user_code_that_sets_torch_logs_does_not_stop_the_trace(forks: Forks, tm
         "    f(torch.ones(3))", "    torch._logging.set_logs(dynamo=30)\n    f(torch.ones(3))"
     )
     assert_break_was_told(forks.run(script(tmp_path, program)))
+
+
+@pytest.mark.parametrize("question", ["input()", "breakpoint()\npass"])
+def test_a_program_that_asks_where_nobody_answers_is_told_who_would(tmp_path: Path, question: str) -> None:
+    (raised,) = run_worker(script(tmp_path, question), tmp_path).of(f.ProgramRaised)
+    assert raised.hints == (
+        "This run has no standard input; `fullgraph check`, on the command line, passes on yours.",
+    )

@@ -61,13 +61,14 @@ def run_worker(
     depth: Depth = "graph",
     env: dict[str, str] | None = None,
     texts: tuple[SourceText, ...] = (),
+    low_priority: bool = False,
 ) -> Result:
     """Run one program in a worker of its own, and wait for its end."""
     folder = cwd / ".run"
     folder.mkdir(exist_ok=True)
     log = folder / "crash.log"
     requests = _frame(1, "initialize", {"protocol": 1}) + _frame(
-        2, "run", to_json(RunRequest(7, program, depth, texts))
+        2, "run", to_json(RunRequest(7, program, depth, texts, low_priority=low_priority))
     )
     # The end of its input would tell the worker that the server has gone.
     reader, writer = os.pipe()

@@ -27,12 +27,17 @@ CAPABILITIES = types.ClientCapabilities(
     workspace=types.WorkspaceClientCapabilities(
         configuration=True,
         workspace_folders=True,
+        apply_edit=True,
+        workspace_edit=types.WorkspaceEditClientCapabilities(
+            document_changes=True, resource_operations=[types.ResourceOperationKind.Create]
+        ),
         code_lens=types.CodeLensWorkspaceClientCapabilities(refresh_support=True),
         text_document_content=types.TextDocumentContentClientCapabilities(dynamic_registration=True),
     ),
     window=types.WindowClientCapabilities(work_done_progress=True),
     experimental={
         "fullgraphStatus": True,
+        "fullgraphOutput": True,
         "commands": {
             "commands": ["fullgraph.showExplanation", "fullgraph.showTarget", "fullgraph.showSource"]
         },
@@ -64,6 +69,8 @@ class Editor(LanguageClient):
         self._changed = asyncio.Condition()
         self._keep(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, self.published)
         self._keep("fullgraph/status", self.statuses)
+        self.printed: list[Any] = []
+        self._keep("fullgraph/output", self.printed)
         self._keep(types.PROGRESS, [])
         self._versions: dict[str, int] = {}
         self.refreshed = 0

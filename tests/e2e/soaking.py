@@ -48,7 +48,7 @@ class Fault:
 _SEEN = "GB0059"
 """What each program does before it goes wrong. That stays, however it ends."""
 _LOST = "closed the descriptors"
-_LATE = f"did not finish within {_SHORT} s"
+_LATE = f"Stopped after {_SHORT} s"
 
 FAULTS = (
     Fault("finds.py", "finished", (_SEEN,)),

@@ -103,6 +103,73 @@ g(torch.ones(3, 3))
         breaks=1,
         errors=1,
     ),
+    "several_breaks": Program(
+        """\
+import torch
+
+@torch.compile
+def f(x):
+    print("one")
+    x = x + 1
+    if x.sum() > 0:
+        x = x * 2
+    print("two")
+    return x.sin()
+
+f(torch.ones(3))
+""",
+        breaks=3,
+    ),
+    "sizes": Program(
+        """\
+import torch
+
+@torch.compile
+def f(x):
+    return x.sin() + 1
+
+for size in (3, 4, 5):
+    f(torch.ones(size))
+""",
+        recompilations=1,
+    ),
+    "module": Program(
+        """\
+import torch
+
+class Scale(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+        self.times = 1
+
+    def forward(self, x):
+        return self.linear(x) * self.times
+
+model = Scale()
+compiled = torch.compile(model)
+for times in (1, 2):
+    model.times = times
+    compiled(torch.ones(2, 4))
+""",
+        recompilations=1,
+    ),
+    "clean": Program(
+        """\
+import torch
+
+@torch.compile
+def f(x):
+    return x.sin()
+
+@torch.compile
+def g(x):
+    return x.cos()
+
+f(torch.ones(3))
+g(torch.ones(3))
+""",
+    ),
 }
 _LOGGED = re.compile(r"\[__recompiles\] Recompiling function ")
 _SUMMED_UP = {
@@ -138,7 +205,20 @@ def number(text: str, what: str) -> int:
 
 
 def again(words: str) -> int:
-    found = re.search(r"(\d+) recompile", words)
+    return _before("recompile", words)
+
+
+def broken(words: str) -> int:
+    return _before("(?:graph )?breaks?", words)
+
+
+def graphs(words: str) -> int:
+    return _before(r"graphs?\b(?! break)", words)
+
+
+def _before(noun: str, words: str) -> int:
+    """The number that stands before a noun (a pattern), in a lens or a hover."""
+    found = re.search(rf"(\d+) {noun}", words)
     return int(found[1]) if found else 0
 
 
@@ -194,10 +274,20 @@ async def test_the_editor_tells_the_same_everywhere(editor: Editor, folder: Path
     assert sum(item["reason"] != "" for item in page["compilations"]) == program.recompilations
     lenses = [title for _, title, command in await editor.lenses(uri) if command == "fullgraph.showTarget"]
     assert sum(map(again, lenses)) == program.recompilations
+    breaks = sum(frame["breaks"] for frame in frames)
+    captured = sum(len(frame["graphs"]) for frame in frames)
+    # A break counts once, and for each function whose compilations it ended.
+    assert breaks == sum(kinds[index] == "graph-break" for frame in frames for index in frame["findings"])
+    assert (breaks > 0) == (program.breaks > 0)
+    assert (sum(map(broken, lenses)), sum(map(graphs, lenses))) == (breaks, captured)
     hovers = [await editor.hover(uri, frame["location"]["range"]["start"]["line"], 0) for frame in frames]
-    assert sum(again(hover.contents.value) for hover in hovers if hover) == program.recompilations
+    words = [hover.contents.value for hover in hovers if hover]
+    assert sum(map(again, words)) == program.recompilations
+    assert (sum(map(broken, words)), sum(map(graphs, words))) == (breaks, captured)
     shown = editor.shown(uri)
     diagnostics = shown.diagnostics if shown else []
     told = [item.data for item in diagnostics if item.code == "recompile"]
     assert sum(data["count"] for data in told) == program.recompilations
+    assert sum(item.data["kind"] == "graph-break" for item in diagnostics) == program.breaks
+    assert sum(item.data["kind"] == "recompile-limit" for item in diagnostics) == program.limits
     assert sum(item.severity == 1 for item in diagnostics) == program.errors

@@ -112,6 +112,7 @@ async def open_workspace(lsp_client: Editor, tmp_path: Path, capabilities: types
             f'  {{ name = "{name}", script = "program.py", args = {args} }},\n'
             for name, args in scenarios.items()
         )
+        + '  { name = "module", module = "package.program", args = ["--n", "1"] },\n'
         + "]\n"
     )
     lsp_client.set_configuration({"fullgraph": {"interpreter": str(python)}})
@@ -177,7 +178,7 @@ async def test_a_crash_may_be_anybodys(editor: Editor) -> None:
     await editor.command("fullgraph.run", "segfault")
     assert list(await fixes(editor)) == [
         "Which stage is at fault?",
-        "Try crash recipes",
+        "Try workarounds for a crash",
         "Show the full explanation of target-error",
     ]
     await editor.command("fullgraph.run", "finish")
@@ -199,7 +200,7 @@ async def test_what_fails_to_be_captured_gets_a_repro_too(editor: Editor) -> Non
 
 async def test_recipes_say_what_helps_for_want_of_memory(editor: Editor) -> None:
     await editor.command("fullgraph.run", "out-of-memory")
-    fix = (await fixes(editor))["Try crash recipes"]
+    fix = (await fixes(editor))["Try workarounds for a crash"]
     assert (fix.command, fix.arguments) == ("fullgraph.recipes", ("out-of-memory",))
     summary = await editor.command("fullgraph.recipes", "out-of-memory")
     assert summary == {
@@ -418,6 +419,15 @@ async def test_a_script_is_debugged_as_it_runs(editor: Editor) -> None:
     assert await editor.ask("fullgraph/debugConfiguration", target="gone") == {
         "problem": "There is no target gone."
     }
+
+
+async def test_a_module_is_debugged_by_its_name(editor: Editor) -> None:
+    found = await configuration(editor, "module")
+    assert "program" not in found
+    assert (found["module"], found["args"]) == ("package.program", ["--n", "1"])
+    (listed,) = [item for item in await editor.ask("fullgraph/targets") if item["id"] == "module"]
+    file = uri_of(editor.folder / "package" / "program.py")
+    assert (listed["kind"], listed["uri"], listed["configured"]) == ("module", file, True)
 
 
 async def test_nothing_is_made_outside_of_the_workspace_for_the_debugger(editor: Editor) -> None:

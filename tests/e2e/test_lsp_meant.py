@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -99,3 +102,23 @@ async def test_a_target_of_the_configuration_comes_first(editor: Any) -> None:
     assert await suggested(editor, "model.py") == (["three", "four"], False)
     (editor.folder / "pyproject.toml").write_text(settings.rpartition("[[tool")[0])
     assert await suggested(editor, "model.py") == (["three"], True)
+
+
+async def test_launch_configurations_are_offered_for_their_program(editor: Editor) -> None:
+    await asyncio.to_thread(_write_launch, editor.folder)
+    assert await suggested(editor, "script.py") == (["Script with arguments", "script.py"], False)
+    listed = {item["id"]: item for item in await editor.ask("fullgraph/targets")}
+    target = listed["launch:Script with arguments"]
+    assert (target["uri"], target["configured"]) == (uri_of(editor.folder / "script.py"), False)
+    assert (await editor.command("fullgraph.run", target["id"]))["status"] == "exited"
+
+
+def _write_launch(folder: Path) -> None:
+    (folder / "script.py").write_text(
+        "import sys\nif __name__ == '__main__':\n    sys.exit(len(sys.argv) - 1)\n"
+    )
+    (folder / ".vscode").mkdir()
+    configuration = {"name": "Script with arguments", "type": "debugpy", "request": "launch"}
+    configuration |= {"program": "${workspaceFolder}/script.py", "args": ["a", "b"]}
+    text = json.dumps({"configurations": [configuration]}, indent=2)
+    (folder / ".vscode" / "launch.json").write_text(f"// mine\n{text}")

@@ -37,6 +37,7 @@ async def editor(lsp_client: Editor, tmp_path: Path) -> AsyncIterator[None]:
     (folder / "program.py").write_text("first_text\n")
     (folder / "other.py").write_text("other = 1\n")
     scenarios = {name: [name] for name in ("source", "hang", "fork-and-hang", "segfault")}
+    scenarios["print"] = ["print", "3"]
     scenarios["gates"] = ["gates", *(str(gate) for gate in gates)]
     (folder / "pyproject.toml").write_text(
         "[tool.fullgraph]\ntargets = [\n"
@@ -98,6 +99,17 @@ async def test_progress_shows_a_run_and_can_cancel_it(editor: Editor) -> None:
     assert isinstance(editor.progress_reports[token][-1], types.WorkDoneProgressEnd)
     assert messages(editor) == ["before"], "what was seen stays"
     assert states(editor) == ["queued", "running", "cancelled"]
+
+
+async def test_what_a_program_prints_is_told_with_its_target_and_run(editor: Editor) -> None:
+    for _ in range(2):
+        await begin(editor, "print")
+    await editor.until(lambda: sum(len(params.text) for params in editor.printed) >= 6)
+    runs: dict[int, str] = {}
+    for params in editor.printed:
+        assert (params.target, params.label) == ("print", "print")
+        runs[params.generation] = runs.get(params.generation, "") + params.text
+    assert runs == {1: "xxx", 2: "xxx"}
 
 
 async def test_the_server_answers_while_a_run_is_on(editor: Editor) -> None:
@@ -367,8 +379,17 @@ async def test_time_limit(editor: Editor) -> None:
     python = str(editor.program.parents[1] / "python")
     editor.set_configuration({"fullgraph": {"interpreter": [python], "timeout": 0.5}})
     assert (await editor.command("fullgraph.run", "hang"))["status"] == "timeout"
-    shown = [item.message for params in editor.published for item in params.diagnostics]
-    assert any("did not finish within 0.5 s" in message for message in shown)
+    shown = [item for params in editor.published for item in params.diagnostics]
+    stopped = next(item for item in shown if "Stopped after 0.5 s" in item.message)
+    assert stopped.severity == types.DiagnosticSeverity.Information
+    context = types.CodeActionContext([stopped])
+    document = types.TextDocumentIdentifier(uri_of(editor.program))
+    actions = await editor.text_document_code_action_async(
+        types.CodeActionParams(document, stopped.range, context)
+    )
+    longer = next(action for action in actions or [] if action.title == "Run again with a limit of 2.5 s")
+    assert (await editor.command(longer.command.command, *longer.command.arguments))["status"] == "timeout"
+    assert any("Stopped after 2.5 s" in item.message for item in editor.published[-1].diagnostics)
 
 
 async def test_file_that_is_gone(editor: Editor) -> None:
@@ -385,7 +406,7 @@ async def test_file_that_is_gone(editor: Editor) -> None:
     [
         ("x = 1\ndef f(:\n    pass\n", "not-started", 1, "SyntaxError"),
         ("import ctypes\n\nctypes.string_at(0)\n", "crashed", 2, "segmentation fault (SIGSEGV)"),
-        ("def f():\n    while True:\n        pass\nf()\n", "timeout", (1, 2), "did not finish within 4 s"),
+        ("def f():\n    while True:\n        pass\nf()\n", "timeout", (1, 2), "Stopped after 4 s"),
         ("import os\nos._exit(3)\n", "crashed", 0, "exit code 3"),
         ("import os\nos.closerange(3, 100)\nx = 1 / 0\n", "crashed", 0, "closed the descriptors"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import venv
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -69,8 +70,9 @@ async def test_guards_of_a_function_those_that_failed_first(editor: Editor) -> N
 
 
 async def test_lenses_run_targets_and_sum_functions_up(editor: Editor) -> None:
-    (run, total, profile, test, script) = await editor.lenses(editor.uri)
+    (run, inductor, total, profile, test, script) = await editor.lenses(editor.uri)
     assert run == (4, "▶ Analyze with Fullgraph", "fullgraph.run")
+    assert inductor == (4, "Run TorchInductor", "fullgraph.kernels")
     assert total[0] == 4
     assert total[1].startswith("4 graphs · 1 break · ")
     assert total[2] == "fullgraph.showTarget"
@@ -159,6 +161,20 @@ async def test_interpreter_and_its_origin(editor: Editor) -> None:
     editor.set_configuration({"fullgraph": {"activeInterpreter": sys.executable}})
 
 
+async def test_interpreters_to_choose_from(editor: Editor, tmp_path: Path) -> None:
+    venv.create(editor.file.parent / ".venv", symlinks=True)
+    without = str(editor.file.parent / ".venv" / "bin" / "python")
+    gone = str(tmp_path / "gone")
+    used, *others = await editor.ask("fullgraph/interpreters", uri=editor.uri, known=[gone])
+    assert used["path"] == sys.executable
+    assert used["torch"]
+    found = {item["path"]: item for item in others}
+    assert found[without]["origin"] == ".venv"
+    assert found[without]["python"]
+    assert "torch" not in found[without]
+    assert gone not in found, "nobody can choose it"
+
+
 async def test_environment_report_is_torchs_own(editor: Editor) -> None:
     report = await editor.ask("fullgraph/environment", uri=editor.uri)
     assert f"- Interpreter: {sys.executable} (the Python extension)" in report
@@ -178,7 +194,8 @@ async def test_an_edit_makes_a_report_stale_and_a_save_runs_it_again_unless_told
     assert (editor.statuses[-1].stale, editor.statuses[-1].runOnSave) == (True, False)
     await editor.until(lambda: editor.refreshed > refreshed)
     lenses = await editor.lenses(editor.uri)
-    assert [(line, title.endswith("(stale)")) for line, title, _ in lenses][:2] == [(5, False), (5, True)]
+    stale = [(line, title.endswith("(stale)")) for line, title, _ in lenses]
+    assert stale[:3] == [(5, False), (5, False), (5, True)]
 
     editor.file.write_text("\n" + edited)
     editor.save(editor.uri)
@@ -188,7 +205,7 @@ async def test_an_edit_makes_a_report_stale_and_a_save_runs_it_again_unless_told
     editor.save(editor.uri)
     await editor.until(lambda: not editor.statuses[-1].stale and editor.statuses[-1].state == "finished")
     lenses = await editor.lenses(editor.uri)
-    assert "break" not in lenses[1][1]
+    assert "break" not in lenses[2][1]
     with pytest.raises(JsonRpcException, match="takes two arguments"):
         await editor.command("fullgraph.runOnSave", editor.target)
 

@@ -22,7 +22,6 @@ from fullgraph_compiler.facts import (
     TargetProblem,
 )
 from fullgraph_compiler.trace import Interpreter, read_log
-from fullgraph_compiler.trace.inputs import InputReader
 from fullgraph_server.report.model import Report
 from fullgraph_server.traces.seen_calls import example_lines, seen_calls
 from fullgraph_server.workspace.examples import find_examples
@@ -254,7 +253,7 @@ PROGRAMS = {
 
 
 @pytest.fixture(scope="module")
-def traced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Fact], InputReader]:
+def traced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Fact]]:
     """All programs, run in one process: their folder, and what the trace tells."""
     folder = tmp_path_factory.mktemp("programs")
     for name, text in PROGRAMS.items():
@@ -265,12 +264,11 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Fact], 
     command = [sys.executable, "train.py"]
     subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
     (log,) = (folder / "trace").glob("*.log")
-    interpreter, reader = Interpreter(), InputReader()
+    interpreter = Interpreter()
     facts: list[Fact] = []
     for record in read_log(log):
-        reader.feed(record)
         facts += interpreter.feed(record)
-    return folder, [*facts, *interpreter.finish()], reader
+    return folder, [*facts, *interpreter.finish()]
 
 
 def compilations(facts: Iterable[Fact], path: Path) -> Counter[tuple[str, ...]]:
@@ -293,11 +291,11 @@ def compilations(facts: Iterable[Fact], path: Path) -> Counter[tuple[str, ...]]:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_example_calls_compile_what_the_traced_program_compiled(
-    name: str, traced: tuple[Path, list[Fact], InputReader], tmp_path: Path
+    name: str, traced: tuple[Path, list[Fact]], tmp_path: Path
 ) -> None:
-    folder, facts, reader = traced
+    folder, facts = traced
     original = folder / f"{name}.py"
-    calls = seen_calls(facts, reader.inputs, Workspace(folder))
+    calls = seen_calls(facts, Workspace(folder))
     own = tuple(call for call in calls if call.filename == str(original))
     assert own
     assert all(call.complete for call in own)

@@ -274,7 +274,7 @@ def serve_forks():
     sys.path.insert(0, str(Path(__file__).parents[2] / "compiler"))
     from fullgraph_compiler.worker import fork_server, session
 
-    def serve_fork(folder, *, own_lifeline):  # noqa: ARG001
+    def serve_fork(folder, *, own_lifeline, stdin):  # noqa: ARG001
         serve(folder)
         os._exit(0)
 

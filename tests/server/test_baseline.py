@@ -22,10 +22,12 @@ from fullgraph_server.compare.baseline import (
     BaselineError,
     baseline_of,
     read_baseline,
+    without_known,
     write_baseline,
 )
 from fullgraph_server.compare.fingerprint import Fingerprint, Fingerprinted, fingerprinted
 from fullgraph_server.report.fold import fold
+from fullgraph_server.report.model import Report
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
 
@@ -250,3 +252,34 @@ def test_half_a_character_is_written_and_read_as_it_was(tmp_path: Path) -> None:
     write_baseline(path, Baseline({fingerprint: 1}))
     assert read_baseline(path).counts == {fingerprint: 1}
     assert "ü" in path.read_text("utf-8")
+
+
+# -- in an editor --------------------------------------------------------------------------------
+
+
+def shown(report: Report) -> tuple[list[int], list[int]]:
+    return [item.span.row for item in report.findings], [item.span.row for item in report.known]
+
+
+def test_an_editor_leaves_out_what_is_known_and_counts_it() -> None:
+    text = TOY.replace("x = a + b", 'print("woo")')
+    workspace = Workspace(Path("/w"), {FILE: SourceFile(FILE, text)}.get)
+    report = fold("sub/toy.py", 1, "2.13.0", (broke(2), broke(3), broke(4)), workspace)
+    first, _, last = (item.fingerprint for item in fingerprinted(report, Path("/w")))
+    one = Baseline().accepting(first)
+    told = without_known(report, one, Path("/w"))
+    assert shown(told) == ([3, 4], [2])
+    assert told.hidden == 1
+    # Of equal lines, it knows how many there are, also of a report that was compared before.
+    assert shown(without_known(told, one, Path("/w"))) == ([3, 4], [2])
+    assert shown(without_known(told, one.accepting(first), Path("/w"))) == ([4], [2, 3])
+    assert shown(without_known(told, Baseline().accepting(last), Path("/w"))) == ([2, 3], [4])
+    assert without_known(told, Baseline(), Path("/w")) == report
+
+
+def test_an_editor_shows_what_stops_the_program_though_it_is_known() -> None:
+    workspace = Workspace(Path("/w"), {FILE: SourceFile(FILE, TOY)}.get)
+    report = fold("sub/toy.py", 1, "2.13.0", (started(), failed("boom")), workspace)
+    everything = baseline_of([fingerprinted(report, Path("/w"))])
+    assert everything.total == 1
+    assert without_known(report, everything, Path("/w")) == report

@@ -87,6 +87,24 @@ def test_from_the_first_baseline_to_a_new_break_and_one_that_is_gone(
     assert check().exit_code == 0
 
 
+def test_the_baseline_of_the_project_needs_no_option(fake: type[FakeRun], folder: Path) -> None:
+    (folder / "pyproject.toml").write_text('[tool.fullgraph]\nbaseline = "ci/known.json"\n')
+    (folder / "ci").mkdir()
+    fake.facts = (broke(folder, 1), loaded(folder))
+    missing = fullgraph("check", "a.py")
+    assert missing.exit_code == 2
+    assert f"{Path('ci/known.json')} does not exist: write it with --update-baseline" in missing.stderr
+    assert fullgraph("check", "a.py", "--update-baseline").exit_code == 0
+    assert (folder / "ci" / "known.json").exists()
+    assert fullgraph("check", "a.py").exit_code == 0
+    fake.facts = (broke(folder, 1), broke(folder, 2), loaded(folder))
+    new = fullgraph("check", "a.py")
+    assert new.exit_code == 1, "with a baseline, a new break fails"
+    assert "1 finding is in the baseline" in new.stdout
+    assert fullgraph("check", "a.py", "--baseline", "own.json", "--update-baseline").exit_code == 0
+    assert (folder / "own.json").exists()
+
+
 def test_gone_alone_does_not_fail(fake: type[FakeRun], folder: Path) -> None:
     fake.facts = (broke(folder, 1), loaded(folder))
     check("--update-baseline")

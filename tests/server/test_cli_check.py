@@ -26,6 +26,8 @@ from fullgraph_compiler.facts import (
     TargetProblem,
 )
 from fullgraph_server import __version__
+from fullgraph_server.cli import session as session_module
+from fullgraph_server.workers.pool import WorkerPool
 
 EXAMPLE = "# fullgraph: f(f32[2])\ndef f(x): ...\n# fullgraph: g(f32[2])\ndef g(x): ...\n"
 
@@ -100,6 +102,18 @@ def test_a_break_that_stops_the_program_fails_though_the_same_one_was_a_warning(
     assert check("a.py", "--fail-on", level).exit_code == 1
 
 
+@pytest.mark.parametrize(("level", "code"), [("failure", 1), ("break", 1), ("never", 0)])
+def test_a_run_that_came_to_its_time_limit_is_no_error_and_no_pass(
+    fake: type[FakeRun], level: str, code: int
+) -> None:
+    fake.status, fake.facts = "timeout", (TargetProblem("information", "Stopped after 5 s."),)
+    result = check("a.py", "--fail-on", level)
+    assert result.exit_code == code
+    assert " info target-error Stopped after 5 s" in result.stdout
+    assert "error:" not in result.stdout
+    assert result.stdout.splitlines()[-1].startswith("stopped at its time limit: nothing was compiled")
+
+
 def test_a_target_that_could_not_be_started_gives_2_even_where_nothing_fails(fake: type[FakeRun]) -> None:
     fake.status, fake.facts = "not-started", (TargetProblem("error", "no torch here"),)
     result = check("a.py", "--fail-on", "never")
@@ -120,6 +134,10 @@ def test_a_target_that_could_not_be_started_gives_2_even_where_nothing_fails(fak
         ((".",), ". is a folder: name a target in it\n\n  fullgraph check ex.py::f\n"),
         (("--pytest", "no.py::test"), "no.py does not exist"),
         (("ex.py", "--args", "x"), "--args is for scripts, and ex.py runs as example"),
+        (("-m", "a.py"), "a.py is a file and no module: name it a, or run it as a script"),
+        (("-m", "./sub/a.py"), "./sub/a.py is a file and no module: name it sub.a, or run it as a script"),
+        (("-m", "..a"), "..a is not the name of a module, such as package.module"),
+        (("a.py", "--steps", "3"), "Options of your program follow --: main check TARGET -- --steps"),
         (("ex.py", "--ranks", "2"), "--ranks is for scripts, and ex.py runs as example"),
         (("a.py", "--ranks", "0"), "Invalid value for '--ranks'"),
         (("a.py", "--args", "'"), "No closing quotation"),
@@ -136,6 +154,11 @@ def test_wrong_usage_gives_2_and_says_what_to_do(words: tuple[str, ...], message
     assert result.exit_code == 2
     assert message in result.stderr
     assert result.stdout == ""
+
+
+def test_a_file_in_the_place_of_a_command_is_told_the_command() -> None:
+    assert "a.py is no command: fullgraph check a.py" in fullgraph("a.py", "--steps").stderr
+    assert "No such command 'b.py'" in fullgraph("b.py").stderr
 
 
 def test_the_switches_of_the_command_line_come_before_those_of_the_project(
@@ -177,6 +200,37 @@ def test_what_the_words_run(fake: type[FakeRun], folder: Path) -> None:
     assert [item.memory for item in settings[:2]] == [1 << 29, 1 << 31]
     assert {item.cwd for item in settings} == {folder}
     assert (settings[0].env.get("A"), settings[3].env["A"]) == (os.environ.get("A"), "b")
+
+
+def test_a_module_runs_by_its_name(fake: type[FakeRun], folder: Path) -> None:
+    assert check("-m", "a", "pkg.b", "--", "--n", "1").exit_code == 0
+    assert fullgraph("recompiles", "--module", "a").exit_code == 0
+    one, other, again = [request.program for _, request in fake.asked]
+    assert one == Script(str(folder / "a.py"), ("--n", "1"), "a")
+    assert other == Script(str(folder / "pkg" / "b.py"), ("--n", "1"), "pkg.b")
+    assert again == Script(str(folder / "a.py"), (), "a")
+    fake.facts = (recompiled(folder),)
+    assert check("-m", "a", "no").stdout.count("-m a: ") == 1
+
+
+def test_a_program_that_runs_once_gets_the_input_of_the_command(
+    fake: type[FakeRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[bool] = []
+
+    class Pool(WorkerPool):
+        def __init__(self, *, stdin: int | None) -> None:
+            given.append(stdin is not None and os.path.sameopenfile(stdin, 0))
+            super().__init__(stdin=stdin)
+
+    monkeypatch.setattr(session_module, "WorkerPool", Pool)
+    for command in ("check", "recompiles", "frozen", "kernels"):
+        assert fullgraph(command, "a.py").exit_code == 0
+    assert given == [True] * 4
+    for words in (("times",), ("stages",), ("recipes",), ("minify",), ("recompiles", "--try-dynamic")):
+        fullgraph(*words, "a.py")
+    assert given[4:] == [False] * 5, "what the first run has read would be gone in the next"
+    assert len(fake.asked) == 9
 
 
 def test_an_example_call_that_does_not_parse_is_a_finding(folder: Path) -> None:

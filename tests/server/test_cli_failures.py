@@ -123,7 +123,7 @@ def test_a_failed_capture_gets_a_repro_as_well(fake: type[FakeRun]) -> None:
     [
         ((StageChecked("aot_eager", "0/0", None, 1),), "finished", 0),
         ((TargetProblem("warning", "old"),), "finished", 0),
-        ((TargetProblem("error", "The program did not finish."),), "timeout", 1),
+        ((TargetProblem("information", "Stopped after 5 s."),), "timeout", 1),
         ((TargetProblem("error", "There is no torch."),), "not-started", 2),
     ],
 )

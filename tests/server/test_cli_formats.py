@@ -87,7 +87,7 @@ def test_text_shows_the_code_under_the_finding(folder: Path) -> None:
         "   = help: Use `torch.cond`.\n"
         "   = docs: https://example.org/gb0170.html\n"
         "\n"
-        "1 graph break in 1 function (2 graphs, 0.6 s) - torch 2.13.0\n"
+        "1 graph break in 1 function (2 graphs, ran 0.6 s) - torch 2.13.0\n"
     )
 
 
@@ -142,28 +142,42 @@ def test_text_without_a_source_has_no_excerpt(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
-        ({}, "nothing was compiled (0.6 s) - torch 2.13.0"),
-        ({"torch": ""}, "nothing was compiled (0.6 s)"),
+        ({}, "nothing was compiled (ran 0.6 s) - torch 2.13.0"),
+        ({"torch": ""}, "nothing was compiled (ran 0.6 s)"),
+        ({"target": "trace:/job"}, "nothing was compiled - torch 2.13.0"),
+        (
+            {"target": "trace:/job", "frames": 1},
+            "no graph breaks, no recompilations in 1 function (1 graph, compiled in 0.6 s) - torch 2.13.0",
+        ),
         (
             {"left_out": ("AOTAutograd", "TorchInductor")},
-            "nothing was compiled (0.6 s) - torch 2.13.0 - AOTAutograd and TorchInductor not run",
+            (
+                "nothing was compiled (ran 0.6 s) - torch 2.13.0 - AOTAutograd and TorchInductor not run "
+                "(fullgraph kernels runs them)"
+            ),
         ),
-        ({"status": "crashed"}, "the program crashed: nothing was compiled (0.6 s) - torch 2.13.0"),
-        ({"frames": 1}, "no graph breaks, no recompilations in 1 function (1 graph, 0.6 s) - torch 2.13.0"),
-        ({"frames": 2}, "no graph breaks, no recompilations in 2 functions (2 graphs, 0.6 s) - torch 2.13.0"),
+        ({"status": "crashed"}, "the program crashed: nothing was compiled (ran 0.6 s) - torch 2.13.0"),
+        (
+            {"frames": 1},
+            "no graph breaks, no recompilations in 1 function (1 graph, ran 0.6 s) - torch 2.13.0",
+        ),
+        (
+            {"frames": 2},
+            "no graph breaks, no recompilations in 2 functions (2 graphs, ran 0.6 s) - torch 2.13.0",
+        ),
     ],
 )
 def test_text_sums_up(folder: Path, fields: dict[str, object], expected: str) -> None:
     if "frames" in fields:
-        fields = {"frames": (frame(folder),) * int(str(fields["frames"]))}
+        fields = {**fields, "frames": (frame(folder),) * int(str(fields["frames"]))}
     assert written("text", checked(folder, **fields)) == expected + "\n"  # type: ignore[arg-type]
 
 
 def test_text_of_several_targets_names_each(folder: Path) -> None:
     text = written("text", checked(folder), checked(folder, torch=""))
     assert (
-        text
-        == "toy.py: nothing was compiled (0.6 s) - torch 2.13.0\n\ntoy.py: nothing was compiled (0.6 s)\n\n"
+        text == "toy.py: nothing was compiled (ran 0.6 s) - torch 2.13.0\n\n"
+        "toy.py: nothing was compiled (ran 0.6 s)\n\n"
     )
 
 
@@ -359,7 +373,7 @@ def test_text_counts_what_is_in_the_baseline_and_shows_what_is_new(half_known: C
     assert "GB0170" not in text
     assert text.endswith(
         "1 finding is in the baseline ci/known.json\n"
-        "2 graph breaks in 1 function (1 graph, 0.6 s) - torch 2.13.0\n"
+        "2 graph breaks in 1 function (1 graph, ran 0.6 s) - torch 2.13.0\n"
     )
 
 
@@ -386,3 +400,18 @@ def test_sarif_tells_the_state_against_the_baseline(half_known: Checked, folder:
     assert len(model.Sarif.model_validate_json(text).runs[0].results or ()) == 2
     without = json.loads(written("sarif", checked(folder, graph_break(folder))))["runs"][0]["results"]
     assert "baselineState" not in without[0]
+
+
+def test_sarif_lists_what_does_not_count_as_suppressed(half_known: Checked, folder: Path) -> None:
+    import sarif_pydantic as model
+
+    ignored = graph_break(folder, (3, 1, 3, 2), code="GB0099")
+    text = written("sarif", replace(half_known, report=replace(half_known.report, ignored=(ignored,))))
+    results = json.loads(text)["runs"][0]["results"]
+    assert [(item["ruleId"], item["suppressions"]) for item in results] == [
+        ("GB0170", [{"kind": "external"}]),
+        ("GB0059", []),
+        ("GB0099", [{"kind": "inSource"}]),
+    ]
+    assert "baselineState" not in results[2]
+    assert len(model.Sarif.model_validate_json(text).runs[0].results or ()) == 3

@@ -9,6 +9,7 @@ from faked_run import FakeRun, enter_project, fake_runs, fullgraph
 from fullgraph_compiler.facts import (
     Artifact,
     CodeGenerated,
+    Cost,
     Fact,
     GraphCaptured,
     GraphNode,
@@ -30,6 +31,35 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakeRun]:
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return enter_project(monkeypatch, tmp_path, "def f(x, w):\n    y = x @ w\n    return y.relu()\n")
+
+
+def test_a_long_result_begins_with_what_costs_most(fake: type[FakeRun], folder: Path) -> None:
+    frame = StackFrame(str(folder / "a.py"), 2, "f")
+
+    def kernel(number: int, seconds: float) -> Kernel:
+        cost = Cost(number * 1024, 1000, flops=number * 1_000_000, seconds=seconds)
+        return Kernel(f"triton_{number}", "triton", "pointwise", stacks=((frame,),), cost=cost)
+
+    kernels = [kernel(number, 2e-10) for number in range(1, 10)]
+    slow = kernel(10, 3e-6)
+    fake.facts = (CodeGenerated("0/0", "forward", "/tmp/c.py", "code", (*kernels, slow)),)
+    assert fullgraph("kernels", "a.py").stdout.startswith("Graph 0/0"), "this is short enough"
+    fake.facts = (
+        *fake.facts,
+        CodeGenerated("1/0", "", "/tmp/d.py", "code", (kernel(11, 2e-10), slow, slow)),
+    )
+    head, *rest = fullgraph("kernels", "a.py").stdout.splitlines()
+    assert head == "The 10 most expensive of 12 kernels, by TorchInductor's estimate:"
+    many = "at least 6 us: reads 20 KiB, writes 1.95 KiB, 20 MFLOP"
+    one = "at least 3 us: reads 10 KiB, writes 0.977 KiB, 10 MFLOP"
+    short = "launch-bound: reads 11 KiB, writes 0.977 KiB, 11 MFLOP"
+    width = max(map(len, (many, one, short)))
+    assert rest[:3] == [
+        f"  2×  a.py:2  graph 1/0           {many:<{width}}  triton_10",
+        f"  1×  a.py:2  graph 0/0, forward  {one:<{width}}  triton_10",
+        f"  1×  a.py:2  graph 1/0           {short:<{width}}  triton_11",
+    ]
+    assert rest[10:12] == ["All 13 launches: at least 9 us: reads 86 KiB, writes 12.7 KiB, 86 MFLOP", ""]
 
 
 def written(folder: Path) -> tuple[Fact, ...]:

@@ -174,7 +174,7 @@ def test_a_device_that_is_unknown_or_has_no_meaning_is_refused(words: tuple[str,
 def test_a_check_says_that_it_had_no_data(fake: type[FakeRun]) -> None:
     fake.facts = (RanDry(),)
     assert fullgraph("check", "a.py").stdout == (
-        "nothing was compiled (0.5 s) - torch 2.13.0 - dry run: without data\n"
+        "nothing was compiled (ran 0.5 s) - torch 2.13.0 - dry run: without data\n"
     )
     assert fullgraph("recompiles", "a.py").stdout.endswith(" - torch 2.13.0 - dry run: without data\n")
     fake.facts = (RanDry("h100", (UNKNOWN,)),)

@@ -269,3 +269,20 @@ def test_json_has_each_compilation_with_its_reason_and_the_call(fake: type[FakeR
     (frame,) = told["frames"]
     assert (frame["recompiles"], frame["versions"]) == (4, 3)
     assert sorted(item["count"] for item in told["findings"] if item["kind"] == "recompile") == [1, 3]
+
+
+@pytest.mark.parametrize("functions", [5, 6])
+def test_a_long_result_begins_with_its_sum(fake: type[FakeRun], folder: Path, functions: int) -> None:
+    facts: list[Fact] = []
+    for number in range(functions):
+        for again in (0, 1):
+            compile_id, name = f"{number}/{again}", f"f{number}"
+            failures = (size(f"{number}/0", "2", "3", stack(folder, 5)),)
+            facts += [Recompile(compile_id, failures)] * again
+            facts.append(FrameStarted(compile_id, name, str(folder / "a.py"), 3, stack(folder, 12)))
+            facts.append(FrameCompiled(compile_id, name, str(folder / "a.py"), 3, 1, 1, 0, 0.5))
+    fake.facts = facts
+    lines = fullgraph("recompiles", "a.py").stdout.splitlines()
+    head = f"{functions} recompilations of {functions} functions took {functions * 0.5:.1f} s, with"
+    assert lines[-1].startswith(head)
+    assert lines[0].startswith(head) == (functions == 6)

@@ -40,6 +40,18 @@ def test_findings_with_the_local_code() -> None:
     assert "torch 2.13.0" in result.output.splitlines()[-1]
 
 
+def test_who_starts_outside_of_the_project_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert fullgraph("trace", "job.log").stderr == ""
+    other = folder.parent / "other"
+    other.mkdir()
+    monkeypatch.chdir(other)
+    result = fullgraph("trace", "../project/job.log", "--format", "json")
+    assert json.loads(result.stdout)["frames"]
+    assert (
+        f"program.py was compiled there, and {other} has no such file: start in the folder" in result.stderr
+    )
+
+
 def test_json_has_what_check_has(folder: Path) -> None:
     told = json.loads(fullgraph("trace", "job.log", "--format", "json").output)
     assert told["target"] == f"trace:{folder / 'job.log'}"

@@ -244,14 +244,16 @@ GRAPH = GraphCaptured("0/0", ())
             (located(HANG, number=2, compile_id="1/0"), located(SEGFAULT)),
             f"TorchInductor crashes (SIGSEGV); {PARTITION} passes (and 1 more)",
         ),
-        (
-            (TargetProblem("error", "The program did not finish within 5 s."),),
-            "The program did not finish within 5 s",
-        ),
+        ((TargetProblem("error", "The program crashed."),), "The program crashed"),
     ],
 )
 def test_the_verdict_is_one_sentence(facts: tuple[Fact, ...], sentence: str) -> None:
     assert verdict(folded(*facts)) == sentence
+
+
+def test_the_verdict_of_a_run_that_came_to_its_time_limit_is_that() -> None:
+    facts = (TargetProblem("information", "Stopped after 5 s."), RunFinished("timeout", 5.0))
+    assert verdict(fold("toy.py", 3, "2.13.0", facts, WORKSPACE)) == "Stopped after 5 s"
 
 
 def test_a_run_that_was_stopped_has_no_verdict() -> None:

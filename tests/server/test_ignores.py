@@ -88,7 +88,8 @@ def test_a_finding_is_ignored_anywhere_on_its_lines(code: str) -> None:
 def test_the_summary_does_not_deny_what_is_ignored() -> None:
     told = report("  # fullgraph: ignore[GB0059]", BREAK, COMPILED, ENDED)
     assert (
-        summary(told) == "no other findings in 1 function (1 graph, 1.0 s) - torch 2.13.0 - 1 finding ignored"
+        summary(told)
+        == "no other findings in 1 function (1 graph, ran 1.0 s) - torch 2.13.0 - 1 finding ignored"
     )
 
 

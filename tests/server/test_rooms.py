@@ -24,7 +24,7 @@ SERVER = {
     "runs": "workspace text workers report compare traces",
     "fixes": "workspace text workers report runs",
     "protocol": "workspace report runs",
-    "client": "workspace text report runs protocol",
+    "client": "workspace text report compare runs protocol",
     "features": "workspace text report traces runs fixes protocol client",
     "commands": "workspace text workers report compare traces runs fixes protocol client features",
     "server": "runs fixes protocol client features commands",

@@ -239,3 +239,41 @@ def test_a_client_that_says_why_a_target_did_not_start_is_not_told_twice(client:
 def test_the_explanation_of_what_is_of_the_run_names_no_line(client: Client) -> None:
     text = explain(report(1, of_run("no Python")), of_run("no Python"), Documents(client))  # type: ignore[arg-type]
     assert text.split() == ["#", "GB1:", "no", "Python", "Error,", "torch", "2.13"]
+
+
+async def test_a_mistake_in_an_example_call_is_told_without_a_run_until_it_is_mended(
+    client: Client, diagnostics: Diagnostics
+) -> None:
+    for version, (text, told) in enumerate(
+        [
+            ("# fullgraph: f(\ndef f(x): ...\n", ["example call is not an expression: '(' was never closed"]),
+            ("# fullgraph: f(size)\ndef f(x): ...\n", ["`size` is not defined in this file"]),
+            ("size = 3\n# fullgraph: f(size)\ndef f(x): ...\n", []),
+        ],
+        2,
+    ):
+        client.show(version, text)
+        client.publishes.clear()
+        diagnostics.edited(FILE)
+        await asyncio.wait_for(client.publishes.wait(), 30)
+        assert client.told() == told
+
+
+async def test_a_mistake_that_a_run_has_found_too_is_told_once(
+    client: Client, diagnostics: Diagnostics
+) -> None:
+    text = "# fullgraph:\ndef f(x): ...\n"
+    client.show(2, text)
+    message = "example call is empty"
+    mistake = found(message, 1, kind="target-error", severity="error")
+    diagnostics.reported(replace(report(1, mistake, found("other")), files={FILE: SourceFile(FILE, text)}))
+    assert client.told() == [message, "other"]
+
+
+async def test_a_mistake_in_a_file_that_is_not_open_waits_for_a_run(
+    client: Client, diagnostics: Diagnostics
+) -> None:
+    client.show(2, "# fullgraph:\ndef f(x): ...\n")
+    client.workspace.remove_text_document(URI)
+    diagnostics.reported(report(1, found("first")))
+    assert "example call is empty" not in client.told()

@@ -11,7 +11,12 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-from fullgraph_server.workers.interpreter import Interpreter, find_interpreter, named_interpreter
+from fullgraph_server.workers.interpreter import (
+    Interpreter,
+    find_interpreter,
+    known_interpreters,
+    named_interpreter,
+)
 from fullgraph_server.workers.probe import Probe, probe
 
 
@@ -69,6 +74,38 @@ def test_a_part_of_a_project_has_the_projects_environment(tmp_path: Path) -> Non
     assert find_interpreter(project, {}) == Interpreter(python, ".venv")
 
 
+def test_known_interpreters_are_those_of_the_project_of_conda_of_pyenv_and_on_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, project = tmp_path / "home", tmp_path / "project"
+    monkeypatch.setenv("HOME", str(home))
+    own = environment(project / ".venv")
+    conda, older = environment(tmp_path / "miniconda"), environment(home / ".pyenv" / "versions" / "3.11.7")
+    listed = home / ".conda" / "environments.txt"
+    listed.parent.mkdir()
+    listed.write_text(f"{tmp_path / 'miniconda'}\n{tmp_path / 'gone'}\n")
+    for name in ("python3", "python"):
+        program = tmp_path / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.touch(0o755)
+    chosen = Interpreter(older, "the setting fullgraph.interpreter")
+    assert known_interpreters(project, [chosen], {"PATH": str(tmp_path / "bin")}) == [
+        chosen,
+        Interpreter(own, ".venv"),
+        Interpreter(conda, "conda"),
+        Interpreter(str(tmp_path / "bin" / "python3"), "PATH"),
+    ]
+
+
+def test_an_environment_is_another_interpreter_than_the_one_it_was_made_with(tmp_path: Path) -> None:
+    python = environment(tmp_path / ".venv")
+    os.remove(python)
+    os.symlink(sys.executable, python)
+    (tmp_path / ".venv" / "pyvenv.cfg").touch()
+    known = known_interpreters(tmp_path, [Interpreter(sys.executable, "mine")], {})
+    assert [item.path for item in known[:2]] == [sys.executable, python]
+
+
 # -- what an interpreter is --------------------------------------------------------------------
 
 
@@ -82,8 +119,8 @@ async def test_probe_tells_versions_without_importing_torch(tmp_path: Path) -> N
     python = str(tmp_path / "env" / "bin" / "python")
     found = await probe(python)
     assert (found.python, found.torch) == (platform.python_version(), None)
-    assert found.problem is not None
-    assert found.problem.startswith(f"No torch in {python}. Install it there (pip install torch)")
+    remedy = "Install torch (pip install torch) or choose another interpreter"
+    assert found.problem == f"{remedy}: there is none in {python}"
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from fullgraph_compiler.facts import CHANNEL_LOST, Fact, RunFinished, RunRequest, Script, TargetProblem
@@ -106,13 +107,22 @@ async def execute(seen: Seen) -> Seen:
 async def test_facts_arrive_in_order_and_nothing_after_the_end(workers: WorkerPool, tmp_path: Path) -> None:
     seen = await execute(prepare(workers, "finish", tmp_path))
     assert seen.messages == ["one", "two"]
-    assert seen.finished == RunFinished("finished", 0.5, 0)
+    assert replace(seen.finished, seconds=0.0) == RunFinished("finished", 0.0, 0)
     assert seen.run.torch == "2.13.0"
 
 
 async def test_what_follows_the_end_in_one_message_is_dropped(workers: WorkerPool, tmp_path: Path) -> None:
     seen = await execute(prepare(workers, "finish-early", tmp_path))
-    assert seen.facts[1:] == [RunFinished("finished", 0.5, 0)]
+    assert seen.facts[1:] == [seen.finished]
+
+
+async def test_the_time_of_a_run_is_that_for_which_the_user_waits(
+    workers: WorkerPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SimpleNamespace(monotonic=iter((100.0, 107.0)).__next__)
+    monkeypatch.setattr(run_module, "time", clock)
+    seen = await execute(prepare(workers, "finish", tmp_path))
+    assert seen.finished.seconds == 7.0, "the worker says 0.5 s: it knows nothing of its own start"
 
 
 async def test_the_program_gets_its_folder_and_environment(workers: WorkerPool, tmp_path: Path) -> None:
@@ -202,7 +212,7 @@ async def test_worker_that_lingers_after_its_answer(
 ) -> None:
     monkeypatch.setattr(run_module, "_EXIT_SECONDS", 0.1)
     seen = await execute(prepare(workers, "linger", tmp_path))
-    assert seen.facts == [RunFinished("finished", 0.5, 0)]
+    assert seen.facts == [seen.finished]
 
 
 # -- limits ------------------------------------------------------------------------------------
@@ -210,7 +220,8 @@ async def test_worker_that_lingers_after_its_answer(
 
 async def test_timeout_tells_where_the_program_was(workers: WorkerPool, tmp_path: Path) -> None:
     seen = await execute(prepare(workers, "hang", tmp_path, timeout=0.3))
-    assert seen.messages == ["before", "The program did not finish within 0.3 s."]
+    sentence = "Stopped after 0.3 s, its time limit: findings are up to here."
+    assert (seen.messages, seen.problem.severity) == (["before", sentence], "information")
     assert seen.problem.stack[-1].function == "play"
     assert seen.finished.status == "timeout"
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fullgraph_compiler.facts import Fact, FrameStarted, GuardInstalled, StackFrame
-from fullgraph_compiler.trace.inputs import FrameInputs, InputTensor
+from fullgraph_compiler.facts import Fact, FrameInputs, FrameStarted, GuardInstalled, InputTensor, StackFrame
 from fullgraph_server.report.model import Report, SeenCall
 from fullgraph_server.traces.seen_calls import example_lines, seen_calls
 from fullgraph_server.workspace.source import SourceFile
@@ -48,7 +47,6 @@ class Trace:
             name: SourceFile(name, textwrap.dedent(text).lstrip("\n")) for name, text in texts.items()
         }
         self._facts: list[Fact] = []
-        self._inputs: dict[str, FrameInputs] = {}
 
     def compiled(
         self,
@@ -64,16 +62,16 @@ class Trace:
         lines = self._sources[FILE].lines
         found = row or 1 + next(i for i, line in enumerate(lines) if line.lstrip().startswith(f"def {name}("))
         callers = tuple(StackFrame(f"/w/{caller}.py", 1, "main") for caller in stack)
-        self._facts.append(FrameStarted(compile_id, name, FILE, found, callers))
+        self._facts.append(FrameStarted(compile_id, name, FILE, found, callers, found if resumes else None))
         self._facts += (
             replace(item, compile_id=compile_id) for item in told if isinstance(item, GuardInstalled)
         )
         tensors = tuple(item for item in told if isinstance(item, InputTensor))
-        self._inputs[compile_id] = FrameInputs(tensors, numbers or {}, resumes)
+        self._facts.append(FrameInputs(compile_id, tensors, tuple((numbers or {}).items())))
         return self
 
     def calls(self) -> tuple[SeenCall, ...]:
-        return seen_calls(self._facts, self._inputs, Workspace(Path("/w"), self._sources.get))
+        return seen_calls(self._facts, Workspace(Path("/w"), self._sources.get))
 
     def texts(self) -> list[str]:
         return [call.text for call in self.calls()]
@@ -290,10 +288,10 @@ def test_what_no_example_can_call_has_none(text: str) -> None:
 
 
 def test_functions_of_libraries_and_files_that_are_not_there_have_none() -> None:
-    inputs = {"0/0": FrameInputs((X,)), "1/0": FrameInputs((X,))}
-    facts = [FrameStarted("0/0", "f", "/lib/a.py", 1), FrameStarted("1/0", "f", "/w/gone.py", 1)]
+    started = [FrameStarted("0/0", "f", "/lib/a.py", 1), FrameStarted("1/0", "f", "/w/gone.py", 1)]
+    facts = [*started, FrameInputs("0/0", (X,)), FrameInputs("1/0", (X,))]
     found = SourceFile("/lib/a.py", "def f(x): ...")
-    assert seen_calls(facts, inputs, Workspace(Path("/w"), {"/lib/a.py": found}.get)) == ()
+    assert seen_calls(facts, Workspace(Path("/w"), {"/lib/a.py": found}.get)) == ()
 
 
 def test_a_decorated_function_is_found_by_its_first_row() -> None:

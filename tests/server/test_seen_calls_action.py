@@ -1,4 +1,4 @@
-"""The code action that puts a trace's calls above the functions that it saw compiled."""
+"""The code action that puts the calls that a run or a trace saw compiled above their functions."""
 
 from __future__ import annotations
 
@@ -73,7 +73,10 @@ def edited(action: types.CodeAction, text: str = TEXT) -> str:
 @pytest.mark.parametrize("row", [3, 4, 5, 6, 7])
 def test_calls_are_put_above_the_decorators_from_anywhere_in_the_header(row: int) -> None:
     (action,) = actions(row)
-    assert (action.title, action.kind) == ("Add example calls from the trace", types.CodeActionKind.Refactor)
+    assert (action.title, action.kind) == (
+        "Add example calls from the last run",
+        types.CodeActionKind.Refactor,
+    )
     comments = "# fullgraph: f(f32[10])\n# fullgraph: f(f32[12])\n"
     assert edited(action) == TEXT.replace("@torch.compile\n", f"{comments}@torch.compile\n")
 
@@ -108,7 +111,12 @@ def test_a_text_that_has_changed_gets_them_where_the_function_is_now() -> None:
     assert actions(5, text=TEXT.replace("import torch", "import (")) == []
 
 
-def test_the_newest_trace_that_knows_the_function_counts() -> None:
+def test_calls_of_a_trace_are_said_to_be_of_the_trace() -> None:
+    (action,) = actions(5, reports=(Report("trace:/logs/job.log", 1, calls=CALLS),))
+    assert action.title == "Add example calls from the trace"
+
+
+def test_the_newest_report_that_knows_the_function_counts() -> None:
     reports = (
         Report("old", 1, calls=CALLS),
         Report("new", 3, calls=(SeenCall("f", FILE, 5, "f(f32[99])", True),)),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fullgraph_compiler.facts import Fact, Script
@@ -24,22 +26,28 @@ class Execution:
     facts: Sequence[Fact] = ()
 
     def __init__(self, job: Job) -> None:
-        self._job = job
-        self._ends: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self.job = job
+        self.is_cancelled = False
+        self._ends: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
 
-    def end(self, status: str = "finished") -> None:
+    def print(self, text: str) -> None:
+        self.job.on_output(text)
+
+    def end(self, status: str = "finished", **told: Any) -> None:
+        """End with a status, and what else the report tells."""
         if not self._ends.done():
-            self._ends.set_result(status)
+            self._ends.set_result({"status": status, **told})
 
     def cancel(self) -> None:
+        self.is_cancelled = True
         self.end("cancelled")
 
     async def execute(self) -> Report:
-        status = await self._ends
-        report = Report(self._job.plan.target.id, self._job.generation, status=status)  # type: ignore[arg-type]
-        assert self._job.on_report is not None
-        if status != "cancelled":
-            self._job.on_report(report)
+        told = await self._ends
+        report = Report(self.job.plan.target.id, self.job.generation, **told)
+        assert self.job.on_report is not None
+        if report.status != "cancelled":
+            self.job.on_report(report)
         return report
 
     def prepare(self, libraries: Sequence[str]) -> None:
@@ -141,15 +149,23 @@ class Place:
         self._held: list[asyncio.Future[None]] = []
         self.file = str(folder / "a.py")
         target = Target("target", "target", "script", self.file, Script(self.file), folder)
-        self._plan = Plan(target, RunSettings("python", folder, {}), Workspace(folder))
-        self.runs = Runs(self._planned, (self.shown,))
+        self.settings = RunSettings("python", folder, {})
+        self.goes_deeper = False
+        self._target, self._workspace = target, Workspace(folder)
+        self.printed: list[tuple[str, int, str]] = []
+        self.runs = Runs(self._planned, (self.shown,), on_output=self._print)
 
-    async def _planned(self, *_: object) -> Plan:
+    def _print(self, target: Target, generation: int, text: str) -> None:
+        self.printed.append((target.id, generation, text))
+
+    async def _planned(self, name: str, *_: object) -> Plan:
         held: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._held.append(held)
         self._plans.put_nowait(held)
         await held
-        return self._plan
+        return Plan(
+            replace(self._target, id=name), self.settings, self._workspace, goes_deeper=self.goes_deeper
+        )
 
     def execution_of(self, job: Job) -> Execution:
         execution = Execution(job)
@@ -217,6 +233,22 @@ async def test_stopping_between_a_run_and_the_one_that_takes_its_place(place: Pl
     assert await asyncio.wait_for(run, 30) is None
 
 
+async def test_a_limit_that_was_raised_holds_until_the_target_is_cleared(place: Place) -> None:
+    place.settings = place.settings.within(None, 60)
+    assert place.runs.raised_limit("target") is None
+    seconds = []
+    for start in (place.runs.start, place.runs.raise_limit, place.runs.start):
+        run = start("target")
+        execution = await place.begun()
+        seconds.append(execution.job.plan.settings.timeout)
+        execution.end("timeout")
+        await asyncio.wait_for(run, 30)
+    assert seconds == [60, 300, 300]
+    assert place.runs.raised_limit("target") == 1500
+    place.runs.clear("target")
+    assert place.runs.raised_limit("target") is None
+
+
 async def test_a_run_of_another_target_ends_a_choice(place: Place) -> None:
     for name in ("one", "two"):
         run = place.runs.start(name)
@@ -230,3 +262,16 @@ async def test_a_run_of_another_target_ends_a_choice(place: Place) -> None:
     assert place.runs.choice == "one", "what runs by itself is no choice"
     place.runs.start("two")
     assert place.runs.choice == ""
+
+
+async def test_what_a_program_prints_is_told_up_to_a_limit(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedule, "_MOST_OUTPUT", 5)
+    place.runs.start("target")
+    execution = await place.begun()
+    for text in ("one", "two", "three"):
+        execution.print(text)
+    assert place.printed[:2] == [("target", 1, "one"), ("target", 1, "tw")]
+    ((_, _, left_out),) = place.printed[2:]
+    assert "leaves out the rest" in left_out

@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 from fullgraph_compiler.facts import Example, ExampleCall, GivenValue
-from fullgraph_server.workspace.examples import FileExamples, find_examples
+from fullgraph_server.workspace.examples import FileExamples, find_examples, unknown_names
 from fullgraph_server.workspace.source import SourceFile
 
 
@@ -151,3 +151,48 @@ def test_a_docstring_that_doctest_cannot_read_is_a_problem() -> None:
 
 def test_a_file_that_does_not_parse_has_no_examples() -> None:
     assert found("# fullgraph: f()\ndef f(:\n") == FileExamples()
+
+
+def names(call: str, text: str) -> list[tuple[str, int]]:
+    source = SourceFile("/w/a.py", f"# fullgraph: {call}\n{text}")
+    return [(problem.message.split("`")[1], problem.span.column) for problem in unknown_names(source)]
+
+
+@pytest.mark.parametrize(
+    ("call", "unknown"),
+    [
+        ("f(f32[8], n=SIZE)", []),
+        ("f(f32[8], n=SIZES)", [("SIZES", 26)]),
+        ("f(x)", [("x", 16)]),
+        ("f('é', local)", [("local", 21)]),
+        ("f(torch.ones(len([i for i in range(3)])), lambda a: a)", []),
+        ("f((x := f32[8]), x)", []),
+        ("f(late, np, __file__)", []),
+        ("f(f32[8]) where item@4 = 3", []),
+    ],
+)
+def test_a_name_that_the_file_does_not_define_is_a_problem(call: str, unknown: list[tuple[str, int]]) -> None:
+    text = """\
+def f(x, n=1):
+    global late
+    local = late = x
+
+import numpy as np
+if np:
+    SIZE = 3
+"""
+    assert names(call, text) == unknown
+
+
+@pytest.mark.parametrize("text", ["from a import *\n", "globals()['g'] = 1\n", "nonlocal a\n", "x = (\n"])
+def test_where_names_can_come_about_in_another_way_nothing_is_unknown(text: str) -> None:
+    assert names("f(g)", f"def f(x): ...\n{text}") == []
+
+
+def test_a_name_of_an_earlier_call_is_known() -> None:
+    assert names("f((x := f32[3]))\n# fullgraph: f(x, y)", "def f(x, y=1): ...\n") == [("y", 19)]
+
+
+def test_docstrings_are_not_asked_for_their_names() -> None:
+    source = SourceFile("/w/a.py", 'def f(x):\n    """\n    >>> f(anything)\n    """\n')
+    assert unknown_names(source) == ()

@@ -14,6 +14,7 @@ from fullgraph_server.workspace.targets import (
     file_target,
     file_targets,
     find_targets,
+    module_target,
 )
 
 EXAMPLE = "# fullgraph: f(f32[2])\ndef f(x): ...\n# fullgraph: g(f32[2])\ndef g(x): ...\n"
@@ -167,6 +168,23 @@ args = ["--steps", "3"]
     assert many.program == Torchrun(Script(filename, ("--steps", "3")), 4)
 
 
+def test_a_module_runs_from_its_folder_on(tmp_path: Path) -> None:
+    targets = "[[tool.fullgraph.targets]]\nmodule = 'pkg.train'\nargs = ['--steps', '3']\n"
+    targets += "[[tool.fullgraph.targets]]\nname = 'whole'\nmodule = 'pkg'\ncwd = 'below'\n"
+    write(tmp_path / "pyproject.toml", targets)
+    write(tmp_path / "src" / "pkg" / "train.py", "")
+    write(tmp_path / "below" / "pkg" / "__main__.py", "")
+    config = read_config(tmp_path)
+    assert config.problems == ()
+    train, whole = configured_targets(config)
+    filename = str(tmp_path / "src" / "pkg" / "train.py")
+    assert (train.id, train.kind, train.filename) == ("pkg.train", "module", filename)
+    assert (train.program, train.cwd) == (Script(filename, ("--steps", "3"), "pkg.train"), tmp_path)
+    assert whole.filename == str(tmp_path / "below" / "pkg" / "__main__.py")
+    elsewhere = module_target("torch.nn", tmp_path)
+    assert (elsewhere.label, elsewhere.filename) == ("-m torch.nn", str(tmp_path / "torch" / "nn.py"))
+
+
 def test_a_project_without_configuration_has_none(tmp_path: Path) -> None:
     assert read_config(tmp_path) == Config(tmp_path)
     write(tmp_path / "pyproject.toml", "[tool.other]\n")
@@ -198,7 +216,7 @@ def test_a_project_without_configuration_has_none(tmp_path: Path) -> None:
         ("targets = ['a.py']", "tool.fullgraph.targets[0]: must be a table, not 'a.py'"),
         (
             "targets = [{name = 'x'}]",
-            "tool.fullgraph.targets[0]: needs exactly one of script, pytest, example and torchrun",
+            "tool.fullgraph.targets[0]: needs exactly one of script, module, pytest, example and torchrun",
         ),
         (
             "targets = [{script = 1}]",
@@ -209,7 +227,11 @@ def test_a_project_without_configuration_has_none(tmp_path: Path) -> None:
         ("targets = [{script = 'a', env = 1}]", "tool.fullgraph.targets[0].env: must be a table, not 1"),
         (
             "targets = [{pytest = 'a', args = ['x']}]",
-            "tool.fullgraph.targets[0].args: only a script has arguments",
+            "tool.fullgraph.targets[0].args: only a script or module has arguments",
+        ),
+        (
+            "targets = [{module = 'pkg/train.py'}]",
+            "tool.fullgraph.targets[0].module: pkg/train.py is a file and no module: name it pkg.train",
         ),
         (
             "targets = [{script = 'a', ranks = 2}]",

@@ -25,8 +25,8 @@ scenario("one key shows the graph breaks, the guards and a summary", async (scen
   await expect
     .poll(() => window.lenses())
     .toEqual([
-      expect.stringMatching(/^3 graphs · 2 breaks · \d+ guards · [\d.]+ s$/),
-      "▶ Analyze with Fullgraph",
+      expect.stringMatching(/^3 graphs · 2 breaks · \d+ guards · compiled in [\d.]+ s$/),
+      expect.stringMatching(/^▶ Analyze with Fullgraph\s*\|\s*Run TorchInductor$/),
     ]);
 
   await expect
@@ -57,12 +57,15 @@ scenario("one key shows the graph breaks, the guards and a summary", async (scen
 });
 
 scenario(
-  "the palette has the commands without arguments, one for the test at the cursor",
+  "the palette has the commands without arguments, and one that lists the analyses",
   async (scene) => {
     const window = await scene.enter({ "test_model.py": TESTS });
     await window.openFile("test_model.py");
     await window.clickText("f(torch.ones(2))");
-    await window.palette("Fullgraph: Analyze Test at Cursor");
+    await window.palette("Fullgraph: Analyze…");
+    await window.quickRow("Analyze Test at Cursor").waitFor();
+    await scene.picture("analyses");
+    await window.choose("Analyze Test at Cursor");
     await expect
       .poll(() => window.squiggles())
       .toContainEqual({ severity: "warning", text: "print(x)" });
@@ -72,7 +75,7 @@ scenario(
       .poll(async () => (commands = await window.commands("Fullgraph: ")))
       .toContain("Fullgraph: Analyze This File");
     expect(commands).not.toContain("Fullgraph: Analyze");
-    expect(commands).not.toContain("Fullgraph: Stop");
+    expect(commands).not.toContain("Fullgraph: Dry Run");
     expect(commands).not.toContain("Fullgraph: Show Full Explanation");
 
     await window.openView("Fullgraph");

@@ -45,6 +45,8 @@ scenario(
     await window.clickText("print(");
     await window.quickFix("Show the full explanation of GB0059");
     await window.preview.getByText("torch's whole message").waitFor();
+    // The explanation has the focus now.
+    await window.page.locator('.tab[data-resource-name="toy.py"]').first().click();
     await window.shows("toy.py");
     await window.deleteLine("print(");
     await window.save();

@@ -110,8 +110,8 @@ scenario("the gutter tells which graph a line is in, and what ran eagerly", asyn
   const moved = Object.fromEntries(unchanged.map(([line, marks]) => [Number(line) + 1, marks]));
   await expect.poll(() => gutter(window)).toEqual(moved);
 
-  await window.palette("Fullgraph: Hide Graphs in the Gutter");
+  await window.palette("Fullgraph: Toggle Graphs in the Gutter");
   await expect.poll(() => gutter(window)).toEqual({});
-  await window.palette("Fullgraph: Show Graphs in the Gutter");
+  await window.palette("Fullgraph: Toggle Graphs in the Gutter");
   await expect.poll(() => gutter(window)).toEqual(moved);
 });

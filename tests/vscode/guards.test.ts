@@ -26,7 +26,7 @@ scenario("a hover tells what a guard is on, and leads to where that comes from",
   await window.openView("Fullgraph");
   await window.expand("Block.forward");
   await window.expand("Guards");
-  await window.expand("State of the Process");
+  await window.expand("Global State");
   await expect
     .poll(async () => (await window.tree()).map(({ label }) => label))
     .toContain("GLOBAL_STATE");

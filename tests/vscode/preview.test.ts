@@ -8,7 +8,8 @@ scenario("a line, its Triton kernel and its PTX, for a GPU that is not there", a
   // Three columns need room.
   await window.palette("View: Toggle Primary Side Bar Visibility");
   await window.clickText("relu");
-  await window.palette("Fullgraph: Preview Kernels for…");
+  await window.palette("Fullgraph: Analyze…");
+  await window.choose("Preview Kernels for…");
   await window.choose("NVIDIA H100 80GB HBM3");
   const first = window.quickRows.filter({ hasText: "triton_poi_fused_add_exp_relu" }).first();
   await first.waitFor({ timeout: 2 * LONG });
@@ -57,7 +58,8 @@ scenario("a dry run stands beside what the ordinary run found", async (scene) =>
   await window.openView("Fullgraph");
   const description = async () => (await window.target("toy.py"))?.description;
   await expect.poll(description, { timeout: LONG }).toMatch(/^2 breaks · /);
-  await window.palette("Fullgraph: Dry Run");
+  await window.palette("Fullgraph: Analyze…");
+  await window.choose("Dry Run");
   const dry = async () => (await window.target("Dry run"))?.description;
   await expect.poll(dry, { timeout: LONG }).toMatch(/^2 breaks · /);
   expect(await description()).toMatch(/^2 breaks · /);

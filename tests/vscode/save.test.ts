@@ -13,11 +13,13 @@ scenario("a save runs the target again, or makes it stale", async (scene) => {
   await window.deleteLine("print(");
   await window.save();
   await expect.poll(() => window.squiggles()).toEqual([BRANCH]);
-  const lens = expect.stringMatching(/^2 graphs · 1 break · \d+ guards · [\d.]+ s$/) as string;
+  const lens = expect.stringMatching(
+    /^2 graphs · 1 break · \d+ guards · compiled in [\d.]+ s$/,
+  ) as string;
   await expect.poll(() => window.lenses()).toContainEqual(lens);
   await scene.picture("mended");
 
-  await window.palette("Fullgraph: Turn Off Run on Save");
+  await window.palette("Fullgraph: Toggle Run on Save…");
   await window.choose("toy.py");
   await window.deleteLine("a / (torch");
   await window.save();
@@ -30,6 +32,6 @@ scenario("a save runs the target again, or makes it stale", async (scene) => {
     .toMatchObject({ description: expect.stringContaining("stale") as string });
   await scene.picture("stale");
 
-  await window.palette("Fullgraph: Turn On Run on Save");
+  await window.palette("Fullgraph: Toggle Run on Save…");
   await window.choose("toy.py");
 });

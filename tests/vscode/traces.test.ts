@@ -51,6 +51,7 @@ scenario("a trace of another machine is seen on the source, rank by rank", async
     });
 
   await window.widenSideBar(200);
+  await window.expand("job-1842");
   await window.expand("Ranks");
   const rank = (number: number, description: RegExp) => ({
     level: 3,

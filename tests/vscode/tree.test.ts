@@ -25,26 +25,26 @@ scenario(
           {
             level: 1,
             label: "toy.py",
-            description: expect.stringMatching(/^2 breaks · [\d.]+ s$/) as string,
+            description: expect.stringMatching(/^2 breaks · ran [\d.]+ s$/) as string,
           },
           {
             level: 2,
             label: "toy_example",
             description: expect.stringMatching(
-              /^3 graphs · 2 breaks · \d+ guards · [\d.]+ s$/,
+              /^toy.py:7 · 3 graphs · 2 breaks · \d+ guards · compiled in [\d.]+ s$/,
             ) as string,
           },
-          { level: 3, label: "`print` breaks the graph", description: "toy.py:9" },
+          { level: 3, label: "9: `print` breaks the graph", description: "" },
           {
             level: 3,
-            label: "a branch on the data of `b.sum()` breaks the graph",
-            description: "toy.py:10",
+            label: "10: a branch on the data of `b.sum()` breaks the graph",
+            description: "",
           },
           { level: 3, label: "Graphs", description: "3" },
         ]),
       );
 
-    await window.treeRow("a branch on the data of").click();
+    await window.treeRow("10: a branch on the data of `b.sum()` breaks the graph").click();
     await expect.poll(() => window.activeFile()).toBe("toy.py");
     await expect.poll(() => window.line()).toBe(10);
 
@@ -58,12 +58,24 @@ scenario(
       });
     await scene.picture("breaks");
 
+    const filter = window.page.locator('.part.sidebar [aria-label^="Filter Findings"]').first();
+    await filter.click();
+    await window.quickRow("graph breaks").click();
+    await scene.picture("filter");
+    await window.page.keyboard.press("Enter");
+    await window.page.getByText("Filter: only graph breaks").waitFor();
+    await filter.click();
+    await window.quickRow("graph breaks").click();
+    await window.page.keyboard.press("Enter");
+    await window.page.getByText("Filter: only graph breaks").waitFor({ state: "detached" });
+
     await window.palette("Fullgraph: Clear All Findings");
     await expect.poll(() => window.squiggles()).toEqual([]);
     await expect.poll(() => window.target("toy.py")).toMatchObject({ description: "" });
 
     await window.openFile("block.py");
-    await window.palette("Fullgraph: Select Target to Analyze…");
+    await window.palette("Fullgraph: Analyze…");
+    await window.choose("Analyze Another Target…");
     await window.quickRow("block.py::clip").waitFor();
     await scene.picture("pick");
     await window.choose("block.py::clip");

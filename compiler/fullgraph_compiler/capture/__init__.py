@@ -1,7 +1,8 @@
 """Runs of a program under observation, which report what torch.compile did.
 
 - ``run``: one run from start to end
-- ``scripts``: run a file as ``__main__``
+- ``scripts``: run a file or a module as ``__main__``
+- ``modules``: find a module by name, and the name of a script in a package
 - ``pytest_node``: run one test
 - ``examples``: run example calls
 - ``switches``: settings of a run that override the program's own

@@ -35,6 +35,7 @@ from ..facts import (
     RunFinished,
     RunRequest,
     Script,
+    Status,
     TargetProblem,
 )
 from ..files.unsafe import UnsafeWriteError
@@ -162,7 +163,7 @@ def _collect(
     last: list[Fact] = [*observers.modules.rest(), *observers.calls.without_graph(), *outcome.problems]
     # Errors of the compiler are reported already, with more details than the exception has.
     last += [
-        replace(_described(error), failures=observers.listener.refused(error))
+        replace(_described(error), failures=observers.listener.refused(error), hints=outcome.hints)
         for error in outcome.raised
         if type(error).__qualname__ not in observers.reported
     ]
@@ -223,9 +224,8 @@ def _end_before_writes(outcome: Outcome) -> Outcome:
         for error, stack in ((error, _described(error).stack) for error in writes)
     )
     others = tuple(error for error in outcome.raised if error not in writes)
-    return Outcome(
-        "raised" if others else "exited", outcome.exit_code, others, (*outcome.problems, *problems)
-    )
+    status: Status = "raised" if others else "exited"
+    return replace(outcome, status=status, raised=others, problems=(*outcome.problems, *problems))
 
 
 def _described(error: BaseException) -> ProgramRaised:

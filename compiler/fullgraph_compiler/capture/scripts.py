@@ -1,52 +1,110 @@
-"""Runs of a file as ``__main__``, as ``python FILE ARGS`` would."""
+"""Runs of a file or module as ``__main__``, as ``python FILE ARGS`` and ``python -m MODULE ARGS`` would."""
 
 from __future__ import annotations
 
+import bdb
 import builtins
 import os
 import sys
 import threading
 import types
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from ..facts import Script, StackFrame, TargetProblem
 from ..observe import overlay
 from ..observe.outcome import Outcome, describe, not_started, outcome_of
+from .modules import NoModuleError, find_module, module_hints
+
+_END_OF_INPUT = "EOF when reading a line"
+_NO_INPUT = "This run has no standard input; `fullgraph check`, on the command line, passes on yours."
 
 
 def run_script(script: Script) -> Outcome:
     """Run ``script`` in this process, and wait for the threads that it started."""
+    return _run_module(script) if script.module else _run_file(script)
+
+
+def _run_file(script: Script) -> Outcome:
     filename = os.path.abspath(script.filename)
     try:
         source = overlay.read(filename)
     except OSError as error:
         return not_started(f"cannot read {script.filename}: {error.strerror}")
+    code = _compiled(lambda: compile(source, filename, "exec", dont_inherit=True))
+    if isinstance(code, Outcome):
+        return code
+    cwd, folder = os.getcwd(), os.path.dirname(filename)
+    sys.argv[:] = [script.filename, *script.args]
+    sys.path.insert(0, folder)
+    problems = tuple(shadowed_modules(Path(folder)))
+    outcome = _run_as_main(code, __file__=filename, __spec__=None)
+    hints = (hint for error in outcome.raised for hint in module_hints(error, filename, cwd))
+    return replace(outcome, problems=problems, hints=(*outcome.hints, *hints))
+
+
+def _run_module(script: Script) -> Outcome:
+    """Run a module as ``runpy`` does; the packages around it are imported first, and may raise."""
+    folder = os.getcwd()
+    sys.argv[:] = ["-m", *script.args]
+    sys.path.insert(0, folder)
     try:
-        code = compile(source, filename, "exec", dont_inherit=True)
+        found = find_module(script.module)
+    except NoModuleError as error:
+        return not_started(str(error), *error.hints)
+    code = _compiled(found.code)
+    if isinstance(code, Outcome):
+        return code
+    sys.argv[0] = found.filename
+    problems = tuple(shadowed_modules(Path(folder)))
+    spec = found.spec
+    outcome = _run_as_main(
+        code,
+        __file__=found.filename,
+        __cached__=spec.cached,
+        __loader__=spec.loader,
+        __package__=spec.parent,
+        __spec__=spec,
+    )
+    return replace(outcome, problems=problems)
+
+
+def _compiled(compiled: Callable[[], types.CodeType]) -> types.CodeType | Outcome:
+    try:
+        return compiled()
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         said = error.args[0] if error.args else "the file is too deep to compile"
         return not_started(f"{type(error).__name__}: {said}", stack=describe(error).stack)
 
+
+def _run_as_main(code: types.CodeType, **names: object) -> Outcome:
     main = types.ModuleType("__main__")
-    main.__dict__.update(__file__=filename, __builtins__=builtins, __annotations__={}, __spec__=None)
+    main.__dict__.update(names, __builtins__=builtins, __annotations__={})
     sys.modules["__main__"] = main
-    sys.argv[:] = [script.filename, *script.args]
-    folder = os.path.dirname(filename)
-    sys.path.insert(0, folder)
-    problems = tuple(shadowed_modules(Path(folder)))
     try:
         exec(code, main.__dict__)
         _end_threads()
     except BaseException as error:
-        outcome = outcome_of(error)
-        return Outcome(outcome.status, outcome.exit_code, outcome.raised, problems)
-    return Outcome("finished", 0, (), problems)
+        hints = (_NO_INPUT,) if _misses_input(error) else ()
+        return replace(outcome_of(error), hints=hints)
+    return Outcome("finished", 0)
+
+
+def _misses_input(error: BaseException) -> bool:
+    """Tell whether a program asked for input, or its debugger for a command, where there is none."""
+    if not isinstance(error, bdb.BdbQuit) and error.args != (_END_OF_INPUT,):
+        return False
+    try:
+        return os.path.samestat(os.fstat(0), os.stat(os.devnull))
+    except OSError:
+        return False
 
 
 def shadowed_modules(folder: Path) -> list[TargetProblem]:
-    """List files beside a script that Python would import in place of torch or of the standard library.
+    """List files that Python would import in place of torch or the standard library, were ``folder`` first.
 
-    Only modules that are already loaded count: torch needs them, so that ``python SCRIPT`` would fail at
+    Only modules that are already loaded count: torch needs them, so that ``python`` would fail at
     ``import torch``. Fullgraph has loaded the real ones first, and goes on.
     """
     problems = []
@@ -62,8 +120,8 @@ def shadowed_modules(folder: Path) -> list[TargetProblem]:
         problems.append(
             TargetProblem(
                 "warning",
-                f"{path.name} hides {hidden} when the script runs on its own",
-                (f"Rename {path.name}: `python` puts the script's folder first on the import path.",),
+                f"{path.name} hides {hidden} when the program runs on its own",
+                (f"Rename {path.name}: `python` puts its folder first on the import path.",),
                 (StackFrame(str(path), 1, "<module>"),),
             )
         )

@@ -11,6 +11,7 @@ import os
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import starmap
 from typing import Final
 
@@ -82,7 +83,13 @@ def run_dry(run: Callable[[], Outcome], program: Program) -> Outcome:
         *checkpoints.problems(),
     )
     status = outcome.status if others or not ends else "exited"
-    return Outcome(status, outcome.exit_code if others else 0, others, (*outcome.problems, *problems))
+    return replace(
+        outcome,
+        status=status,
+        exit_code=outcome.exit_code if others else 0,
+        raised=others,
+        problems=(*outcome.problems, *problems),
+    )
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

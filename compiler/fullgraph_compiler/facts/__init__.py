@@ -25,6 +25,7 @@ from .capture import (
     CollectivesTraced,
     CompileFailure,
     FrameCompiled,
+    FrameInputs,
     FrameSkipped,
     FrameStarted,
     GraphBreak,
@@ -33,6 +34,7 @@ from .capture import (
     GraphPart,
     GuardFailure,
     GuardInstalled,
+    InputTensor,
     LateCompilation,
     LightningCompiled,
     NamedTensor,
@@ -127,6 +129,7 @@ __all__ = [
     "Files",
     "FilesDiscarded",
     "FrameCompiled",
+    "FrameInputs",
     "FrameSkipped",
     "FrameStarted",
     "GivenValue",
@@ -136,6 +139,7 @@ __all__ = [
     "GraphPart",
     "GuardFailure",
     "GuardInstalled",
+    "InputTensor",
     "Kernel",
     "KernelCompiled",
     "KernelNode",
@@ -187,6 +191,7 @@ __all__ = [
 
 Fact: TypeAlias = (
     FrameStarted
+    | FrameInputs
     | FrameCompiled
     | FrameSkipped
     | GraphCaptured

@@ -26,6 +26,36 @@ class FrameStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class InputTensor:
+    """A tensor among the inputs of a frame.
+
+    ``source`` is torch's expression for it (``L['x'][0]``), ``dtype`` the short name (``f32``). ``stride`` is
+    empty for a layout that has none.
+    """
+
+    source: str
+    dtype: str
+    size: tuple[int, ...]
+    stride: tuple[int, ...]
+    device: str
+    requires_grad: bool
+    is_parameter: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FrameInputs:
+    """The inputs of one compilation's frame, in the order of their first use.
+
+    ``numbers`` has the values of those that became symbols, each with its source. The inputs of a frame that
+    resumes after a graph break are variables of the function.
+    """
+
+    compile_id: str
+    tensors: tuple[InputTensor, ...] = ()
+    numbers: tuple[tuple[str, int | float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class FrameCompiled:
     """The end of a frame's compilation; ``graphs`` is 1 if a graph was compiled, else 0.
 

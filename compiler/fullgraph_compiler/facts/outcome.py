@@ -120,7 +120,8 @@ class ModulesLoaded:
 class ProgramRaised:
     """An exception that the user's program raised itself, not the compiler.
 
-    ``failures`` are the guards that failed if it forbids recompilations.
+    ``failures`` are the guards that failed if it forbids recompilations. ``hints`` tell how to start it
+    instead.
     """
 
     error: str
@@ -128,6 +129,7 @@ class ProgramRaised:
     stack: Stack
     text: str
     failures: tuple[GuardFailure, ...] = ()
+    hints: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,7 @@ class TargetProblem:
 class RunFinished:
     """The last fact of a run: its status, its wall time in seconds, and the exit code if there is one.
 
+    The server measures the time again, with the start of the process: it is what the user waits for.
     ``left_out`` names the parts of the compiler that the program asked for and the run did without.
     """
 

@@ -31,10 +31,15 @@ Depth: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A file that runs as ``__main__``."""
+    """A file that runs as ``__main__``.
+
+    With ``module`` it is the module of that name, wherever the interpreter finds it, as with ``python -m``;
+    ``filename`` is then where it is expected.
+    """
 
     filename: str
     args: tuple[str, ...] = ()
+    module: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +157,9 @@ class RunRequest:
     gives up on a graph that takes longer than ``patience`` seconds. A try of ``recipes`` that uses more than
     ``memory`` bytes fails. ``variables`` are added to the environment before the program runs; they differ
     between the processes (ranks) of one program, which start from the same warm state. ``meeting`` is a
-    folder through which these processes share the files that they write and that are discarded. The results
-    of compiled calls are recorded in the file ``record`` for a :class:`CompareRequest`, unless that is empty.
+    folder through which these processes share the files that they write and that are discarded. With
+    ``low_priority`` it leaves the processor to everything else. The results of compiled calls are recorded in
+    the file ``record`` for a :class:`CompareRequest`, unless that is empty.
     """
 
     generation: int
@@ -167,6 +173,7 @@ class RunRequest:
     variables: tuple[tuple[str, str], ...] = ()
     meeting: str = ""
     record: str = ""
+    low_priority: bool = False
 
 
 Level: TypeAlias = Literal["dynamo", "aot"]

@@ -48,7 +48,8 @@ class ModuleTracker:
         new = {name: module for name, module in modules.items() if name not in self._recorded}
         self._recorded.update(new)
         files = [self._own_file] if os.path.isfile(self._own_file) else []
-        files += filter(None, map(_own_source, new.values()))
+        # A module that runs as `__main__` may be another file than the expected one.
+        files += filter(None, map(_own_source, (modules.get("__main__"), *new.values())))
         filenames = tuple(name for name in dict.fromkeys(files) if name not in self._filenames)
         libraries = tuple(name for name, module in new.items() if _is_library(name, module))
         news = bool(filenames or libraries) or len(variables) > self._seen[1]

@@ -21,12 +21,13 @@ _MACHINERY = ("fullgraph_compiler", "importlib", "_frozen_importlib", "_pytest",
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a program. ``raised`` are its uncaught exceptions, in order."""
+    """The outcome of a program. ``raised`` are its uncaught exceptions, in order, with ``hints``."""
 
     status: Status
     exit_code: int | None = None
     raised: tuple[BaseException, ...] = ()
     problems: tuple[TargetProblem, ...] = ()
+    hints: tuple[str, ...] = ()
 
 
 def not_started(message: str, *hints: str, stack: Stack = ()) -> Outcome:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from ..facts import CompileFailure, FrameStarted, GraphBreak, GraphCaptured, GuardInstalled
 from .code import CodeReader
 from .graphs import parse_nodes
+from .inputs import InputReader
 from .record import TraceRecord
 from .shapes import ShapeReader
 
@@ -23,6 +24,7 @@ class Compilation:
     """The name of its code: that of a resume function is not the function's."""
     code: CodeReader
     shapes: ShapeReader
+    inputs: InputReader
     graph: GraphCaptured | TraceRecord | None = None
     outline: str = ""
     filenames: tuple[str, ...] | None = None

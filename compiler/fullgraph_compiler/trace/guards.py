@@ -34,7 +34,7 @@ _CELL = re.compile(r"(\.__closure__\[\d+\])\.\w+")
 _HINT = re.compile(r'\(HINT: guard on "(?P<name>\w+)"(?P<part>[^()]*)\)$')
 """The name of a closure's variable, which torch writes behind a guard on its cell since 2.13."""
 _TYPE = re.compile(r"type=<class '([^']+)'>")
-_PLACE = re.compile(r"\s# (?P<file>[^#\s]+):(?P<row>\d+) in (?P<function>[^\s)]+)")
+_PLACE = re.compile(r"\s# (?P<file>[^#\n]+?):(?P<row>\d+) in (?P<function>[^\s)]+)")
 EQUALS = re.compile(r"^(?P<source>.+?) (?P<operator>==|is not|is) (?P<value>.*)$", re.DOTALL)
 _WITHOUT_DATA = "torch._subclasses.fake_tensor.FakeTensor"
 """The class of tensors in a run without data."""

@@ -44,6 +44,7 @@ from .compilation import Compilation, as_break, graph_of, read_graph
 from .decoding import read_json
 from .graphs import collectives, outline, parse_collectives
 from .guards import Place, parse_tree
+from .inputs import TENSOR_RECORDS, InputReader
 from .messages import (
     Source,
     error_message,
@@ -62,6 +63,8 @@ from .stacks import join_stacks, original_function, resumed_row
 _RECOMPILE_LIMIT_CODE = "GB0039"
 """torch's id of "Dynamo recompile limit exceeded", in every supported version."""
 _LIMIT = re.compile(r"exceeding the (?P<setting>\w+) cache size limit \(currently set to (?P<limit>\d+)\)")
+_BACKEND_ERRORS = ("BackendCompilerFailed", "InductorError")
+"""Errors of a backend: TorchInductor's own go through Dynamo as they are."""
 _SOFT = ("Unsupported", "UserError")
 """Errors that Dynamo swallows, running the frame eagerly, unless the whole graph is asked for."""
 PERFORMANCE_HINT: Final = "perf_hint"
@@ -116,6 +119,10 @@ class Interpreter:
         if record.name not in KNOWN_RECORDS:
             return
         compilation = self._compilations.get(record.compile_id)
+        if record.name in TENSOR_RECORDS:
+            if compilation:
+                compilation.inputs.feed(record)
+            return
         if compilation and compilation.pending_break:
             pending, compilation.pending_break = compilation.pending_break, None
             yield replace(pending, skips_frame=record.name == "dynamo_error")
@@ -174,7 +181,7 @@ class Interpreter:
             resumed_row(frame.function),
         )
         code, shapes = CodeReader(self._source), ShapeReader(self._joined_stack)
-        compilation = Compilation(started, frame.function, code, shapes)
+        compilation = Compilation(started, frame.function, code, shapes, InputReader())
         self._compilations[record.compile_id] = compilation
         self._frames[frame_of(record.compile_id)][record.compile_id] = compilation
         failures = self._failures.pop(record.compile_id, ())
@@ -314,6 +321,7 @@ class Interpreter:
 
     def _shape(self, record: TraceRecord) -> Iterator[Fact]:
         if compilation := self._compilations.get(record.compile_id):
+            compilation.inputs.feed(record)
             compilation.shapes.feed(record)
         yield from ()
 
@@ -335,6 +343,8 @@ class Interpreter:
         if compilation is None or not body.get("co_name"):
             return
         yield from compilation.shapes.take()  # of a compilation that has failed
+        if not self._findings_only:
+            yield from compilation.inputs.take(record.compile_id)
         started = compilation.started
         ops = body.get("graph_op_count") or 0
         yield FrameCompiled(
@@ -376,7 +386,7 @@ class Interpreter:
             return
         failure = CompileFailure(
             compile_id=record.compile_id,
-            phase="backend" if kind == "BackendCompilerFailed" else "capture",
+            phase="backend" if kind in _BACKEND_ERRORS else "capture",
             error=kind,
             message=message.reason,
             stack=self._failure_stack(record, error, compilation),
@@ -526,11 +536,11 @@ _HANDLERS: Final[dict[str, Any]] = {
     "compilation_metrics": Interpreter._metrics,
 }
 
-KNOWN_RECORDS = frozenset((*_HANDLERS, PHASE, "str"))
+KNOWN_RECORDS = frozenset((*_HANDLERS, *TENSOR_RECORDS, PHASE, "str"))
 """The records that the interpreter reads; all others can be left out."""
 
 GRAPH_RECORDS = KNOWN_RECORDS - CODE_RECORDS - {PHASE}
 """The records of Dynamo, without those of AOTAutograd and TorchInductor."""
 
-FINDING_RECORDS = GRAPH_RECORDS - SHAPE_RECORDS
+FINDING_RECORDS = GRAPH_RECORDS - SHAPE_RECORDS - TENSOR_RECORDS
 """The records that findings are made of."""

@@ -213,7 +213,7 @@ def _parsed(text: str) -> list[ast.stmt]:
         tree = ast.parse(whole if indented else text)
     except SyntaxError as error:
         raise TrialError(f"The new statements are no Python: {error.msg}.") from None
-    return tree.body[0].body if indented else tree.body  # type: ignore[attr-defined, no-any-return]
+    return tree.body[0].body if indented else tree.body  # type: ignore[attr-defined]
 
 
 def _outside(function: ast.AST, excluded: list[ast.stmt]) -> Iterator[ast.AST]:

@@ -38,17 +38,20 @@ class Channel:
         self._owner = _getpid()
 
     @classmethod
-    def take_standard_streams(cls, on_lost: Callable[[], None]) -> Channel:
+    def take_standard_streams(cls, on_lost: Callable[[], None], stdin: int | None) -> Channel:
         """Claim descriptors 0 and 1 for the protocol, before any user code is imported.
 
-        Afterwards descriptor 1 is standard error and 0 is empty, so that prints, ``puts`` in native code and
-        child processes cannot reach the protocol.
+        Afterwards descriptor 1 is standard error, so that prints, ``puts`` in native code and child processes
+        cannot reach the protocol, and 0 is ``stdin``, or empty.
         """
         channel = cls(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"), on_lost)
         os.dup2(2, 1)
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(nothing, 0)
-        os.close(nothing)
+        source = os.open(os.devnull, os.O_RDONLY) if stdin is None else stdin
+        os.dup2(source, 0)
+        os.close(source)
+        if stdin is not None:
+            # The stream of the interpreter's start takes it for a socket, which cannot seek.
+            sys.stdin = open(0, closefd=False)  # noqa: SIM115 - open until the process ends
         if hasattr(sys.stdout, "reconfigure"):
             sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")
         return channel

@@ -3,8 +3,9 @@
 It exchanges JSON messages with the server over a Unix socket that preserves message boundaries (descriptor
 0). From the server: ``{"warm": [library, ...]}``, again whenever there are more libraries, answered by
 ``{"ready": {"problem": "", "unsafe": ""}}``;
-``{"fork": id, "folder": "...", "memory": bytes | null}`` with two descriptors, the worker's channel and its
-output, answered by ``{"forked": id, "pid": pid}``; ``{"kill": id}``; ``{"abort": id}``. To the server:
+``{"fork": id, "folder": "...", "memory": bytes | null}`` with two or three descriptors, the worker's channel,
+its output, and its input if it has any, answered by ``{"forked": id, "pid": pid}``;
+``{"kill": id}``; ``{"abort": id}``. To the server:
 ``{"exceeded": id}`` for a worker that exceeded its memory limit and gets SIGABRT,
 ``{"exited": id, "code": code}``.
 
@@ -87,7 +88,7 @@ class _ForkServer:
                     self._signalled.recv(4096)
             self._reap()
             if self._control in ready:
-                message, descriptors, _, _ = socket.recv_fds(self._control, _MESSAGE_BYTES, 2)
+                message, descriptors, _, _ = socket.recv_fds(self._control, _MESSAGE_BYTES, 3)
                 if not message:
                     return
                 self._obey(json.loads(message), descriptors)
@@ -114,18 +115,19 @@ class _ForkServer:
             if pid is not None:
                 os.kill(pid, number)
 
-    def _fork(self, worker: _Worker, channel: int, output: int) -> None:
+    def _fork(self, worker: _Worker, channel: int, output: int, stdin: int | None = None) -> None:
         parent = os.getpid()
         pid = os.fork()
         if pid == 0:
             try:
                 self._become_worker(parent, channel, output)
-                session.serve(worker.folder, own_lifeline=False)
+                session.serve(worker.folder, own_lifeline=False, stdin=stdin)
             except BaseException:
                 traceback.print_exc()
             os._exit(1)
-        os.close(channel)
-        os.close(output)
+        for descriptor in (channel, output, stdin):
+            if descriptor is not None:
+                os.close(descriptor)
         self._workers[pid] = worker
         self._send(forked=worker.id, pid=pid)
 

@@ -17,8 +17,8 @@ def import_torch() -> str:
         import torch  # noqa: F401
     except ModuleNotFoundError as error:
         if error.name == "torch":
-            remedy = "install it there (pip install torch) or choose another interpreter"
-            return f"{sys.executable} has no torch: {remedy}"
+            remedy = "Install torch (pip install torch) or choose another interpreter"
+            return f"{remedy}: there is none in {sys.executable}"
         return f"torch cannot be imported by {sys.executable}: {error}"
     except BaseException as error:
         traceback.print_exc()

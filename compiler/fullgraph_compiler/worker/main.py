@@ -45,7 +45,10 @@ def main() -> None:
     else:
         from fullgraph_compiler.worker import session
 
-        session.serve(os.environ.pop("FULLGRAPH_RUN_FOLDER"), own_lifeline=True)
+        stdin = os.environ.pop("FULLGRAPH_STDIN", None)
+        session.serve(
+            os.environ.pop("FULLGRAPH_RUN_FOLDER"), own_lifeline=True, stdin=int(stdin) if stdin else None
+        )
 
 
 if __name__ == "__main__":

@@ -32,13 +32,14 @@ if TYPE_CHECKING:
 _exit, _open, _dump_traceback = os._exit, open, faulthandler.dump_traceback
 
 
-def serve(folder: str, *, own_lifeline: bool) -> None:
+def serve(folder: str, *, own_lifeline: bool, stdin: int | None = None) -> None:
     """Serve one run, then exit. ``folder`` is the folder of the run; the server creates and removes it.
 
-    With ``own_lifeline`` this process itself watches the connection, to end when the server has gone.
+    With ``own_lifeline`` this process itself watches the connection, to end when the server has gone. The
+    program gets the descriptor ``stdin`` as its input; without one it has none.
     """
     log = os.path.join(folder, "crash.log")
-    channel = Channel.take_standard_streams(lambda: _write_stack(log))
+    channel = Channel.take_standard_streams(lambda: _write_stack(log), stdin)
     _use_run_folder(folder, log)
     while (message := channel.read()) is not None:
         method, request, params = message.get("method"), message.get("id"), message.get("params") or {}
@@ -136,6 +137,8 @@ def _run(channel: Channel, params: Any, folder: str) -> None:
     def sink(facts: list[Fact]) -> None:
         channel.notify("facts", {"generation": request.generation, "facts": facts})
 
+    if isinstance(request, RunRequest) and request.low_priority and sys.platform != "win32":
+        os.nice(19)
     if is_wanted(request):
         try:
             sink([discard_files(request, Path(folder))])

@@ -1,9 +1,10 @@
 import { l10n, type Memento, Uri, window } from "vscode";
 import { askArguments, targetOfFile } from "./choose";
+import { neededPython } from "../shared/lastPython";
 import { reply, selectInterpreter, showOutput, tell } from "../shared/messages";
-import { isTrace } from "../targets/nodes";
 import {
   type DryRunOptions,
+  RAISE_LIMIT,
   REPORT,
   type ReportItem,
   RUN,
@@ -12,40 +13,34 @@ import {
   TARGETS,
 } from "../protocol";
 import type { Server } from "../server/server";
-import { findingCount, ignoredFindings } from "../shared/words";
+import { findingCount, ignoredFindings, isTrace } from "../shared/words";
 
 const SHOWN = 5000;
 /** Statuses that need no summary: the user stopped the run, or a message says why it did not start. */
 const SILENT = ["cancelled", "not-started"];
 
-/** Analyze files: those that a menu passes, else the one in the editor. */
+/** Analyze files: those that a menu passes, else the last one. */
 export async function analyzeFiles(
   server: Server,
   memory: Memento,
   named: readonly Uri[],
 ): Promise<void> {
-  const active = window.activeTextEditor?.document;
-  const uris = named.length > 0 ? named : active?.languageId === "python" ? [active.uri] : [];
-  if (uris.length === 0) {
-    reply(l10n.t("There is no file to analyze: open a Python file first."));
+  if (named.length > 1) {
+    await Promise.all(named.map((each) => runTarget(server, each.toString())));
     return;
   }
-  const [uri] = uris;
-  if (uri === undefined || uris.length > 1) {
-    await Promise.all(uris.map((each) => runTarget(server, each.toString())));
-  } else if (await server.available()) {
+  const uri = named[0] ?? neededPython()?.document.uri;
+  if (uri !== undefined && (await server.available())) {
     await runChosen(server, await targetOfFile(server, memory, uri));
   }
 }
 
-/** Analyze the script in the editor with arguments that the user types. */
+/** Analyze the last Python file as a script, with arguments that the user types. */
 export async function analyzeWithArguments(server: Server, memory: Memento): Promise<void> {
-  const active = window.activeTextEditor?.document;
-  if (active?.languageId !== "python") {
-    reply(l10n.t("There is no file to analyze: open a Python file first."));
-    return;
+  const uri = neededPython()?.document.uri;
+  if (uri !== undefined) {
+    await runChosen(server, await askArguments(memory, uri.fsPath));
   }
-  await runChosen(server, await askArguments(memory, active.uri.fsPath));
 }
 
 async function runChosen(server: Server, target: string | undefined): Promise<void> {
@@ -61,12 +56,8 @@ export async function analyzeTarget(server: Server, target: TargetItem): Promise
 
 /** Analyze the test that the cursor is in. */
 export async function analyzeTest(server: Server): Promise<void> {
-  const editor = window.activeTextEditor;
-  if (editor?.document.languageId !== "python") {
-    reply(l10n.t("There is no test at the cursor: open a Python file with tests first."));
-    return;
-  }
-  if (!(await server.available())) {
+  const editor = neededPython();
+  if (editor === undefined || !(await server.available())) {
     return;
   }
   const textDocument = { uri: editor.document.uri.toString() };
@@ -128,7 +119,15 @@ export async function runTarget(
   target: string,
   ...options: DryRunOptions[]
 ): Promise<void> {
-  const summary = await ran(server, RUN, target, ...options);
+  tellSummary(await ran(server, RUN, target, ...options));
+}
+
+/** Run a target again that was stopped at its time limit, with a higher one. */
+export async function raiseLimit(server: Server, { id }: TargetItem): Promise<void> {
+  tellSummary(await ran(server, RAISE_LIMIT, id));
+}
+
+function tellSummary(summary: RunSummary | undefined): void {
   if (summary !== undefined) {
     tellFindings(summary.findings, summary.compiled, summary.ignored);
   }

@@ -43,6 +43,19 @@ test("programs, the file itself and an example call can be chosen", () => {
   ]);
 });
 
+test("a launch configuration has its arguments, and the file is not offered twice", () => {
+  const launch = target({ id: "launch:Small", label: "Small", uri: "file:///project/train.py" });
+  const file = Uri.file("/project/train.py") as never;
+  const labels = choicePicks([launch, TRAIN], file, keepingMemory()).map(({ label }) => label);
+  expect(labels.map((label) => label.replace(/^\$\(\w+\) /, ""))).toEqual([
+    "Small",
+    "train.py",
+    "train.py with arguments…",
+    expect.stringContaining("train.py"),
+    "Add an example call",
+  ]);
+});
+
 test("what is chosen is run, and a list that is left runs nothing", async () => {
   dialogs.taken.push("test.py");
   expect(await chosen({ targets: [TRAIN, TEST] })).toBe(TEST.id);

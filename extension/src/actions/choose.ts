@@ -5,7 +5,7 @@ import {
   QuickPickItemKind,
   SnippetString,
   type TextEditor,
-  type Uri,
+  Uri,
   window,
   workspace,
 } from "vscode";
@@ -20,6 +20,8 @@ interface ChoicePick extends QuickPickItem {
   take?: () => Choice | Promise<Choice>;
 }
 
+/** The prefix of the id of a target of launch.json, whose arguments stand there. */
+const LAUNCH = "launch:";
 /** The arguments that scripts were given last, by path. */
 const KEY = "scriptArguments";
 const DEFINITION = /^(?:async\s+def|def|class)\s+(\w+)/;
@@ -37,7 +39,7 @@ export async function targetOfFile(server: Server, memory: Memento, uri: Uri): P
     choicePicks(suggested.targets, uri, memory),
     {
       title: l10n.t("Fullgraph: Analyze {0}", name),
-      placeHolder: suggested.targets.some(({ configured }) => configured)
+      placeHolder: suggested.targets.some((target) => target.configured || isOf(uri, target))
         ? l10n.t("The project has several targets for this file")
         : l10n.t("It has no main guard, test or example call: choose what runs its code"),
     },
@@ -58,18 +60,24 @@ export function choicePicks(
       description: target.state === undefined ? "" : stateSummary(target.state),
       take: () => target.id,
     },
-    ...(target.kind === "script" && !target.configured
+    ...(target.kind === "script" && !target.configured && !target.id.startsWith(LAUNCH)
       ? [withArguments(target.label, target.id, memory)]
       : []),
   ]);
   const path = uri.fsPath;
+  const asScript = l10n.t("$(play) Run {0} as a script", name);
   return [
     ...programs,
     { label: name, kind: QuickPickItemKind.Separator },
-    { label: l10n.t("$(play) Run {0} as a script", name), take: () => path },
-    withArguments(l10n.t("$(play) Run {0} as a script", name), path, memory),
-    { label: l10n.t("$(edit) Add an example call"), take: addExampleCall },
+    ...(targets.some(({ id }) => id === path)
+      ? []
+      : [{ label: asScript, take: () => path }, withArguments(asScript, path, memory)]),
+    { label: l10n.t("$(edit) Add an example call"), take: () => addExampleCall(uri) },
   ];
+}
+
+function isOf(uri: Uri, target: TargetItem): boolean {
+  return Uri.parse(target.uri).fsPath === uri.fsPath;
 }
 
 function withArguments(label: string, path: string, memory: Memento): ChoicePick {
@@ -101,10 +109,10 @@ function argumentsOf(memory: Memento, path: string): string {
 }
 
 /** Insert an example call above the definition at the cursor, with places for its arguments. */
-async function addExampleCall(): Promise<undefined> {
-  const editor = window.activeTextEditor;
-  const definition = editor && definitionAt(editor);
-  if (editor && definition) {
+async function addExampleCall(uri: Uri): Promise<undefined> {
+  const editor = await window.showTextDocument(uri);
+  const definition = definitionAt(editor);
+  if (definition) {
     const snippet = new SnippetString(`# fullgraph: ${definition.name}(`)
       .appendPlaceholder(definition.isClass ? "64" : "f32[8, 16]")
       .appendText(definition.isClass ? ")(" : ")\n");

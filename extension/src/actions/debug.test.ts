@@ -72,15 +72,18 @@ test("the server says why something cannot be debugged", async () => {
   expect([debugged, shown]).toEqual([[], ["There is no target toy.py."]]);
 });
 
-test("without a debugger there is the way to one", async () => {
+test.each([
+  ["Install", "workbench.extensions.installExtension"],
+  ["Show Extension", "workbench.extensions.search"],
+])("without a debugger, %s leads to one", async (button, command) => {
   extensions.all = [{ packageJSON: {} }];
   edit("/project/toy.py");
-  answers.push("Show Extension");
+  answers.push(button);
   await debugTarget(server, undefined, false);
   await Promise.resolve();
   expect(debugged).toEqual([]);
   expect(shown).toEqual([
     "There is no debugger for Python: install the Python Debugger extension.",
   ]);
-  expect(executed).toEqual([["workbench.extensions.search", "ms-python.debugpy"]]);
+  expect(executed).toEqual([[command, "ms-python.debugpy"]]);
 });

@@ -1,5 +1,6 @@
 import { debug, extensions, l10n, Uri, workspace } from "vscode";
-import { activePython, type Named, targetOf } from "./failures";
+import { type Named, targetOf } from "./failures";
+import { lastPython } from "../shared/lastPython";
 import { type Action, reply, showOutput } from "../shared/messages";
 import { DEBUG_CONFIGURATION, type DebugItem, type DebugParams } from "../protocol";
 import type { Server } from "../server/server";
@@ -23,7 +24,7 @@ export async function debugTarget(
 
 /** Debug the repro that is open in the editor. */
 export async function debugRepro(server: Server): Promise<void> {
-  const document = activePython();
+  const document = lastPython()?.document;
   if (document && REPRO.test(document.uri.path)) {
     await start(server, { target: document.uri.toString(), uncompiled: false });
   } else {
@@ -42,7 +43,8 @@ async function start(server: Server, params: DebugParams): Promise<void> {
   } else if (!hasDebugger()) {
     reply(
       l10n.t("There is no debugger for Python: install the Python Debugger extension."),
-      installDebugger(),
+      debuggerExtension(l10n.t("Install"), "workbench.extensions.installExtension"),
+      debuggerExtension(l10n.t("Show Extension"), "workbench.extensions.search"),
     );
   } else {
     const folder = workspace.getWorkspaceFolder(Uri.file(configuration.cwd));
@@ -58,10 +60,6 @@ function hasDebugger(): boolean {
   });
 }
 
-function installDebugger(): Action {
-  return {
-    title: l10n.t("Show Extension"),
-    command: "workbench.extensions.search",
-    arguments: [DEBUGGER],
-  };
+function debuggerExtension(title: string, command: string): Action {
+  return { title, command, arguments: [DEBUGGER] };
 }

@@ -51,6 +51,14 @@ function edit(languageId: string, path = "/project/toy.py"): void {
   window.activeTextEditor = { document: { languageId, uri: Uri.file(path) } };
 }
 
+test("before there was a Python file, the user is told", async () => {
+  edit("markdown");
+  await minify(server, undefined);
+  await copyBugReport(server, undefined);
+  expect([commands, asked]).toEqual([[], []]);
+  expect(shown).toEqual(Array(2).fill("There is no Python file to act on: open one first."));
+});
+
 test("what a menu names is meant", async () => {
   await findStage(server, TARGET);
   await findStage(server, found());
@@ -68,18 +76,12 @@ test("what a menu names is meant", async () => {
   ]);
 });
 
-test("from the palette it is the file in the editor", async () => {
+test("from the palette it is the last Python file, wherever the focus is", async () => {
   edit("python");
   await minify(server, undefined);
-  expect(commands).toEqual([[MINIFY, "file:///project/toy.py"]]);
-});
-
-test("without a Python file the user is told", async () => {
   edit("markdown");
   await minify(server, undefined);
-  await copyBugReport(server, undefined);
-  expect([commands, asked]).toEqual([[], []]);
-  expect(shown).toEqual(Array(2).fill("There is no target: open a Python file first."));
+  expect(commands).toEqual(Array(2).fill([MINIFY, "file:///project/toy.py"]));
 });
 
 test("a repro is opened beside its source", async () => {

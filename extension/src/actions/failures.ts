@@ -1,4 +1,5 @@
-import { env, l10n, type TextDocument, window } from "vscode";
+import { env, l10n } from "vscode";
+import { neededPython } from "../shared/lastPython";
 import { agrees, confirm, reply } from "../shared/messages";
 import type { FindingNode, LayerNode, TargetNode } from "../targets/nodes";
 import {
@@ -63,7 +64,7 @@ export async function copyBugReport(server: Server, named: Named): Promise<void>
   }
 }
 
-/** The target of a command: the one that a menu passes, else the Python file in the editor. */
+/** The target of a command: the one that a menu passes, else the last Python file. */
 export function targetOf(named: Named): string | undefined {
   if (named !== undefined) {
     switch (named.kind) {
@@ -75,15 +76,5 @@ export function targetOf(named: Named): string | undefined {
         return named.target;
     }
   }
-  const document = activePython();
-  if (document === undefined) {
-    reply(l10n.t("There is no target: open a Python file first."));
-  }
-  return document?.uri.toString();
-}
-
-/** The document in the editor, if it is a Python file. */
-export function activePython(): TextDocument | undefined {
-  const document = window.activeTextEditor?.document;
-  return document?.languageId === "python" ? document : undefined;
+  return neededPython()?.document.uri.toString();
 }

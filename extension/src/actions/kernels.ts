@@ -15,6 +15,7 @@ import type { Location as ServerLocation } from "vscode-languageclient";
 import { ran } from "./analyze";
 import { openBeside } from "./artifacts";
 import { type Named, targetOf } from "./failures";
+import { lastPython } from "../shared/lastPython";
 import { reply } from "../shared/messages";
 import {
   type DryRunOptions,
@@ -38,7 +39,7 @@ export async function openKernels(
   named: Named,
   ...options: DryRunOptions[]
 ): Promise<void> {
-  const editor = window.activeTextEditor;
+  const editor = lastPython();
   if (named?.kind === "layer") {
     await pickKernel(named.layer.report, editor);
     return;
@@ -48,13 +49,18 @@ export async function openKernels(
   if (summary !== undefined) {
     const { layer } = summary;
     const of = { target: summary.target, ...(layer !== undefined && { layer }) };
-    await pickKernel(await server.request<ReportItem>(REPORT, of), editor);
+    const report = await server.request<ReportItem>(REPORT, of);
+    await pickKernel(report, editor, summary.status === "timeout");
   }
 }
 
-async function pickKernel(report: ReportItem | undefined, editor: TextEditor | undefined) {
+async function pickKernel(
+  report: ReportItem | undefined,
+  editor: TextEditor | undefined,
+  wasStopped = false,
+): Promise<void> {
   if (!report || report.kernels.length === 0) {
-    tellWhyNone(report);
+    tellWhyNone(report, wasStopped);
     return;
   }
   const here = (kernel: KernelItem) =>
@@ -74,10 +80,10 @@ async function pickKernel(report: ReportItem | undefined, editor: TextEditor | u
   }
 }
 
-/** Show why a run generated no kernel: the error that stopped it, if any, with its explanation. */
-function tellWhyNone(report: ReportItem | undefined): void {
+/** Show why a run generated no kernel: the error or the time limit that stopped it, with its explanation. */
+function tellWhyNone(report: ReportItem | undefined, wasStopped: boolean): void {
   const stopped = report?.findings.find(
-    ({ kind, severity }) => kind === "target-error" && severity === "error",
+    ({ kind, severity }) => kind === "target-error" && (wasStopped || severity === "error"),
   );
   if (stopped) {
     const title = l10n.t("What to Do");

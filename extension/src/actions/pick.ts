@@ -13,52 +13,66 @@ import { stateSummary } from "../shared/words";
 
 interface TargetPick extends QuickPickItem {
   target?: TargetItem;
+  /** What is done instead, for an item that is no target. */
+  command?: string;
+}
+
+interface PickOptions {
+  qualifies?: (target: TargetItem) => boolean;
+  /** What stands behind a target's name; its state by default. */
+  describe?: (target: TargetItem) => string;
+  /** What can be chosen in place of a target. */
+  others?: readonly TargetPick[];
 }
 
 /** Let the user pick one of the targets that qualify. */
 export async function pickTarget(
   server: Server,
   title: string,
-  qualifies: (target: TargetItem) => boolean = () => true,
+  { qualifies = () => true, describe = stateOf, others = [] }: PickOptions = {},
 ): Promise<TargetItem | undefined> {
   if (!(await server.available())) {
     return undefined;
   }
   const picks = server
     .request<TargetItem[]>(TARGETS, {})
-    .then((targets = []) => targetPicks(targets.filter(qualifies)));
+    .then((targets = []) => [...others, ...targetPicks(targets.filter(qualifies), describe)]);
   const picked = await window.showQuickPick<TargetPick>(picks, {
     title,
     placeHolder: l10n.t("Type to filter by name"),
   });
-  if (picked && !picked.target) {
-    await commands.executeCommand("fullgraph.openWalkthrough");
+  if (picked?.command !== undefined) {
+    await commands.executeCommand(picked.command);
   }
   return picked?.target;
 }
 
 /** Targets as a list: those of the configuration first, as the server has them, the others by file. */
-export function targetPicks(targets: readonly TargetItem[]): TargetPick[] {
+export function targetPicks(
+  targets: readonly TargetItem[],
+  describe: (target: TargetItem) => string = stateOf,
+): TargetPick[] {
   if (targets.length === 0) {
     return [
       {
         label: l10n.t("No targets found"),
         detail: l10n.t("Open the walkthrough to see how to add one"),
+        command: "fullgraph.openWalkthrough",
       },
     ];
   }
   return targets.flatMap((target, index) => {
     const before = targets[index - 1];
     const group = groupOf(target);
-    const pick = {
-      label: target.label,
-      description: target.state === undefined ? "" : stateSummary(target.state),
-      target,
-    };
+    const pick = { label: target.label, description: describe(target), target };
     return before !== undefined && groupOf(before) === group
       ? [pick]
       : [{ label: group, kind: QuickPickItemKind.Separator }, pick];
   });
+}
+
+function stateOf({ state }: TargetItem): string {
+  return state === undefined ? "" : stateSummary(state);
 }
 
 function groupOf({ configured, folder, uri }: TargetItem): string {

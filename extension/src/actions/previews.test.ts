@@ -112,5 +112,5 @@ test("without a target nothing is asked", async () => {
   await previewKernels(server, memory, undefined);
   await dryRun(server, undefined);
   expect([commands, dialogs.offered]).toEqual([[], []]);
-  expect(shown).toEqual(Array(2).fill("There is no target: open a Python file first."));
+  expect(shown).toEqual(Array(2).fill("There is no Python file to act on: open one first."));
 });

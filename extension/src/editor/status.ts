@@ -44,8 +44,8 @@ export class Status implements Disposable {
     this.show();
   }
 
-  /** Handle a change of the active file: another folder, or a problem that may be solved by now. */
-  async editorChanged(): Promise<void> {
+  /** Look whether the active file is in another folder, or a problem is solved by now. */
+  async recheck(): Promise<void> {
     if (activeScope()?.toString() !== this.scope || this.interpreter?.problem !== undefined) {
       await this.refresh();
     } else {

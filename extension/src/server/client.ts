@@ -34,6 +34,7 @@ import {
   type MinifySummary,
   OPEN_ARTIFACT,
   OPEN_REPRO,
+  RAISE_LIMIT,
   READ_TRACE,
   RECIPES,
   RECOMPILES,
@@ -92,6 +93,7 @@ const capabilities: StaticFeature = {
   fillClientCapabilities(all) {
     all.experimental = {
       fullgraphStatus: true,
+      fullgraphOutput: true,
       commands: {
         commands: [SHOW_EXPLANATION, SHOW_TARGET, SHOW_SOURCE, OPEN_ARTIFACT, OPEN_REPRO],
       },
@@ -159,6 +161,7 @@ function middleware({ python, milestones }: ClientContext): Middleware {
         case RECIPES:
         case ASSEMBLY:
         case COMPILE_TIMES:
+        case RAISE_LIMIT:
         case READ_TRACE:
           forget();
           return milestones.duringRun(async () => (await next(command, args)) as unknown);

@@ -14,6 +14,7 @@ class OldApi {
   asked = 0;
 
   readonly environments = {
+    known: [{ executable: { uri: Uri.file("/old/python") } }, { executable: {} }],
     onDidChangeActiveEnvironmentPath: this.changed.event,
     getActiveEnvironmentPath: (scope: { path: string }) => ({ path: scope.path }),
     resolveEnvironment: async () => {
@@ -27,7 +28,11 @@ class OldApi {
 function environmentsApi(python: string) {
   const { event } = new EventEmitter<undefined>();
   const environment = { execInfo: { run: { executable: python } } };
-  return { getEnvironment: () => Promise.resolve(environment), onDidChangeEnvironment: event };
+  return {
+    getEnvironment: () => Promise.resolve(environment),
+    getEnvironments: () => Promise.resolve([environment]),
+    onDidChangeEnvironment: event,
+  };
 }
 
 function install(id: string, api: unknown): void {
@@ -75,6 +80,22 @@ test("where the newer one is turned off, the older is asked", async () => {
   install("ms-python.vscode-python-envs", null);
   install("ms-python.python", new OldApi());
   expect(await setUp().python.interpreter(FILE)).toBe("/old/python");
+});
+
+test("what the extensions have found is known", async () => {
+  expect(await setUp().python.known()).toEqual([]);
+  install("ms-python.python", new OldApi());
+  expect(await setUp().python.known()).toEqual(["/old/python"]);
+  install("ms-python.vscode-python-envs", environmentsApi("/new/python"));
+  expect(await setUp().python.known()).toEqual(["/new/python"]);
+});
+
+test("a list that never comes is not waited for", async () => {
+  const api = { ...environmentsApi("/new"), getEnvironments: () => new Promise(() => undefined) };
+  install("ms-python.vscode-python-envs", api);
+  const known = setUp().python.known();
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(await known).toEqual([]);
 });
 
 test("nothing in particular is not asked about", async () => {

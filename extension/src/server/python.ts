@@ -16,6 +16,8 @@ const PATIENCE = 2000;
 /** One of the two extensions that select a Python for a folder. */
 interface Source {
   interpreter(folder: Uri): Promise<string | undefined>;
+  /** The interpreters that it has found on this machine. */
+  known(): Promise<(string | undefined)[]>;
   onDidChange(listener: () => void): Disposable;
 }
 
@@ -66,6 +68,14 @@ export class PythonExtensions implements Disposable {
     return current.answer;
   }
 
+  /** The interpreters that the extensions have found on this machine. */
+  async known(): Promise<string[]> {
+    let known: (string | undefined)[] = [];
+    const asking = this.asked((source) => source.known());
+    await this.withinPatience(asking.then((answer) => void (known = answer ?? [])));
+    return known.filter((path) => path !== undefined);
+  }
+
   dispose(): void {
     this.disposables.forEach((disposable) => disposable.dispose());
   }
@@ -87,7 +97,7 @@ export class PythonExtensions implements Disposable {
 
   private async ask(current: FolderAnswer): Promise<void> {
     const turn = ++current.asked;
-    const answer = await this.answer(current.folder);
+    const answer = await this.asked((source) => source.interpreter(current.folder));
     if (turn !== current.asked || answer === current.answer) {
       return;
     }
@@ -97,12 +107,13 @@ export class PythonExtensions implements Disposable {
     }
   }
 
-  private async answer(folder: Uri): Promise<string | undefined> {
+  private async asked<T>(question: (source: Source) => Promise<T>): Promise<T | undefined> {
     try {
       this.source ??= this.findSource();
-      return await (await this.source)?.interpreter(folder);
+      const source = await this.source;
+      return source && (await question(source));
     } catch (error) {
-      this.log.warn("the Python extension failed to say which interpreter is selected:", error);
+      this.log.warn("the Python extension failed to answer about interpreters:", error);
       return undefined;
     }
   }
@@ -160,6 +171,10 @@ function environmentsSource(api: PythonEnvironmentApi): Source {
       const environment = await api.getEnvironment(folder);
       return environment?.execInfo.run.executable;
     },
+    async known() {
+      const environments = await api.getEnvironments("all");
+      return environments.map(({ execInfo }) => execInfo.run.executable);
+    },
     onDidChange: (listener) => api.onDidChangeEnvironment(listener),
   };
 }
@@ -171,6 +186,8 @@ function pythonSource(api: PythonExtension): Source {
       const environment = await api.environments.resolveEnvironment(path);
       return environment?.executable.uri?.fsPath;
     },
+    known: () =>
+      Promise.resolve(api.environments.known.map(({ executable }) => executable.uri?.fsPath)),
     onDidChange: (listener) => api.environments.onDidChangeActiveEnvironmentPath(listener),
   };
 }

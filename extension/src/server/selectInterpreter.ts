@@ -11,8 +11,11 @@ import {
   type WorkspaceFolder,
 } from "vscode";
 import { environmentsIn } from "./interpreter";
+import { INTERPRETERS, type InterpreterItem } from "../protocol";
 import { manageTrust, reply } from "../shared/messages";
+import { joined, shortVersion } from "../shared/words";
 import { interpreterPicker, type PythonExtensions } from "./python";
+import type { Server } from "./server";
 import { interpreterSetting } from "./settings";
 
 interface Choice extends QuickPickItem {
@@ -21,7 +24,7 @@ interface Choice extends QuickPickItem {
 }
 
 /** Let the user select the Python that runs a folder's targets: the setting `fullgraph.interpreter`. */
-export async function selectInterpreter(python: PythonExtensions): Promise<void> {
+export async function selectInterpreter(server: Server, python: PythonExtensions): Promise<void> {
   if (!workspace.isTrusted) {
     reply(
       l10n.t("In Restricted Mode no interpreter is used: trust this workspace first."),
@@ -40,7 +43,7 @@ export async function selectInterpreter(python: PythonExtensions): Promise<void>
     return;
   }
   const current = interpreterSetting(folder?.uri);
-  const picked = await window.showQuickPick(choices(folder, python), {
+  const picked = await window.showQuickPick(choices(folder, server, python), {
     title: l10n.t("Fullgraph: Select Interpreter"),
     placeHolder: current ?? l10n.t("A Python with torch, to run your programs"),
     matchOnDescription: true,
@@ -50,22 +53,15 @@ export async function selectInterpreter(python: PythonExtensions): Promise<void>
 
 async function choices(
   folder: WorkspaceFolder | undefined,
+  server: Server,
   python: PythonExtensions,
 ): Promise<Choice[]> {
-  const active = await python.interpreter(folder?.uri);
-  const environments = folder ? environmentsIn(folder.uri.fsPath) : [];
-  const list: Choice[] = environments.map((program) => {
-    const name = folder ? path.relative(folder.uri.fsPath, program) : program;
-    return {
-      label: name,
-      description: l10n.t("found in the folder"),
-      take: () => write(folder, name),
-    };
-  });
-  if (active !== undefined && !environments.includes(active)) {
-    const description = l10n.t("selected in the Python extension");
-    list.push({ label: active, description, take: () => write(folder, active) });
-  }
+  const uri = (folder?.uri ?? window.activeTextEditor?.document.uri)?.toString() ?? "";
+  const known = await python.known();
+  const items = await server.request<InterpreterItem[]>(INTERPRETERS, { uri, known });
+  const list =
+    items?.map((item, index) => choiceOf(item, index === 0, folder)) ??
+    (await withoutServer(folder, python)).map((item) => choiceOf(item, false, folder));
   list.push(
     { label: "", kind: QuickPickItemKind.Separator },
     { label: l10n.t("$(edit) Enter path…"), take: () => enter(folder) },
@@ -87,6 +83,44 @@ async function choices(
     take: () => write(folder, undefined),
   });
   return list;
+}
+
+/** The interpreters that can be found without a server, which needs one to start. */
+async function withoutServer(
+  folder: WorkspaceFolder | undefined,
+  python: PythonExtensions,
+): Promise<InterpreterItem[]> {
+  const active = await python.interpreter(folder?.uri);
+  const environments = folder ? environmentsIn(folder.uri.fsPath) : [];
+  return [
+    ...environments.map((program) => ({ path: program, origin: l10n.t("found in the folder") })),
+    ...(active !== undefined && !environments.includes(active)
+      ? [{ path: active, origin: l10n.t("selected in the Python extension") }]
+      : []),
+  ];
+}
+
+function choiceOf(
+  { path: program, origin, python, torch, problem }: InterpreterItem,
+  isUsed: boolean,
+  folder: WorkspaceFolder | undefined,
+): Choice {
+  const inside = folder && path.relative(folder.uri.fsPath, program);
+  const name = inside === undefined || inside.startsWith("..") ? program : inside;
+  const versions = python === undefined ? "" : `Python ${shortVersion(python)}`;
+  const torchVersion = torch === undefined ? l10n.t("no torch") : `torch ${shortVersion(torch)}`;
+  return {
+    label: name,
+    description: joined([
+      isUsed ? l10n.t("in use") : "",
+      versions,
+      python === undefined ? "" : torchVersion,
+      origin,
+    ]),
+    // That there is no torch is said already.
+    ...(python === undefined && problem !== undefined && { detail: problem }),
+    take: () => write(folder, name),
+  };
 }
 
 async function enter(folder: WorkspaceFolder | undefined): Promise<void> {

@@ -19,7 +19,7 @@ import {
   showOutput,
   tell,
 } from "../shared/messages";
-import { STATUS, type StatusParams } from "../protocol";
+import { OUTPUT, type OutputParams, STATUS, type StatusParams } from "../protocol";
 import { type ServerState, unavailable } from "./state";
 
 /** The one language server: started, restarted and stopped here and nowhere else. */
@@ -30,6 +30,9 @@ export class Server implements Disposable {
   private readonly targetChanged = new EventEmitter<StatusParams>();
   /** The state of a target has changed. */
   readonly onDidChangeTarget = this.targetChanged.event;
+  private readonly printed = new EventEmitter<OutputParams>();
+  /** A program has printed something. */
+  readonly onDidPrint = this.printed.event;
 
   private current: ServerState = { kind: "starting" };
   private client: Client | undefined;
@@ -147,6 +150,9 @@ export class Server implements Disposable {
     const client = new Client({ command: python.path, args, options: { cwd } }, this.context);
     client.onNotification(STATUS, (params: StatusParams) => {
       this.targetChanged.fire(params);
+    });
+    client.onNotification(OUTPUT, (params: OutputParams) => {
+      this.printed.fire(params);
     });
     client.onDidChangeState(({ oldState, newState }) => {
       if (oldState === State.Running && newState === State.Stopped && this.client === client) {

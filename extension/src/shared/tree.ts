@@ -27,8 +27,13 @@ export function severityIcon(severity: FindingItem["severity"], information = "i
 }
 
 /** A line in a few words: `toy.py:9`. */
-export function place({ uri, range }: Location): string {
-  return `${fileName(uri)}:${range.start.line + 1}`;
+export function place(location: Location): string {
+  return `${fileName(location.uri)}:${lineOf(location)}`;
+}
+
+/** The number of a line, as editors show it. */
+export function lineOf({ range }: Location): string {
+  return String(range.start.line + 1);
 }
 
 export function fileName(uri: string): string {

@@ -20,8 +20,14 @@ export function isOn(state: RunState | undefined): boolean {
   return state === "queued" || state === "running";
 }
 
-/** A report in a few words: `dry run · 2 breaks · 1 recompile · 4 ranks · 0.4 s · files discarded`. */
+/** Whether an id is that of a trace, which is read, not run. */
+export function isTrace(target: string): boolean {
+  return target.startsWith("trace:");
+}
+
+/** A report in a few words: `dry run · 2 breaks · 1 recompile · 4 ranks · ran 0.4 s · files discarded`. */
 export function reportSummary({
+  target,
   frames,
   findings,
   ranks,
@@ -41,13 +47,17 @@ export function reportSummary({
   // One finding tells all recompilations of one cause.
   const times = (kind: FindingItem["kind"]) => all(kind).reduce((sum, { count }) => sum + count, 0);
   const stopping = all("recompile-limit").filter(({ severity }) => severity === "error").length;
+  // A dry run that needs data ends with a warning: nothing has failed.
+  const warned = all("target-error").filter(({ severity }) => severity === "warning").length;
+  const failing = ofKind("compile-error", "capture-error", "accuracy", "target-error");
   const counts = joined([
-    failures(ofKind("compile-error", "capture-error", "accuracy", "target-error") + stopping),
+    failures(failing + stopping - warned),
     breaks(ofKind("graph-break")),
     eagerFunctions(ofKind("recompile-limit", "skipped-frame") - stopping),
     recompiles(times("recompile")),
     lateCompilations(times("late-compile")),
     rankDifferences(ofKind("rank-difference")),
+    warnings(warned),
   ]);
   const compiled = frames.some(({ graphs }) => graphs.length > 0);
   const nothing = !compiled
@@ -60,7 +70,8 @@ export function reportSummary({
     counts === "" ? joined([nothing, leftOut]) : counts,
     ignoredFindings(ignored),
     ranks.length > 1 ? l10n.t("{0} ranks", grouped(ranks.length)) : "",
-    inSeconds(seconds),
+    // Of a trace, it is not known how long its program ran.
+    !isTrace(target) ? ran(seconds) : compiled ? compiledIn(seconds) : "",
     files === undefined ? "" : l10n.t("files discarded"),
   ]);
 }
@@ -68,21 +79,21 @@ export function reportSummary({
 /** A layer in a few words: what it found, or the numbers of its report, and its time. */
 export function layerSummary({ report, verdict }: LayerItem): string {
   if (verdict !== undefined) {
-    return joined([verdict, inSeconds(report.seconds)]);
+    return joined([verdict, ran(report.seconds)]);
   }
   const numbers = { ...report };
   delete numbers.dry; // its label says that
   return reportSummary(numbers);
 }
 
-/** A function in a few words: `2 graphs · 1 break · 34 guards · 0.2 s`. */
+/** A function in a few words: `2 graphs · 1 break · 34 guards · compiled in 0.2 s`. */
 export function frameSummary(frame: FrameItem): string {
   return joined([
     graphs(frame.graphs.length),
     breaks(frame.breaks),
     guards(frame.guards),
     recompiles(frame.recompiles),
-    inSeconds(frame.seconds),
+    compiledIn(frame.seconds),
   ]);
 }
 
@@ -122,7 +133,7 @@ export function stateSummary(state: RunState): string {
     case "crashed":
       return l10n.t("crashed");
     case "timeout":
-      return l10n.t("timed out");
+      return l10n.t("stopped at its time limit");
     case "memory":
       return l10n.t("used too much memory");
     case "raised":
@@ -200,6 +211,11 @@ function failures(number: number): string {
   return some(number, l10n.t("1 failure"), l10n.t("{0} failures", grouped(number)));
 }
 
+/** Problems of a run that are no failures. */
+function warnings(number: number): string {
+  return some(number, l10n.t("1 problem"), l10n.t("{0} problems", grouped(number)));
+}
+
 /** Functions that run eagerly, since a limit of recompilations was hit or their frame was skipped. */
 function eagerFunctions(number: number): string {
   return some(
@@ -209,8 +225,14 @@ function eagerFunctions(number: number): string {
   );
 }
 
-function inSeconds(seconds: number): string {
-  return l10n.t("{0} s", seconds.toFixed(1));
+/** How long the program of a run took, from its first line to its last. */
+function ran(seconds: number): string {
+  return l10n.t("ran {0} s", seconds.toFixed(1));
+}
+
+/** How long the compiler took. */
+function compiledIn(seconds: number): string {
+  return l10n.t("compiled in {0} s", seconds.toFixed(1));
 }
 
 function grouped(number: number): string {

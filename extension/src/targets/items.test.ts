@@ -31,7 +31,7 @@ test.each([
       },
     ),
     "pass",
-    "no graph breaks · TorchInductor not run · 0.4 s",
+    "no graph breaks · TorchInductor not run · ran 0.4 s",
   ],
   [
     "ignored",
@@ -40,7 +40,7 @@ test.each([
       { frames: [frame({ graphs: [{ compileId: "0/0", ops: 2 }] })], ignored: 2 },
     ),
     "pass",
-    "no other findings · 2 findings ignored · 0.4 s",
+    "no other findings · 2 findings ignored · ran 0.4 s",
   ],
   [
     "dry",
@@ -52,22 +52,36 @@ test.each([
       },
     ),
     "pass",
-    "preview for h100 · no graph breaks · 0.4 s",
+    "preview for h100 · no graph breaks · ran 0.4 s",
   ],
-  ["idle", node({ state: "finished" }, {}), "pass", "nothing was compiled · 0.4 s"],
-  ["broken", node({ state: "finished" }, { findings: [BREAK] }), "warning", "1 break · 0.4 s"],
-  ["failed", node({ state: "finished" }, { findings: [FAILURE] }), "error", "1 failure · 0.4 s"],
+  ["idle", node({ state: "finished" }, {}), "pass", "nothing was compiled · ran 0.4 s"],
+  ["broken", node({ state: "finished" }, { findings: [BREAK] }), "warning", "1 break · ran 0.4 s"],
+  [
+    "failed",
+    node({ state: "finished" }, { findings: [FAILURE] }),
+    "error",
+    "1 failure · ran 0.4 s",
+  ],
   [
     "raised",
     node({ state: "raised" }, { findings: [BREAK] }),
     "error",
-    "raised an exception · 1 break · 0.4 s",
+    "raised an exception · 1 break · ran 0.4 s",
   ],
   [
     "out of memory",
     node({ state: "memory" }, { findings: [BREAK] }),
     "error",
-    "used too much memory · 1 break · 0.4 s",
+    "used too much memory · 1 break · ran 0.4 s",
+  ],
+  [
+    "at an end for lack of data",
+    node(
+      { state: "finished" },
+      { findings: [BREAK, finding({ kind: "target-error", severity: "warning" })] },
+    ),
+    "warning",
+    "1 break · 1 problem · ran 0.4 s",
   ],
   [
     "frozen",
@@ -76,7 +90,7 @@ test.each([
       { findings: [finding({ kind: "late-compile", severity: "error" })] },
     ),
     "error",
-    "1 late compilation · 0.4 s",
+    "1 late compilation · ran 0.4 s",
   ],
   [
     "compiled again for two causes",
@@ -91,7 +105,7 @@ test.each([
       },
     ),
     "warning",
-    "1 function runs eagerly · 7 recompiles · 0.4 s",
+    "1 function runs eagerly · 7 recompiles · ran 0.4 s",
   ],
   [
     "stopped by a limit",
@@ -100,14 +114,29 @@ test.each([
       { findings: [finding({ kind: "recompile-limit", severity: "error" })] },
     ),
     "error",
-    "raised an exception · 1 failure · 0.4 s",
+    "raised an exception · 1 failure · ran 0.4 s",
   ],
   ["stopped", node({ state: "cancelled" }), "circle-slash", "stopped"],
+  [
+    "stopped at its limit",
+    node(
+      { state: "timeout" },
+      { findings: [finding({ kind: "target-error", severity: "information" })] },
+    ),
+    "circle-slash",
+    "stopped at its time limit · nothing was compiled · ran 0.4 s",
+  ],
+  [
+    "stopped at its limit after a finding",
+    node({ state: "timeout" }, { findings: [BREAK] }),
+    "warning",
+    "stopped at its time limit · 1 break · ran 0.4 s",
+  ],
   [
     "stale",
     node({ state: "finished", stale: true }, { findings: [BREAK] }),
     "warning",
-    "stale · 1 break · 0.4 s",
+    "stale · 1 break · ran 0.4 s",
   ],
 ])("a target that is %s looks so", (_, target, icon, description) => {
   const item = treeItem(target);
@@ -123,12 +152,14 @@ test("what is stale is dimmed", () => {
 });
 
 test.each([
-  [{}, "target.idle.new.onSave"],
-  [{ kind: "torchrun" as const }, "target.idle.new.ranks.onSave"],
+  [{}, "target.idle.new.onSave_found"],
+  [{ configured: true }, "target.idle.new.onSave"],
+  [{ kind: "torchrun" as const, configured: true }, "target.idle.new.ranks.onSave"],
   [{ kind: "trace" as const, state: "running" as const }, "trace.busy"],
   [{ kind: "trace" as const, state: "finished" as const }, "trace.idle"],
-  [{ state: "running" as const }, "target.busy.ran.onSave"],
-  [{ state: "finished" as const, runOnSave: false }, "target.idle.ran.byHand"],
+  [{ state: "running" as const }, "target.busy.ran.onSave_found"],
+  [{ state: "finished" as const, runOnSave: false }, "target.idle.ran.byHand_found"],
+  [{ state: "timeout" as const }, "target.idle.ranOut.onSave_found"],
 ])("the menu of %j is chosen by %s", (item, value) => {
   expect(treeItem(node(item)).contextValue).toBe(value);
 });
@@ -147,16 +178,19 @@ test("a trace looks like one, and opens nothing", () => {
   const trace = node(
     { kind: "trace", state: "finished", label: "job" },
     {
+      target: "trace:/job",
+      frames: [frame({ graphs: [{ compileId: "0/0", ops: 2 }] })],
       findings: [BREAK, finding({ kind: "rank-difference" })],
       ranks: [rank(), rank({ rank: 1 })],
     },
   );
   const item = treeItem(trace);
+  expect(item.collapsibleState).toBe(TreeItemCollapsibleState.Collapsed);
   expect(item.iconPath).toMatchObject({
     id: "pulse",
     color: { id: "problemsWarningIcon.foreground" },
   });
-  expect(item.description).toBe("1 break · 1 rank difference · 2 ranks · 0.4 s");
+  expect(item.description).toBe("1 break · 1 rank difference · 2 ranks · compiled in 0.4 s");
   expect(item.tooltip).toContain("torch 2.13.0");
   expect(item.command).toBeUndefined();
 });
@@ -188,19 +222,27 @@ test("a rank of a trace opens as one of its own, that of a run does not", () => 
   expect(treeItem(of("torchrun"))).not.toHaveProperty("command");
 });
 
-test("a finding opens its line", () => {
+test("a finding begins with its line, and opens it", () => {
   const item = treeItem(findingNode({ count: 3 }));
-  expect(item.description).toBe("toy.py:3 · ×3");
+  expect(item).toMatchObject({ label: "toy.py:3: `print` breaks the graph", description: "×3" });
   expect(item.command).toMatchObject({
     command: "vscode.open",
     arguments: [{ path: "/project/toy.py" }, { selection: { numbers: [2, 4, 2, 9] } }],
   });
 });
 
+test("below a function of the same file, a finding has the number of its line only", () => {
+  const below = (file: string) => treeItem({ ...findingNode({}), file } as Node).label;
+  expect(below("file:///project/toy.py")).toBe("3: `print` breaks the graph");
+  expect(below("file:///project/model.py")).toBe("toy.py:3: `print` breaks the graph");
+});
+
 test("a function says what became of it", () => {
   const of = frame({ breaks: 2, guards: 1200, recompiles: 1, findings: [0] });
   const item = treeItem({ kind: "frame", id: "f", report: report(), index: 0, frame: of });
-  expect(item.description).toBe("0 graphs · 2 breaks · 1,200 guards · 1 recompile · 0.2 s");
+  expect(item.description).toBe(
+    "toy.py:3 · 0 graphs · 2 breaks · 1,200 guards · 1 recompile · compiled in 0.2 s",
+  );
 });
 
 test("a guard says what it expects, and how often it failed", () => {
@@ -224,7 +266,7 @@ test("a guard says what it expects, and how often it failed", () => {
 
 test("guards on the state of the process have a node of their own", () => {
   const item = treeItem({ kind: "ambient", id: "g/ambient", guards: [] });
-  expect(item).toMatchObject({ label: "State of the Process", description: "0" });
+  expect(item).toMatchObject({ label: "Global State", description: "0" });
   expect(item.collapsibleState).toBe(TreeItemCollapsibleState.Collapsed);
 });
 
@@ -258,11 +300,11 @@ test("a graph can be opened once it has documents", () => {
 });
 
 test.each([
-  [layer(), "Preview for h100", "nothing was compiled · 0.4 s", undefined],
+  [layer(), "Preview for h100", "nothing was compiled · ran 0.4 s", undefined],
   [
     layer({ stale: true }),
     "Preview for h100",
-    "stale · nothing was compiled · 0.4 s",
+    "stale · nothing was compiled · ran 0.4 s",
     "disabledForeground",
   ],
   [
@@ -271,13 +313,13 @@ test.each([
       report: report(),
     }),
     "Compiler stages",
-    "No stage is at fault. · 0.4 s",
+    "No stage is at fault. · ran 0.4 s",
     undefined,
   ],
   [
     layer({ state: "not-started", report: report({ findings: [FAILURE] }) }),
     "Preview for h100",
-    "could not start · 1 failure · 0.4 s",
+    "could not start · 1 failure · ran 0.4 s",
     "problemsErrorIcon.foreground",
   ],
 ])("a layer tells its outcome", (told, label, description, colour) => {

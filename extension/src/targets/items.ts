@@ -23,10 +23,11 @@ import {
   type PhaseNode,
   type RankNode,
   type RanksNode,
+  type Shows,
   type TargetNode,
 } from "./nodes";
 import type { ArtifactItem, TargetItem } from "../protocol";
-import { ERROR, open, openLocation, place, severityIcon, WARNING } from "../shared/tree";
+import { ERROR, lineOf, open, openLocation, place, severityIcon, WARNING } from "../shared/tree";
 import {
   failed,
   frameSummary,
@@ -46,20 +47,20 @@ const PASSED = new ThemeColor("testing.iconPassed");
 const DIMMED = new ThemeColor("disabledForeground");
 
 /** The item of a node in the tree, with the place that a click on it opens. */
-export function treeItem(node: Node): TreeItem {
-  const item = itemOf(node);
+export function treeItem(node: Node, shows?: Shows): TreeItem {
+  const item = itemOf(node, shows);
   item.id = node.id;
   return item;
 }
 
-function itemOf(node: Node): TreeItem {
+function itemOf(node: Node, shows: Shows): TreeItem {
   switch (node.kind) {
     case "folder":
       return folderItem(node);
     case "target":
-      return targetItem(node);
+      return targetItem(node, shows);
     case "layer":
-      return layerItem(node);
+      return layerItem(node, shows);
     case "ranks":
       return ranksItem(node);
     case "rank":
@@ -93,11 +94,13 @@ function folderItem({ uri }: FolderNode): TreeItem {
   return item;
 }
 
-function targetItem(node: TargetNode): TreeItem {
+/** A trace stays closed until it is opened by hand: it may have hundreds of functions. */
+function targetItem(node: TargetNode, shows: Shows): TreeItem {
   const { item: target, report } = node;
   const { state, stale } = target;
-  const hasChildren = childrenOfTarget(node).length > 0;
-  const item = new TreeItem(target.label, hasChildren ? Expanded : None);
+  const hasChildren = childrenOfTarget(node, shows).length > 0;
+  const opened = target.kind === "trace" ? Collapsed : Expanded;
+  const item = new TreeItem(target.label, hasChildren ? opened : None);
   const uri = Uri.parse(target.uri);
   item.iconPath = targetIcon(node);
   const over = state !== undefined && !isOn(state);
@@ -117,9 +120,9 @@ function targetItem(node: TargetNode): TreeItem {
 }
 
 /** A layer that failed says so here, and nowhere in the program. */
-function layerItem(node: LayerNode): TreeItem {
+function layerItem(node: LayerNode, shows: Shows): TreeItem {
   const { label, stale, state, report } = node.layer;
-  const item = new TreeItem(label, childrenOfLayer(node).length > 0 ? Collapsed : None);
+  const item = new TreeItem(label, childrenOfLayer(node, shows).length > 0 ? Collapsed : None);
   const failed = report.findings.some(({ severity }) => severity === "error");
   item.iconPath = new ThemeIcon("layers", stale ? DIMMED : failed ? ERROR : undefined);
   item.description = joined([
@@ -133,7 +136,7 @@ function layerItem(node: LayerNode): TreeItem {
 }
 
 /** The context value for menus. A trace cannot be run, and some commands do not work with several ranks. */
-function targetMenu({ kind, state, runOnSave }: TargetItem): string {
+function targetMenu({ kind, state, runOnSave, configured }: TargetItem): string {
   const now = isOn(state) ? "busy" : "idle";
   if (kind === "trace") {
     return `trace.${now}`;
@@ -141,9 +144,9 @@ function targetMenu({ kind, state, runOnSave }: TargetItem): string {
   return [
     "target",
     now,
-    state === undefined ? "new" : "ran",
+    state === undefined ? "new" : state === "timeout" ? "ranOut" : "ran",
     ...(kind === "torchrun" ? ["ranks"] : []),
-    runOnSave ? "onSave" : "byHand",
+    `${runOnSave ? "onSave" : "byHand"}${configured ? "" : "_found"}`,
   ].join(".");
 }
 
@@ -161,10 +164,10 @@ function targetIcon({ item: { kind, state, stale }, report }: TargetNode): Theme
       return new ThemeIcon("circle-slash", DIMMED);
     case "raised":
     case "crashed":
-    case "timeout":
     case "memory":
     case "not-started":
       return new ThemeIcon("error", colour(ERROR));
+    case "timeout":
     case "exited":
     case "finished":
       break;
@@ -174,7 +177,9 @@ function targetIcon({ item: { kind, state, stale }, report }: TargetNode): Theme
     ? ["error", ERROR]
     : severities.has("warning")
       ? ["warning", WARNING]
-      : ["pass", PASSED];
+      : state === "timeout"
+        ? ["circle-slash", DIMMED]
+        : ["pass", PASSED];
   return new ThemeIcon(kind === "trace" ? "pulse" : icon, colour(fresh));
 }
 
@@ -209,8 +214,8 @@ function rankItem(node: RankNode): TreeItem {
 function frameItem({ frame }: FrameNode): TreeItem {
   const item = new TreeItem(frame.function, frame.findings.length > 0 ? Expanded : Collapsed);
   item.iconPath = new ThemeIcon("symbol-method");
-  item.description = frameSummary(frame);
-  item.tooltip = `${frame.function}\n${item.description}\n${place(frame.location)}`;
+  item.description = joined([place(frame.location), frameSummary(frame)]);
+  item.tooltip = `${frame.function}\n${item.description}`;
   item.command = openLocation(frame.location);
   return item;
 }
@@ -262,11 +267,13 @@ function artifactItem({ uri, name, file, locations, previous }: ArtifactItem): T
   return item;
 }
 
-function findingItem({ finding }: FindingNode): TreeItem {
+/** The line comes first, since the end of a message may not fit; the file only if it is another one. */
+function findingItem({ finding, file }: FindingNode): TreeItem {
   const { kind, code, severity, message, location, count, minify } = finding;
-  const item = new TreeItem(message);
+  const line = location && (location.uri === file ? lineOf : place)(location);
+  const item = new TreeItem(joined([line, message], ": "));
   item.iconPath = severityIcon(severity, kind === "recompile" ? "sync" : "info");
-  item.description = joined([location && place(location), times(count)]);
+  item.description = times(count);
   item.tooltip = joined([`${message} (${code})`, location && place(location)], "\n");
   if (location) {
     item.command = openLocation(location);
@@ -276,7 +283,7 @@ function findingItem({ finding }: FindingNode): TreeItem {
 }
 
 function ambientItem({ guards }: AmbientNode): TreeItem {
-  const item = new TreeItem(l10n.t("State of the Process"), Collapsed);
+  const item = new TreeItem(l10n.t("Global State"), Collapsed);
   const failures = guards.reduce((sum, { guard }) => sum + guard.failures, 0);
   item.iconPath = new ThemeIcon("globe", failures > 0 ? WARNING : undefined);
   item.description = joined([

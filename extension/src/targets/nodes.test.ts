@@ -114,7 +114,7 @@ test("every node of a report has an id of its own, a finding of two functions to
     frames: [frame({ findings: [0, 1] }), frame({ findings: [1] })],
   });
   const frames = childrenOfTarget(node) as FrameNode[];
-  const ids = [...frames, ...frames.flatMap(childrenOfFrame)].map(({ id }) => id);
+  const ids = [...frames, ...frames.flatMap((of) => childrenOfFrame(of))].map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids).toHaveLength(5);
 });

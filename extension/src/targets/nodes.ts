@@ -80,7 +80,12 @@ export interface FindingNode {
   /** The target whose report has it. */
   target: string;
   finding: FindingItem;
+  /** The file of the function that it is listed below. */
+  file?: string;
 }
+
+/** Whether a finding is shown; `undefined` if all are. */
+export type Shows = ((finding: FindingItem) => boolean) | undefined;
 
 export interface GuardNode {
   kind: "guard";
@@ -144,30 +149,25 @@ export function rootsOf(
     .filter((folder) => folder.targets.length > 0);
 }
 
-/** Whether an id is that of a trace, which is read, not run. */
-export function isTrace(target: string): boolean {
-  return target.startsWith("trace:");
-}
-
 /** The nodes of a target: findings outside of any function, the ranks, the functions, then the layers. */
-export function childrenOfTarget(of: TargetNode): Node[] {
+export function childrenOfTarget(of: TargetNode, shows?: Shows): Node[] {
   const { id, report, layers = [] } = of;
   if (report === undefined) {
     return [];
   }
   return [
-    ...outsideNodes(id, report),
+    ...outsideNodes(id, report, shows),
     ...(report.ranks.length > 1
       ? [{ kind: "ranks" as const, id: `${id}/ranks`, of, ranks: report.ranks }]
       : []),
-    ...frameNodes(id, report),
+    ...frameNodes(id, report, shows),
     ...layers.map((layer): LayerNode => ({ kind: "layer", id: `${id}/${layer.layer}`, layer })),
   ];
 }
 
 /** The nodes of a layer's report: findings outside of any function, then the functions. */
-export function childrenOfLayer({ id, layer: { report } }: LayerNode): Node[] {
-  return [...outsideNodes(id, report), ...frameNodes(id, report)];
+export function childrenOfLayer({ id, layer: { report } }: LayerNode, shows?: Shows): Node[] {
+  return [...outsideNodes(id, report, shows), ...frameNodes(id, report, shows)];
 }
 
 /** The ranks in their order, those that differ from most others first. */
@@ -178,7 +178,7 @@ export function rankNodes({ id, of, ranks }: RanksNode): RankNode[] {
 }
 
 /** A function's findings, the worst first, then its graphs and guards. */
-export function childrenOfFrame(of: FrameNode): Node[] {
+export function childrenOfFrame(of: FrameNode, shows?: Shows): Node[] {
   const { id, report, frame } = of;
   const groups: GroupNode[] = [];
   if (frame.graphs.length > 0) {
@@ -187,7 +187,7 @@ export function childrenOfFrame(of: FrameNode): Node[] {
   if (frame.guards > 0) {
     groups.push({ kind: "guards", id: `${id}/guards`, of });
   }
-  return [...findingNodes(id, report, frame.findings), ...groups];
+  return [...findingNodes(id, report, frame.findings, shows, frame.location.uri), ...groups];
 }
 
 export function graphNodes({ id, of }: GroupNode): Node[] {
@@ -248,29 +248,42 @@ export function guardNodes({ id }: GroupNode, guards: readonly GuardItem[]): Nod
     : [{ kind: "ambient", id: `${id}/ambient`, guards: ambient }, ...others];
 }
 
-function outsideNodes(parent: string, report: ReportItem): Node[] {
+function outsideNodes(parent: string, report: ReportItem, shows: Shows): Node[] {
   const inFrames = new Set(report.frames.flatMap((frame) => frame.findings));
   const outside = report.findings.map((_, index) => index).filter((index) => !inFrames.has(index));
-  return findingNodes(parent, report, outside);
+  return findingNodes(parent, report, outside, shows);
 }
 
-function frameNodes(parent: string, report: ReportItem): FrameNode[] {
-  return report.frames.map((frame, index) => ({
-    kind: "frame",
-    id: `${parent}/${index}`,
-    report,
-    index,
-    frame,
-  }));
+/** The functions; of filtered findings, those that have one. */
+function frameNodes(parent: string, report: ReportItem, shows: Shows): FrameNode[] {
+  return report.frames
+    .map((frame, index): FrameNode => ({
+      kind: "frame",
+      id: `${parent}/${index}`,
+      report,
+      index,
+      frame,
+    }))
+    .filter(
+      ({ id, frame }) => !shows || findingNodes(id, report, frame.findings, shows).length > 0,
+    );
 }
 
-function findingNodes(parent: string, report: ReportItem, indices: readonly number[]): Node[] {
+function findingNodes(
+  parent: string,
+  report: ReportItem,
+  indices: readonly number[],
+  shows: Shows,
+  file?: string,
+): FindingNode[] {
   const severities = ["error", "warning", "information"];
   return indices
     .flatMap((index): FindingNode[] => {
       const finding = report.findings[index];
       const id = `${parent}/finding/${index}`;
-      return finding ? [{ kind: "finding", id, target: report.target, finding }] : [];
+      return finding && (!shows || shows(finding))
+        ? [{ kind: "finding", id, target: report.target, finding, ...(file && { file }) }]
+        : [];
     })
     .toSorted(
       (one, other) =>

@@ -11,8 +11,9 @@ import {
 } from "../protocol";
 import type { Server } from "../server/server";
 import { Targets } from "./targets";
+import { keepingMemory } from "../testing/memory";
 import { finding, frame, layer, report, target } from "../testing/reports";
-import { Uri, workspace } from "../testing/vscode";
+import { dialogs, shown as shownMessages, Uri, window, workspace } from "../testing/vscode";
 
 const ID = target().id;
 const STATUS = { target: ID, generation: 1, stale: false, runOnSave: true };
@@ -24,6 +25,7 @@ let layers: LayerItem[];
 let asked: string[];
 let targets: Targets;
 let changed: (Node | undefined)[];
+let memory: ReturnType<typeof keepingMemory>;
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -32,12 +34,13 @@ beforeEach(() => {
   layers = [];
   asked = [];
   changed = [];
+  memory = keepingMemory();
   const request = (method: string) => {
     asked.push(method);
     const answer = { [TARGETS]: listed, [REPORT]: told, [LAYERS]: layers, [GUARDS]: [] }[method];
     return Promise.resolve(answer);
   };
-  targets = new Targets({ request } as unknown as Server);
+  targets = new Targets({ request } as unknown as Server, memory);
   targets.onDidChangeTreeData((node) => changed.push(node));
 });
 
@@ -123,6 +126,48 @@ test("what the list does not have yet is asked for before it is revealed", async
   await targets.reveal("trace:/job");
   await targets.reveal(ID);
   expect(asked).toEqual([TARGETS, TARGETS]);
+});
+
+test("a filter shows findings of some kinds, and the functions that have one; the view says so", async () => {
+  const limit = finding({ kind: "recompile-limit", kindName: "recompile limits hit" });
+  const problem = finding({ kind: "target-error", kindName: "problems" });
+  listed = [target({ state: "finished" })];
+  told = report({
+    findings: [finding(), limit, problem],
+    frames: [frame({ findings: [0] }), frame({ findings: [1] }), frame()],
+  });
+  const node = await root();
+  const view = window.trees.at(-1);
+  const shown = async () => {
+    const children = await targets.getChildren(node);
+    return children.map(({ id }) => id.replace(node.id, ""));
+  };
+  expect(await shown()).toEqual(["/finding/2", "/0", "/1", "/2"]);
+
+  dialogs.offered.length = 0;
+  dialogs.taken.push("recompile limits hit");
+  await targets.chooseFilter();
+  expect(dialogs.offered).toEqual([["graph breaks", "recompile limits hit"]]);
+  expect(view?.message).toBe("Filter: only recompile limits hit");
+  expect(changed).toEqual([undefined]);
+  expect(await shown()).toEqual(["/finding/2", "/1"]);
+
+  const next = new Targets({ request: () => Promise.resolve([]) } as unknown as Server, memory);
+  expect(window.trees.at(-1)?.message).toBe("Filter: only recompile limits hit");
+  next.dispose();
+
+  await targets.chooseFilter(); // left with Escape
+  expect(await shown()).toEqual(["/finding/2", "/1"]);
+  dialogs.taken.push("");
+  await targets.chooseFilter(); // nothing is selected
+  expect(view?.message).toBe("");
+  expect(await shown()).toEqual(["/finding/2", "/0", "/1", "/2"]);
+});
+
+test("without findings there is nothing to filter", async () => {
+  shownMessages.length = 0;
+  await targets.chooseFilter();
+  expect(shownMessages).toEqual(["There are no findings to filter: analyze a file first."]);
 });
 
 test("many changes of files are one refresh", async () => {

@@ -2,12 +2,14 @@ import {
   commands,
   type Disposable,
   EventEmitter,
+  type Memento,
   type TreeDataProvider,
   type TreeItem,
   type TreeView,
   window,
   workspace,
 } from "vscode";
+import { FindingFilter } from "./filter";
 import { treeItem } from "./items";
 import {
   artifactNodes,
@@ -41,12 +43,13 @@ import { isOn } from "../shared/words";
 const VIEW = "fullgraph.targets";
 const QUIET = 500;
 
-/** The view of targets and the reports of their last runs. They are requested once the view is shown. */
+/** The view of targets and the reports of their last runs. They are requested once somebody wants to see them. */
 export class Targets implements TreeDataProvider<Node>, Disposable {
   private readonly changed = new EventEmitter<Node | undefined>();
   readonly onDidChangeTreeData = this.changed.event;
 
   private readonly view: TreeView<Node>;
+  private readonly filter: FindingFilter;
   private readonly disposables: { dispose(): unknown }[];
   private roots: (FolderNode | TargetNode)[] = [];
   private readonly nodes = new Map<string, TargetNode>();
@@ -55,10 +58,15 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
   private asked = 0;
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly server: Server) {
+  constructor(
+    private readonly server: Server,
+    memory: Memento,
+  ) {
+    this.filter = new FindingFilter(memory);
     this.view = window.createTreeView(VIEW, { treeDataProvider: this, showCollapseAll: true });
+    this.view.message = this.filter.message;
     // Targets come from the text of files, and from the configuration.
-    const files = workspace.createFileSystemWatcher("**/{*.py,pyproject.toml}");
+    const files = workspace.createFileSystemWatcher("**/{*.py,pyproject.toml,launch.json}");
     const later = () => {
       this.refreshSoon();
     };
@@ -84,6 +92,17 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
   reset(): void {
     this.nodes.clear();
     this.refresh();
+  }
+
+  /** Let the user choose which kinds of findings the view shows. */
+  async chooseFilter(): Promise<void> {
+    const all = [...this.nodes.values()].flatMap(({ report, layers = [] }) => [
+      ...(report?.findings ?? []),
+      ...layers.flatMap((layer) => layer.report.findings),
+    ]);
+    await this.filter.choose(all);
+    this.view.message = this.filter.message;
+    this.changed.fire(undefined);
   }
 
   /** Handle a new state of a target. */
@@ -112,7 +131,7 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
       await this.fetchReport(node);
     }
     this.changed.fire(node);
-    if (isFirst && node.report && this.view.visible) {
+    if (isFirst && node.report && this.view.visible && !isClosed(node)) {
       // VS Code keeps an item collapsed that had no children before.
       await this.view.reveal(node, { select: false, focus: false, expand: true });
     }
@@ -127,12 +146,18 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
     await this.list();
     const node = this.nodes.get(target);
     if (node) {
-      await this.view.reveal(node, { select: true, focus: true, expand: true });
+      await this.view.reveal(node, { select: true, focus: true, expand: !isClosed(node) });
     }
   }
 
+  /** The targets, with the reports of their last runs. */
+  async listed(): Promise<TargetNode[]> {
+    await this.list();
+    return [...this.nodes.values()];
+  }
+
   getTreeItem(node: Node): TreeItem {
-    return treeItem(node);
+    return treeItem(node, this.filter.shows);
   }
 
   getParent(node: Node): Node | undefined {
@@ -147,13 +172,13 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
       case "folder":
         return node.targets;
       case "target":
-        return childrenOfTarget(node);
+        return childrenOfTarget(node, this.filter.shows);
       case "layer":
-        return childrenOfLayer(node);
+        return childrenOfLayer(node, this.filter.shows);
       case "ranks":
         return rankNodes(node);
       case "frame":
-        return childrenOfFrame(node);
+        return childrenOfFrame(node, this.filter.shows);
       case "graphs":
         return graphNodes(node);
       case "guards":
@@ -222,4 +247,9 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
     const question = { target, generation, frame: index };
     return guardNodes(node, (await this.server.request<GuardItem[]>(GUARDS, question)) ?? []);
   }
+}
+
+/** Whether a target is opened by hand only. */
+function isClosed({ item }: TargetNode): boolean {
+  return item.kind === "trace";
 }

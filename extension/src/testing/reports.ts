@@ -31,6 +31,7 @@ export function target(changes: Partial<TargetItem> = {}): TargetItem {
 export function finding(changes: Partial<FindingItem> = {}): FindingItem {
   return {
     kind: "graph-break",
+    kindName: "graph breaks",
     code: "GB0059",
     severity: "warning",
     message: "`print` breaks the graph",

@@ -176,11 +176,14 @@ export const extensions = {
 
 interface Pick {
   label: string;
+  description?: string;
 }
 
 /** The picks that were offered, by their labels, and what the user will take, type and choose. */
 export const dialogs = {
   offered: [] as string[][],
+  /** The last picks that were offered, with their descriptions. */
+  described: {} as Record<string, string | undefined>,
   taken: [] as string[],
   typed: undefined as string | undefined,
   suggested: undefined as string | undefined,
@@ -203,7 +206,7 @@ export enum ViewColumn {
 }
 
 interface Editor {
-  document: { languageId: string; uri: Uri };
+  document: { languageId: string; uri: Uri; isClosed?: boolean; isUntitled?: boolean };
   selection?: { active: { line: number; character: number } };
 }
 
@@ -294,18 +297,33 @@ export const window = {
   selectionChanged: new EventEmitter<undefined>(),
   onDidChangeTextEditorSelection: (listener: Listener<undefined>) =>
     window.selectionChanged.event(listener),
-  onDidChangeActiveTextEditor: new EventEmitter<undefined>().event,
-  async showQuickPick(picks: Promise<Pick[]>) {
+  /** Another editor gets the focus. */
+  editorChanged: new EventEmitter<Editor | undefined>(),
+  onDidChangeActiveTextEditor: (listener: Listener<Editor | undefined>) =>
+    window.editorChanged.event(listener),
+  async showQuickPick(picks: Promise<Pick[]>, { canPickMany = false } = {}) {
     const offered = await picks;
     dialogs.offered.push(offered.map(({ label }) => label));
+    dialogs.described = Object.fromEntries(
+      offered.map(({ label, description }) => [label, description]),
+    );
     const taken = dialogs.taken.shift();
-    return offered.find(({ label }) => label === taken);
+    const chosen = offered.filter(({ label }) => label === taken);
+    return canPickMany && taken !== undefined ? chosen : chosen[0];
   },
   showInputBox({ value }: { value: string }) {
     dialogs.suggested = value;
     return Promise.resolve(dialogs.typed);
   },
   showOpenDialog: () => Promise.resolve(dialogs.chosen && [dialogs.chosen]),
+  /** What each output channel shows. */
+  channels: new Map<string, string>(),
+  createOutputChannel(name: string) {
+    window.channels.set(name, "");
+    const append = (text: string) =>
+      window.channels.set(name, `${window.channels.get(name) ?? ""}${text}`);
+    return { append, dispose: () => undefined };
+  },
   /** What the status bar says. */
   statusBar: "",
   setStatusBarMessage(message: string) {
@@ -316,10 +334,152 @@ export const window = {
   showErrorMessage: show,
 };
 
+export class Location {
+  constructor(
+    readonly uri: Uri,
+    readonly range: Range,
+  ) {}
+}
+
+export class TestMessage {
+  location: Location | undefined;
+
+  constructor(readonly message: string) {}
+}
+
+export enum TestRunProfileKind {
+  Run = 1,
+}
+
+export class TestRunRequest {
+  constructor(
+    readonly include?: readonly TestItem[],
+    readonly exclude?: readonly TestItem[],
+  ) {}
+}
+
+export class TestItem {
+  readonly children = new TestItems();
+  range: Range | undefined;
+
+  constructor(
+    readonly id: string,
+    readonly label: string,
+    readonly uri: Uri,
+  ) {}
+}
+
+class TestItems {
+  private items = new Map<string, TestItem>();
+
+  get size(): number {
+    return this.items.size;
+  }
+
+  get(id: string): TestItem | undefined {
+    return this.items.get(id);
+  }
+
+  replace(items: readonly TestItem[]): void {
+    this.items = new Map(items.map((item) => [item.id, item]));
+  }
+
+  [Symbol.iterator](): IterableIterator<[string, TestItem]> {
+    return this.items.entries();
+  }
+}
+
+/** A run of tests, which keeps what it is told: `failed test_one: a message at 2`. */
+export class TestRun {
+  readonly told: string[] = [];
+  output = "";
+  readonly cancelled = new EventEmitter<undefined>();
+  readonly token = { onCancellationRequested: this.cancelled.event };
+
+  readonly enqueued = (test: TestItem) => {
+    this.tell("enqueued", test);
+  };
+  readonly started = (test: TestItem) => {
+    this.tell("started", test);
+  };
+  readonly skipped = (test: TestItem) => {
+    this.tell("skipped", test);
+  };
+  readonly passed = (test: TestItem) => {
+    this.tell("passed", test);
+  };
+  readonly failed = (test: TestItem, messages: TestMessage[]) => {
+    this.tell("failed", test, messages);
+  };
+  readonly errored = (test: TestItem, messages: TestMessage[]) => {
+    this.tell("errored", test, messages);
+  };
+
+  end(): void {
+    this.told.push("end");
+  }
+
+  appendOutput(output: string): void {
+    this.output += output;
+  }
+
+  private tell(state: string, { label }: TestItem, messages: TestMessage[] = []): void {
+    const texts = messages.map(
+      ({ message, location }) => `${message} at ${location?.range.numbers[0] ?? "no line"}`,
+    );
+    this.told.push([`${state} ${label}`, ...texts].join(": "));
+  }
+}
+
+export class TestController {
+  readonly items = new TestItems();
+  readonly runs: TestRun[] = [];
+  readonly invalidated: string[] = [];
+  resolveHandler: () => Promise<void> = () => Promise.resolve();
+  /** What the run profile does. */
+  analyze: (request: TestRunRequest) => Promise<void> = () => Promise.resolve();
+
+  readonly createTestItem = (id: string, label: string, uri: Uri) => new TestItem(id, label, uri);
+
+  createRunProfile(_label: string, _kind: TestRunProfileKind, run: TestController["analyze"]) {
+    this.analyze = run;
+  }
+
+  createTestRun(): TestRun {
+    const run = new TestRun();
+    this.runs.push(run);
+    return run;
+  }
+
+  invalidateTestResults({ label }: TestItem): void {
+    this.invalidated.push(label);
+  }
+
+  dispose(): void {
+    this.items.replace([]);
+  }
+}
+
+export const tests = {
+  /** The controllers that were made. */
+  controllers: [] as TestController[],
+  createTestController() {
+    const controller = new TestController();
+    tests.controllers.push(controller);
+    return controller;
+  },
+};
+
 /** The commands that were executed. */
 export const executed: unknown[][] = [];
 
 export const commands = {
+  /** What was registered, by id. */
+  registered: new Map<string, unknown>(),
+  registerCommand(id: string, handler: unknown) {
+    commands.registered.set(id, handler);
+    return { dispose: () => commands.registered.delete(id) };
+  },
   executeCommand(...command: unknown[]) {
     executed.push(command);
     return Promise.resolve();

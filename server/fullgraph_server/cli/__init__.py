@@ -1,6 +1,7 @@
 """The command line: ``fullgraph check``, ``stages``, ``minify``, ``fix``, ``recipes`` and ``lsp``.
 
-- ``app``: the commands and their options
+- ``app``: the commands
+- ``options``: the options that commands share
 - ``session``: workers, settings and signals of a command
 - ``resolve``: from names on the command line to targets
 - ``fail_on``: which findings make a command fail

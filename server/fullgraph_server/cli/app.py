@@ -1,16 +1,14 @@
-"""The commands and their options."""
+"""The commands of the command line."""
 
 from __future__ import annotations
 
 import functools
-import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 from fullgraph_compiler.facts import Depth, Level
@@ -20,7 +18,6 @@ from ..runs.effective_settings import Overrides
 from ..traces.reading import Detail
 from ..workspace.bundled import worker_folder
 from ..workspace.targets import Target
-from .fail_on import FAIL_ON
 from .formats import (
     COMPARISON_FORMATS,
     DEVICES_FORMATS,
@@ -35,9 +32,10 @@ from .formats.fixes import FIX_FORMATS
 from .formats.kernels import write as write_kernels
 from .formats.times import write as write_times
 from .known import KnownFindings
+from .options import PYTHON, RANKS, TIMEOUT, format_option, judged, of_one_target, of_targets, of_traces
 from .output import Commands
 from .resolve import resolve_targets
-from .switches import Option, with_device, with_switches
+from .switches import with_device, with_switches
 from .trace import TraceOptions, compare_traces, show_examples, show_trace
 
 
@@ -47,154 +45,36 @@ def main() -> None:
     """See what torch.compile does to your code: graph breaks, guards and recompilations."""
 
 
-_PYTEST = click.option("--pytest", "as_pytest", is_flag=True, help="Each TARGET is a pytest node.")
-_PYTHON = click.option("--python", help="The interpreter that has torch.", metavar="PATH")
-_ARGS = click.option(
-    "--args", help="Arguments of the script, in one quoted string; or write them after --.", metavar="STRING"
-)
-_RANKS = click.option(
-    "--ranks",
-    type=click.IntRange(min=1),
-    help="Run the script in so many processes, as torchrun does.",
-    metavar="N",
-)
-_TIMEOUT = click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    help="Stop a run after this time.",
-    metavar="SECONDS",
-)
-_PATIENCE = click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    help="Take a graph that needs longer for one that hangs.  [default: 300]",
-    metavar="SECONDS",
-)
-_MEMORY = click.option(
-    "--memory",
-    type=click.FloatRange(min=0, min_open=True),
-    help="Stop a run that uses more than this.  [default: three quarters of the machine's; Linux only]",
-    metavar="GIB",
-)
-
-
-def _format(formats: Collection[str]) -> Option:
-    return click.option(
-        "--format", "output", type=click.Choice(list(formats)), default="text", show_default=True
-    )
-
-
-def _judged(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that decide which findings make it fail."""
-
-    @click.option(
-        "--fail-on",
-        type=click.Choice(list(FAIL_ON)),
-        help="The least finding that makes the exit code 1.  [default: failure; with --baseline, break]",
-    )
-    @click.option(
-        "--baseline",
-        type=click.Path(dir_okay=False, path_type=Path),
-        help="A file of known findings, which do not count: only new ones are reported.",
-    )
-    @click.option(
-        "--update-baseline",
-        is_flag=True,
-        help="Write what is found into --baseline; the exit code is 0 then.",
-    )
-    @functools.wraps(command)
-    def run(fail_on: str | None, baseline: Path | None, update_baseline: bool, **own: Any) -> None:
-        if update_baseline and baseline is None:
-            raise click.UsageError("--update-baseline needs --baseline FILE, the file to write")
-        known = KnownFindings(baseline, update=update_baseline) if baseline else None
-        fail_on = "never" if update_baseline else fail_on or ("break" if known else "failure")
-        command(fail_on=fail_on, known=known, **own)
-
-    return run
-
-
 @main.command(no_args_is_help=True)
-@click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
-@_PYTEST
-@_PYTHON
-@_ARGS
-@_RANKS
-@_TIMEOUT
-@_MEMORY
-@_format(FORMATS)
-@_judged
+@of_targets
+@RANKS
+@format_option(FORMATS)
+@judged
 @with_device
 def check(
-    targets: tuple[str, ...],
-    as_pytest: bool,
-    python: str | None,
-    args: str | None,
-    ranks: int | None,
-    timeout: float | None,
-    memory: float | None,
+    targets: Sequence[Target],
+    overrides: Overrides,
     output: str,
     fail_on: str,
     known: KnownFindings | None,
-    switches: Mapping[str, Any],
-    preview_python: str | None,
 ) -> None:
     """Run each TARGET and report what torch.compile did.
 
-    TARGET is a file, a thing in it that has example calls (model.py::Block), a pytest node after
-    --pytest, or the name of a target in pyproject.toml. A file runs as a script, or by its example
-    calls if it has some and no main guard. What follows -- are arguments of the script:
-    fullgraph check train.py -- --steps 3
+    TARGET is a file, a thing in it that has example calls (model.py::Block), a module after -m, a
+    pytest node after --pytest, or the name of a target in pyproject.toml. A file runs as a script,
+    or by its example calls if it has some and no main guard. What follows -- are arguments of the
+    program: fullgraph check train.py -- --steps 3
 
     The exit code is 0 if nothing reaches --fail-on, 1 if something does, and 2 if a target could
     not be started. What is in the --baseline does not count.
     """
-    resolved = _resolved(targets, as_pytest, args, ranks)
-    overrides = Overrides(
-        Path.cwd(), python, preview_python=preview_python, timeout=timeout, memory=memory, switches=switches
-    )
-    sys.exit(_check(resolved, overrides, FORMATS[output], fail_on, known=known))
-
-
-def _of_one_target(command: Callable[..., int], timeout: Option = _PATIENCE) -> Callable[..., None]:
-    """Give a command that compiles one target, step by step, its options; it returns the exit code."""
-
-    @click.argument("target")
-    @_PYTEST
-    @_PYTHON
-    @_ARGS
-    @timeout
-    @_MEMORY
-    @functools.wraps(command)
-    def run(
-        target: str,
-        as_pytest: bool,
-        python: str | None,
-        args: str | None,
-        timeout: float | None,
-        memory: float | None,
-        ranks: int | None = None,
-        switches: Mapping[str, Any] | None = None,
-        preview_python: str | None = None,
-        **own: Any,
-    ) -> None:
-        (resolved,) = _resolved((target,), as_pytest, args, ranks)
-        overrides = Overrides(
-            Path.cwd(),
-            python,
-            preview_python=preview_python,
-            timeout=timeout,
-            memory=memory,
-            switches=switches or {},
-        )
-        sys.exit(command(resolved, overrides, **own))
-
-    return run
+    sys.exit(_check(targets, overrides, FORMATS[output], fail_on, known=known))
 
 
 @main.command(no_args_is_help=True)
+@of_one_target
+@format_option(STAGES_FORMATS)
 @with_switches
-@_format(STAGES_FORMATS)
-@_of_one_target
 def stages(target: Target, overrides: Overrides, output: str) -> int:
     """Find the stage of the compiler that is at fault.
 
@@ -208,7 +88,8 @@ def stages(target: Target, overrides: Overrides, output: str) -> int:
 
 
 @main.command(no_args_is_help=True)
-@with_device
+@of_one_target
+@RANKS
 @click.option(
     "-o",
     "--output",
@@ -216,10 +97,9 @@ def stages(target: Target, overrides: Overrides, output: str) -> int:
     help="A folder for each form of each graph, its code and kernels, and an index.",
 )
 @click.option("--build", is_flag=True, help="Build the kernels, too, for their assembly.")
-@_RANKS
-@_of_one_target
+@with_device
 def kernels(target: Target, overrides: Overrides, output: Path | None, build: bool) -> int:
-    """Show the kernels that TorchInductor writes, and the lines they come from.
+    """Show which kernels TorchInductor writes for which lines.
 
     TARGET is named as for check. Its graphs are lowered and their code is written; without --build
     they run eagerly then, which is much faster. With --device, kernels are written and built for a
@@ -233,8 +113,8 @@ def kernels(target: Target, overrides: Overrides, output: Path | None, build: bo
 
 
 @main.command(no_args_is_help=True)
+@of_one_target
 @with_switches
-@_of_one_target
 def times(target: Target, overrides: Overrides) -> int:
     """Show why compilation is slow, and what costs speed afterwards.
 
@@ -248,16 +128,16 @@ def times(target: Target, overrides: Overrides) -> int:
 
 
 @main.command(no_args_is_help=True)
-@with_switches
-@_format(FORMATS)
+@functools.partial(of_one_target, timeout=TIMEOUT)
+@RANKS
+@format_option(FORMATS)
 @click.option(
     "--warm-up",
     type=click.IntRange(min=1),
     help="How many calls of each compiled function may compile.  [default: 1]",
     metavar="N",
 )
-@_RANKS
-@functools.partial(_of_one_target, timeout=_TIMEOUT)
+@with_switches
 def frozen(target: Target, overrides: Overrides, output: str, warm_up: int | None) -> int:
     """Find late compilations: those after the warm-up.
 
@@ -273,15 +153,15 @@ def frozen(target: Target, overrides: Overrides, output: str, warm_up: int | Non
 
 
 @main.command(no_args_is_help=True)
-@with_switches
-@_format(RECOMPILES_FORMATS)
+@functools.partial(of_one_target, timeout=TIMEOUT)
+@RANKS
+@format_option(RECOMPILES_FORMATS)
 @click.option(
     "--try-dynamic",
     is_flag=True,
     help="If something is compiled again, run TARGET a second time with --dynamic on, and compare.",
 )
-@_RANKS
-@functools.partial(_of_one_target, timeout=_TIMEOUT)
+@with_switches
 def recompiles(target: Target, overrides: Overrides, output: str, try_dynamic: bool) -> int:
     """Show why functions are compiled again, and from where.
 
@@ -299,9 +179,9 @@ def recompiles(target: Target, overrides: Overrides, output: str, try_dynamic: b
 
 
 @main.command(no_args_is_help=True)
+@of_one_target
+@format_option(RECIPES_FORMATS)
 @with_switches
-@_format(RECIPES_FORMATS)
-@_of_one_target
 def recipes(target: Target, overrides: Overrides, output: str) -> int:
     """Try what torch's FAQ advises for crashes and memory.
 
@@ -315,6 +195,7 @@ def recipes(target: Target, overrides: Overrides, output: str) -> int:
 
 
 @main.command(no_args_is_help=True)
+@of_one_target
 @click.option(
     "--failure",
     type=click.IntRange(min=1),
@@ -334,7 +215,6 @@ def recipes(target: Target, overrides: Overrides, output: str) -> int:
     help="Take the graph that Dynamo captured, or the one that AOTAutograd made of it.  "
     "[default: what suits the failure]",
 )
-@_of_one_target
 def minify(
     target: Target,
     overrides: Overrides,
@@ -357,13 +237,8 @@ def minify(
 
 
 @main.command(no_args_is_help=True)
-@click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
-@_PYTEST
-@_PYTHON
-@_ARGS
-@_TIMEOUT
-@_MEMORY
-@_format(FIX_FORMATS)
+@of_targets
+@format_option(FIX_FORMATS)
 @click.option("--diff", is_flag=True, help="Write the edits as a unified diff alone.")
 @click.option("--apply", is_flag=True, help="Write the edits that were verified into the files.")
 @click.option("--unsafe", is_flag=True, help="Take edits, too, that change what the program does.")
@@ -374,12 +249,8 @@ def minify(
     help="Try fixes for this code (GB0170), or of this rule, alone.",
 )
 def fix(
-    targets: tuple[str, ...],
-    as_pytest: bool,
-    python: str | None,
-    args: str | None,
-    timeout: float | None,
-    memory: float | None,
+    targets: Sequence[Target],
+    overrides: Overrides,
     output: str,
     diff: bool,
     apply: bool,
@@ -397,10 +268,8 @@ def fix(
     """
     from .fix import FixOptions, fix_targets
 
-    resolved = _resolved(targets, as_pytest, args, None)
-    overrides = Overrides(Path.cwd(), python, timeout=timeout, memory=memory)
     options = FixOptions(apply, unsafe, select)
-    sys.exit(fix_targets(resolved, overrides, FIX_FORMATS["diff" if diff else output], options))
+    sys.exit(fix_targets(targets, overrides, FIX_FORMATS["diff" if diff else output], options))
 
 
 class _TraceGroup(click.Group):
@@ -413,26 +282,7 @@ class _TraceGroup(click.Group):
 
 @main.group(cls=_TraceGroup)
 def trace() -> None:
-    """Show the logs of a program that ran elsewhere with TORCH_TRACE."""
-
-
-def _of_traces(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command that reads traces its options."""
-
-    @click.option(
-        "--map",
-        "folders",
-        type=(str, str),
-        multiple=True,
-        help="A folder of the other machine, and the same folder here.",
-        metavar="THERE HERE",
-    )
-    @_PYTHON
-    @functools.wraps(command)
-    def run(folders: tuple[tuple[str, str], ...], python: str | None, **own: Any) -> None:
-        command(options=TraceOptions(folders=folders, python=python), **own)
-
-    return run
+    """Show what a program compiled elsewhere, from its TORCH_TRACE."""
 
 
 _PATH = click.Path(path_type=Path)
@@ -441,9 +291,9 @@ _PATH = click.Path(path_type=Path)
 @trace.command(no_args_is_help=True)
 @click.argument("path", type=_PATH)
 @click.option("--rank", type=click.IntRange(min=0), help="Show one rank alone.", metavar="N")
-@_of_traces
-@_format(FORMATS)
-@_judged
+@of_traces
+@format_option(FORMATS)
+@judged
 def show(
     path: Path,
     rank: int | None,
@@ -456,7 +306,8 @@ def show(
 
     PATH is a log that `TORCH_TRACE=FOLDER python PROGRAM` has written, or a folder with one of each
     rank; packed with gzip or not, still being written or not. Files of the other machine are found
-    in the project by their names and their text. `fullgraph trace diff A B` compares two traces.
+    in the project by their names and their text. `fullgraph trace diff A B` compares two traces,
+    `fullgraph trace examples PATH` writes example calls of what was compiled.
 
     The exit code is 0 if nothing reaches --fail-on, else 1. What is in the --baseline does not
     count.
@@ -468,10 +319,8 @@ def show(
 @trace.command(no_args_is_help=True)
 @click.argument("before", type=_PATH)
 @click.argument("after", type=_PATH)
-@_of_traces
-@click.option(
-    "--format", "output", type=click.Choice(list(COMPARISON_FORMATS)), default="text", show_default=True
-)
+@of_traces
+@format_option(COMPARISON_FORMATS)
 def diff(before: Path, after: Path, options: TraceOptions, output: str) -> None:
     """Compare two traces: before and after a change, or of two versions of torch.
 
@@ -483,7 +332,7 @@ def diff(before: Path, after: Path, options: TraceOptions, output: str) -> None:
 @trace.command(no_args_is_help=True)
 @click.argument("path", type=_PATH)
 @click.option("--rank", type=click.IntRange(min=0), help="Take one rank alone.", metavar="N")
-@_of_traces
+@of_traces
 def examples(path: Path, rank: int | None, options: TraceOptions) -> None:
     """Write example calls of the functions that were compiled, with the inputs that the trace holds.
 
@@ -494,11 +343,11 @@ def examples(path: Path, rank: int | None, options: TraceOptions) -> None:
 
 
 @main.command()
-@_format(DEVICES_FORMATS)
+@format_option(DEVICES_FORMATS)
 @click.option(
     "--check", "checked", is_flag=True, help="Show what can be previewed with an interpreter's torch."
 )
-@_PYTHON
+@PYTHON
 def devices(output: str, checked: bool, python: str | None) -> None:
     """List the GPUs that --device knows.
 
@@ -511,7 +360,7 @@ def devices(output: str, checked: bool, python: str | None) -> None:
     # In a copy: a run does not report on functions in our own folders.
     with tempfile.TemporaryDirectory() as folder:
         program = shutil.copy(f"{worker_folder()}preview/self_test.py", folder)
-        (target,) = resolve_targets((program,), Path.cwd(), False, None, None)
+        (target,) = resolve_targets((program,), Path.cwd())
         overrides = Overrides(Path.cwd(), python, switches={"device": "h100"})
         sys.exit(_check([target], overrides, write_capabilities, depth="kernels"))
 
@@ -538,11 +387,3 @@ def _check(
     from .check import check_targets
 
     return check_targets(targets, overrides, write, fail_on, depth, known, try_dynamic=try_dynamic)
-
-
-def _resolved(targets: tuple[str, ...], as_pytest: bool, args: str | None, ranks: int | None) -> list[Target]:
-    try:
-        arguments = None if args is None else tuple(shlex.split(args))
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--args") from error
-    return resolve_targets(targets, Path.cwd(), as_pytest, arguments, ranks)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import click
 from fullgraph_compiler.facts import Depth
 
-from ..report.model import Finding
 from ..report.profile import can_change
 from ..runs.effective_settings import Overrides
-from ..runs.suitability import unsuited
+from ..runs.suitability import REPEATING, unsuited
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
 from .fail_on import FAIL_ON
@@ -37,7 +36,8 @@ def check_targets(
     for target in targets:
         if problem := unsuited(target, depth):
             raise click.UsageError(problem)
-    check = _Check(Session(overrides), FAIL_ON[fail_on], depth, baseline, try_dynamic=try_dynamic)
+    session = Session(overrides, once=depth not in REPEATING and not try_dynamic)
+    check = _Check(session, fail_on, depth, baseline, try_dynamic=try_dynamic)
     try:
         write(check.reports(targets), len(targets), sys.stdout)
     finally:
@@ -52,14 +52,15 @@ class _Check:
     def __init__(
         self,
         session: Session,
-        failing: Callable[[Finding], bool],
+        fail_on: str,
         depth: Depth,
         baseline: KnownFindings | None,
         *,
         try_dynamic: bool,
     ) -> None:
         self.session = session
-        self._failing = failing
+        self._failing = FAIL_ON[fail_on]
+        self._wants_all = fail_on != "never"
         self._depth = depth
         self._baseline = baseline
         self._try_dynamic = try_dynamic
@@ -81,6 +82,8 @@ class _Check:
             checked = self._check(target)
             self._not_started |= checked.report.status == "not-started"
             self._found |= any(map(self._failing, checked.new_findings))
+            # What comes after the time limit was not checked: that is no pass.
+            self._found |= self._wants_all and checked.report.status == "timeout"
             yield checked
             if self.session.signalled:
                 return

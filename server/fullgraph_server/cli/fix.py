@@ -12,7 +12,7 @@ import click
 
 from ..fixes.model import Context, Fix, Safety
 from ..fixes.proof import Prover
-from ..fixes.rules import candidates
+from ..fixes.rules.catalogue import candidates
 from ..fixes.search import Plan, shortest, try_all
 from ..fixes.writing import UnwritableError, write_texts
 from ..report.model import Finding
@@ -52,7 +52,7 @@ def fix_targets(
     for target in targets:
         if problem := unsuited(target, "fix"):
             raise click.UsageError(problem)
-    session = Session(overrides)
+    session = Session(overrides, once=False)
     command = _Fix(session, options)
     try:
         for target in targets:

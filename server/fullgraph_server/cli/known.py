@@ -9,7 +9,15 @@ import click
 from ..compare.baseline import Baseline, BaselineError, baseline_of, read_baseline, write_baseline
 from ..compare.fingerprint import Fingerprinted, fingerprinted, relative_path
 from ..report.model import Report
-from .formats.checked import BaselineMatch
+from ..workspace.config import baseline_path, read_config
+from ..workspace.workspace import project_root
+from .formats.checked import BaselineMatch, shown_path
+
+
+def configured_baseline() -> Path | None:
+    """Return the baseline of the project in the current folder, as it would be typed."""
+    path = baseline_path(read_config(project_root(Path.cwd())))
+    return Path(shown_path(str(path))) if path else None
 
 
 class KnownFindings:

@@ -30,7 +30,7 @@ def minify_target(
         raise click.UsageError(f"the folder {output.parent} does not exist: make it, or name another with -o")
     if problem := unsuited(target, "minify"):
         raise click.UsageError(problem)
-    session = Session(overrides)
+    session = Session(overrides, once=False)
     try:
         with _progress() as show:
             minified = session.minify(target, Failing(failure, level=level), output, show)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import shlex
 import sys
@@ -62,7 +63,13 @@ class Command(click.Command):
         if takes_arguments and "--" in args:
             end = args.index("--")
             args = [*args[:end], "--args", shlex.join(args[end + 1 :])]
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if not takes_arguments:
+                raise
+            hint = f"Options of your program follow --: {ctx.command_path} TARGET -- {error.option_name}"
+            raise click.UsageError(f"{error.format_message()}\n\n{hint}", ctx) from error
 
 
 class Commands(click.Group):
@@ -81,6 +88,13 @@ class Commands(click.Group):
         """Parse the options."""
         with _clean_errors():
             return super().make_context(*args, **options)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Return the command that the first word names."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and os.path.isfile(name):
+            raise click.UsageError(f"{name} is no command: fullgraph check {shlex.quote(name)}", ctx)
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command that the options select."""

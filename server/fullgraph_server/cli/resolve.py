@@ -7,13 +7,16 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import click
 from fullgraph_compiler.facts import Script
 
 from ..workspace.config import read_config
+from ..workspace.programs import no_module
 from ..workspace.source import read_source, unreadable
 from ..workspace.targets import (
+    MODULE,
     NOTEBOOK,
     Target,
     Torchrun,
@@ -21,6 +24,7 @@ from ..workspace.targets import (
     example_targets,
     file_target,
     find_targets,
+    module_target,
     no_notebook,
     pytest_target,
     script_target,
@@ -28,18 +32,21 @@ from ..workspace.targets import (
 from ..workspace.workspace import project_root
 from .formats.checked import shown_path
 
+Named: TypeAlias = Literal["pytest", "module"] | None
+"""What names mean; ``None`` for files, and targets of pyproject.toml."""
+
 _MOST_SUGGESTIONS = 8
 
 
 def resolve_targets(
     names: Sequence[str],
     cwd: Path,
-    as_pytest: bool,
-    args: tuple[str, ...] | None,
-    ranks: int | None,
+    named: Named = None,
+    args: tuple[str, ...] | None = None,
+    ranks: int | None = None,
 ) -> list[Target]:
     """Return the target of each name. Raises ``click.UsageError`` for one that does not exist."""
-    resolve = _pytest_node if as_pytest else _target
+    resolve = {"pytest": _pytest_node, "module": _module, None: _target}[named]
     targets = [resolve(name, cwd) for name in names]
     if args is not None:
         targets = [_with_args(target, args) for target in targets]
@@ -77,6 +84,12 @@ def _pytest_node(node: str, cwd: Path) -> Target:
     if not os.path.exists(cwd / path):
         raise click.UsageError(f"{path} does not exist")
     return pytest_target(node, cwd)
+
+
+def _module(name: str, cwd: Path) -> Target:
+    if problem := no_module(name):
+        raise click.UsageError(problem)
+    return module_target(name, cwd)
 
 
 def _configured(name: str, cwd: Path) -> Target:
@@ -119,6 +132,8 @@ def _suggestions(targets: Sequence[Target]) -> str:
 
 def as_typed(target: Target) -> str:
     """Return the name of a target on the command line, quoted, with the option that it needs."""
+    if target.id.startswith(MODULE):
+        return MODULE + shlex.quote(target.id.removeprefix(MODULE))
     prefix = "--pytest " if target.kind == "pytest" and target.id.startswith("pytest:") else ""
     name = target.id.removeprefix("pytest:")
     return prefix + shlex.quote(shown_path(name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Mapping
@@ -34,12 +35,16 @@ _T = TypeVar("_T")
 
 
 class Session:
-    """Session that runs targets one after the other, until a signal stops everything. Close it."""
+    """Session that runs targets one after the other, until a signal stops everything. Close it.
 
-    def __init__(self, overrides: Overrides) -> None:
+    A program reads the user's standard input if it runs ``once``: what it has read is gone.
+    """
+
+    def __init__(self, overrides: Overrides, *, once: bool) -> None:
         self._overrides = overrides
         self._loop = asyncio.new_event_loop()
-        self._workers = WorkerPool()
+        self._stdin = _program_input() if once else None
+        self._workers = WorkerPool(stdin=self._stdin)
         self._signal = 0
 
     @property
@@ -51,6 +56,8 @@ class Session:
         """End the workers that are left."""
         self._loop.run_until_complete(self._workers.close())
         self._loop.close()
+        if self._stdin is not None:
+            os.close(self._stdin)
 
     def report(self, target: Target, workspace: Workspace, depth: Depth, **switches: Any) -> Report:
         """Run a target, with ``switches`` of this run alone, and return its report."""
@@ -103,6 +110,21 @@ class Session:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+def _program_input() -> int | None:
+    """Return a descriptor of the user's standard input; ``None`` if there is none, or it is not ours to read.
+
+    A program has a session of its own, in which the terminal would not stop a background job that reads.
+    """
+    if sys.platform == "win32":
+        return None
+    try:
+        if os.isatty(0) and os.tcgetpgrp(0) != os.getpgrp():
+            return None
+        return os.dup(0)
+    except OSError:
+        return None  # it is closed, or another terminal
 
 
 def workspace_root(target: Target) -> Path:

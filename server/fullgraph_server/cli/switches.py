@@ -5,12 +5,15 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import click
 from fullgraph_compiler.facts import DEVICES
 
-Command: TypeAlias = Callable[..., None]
+from ..runs.effective_settings import Overrides
+
+Command: TypeAlias = Callable[..., Any]
 Option: TypeAlias = Callable[[Command], Command]
 
 _SWITCHES: Mapping[str, Option] = {
@@ -22,15 +25,18 @@ _SWITCHES: Mapping[str, Option] = {
     "recompile_limit": click.option(
         "--recompile-limit",
         type=click.IntRange(min=1),
-        help="Compile a function this often, whatever the program says.",
+        help="Let a function be compiled N times, whatever the program says.",
         metavar="N",
     ),
-    "only": click.option("--only", help="Compile functions alone whose whole name fits.", metavar="REGEX"),
+    "only": click.option("--only", help="Compile only functions whose whole name matches.", metavar="REGEX"),
     "cold_caches": click.option(
         "--cold-caches", is_flag=True, default=None, help="Take no kernel from an earlier run."
     ),
     "cpp_stacks": click.option(
-        "--cpp-stacks", is_flag=True, default=None, help="Tell the C++ calls that add guards on sizes: slow."
+        "--cpp-stacks",
+        is_flag=True,
+        default=None,
+        help="Name the C++ calls that add guards on sizes. Slow.",
     ),
     "dry_run": click.option(
         "--dry-run", is_flag=True, default=None, help="Run without data, and so models of any size."
@@ -58,15 +64,16 @@ _PREVIEW_PYTHON: Option = click.option(
 
 
 def with_switches(command: Command, options: Mapping[str, Option] = _SWITCHES) -> Command:
-    """Give a command the switches of its run."""
+    """Give a command the switches of its run, which come into its ``overrides``."""
 
     @functools.wraps(command)
-    def run(**own: Any) -> None:
+    def run(overrides: Overrides, preview_python: str | None = None, **own: Any) -> Any:
         given = {name: own.pop(name) for name in options}
         _check_pattern(given["only"])
         if (discard := given.pop("discard_files")) is not None:
             given["files"] = "discard" if discard else "keep"
-        command(switches={name: value for name, value in given.items() if value is not None}, **own)
+        switches = {name: value for name, value in given.items() if value is not None}
+        return command(overrides=replace(overrides, switches=switches, preview_python=preview_python), **own)
 
     optioned: Command = run
     for option in reversed([*options.values()]):

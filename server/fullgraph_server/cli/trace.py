@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ from .formats.comparison import compared
 from .known import KnownFindings
 from .output import tell, write_line
 
+_LIBRARY = re.compile(r"[\\/](site|dist)-packages[\\/]")
+
 
 @dataclass(frozen=True)
 class TraceOptions:
@@ -49,6 +52,8 @@ def show_trace(
     """Write the report of a trace to stdout, and return the exit code."""
     checked = _checked(path, options, baseline)
     write([checked], 1, sys.stdout)
+    if missing := _missing_files(checked):
+        tell(missing)
     if baseline and (message := baseline.end(complete=True)):
         tell(message)
     return int(any(map(FAIL_ON[fail_on], checked.new_findings)))
@@ -71,6 +76,18 @@ def show_examples(path: Path, options: TraceOptions) -> int:
     if not lines:
         tell("No function of the project has calls that can be written down.")
     return 0 if lines else 1
+
+
+def _missing_files(checked: Checked) -> str:
+    """Say that none of the user's functions that were compiled is here; empty if one is."""
+    workspace = checked.workspace
+    files = [name for frame in checked.report.frames if not _LIBRARY.search(name := frame.filename)]
+    if not files or any(map(workspace.contains, files)):
+        return ""
+    missing = f"{files[0]} was compiled there, and {workspace.root} has no such file"
+    return (
+        f"{missing}: start in the folder of the project, or say with --map THERE HERE which folder is which"
+    )
 
 
 def _checked(path: Path, options: TraceOptions, baseline: KnownFindings | None = None) -> Checked:

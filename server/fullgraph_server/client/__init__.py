@@ -5,12 +5,14 @@
 - ``capabilities``: the client's capabilities beyond LSP
 - ``arguments``: check the arguments of commands
 - ``targets``: find targets by id or URI
+- ``launch``: the targets of launch.json
 - ``compiled_files``: the target that last compiled code of each file
 - ``suggestions``: the targets that can analyze a file
 - ``planner``: plans of runs, from the newest text and settings
 - ``findings``: findings at their place in the text as it is now
 - ``projection``: a report indexed by row and by name, for hovers
 - ``messages``: messages to the user
+- ``program_output``: what programs print
 - ``progress``: progress of runs, with cancel
 - ``refresh``: ask the client to fetch lenses and hints again
 """

@@ -26,6 +26,7 @@ _ANSWER_SECONDS = 5.0
 
 RunOn: TypeAlias = Literal["manual", "save", "type"]
 TryFixes: TypeAlias = Literal["asked", "short"]
+RunInductor: TypeAlias = Literal["manual", "idle"]
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ class Settings:
     """Whether the files that programs write are kept."""
     try_fixes: TryFixes = "short"
     """Whether fixes are tried before anybody asks, for programs that are short."""
+    run_inductor: RunInductor = "manual"
+    """Whether TorchInductor runs by itself after runs that leave it out."""
 
     def overrides(self, folder: Path) -> Overrides:
         """Return the overrides for runs in ``folder``, whose settings these are."""
@@ -61,6 +64,7 @@ class Settings:
             self.memory,
             {"files": self.files} if self.files else {},
             self.trace_paths,
+            self.run_inductor == "idle",
         )
 
 

@@ -75,6 +75,10 @@ class Documents:
         document = self._open(filename)
         return document.version if document else None
 
+    def is_open(self, filename: str) -> bool:
+        """Tell whether the client shows a file."""
+        return self._open(filename) is not None
+
     def source(self, filename: str) -> SourceFile | None:
         """Return the text that the client shows; that on disk, if it does not show the file."""
         document = self._open(filename)

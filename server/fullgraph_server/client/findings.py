@@ -11,6 +11,7 @@ from ..protocol import MinifyOptions
 from ..report.model import Finding, Report
 from ..workspace.drift import Drift
 from ..workspace.positions import Span
+from .launch import LAUNCH
 
 Drifts: TypeAlias = Callable[[Report, str], Drift]
 """Returns the edits of a file's text since a report's run."""
@@ -53,7 +54,7 @@ def newest_first(reports: Iterable[Report]) -> list[Report]:
 
 def names_of(targets: Sequence[str]) -> str:
     """Name targets: ``train.py, test_model.py::test_step and 2 more``."""
-    names = [target.rpartition("/")[2] for target in targets]
+    names = [target.removeprefix(LAUNCH).rpartition("/")[2] for target in targets]
     left = len(names) - _MOST_TARGETS
     return ", ".join(names[:_MOST_TARGETS]) + (f" and {left} more" if left > 0 else "")
 

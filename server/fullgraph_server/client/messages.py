@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
+
 from fullgraph_compiler.facts import Severity
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from ..report.model import Finding, Layer, Report
@@ -11,6 +14,9 @@ from ..runs.layers import verdict
 from ..runs.schedule import RunObserver
 from ..text.visible import visible
 from .capabilities import experimental_capability
+from .findings import names_of
+
+_log = logging.getLogger(__name__)
 
 _KINDS: dict[Severity, types.MessageType] = {
     "error": types.MessageType.Error,
@@ -21,6 +27,18 @@ _KINDS: dict[Severity, types.MessageType] = {
 def show_message(server: LanguageServer, kind: types.MessageType, message: str) -> None:
     """Show a sentence without links: VS Code makes them of Markdown's form, also to commands."""
     server.window_show_message(types.ShowMessageParams(kind, visible(message).replace("](", "] (")))
+
+
+async def agrees(server: LanguageServer, question: str) -> bool:
+    """Ask the user; who dismisses the question says no."""
+    actions = [types.MessageActionItem("Yes"), types.MessageActionItem("No")]
+    params = types.ShowMessageRequestParams(types.MessageType.Info, visible(question), actions)
+    try:
+        answer = await server.window_show_message_request_async(params)
+    except JsonRpcException as error:  # a client that cannot ask
+        _log.info("the client asked nobody: %s", error)
+        return False
+    return answer is not None and answer.title == "Yes"
 
 
 class RunMessages(RunObserver):
@@ -40,10 +58,11 @@ class RunMessages(RunObserver):
 
     def _show(self, report: Report, *, is_beside: bool) -> None:
         told = verdict(report) is not None or self._is_shown_by_client(report, is_beside=is_beside)
-        if report.status is None or told:
+        in_background = report.layer == "inductor"  # its row tells why it did not run
+        if report.status is None or told or in_background:
             return
         issues = frozenset(finding for finding in report.findings if finding.of_run)
-        label = report.target.rpartition("/")[2]
+        label = names_of([report.target])
         shown = self._shown.setdefault(report.target, {})
         for finding in report.findings:
             if finding in issues - shown.get(report.layer, frozenset()) and finding.severity in _KINDS:

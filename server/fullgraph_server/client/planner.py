@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..compare.baseline import Baseline, BaselineError, read_baseline
 from ..runs.effective_settings import Overrides, resolve
 from ..runs.plan import Plan, Planner
-from ..workspace.config import read_config
-from ..workspace.targets import Target, Trace
+from ..workspace.config import Config, baseline_path, read_config
+from ..workspace.targets import Target
 from .configuration import Configuration
 from .documents import Documents
 from .targets import Targets
@@ -23,8 +24,7 @@ def create_planner(targets: Targets, documents: Documents, configuration: Config
         target = targets.find(name)
         if not isinstance(target, Target):
             return None
-        is_trace = isinstance(target.program, Trace)
-        workspace = documents.workspace_of(str(target.cwd) if is_trace else target.filename)
+        workspace = targets.workspace_of(target)
         if overrides is None or overrides.folder != workspace.root:
             overrides = await configuration.overrides(documents.uri(target.filename), workspace.root)
             # The text may have changed while the client gave its settings.
@@ -35,6 +35,18 @@ def create_planner(targets: Targets, documents: Documents, configuration: Config
         for problem in config.problems:
             configuration.tell(problem.message)
         target, run_settings = resolve(target, config, overrides, _DEFAULT_TIMEOUT)
-        return Plan(target, run_settings, *documents.as_shown(workspace))
+        shown = documents.as_shown(workspace)
+        return Plan(target, run_settings, *shown, baseline(config), overrides.goes_deeper)
+
+    def baseline(config: Config) -> Baseline:
+        """Return the project's baseline; an empty one until it is written, or where it cannot be read."""
+        path = baseline_path(config)
+        if path is None or not path.exists():
+            return Baseline()
+        try:
+            return read_baseline(path)
+        except BaselineError as error:
+            configuration.tell(str(error))
+            return Baseline()
 
     return plan

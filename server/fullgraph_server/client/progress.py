@@ -84,8 +84,13 @@ class Progress(RunObserver):
 
     def started(self, target: Target, generation: int, cancel: Callable[[], None]) -> None:
         """Show that a run has started."""
-        token, message = f"fullgraph-{generation}", f"running {target.label}"
+        token, message = f"fullgraph-{generation}", target.label
         self._shown[generation] = WorkDone(self._server, token, message, cancel)
+
+    def progressed(self, generation: int, message: str) -> None:
+        """Show what a run is doing now."""
+        if shown := self._shown.get(generation):
+            shown.report(message)
 
     def finished(self, target: Target, generation: int, status: Status) -> None:
         """Remove the display of a run."""

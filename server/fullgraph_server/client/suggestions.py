@@ -57,6 +57,8 @@ async def _users(filename: str, roots: Sequence[Path], targets: Targets) -> list
 
 def _whole(target: Target, targets: Targets) -> Target:
     """Return the target of all tests or example calls of a file in the place of one of them."""
+    if target.kind == "script":
+        return target
     prefix = "pytest:" if target.kind == "pytest" else ""
     whole = targets.find(f"{prefix}{target.filename}")
     return target if isinstance(whole, NoTarget) else whole

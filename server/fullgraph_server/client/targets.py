@@ -6,7 +6,7 @@ import ast
 import asyncio
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -35,8 +35,10 @@ from ..workspace.targets import (
     trace_target,
     with_arguments,
 )
+from ..workspace.workspace import Workspace
 from .compiled_files import CompiledFiles
 from .documents import Documents
+from .launch import launch_targets
 
 _Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -66,8 +68,8 @@ class Targets:
             meant = self.meant(filename)
             return meant[0] if meant else self._file(filename)
         roots = [workspace.root for workspace in self._documents.workspaces()]
-        configured = (target for _, target in _configured(roots) if target.id == name)
-        if (target := next(configured, None)) is not None:
+        named = (target for _, target in (*_configured(roots), *_launched(roots)) if target.id == name)
+        if (target := next(named, None)) is not None:
             return target
         if name.startswith(TRACE):
             return self._trace(name)
@@ -95,17 +97,19 @@ class Targets:
         """Return the target that a file means; several if nobody can know, none if it only defines things.
 
         The targets of the configuration come first, then the one that last compiled code of it (but not a
-        part of the file itself), then its own code: a program, example calls, or tests.
+        part of the file itself), then launch configurations beside its own code: a program, example calls, or
+        tests.
         """
         roots = [workspace.root for workspace in self._documents.workspaces()]
         configured = [target for _, target in _configured(roots) if target.filename == filename]
+        launched = [target for _, target in _launched(roots) if target.filename == filename]
         name = self._compiled.target_of(filename)
         newest = self.find(name) if name else None
         if isinstance(newest, Target):
             is_part = newest.filename == filename and newest.kind in ("example", "pytest")
-            if newest in configured or not (configured or is_part):
+            if newest in (*configured, *launched) or not (configured or is_part):
                 return [newest]
-        return configured or self._own(filename)
+        return configured or [*launched, *self._own(filename)]
 
     def _own(self, filename: str) -> Sequence[Target]:
         """Return the target of a file by itself, if it has one."""
@@ -116,6 +120,11 @@ class Targets:
         name = f"{_PYTEST}{filename}" if kinds == {"pytest"} else filename
         own = self.find(name)
         return [own] if isinstance(own, Target) else ()
+
+    def workspace_of(self, target: Target) -> Workspace:
+        """Return the folder whose settings a target has."""
+        is_trace = isinstance(target.program, Trace)
+        return self._documents.workspace_of(str(target.cwd) if is_trace else target.filename)
 
     def place(self, target: Target) -> ListedTarget:
         """Locate a target in the text that the client shows."""
@@ -236,6 +245,8 @@ def _discover(roots: Sequence[Path]) -> list[ListedTarget]:
 
     for root, target in _configured(roots):
         add(root, target, True)
+    for root, target in _launched(roots):
+        add(root, target, False)
     for root in roots:
         for target in find_targets(root):
             add(root, target, False)
@@ -244,9 +255,20 @@ def _discover(roots: Sequence[Path]) -> list[ListedTarget]:
 
 def _configured(roots: Iterable[Path]) -> Iterator[tuple[Path, Target]]:
     """List the configured targets of each folder. A name that is taken already gets the folder's added."""
+    return _named(roots, lambda root: configured_targets(read_config(root)))
+
+
+def _launched(roots: Iterable[Path]) -> Iterator[tuple[Path, Target]]:
+    """List the targets of each folder's launch.json, named likewise."""
+    return _named(roots, launch_targets)
+
+
+def _named(
+    roots: Iterable[Path], targets: Callable[[Path], Iterable[Target]]
+) -> Iterator[tuple[Path, Target]]:
     names: set[str] = set()
     for root in roots:
-        for target in configured_targets(read_config(root)):
+        for target in targets(root):
             name = f"{target.id} ({root})" if target.id in names else target.id
             names.add(name)
             yield root, replace(target, id=name)

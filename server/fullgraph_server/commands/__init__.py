@@ -2,8 +2,10 @@
 
 - ``run``: run, stop and clear targets
 - ``rerun_on_edit``: run targets again that depend on a file that was saved or edited
+- ``save_target``: add a target to pyproject.toml
 - ``list_targets``: ``fullgraph/targets``: the targets in a file or in the open folders
 - ``fix``: try fixes for findings
+- ``baseline``: accept a finding
 - ``minify``: shrink a failure to a repro
 - ``traces``: open, re-read and compare traces
 - ``report``: ``fullgraph/report`` and ``fullgraph/guards``, for views

@@ -56,7 +56,8 @@ def debug_configuration(
         # It shall fail in this process, where the debugger sees it, rather than report that it did.
         program, args = target.filename, ["--raise", "--child"]
     elif isinstance(target.program, Script):
-        program, args = target.program.filename, list(target.program.args)
+        module, args = target.program.module or None, list(target.program.args)
+        program = None if module else target.program.filename
     elif isinstance(target.program, PytestNode):
         # Captured output would show too late.
         module, args = "pytest", ["-s", target.program.node]

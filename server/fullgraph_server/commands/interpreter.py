@@ -1,7 +1,8 @@
-"""The Python of each folder, and the requests ``fullgraph/interpreter`` and ``fullgraph/environment``."""
+"""The Python of each folder: which it is, which others there are, and what a bug report says of it."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -9,12 +10,22 @@ from pygls.lsp.server import LanguageServer
 
 from ..client.configuration import Configuration
 from ..client.documents import Documents
-from ..protocol import ENVIRONMENT, INTERPRETER, InterpreterItem, InterpreterParams
+from ..protocol import (
+    ENVIRONMENT,
+    INTERPRETER,
+    INTERPRETERS,
+    InterpreterItem,
+    InterpreterParams,
+    InterpretersParams,
+)
 from ..runs.effective_settings import choose_interpreter
 from ..workers.environment import environment_report
-from ..workers.interpreter import Interpreter
-from ..workers.probe import probe
+from ..workers.interpreter import Interpreter, known_interpreters
+from ..workers.probe import Probe, probe
 from ..workspace.config import read_config
+
+_PATIENCE_SECONDS = 5.0
+"""How long a list waits for an interpreter to tell its versions."""
 
 
 async def interpreter_of(
@@ -32,10 +43,27 @@ def register(server: LanguageServer, documents: Documents, configuration: Config
     @server.feature(INTERPRETER)
     async def interpreter(params: InterpreterParams) -> InterpreterItem:
         chosen, _ = await interpreter_of(params.uri, documents, configuration)
-        versions = await probe(chosen.path)
-        return InterpreterItem(chosen.path, chosen.origin, versions.python, versions.torch, versions.problem)
+        return _item(chosen, await probe(chosen.path))
+
+    @server.feature(INTERPRETERS)
+    async def interpreters(params: InterpretersParams) -> list[InterpreterItem]:
+        chosen, root = await interpreter_of(params.uri, documents, configuration)
+        of_client = [Interpreter(path, "the Python extension") for path in params.known or ()]
+        known = known_interpreters(root, [chosen, *of_client])
+        probes = await asyncio.gather(*(probe(item.path, _PATIENCE_SECONDS) for item in known))
+        return [
+            _item(item, versions)
+            for item, versions in zip(known, probes, strict=True)
+            if versions.is_supported or item is chosen
+        ]
 
     @server.feature(ENVIRONMENT)
     async def environment(params: InterpreterParams) -> str:
         chosen, root = await interpreter_of(params.uri, documents, configuration)
         return await environment_report(chosen, root)
+
+
+def _item(interpreter: Interpreter, versions: Probe) -> InterpreterItem:
+    return InterpreterItem(
+        interpreter.path, interpreter.origin, versions.python, versions.torch, versions.problem
+    )

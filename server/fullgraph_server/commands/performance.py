@@ -22,7 +22,7 @@ from ..protocol import (
     ReportParams,
     TimesItem,
 )
-from ..report.kernels import by_kernel, config_words, operators, spans_of
+from ..report.kernels import by_kernel, config_words, operators, spans_of, total_cost
 from ..report.model import Code, Compilation, Launch, Report
 from ..report.phases import steps_of
 from ..runs.layers import layer_label
@@ -120,7 +120,7 @@ class _Views:
         return rows
 
     def _kernel(self, report: Report, code: Code, launches: Sequence[Launch], uri: str) -> KernelRow:
-        first, costs = launches[0], [launch.cost for launch in launches if launch.cost]
+        first, cost = launches[0], total_cost(launches)
         built = first.built
         return KernelRow(
             uri=uri,
@@ -133,10 +133,10 @@ class _Views:
             launches=len(launches),
             arguments=", ".join(first.arguments),
             grid=first.grid,
-            read=_sum(cost.read for cost in costs),
-            written=_sum(cost.written for cost in costs),
-            flops=_sum(cost.flops for cost in costs if cost.flops is not None),
-            seconds=sum(times) if (times := [cost.seconds for cost in costs if cost.seconds]) else None,
+            read=cost.read if cost else None,
+            written=cost.written if cost else None,
+            flops=cost.flops if cost else None,
+            seconds=cost.seconds if cost else None,
             config=config_words(built) or None if built else None,
             registers=built.registers if built else None,
             spills=built.spills if built else None,
@@ -190,8 +190,3 @@ def _uris(shown: Iterable[ShownDocument]) -> _Uris:
         for item in shown
         if item.document.code is not None and not item.document.built
     }
-
-
-def _sum(numbers: Iterable[int]) -> int | None:
-    summands = list(numbers)
-    return sum(summands) if summands else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import get_args
 
 from lsprotocol import types
@@ -37,6 +38,7 @@ from ..report.origins import is_ambient, is_of_library, origin_of
 from ..runs.layers import layer_label, verdict
 from ..runs.schedule import Runs
 from ..text import devices
+from ..text.messages import KIND_NAMES
 from ..text.source_names import written_name
 from ..workspace.positions import Span
 
@@ -47,7 +49,7 @@ def register(server: LanguageServer, targets: Targets, runs: Runs, items: Report
     @server.feature(REPORT)
     async def report(params: ReportParams) -> ReportItem | None:
         shown = runs.report(params.target, layer_argument(params.layer))
-        return items.report(shown) if shown else None
+        return items.report(shown, runs.left_out(shown)) if shown else None
 
     @server.feature(LAYERS)
     async def layers(params: TargetParams) -> list[LayerItem]:
@@ -109,8 +111,8 @@ class ReportItems:
         self._documents = documents
         self._artifacts = artifacts
 
-    def report(self, report: Report) -> ReportItem:
-        """Convert a whole report, without its guards."""
+    def report(self, report: Report, left_out: Sequence[str] = ()) -> ReportItem:
+        """Convert a whole report, without its guards; ``left_out`` are the parts that were not run since."""
         return ReportItem(
             target=report.target,
             generation=report.generation,
@@ -122,8 +124,8 @@ class ReportItems:
             artifacts=[self._artifact(shown) for shown in self._artifacts.of_report(report)],
             ranks=[_rank(rank) for rank in report.ranks],
             dry=dry_item(report),
-            ignored=len(report.ignored) or None,
-            left_out=devices.left_out_words(report.left_out) if report.left_out else None,
+            ignored=report.hidden or None,
+            left_out=devices.left_out_words(left_out) if left_out else None,
             files=devices.files_words(report.discarded) if report.discarded else None,
         )
 
@@ -199,6 +201,7 @@ class ReportItems:
         """Convert a finding, at its place in the text as it is now."""
         return FindingItem(
             kind=finding.kind,
+            kind_name=KIND_NAMES[finding.kind][1],
             code=finding.code,
             severity=finding.severity,
             message=finding.message,

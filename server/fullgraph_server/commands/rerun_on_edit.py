@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from ..client.configuration import Configuration, RunOn
 from ..client.documents import Documents
+from ..client.messages import agrees
 from ..features.diagnostics import Diagnostics
+from ..runs.effective_settings import Overrides
 from ..runs.schedule import Runs
 
 
@@ -23,6 +27,7 @@ def register(
     """Serve ``textDocument/didChange`` and ``textDocument/didSave``."""
     pauses: dict[str, asyncio.TimerHandle] = {}
     tasks: set[asyncio.Task[None]] = set()
+    asking: set[str] = set()
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     async def did_change(params: types.DidChangeTextDocumentParams) -> None:
@@ -43,7 +48,10 @@ def register(
 
     def end_of_pause(filename: str) -> None:
         del pauses[filename]
-        task = asyncio.ensure_future(rerun(filename, "type"))
+        beside(rerun(filename, "type"))
+
+    def beside(work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
         tasks.add(task)
         task.add_done_callback(tasks.discard)
 
@@ -53,4 +61,20 @@ def register(
             return  # a line is being written: the last results are of more use than a syntax error
         settings = await configuration.settings(documents.uri(filename))
         if occasion == settings.run_on or (occasion == "save" and settings.run_on == "type"):
-            runs.restart(filename, settings.overrides(documents.workspace_of(filename).root))
+            overrides = settings.overrides(documents.workspace_of(filename).root)
+            for target in runs.restart(filename, overrides, documents.is_open):
+                if target not in asking:
+                    asking.add(target)
+                    beside(ask(target, filename, overrides))
+
+    async def ask(target: str, filename: str, overrides: Overrides) -> None:
+        """Ask once whether a target that takes long is to run after each save."""
+        report = runs.report(target)
+        seconds = report.seconds if report else 0.0
+        name = target.rpartition("/")[2]
+        agreed = await agrees(server, f"{name} took {seconds:.0f} s. Run it again after each save?")
+        asking.discard(target)
+        if target in runs.names():  # it may have been cleared meanwhile
+            runs.set_run_on_save(target, filename, agreed)
+            if agreed:
+                runs.repeat(target, overrides)

@@ -20,6 +20,7 @@ from ..protocol import (
     COMPILE_TIMES,
     FROZEN,
     KERNELS,
+    RAISE_LIMIT,
     RECIPES,
     RECOMPILES,
     RUN,
@@ -57,7 +58,7 @@ def summary(target: str, report: Report | None) -> RunSummary:
         report.status,
         len(report.findings),
         bool(report.frames),
-        len(report.ignored) or None,
+        report.hidden or None,
         layer=report.layer or None,
     )
 
@@ -76,6 +77,11 @@ def register(server: LanguageServer, runs: Runs, targets: Targets, minifications
     async def kernels(*args: Any) -> RunSummary:
         target, switches = run_arguments(targets, KERNELS, args)
         return summary(target.id, await runs.start(target.id, "kernels", switches))
+
+    @server.command(RAISE_LIMIT)
+    async def raise_limit(*args: Any) -> RunSummary:
+        target = target_argument(targets, RAISE_LIMIT, args)
+        return summary(target.id, await runs.raise_limit(target.id))
 
     @server.command(RECOMPILES)
     async def recompiles(*args: Any) -> RunSummary:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..report.model import Finding
-from .fingerprint import Fingerprint, Fingerprinted
+from ..report.finding_builder import by_place
+from ..report.model import Finding, Report
+from .fingerprint import Fingerprint, Fingerprinted, fingerprinted
 
 VERSION = 1
 _DEFAULTS: Mapping[str, Any] = {"line": "", "message": "", "count": 1}
@@ -55,6 +56,10 @@ class Baseline:
         """Return the findings of both baselines, each with the greater count."""
         return Baseline(Counter(self.counts) | Counter(other.counts))
 
+    def accepting(self, fingerprint: Fingerprint) -> Baseline:
+        """Return the baseline with one finding more."""
+        return Baseline({**self.counts, fingerprint: self.counts.get(fingerprint, 0) + 1})
+
     def within(self, paths: Collection[str]) -> Baseline:
         """Return the findings in these files."""
         return Baseline({item: count for item, count in self.counts.items() if item.path in paths})
@@ -66,6 +71,27 @@ def baseline_of(reports: Iterable[Sequence[Fingerprinted]]) -> Baseline:
     for findings in reports:
         counts |= Counter(item.fingerprint for item in findings)
     return Baseline(counts)
+
+
+def can_be_known(finding: Finding) -> bool:
+    """Tell whether an editor leaves a finding out that is in the baseline: never what stops the program."""
+    return finding.severity != "error" and not finding.of_run
+
+
+def without_known(report: Report, baseline: Baseline, root: Path) -> Report:
+    """Move what a baseline has from the findings of a report to those that are known.
+
+    A report that was compared with another baseline is compared anew.
+    """
+    if not (baseline.counts or report.known):
+        return report
+    whole = replace(report, findings=tuple(sorted((*report.findings, *report.known), key=by_place)), known=())
+    known = {finding for finding in baseline.known(fingerprinted(whole, root)) if can_be_known(finding)}
+    return replace(
+        whole,
+        findings=tuple(finding for finding in whole.findings if finding not in known),
+        known=tuple(finding for finding in whole.findings if finding in known),
+    )
 
 
 def read_baseline(path: Path) -> Baseline:

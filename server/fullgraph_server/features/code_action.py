@@ -1,4 +1,4 @@
-"""Quick fixes for findings, and example calls from traces for the functions that were compiled there."""
+"""Quick fixes for findings, and example calls for the functions that a run or a trace saw compiled."""
 
 from __future__ import annotations
 
@@ -11,16 +11,28 @@ from pygls.lsp.server import LanguageServer
 
 from ..client.capabilities import client_command, member
 from ..client.documents import Documents
-from ..protocol import MINIFY, RECIPES, RUN, SHOW_EXPLANATION, STAGES, DryRunOptions
+from ..client.targets import Targets
+from ..protocol import (
+    ADD_TO_BASELINE,
+    MINIFY,
+    RAISE_LIMIT,
+    RECIPES,
+    RUN,
+    SHOW_EXPLANATION,
+    STAGES,
+    DryRunOptions,
+)
 from ..runs.schedule import Runs
+from ..workspace.config import baseline_path, read_config
+from ..workspace.targets import Target
 from .fix_actions import FIX_ALL, FixActions
-from .ignore_comment import ignore_actions
+from .ignore_comment import can_be_ignored, ignore_actions
 from .seen_calls import SeenCalls
 
 _MINIFY = "Minify this failure"
 _WRITE_REPRO = "Write a repro of this failure"
 _STAGES = "Which stage is at fault?"
-_RECIPES = "Try crash recipes"
+_RECIPES = "Try workarounds for a crash"
 _DRY_RUN = "Dry Run"
 
 _UNCLEAR = ("crashed", "timeout")
@@ -33,7 +45,12 @@ _OUT_OF_MEMORY = re.compile(r"\b(OutOfMemoryError|MemoryError|can't allocate mem
 
 
 def register(
-    server: LanguageServer, runs: Runs, documents: Documents, seen_calls: SeenCalls, fix_actions: FixActions
+    server: LanguageServer,
+    runs: Runs,
+    documents: Documents,
+    targets: Targets,
+    seen_calls: SeenCalls,
+    fix_actions: FixActions,
 ) -> None:
     """Answer ``textDocument/codeAction``."""
     kinds = [types.CodeActionKind.QuickFix, types.CodeActionKind.Refactor, FIX_ALL]
@@ -64,17 +81,28 @@ def register(
         if failure is not None:
             has_graph = kind != "capture-error" and bool(member(failure, "compileId"))
             yield minify_command(target, failure, has_graph=has_graph)
+        if own and status == "timeout" and (seconds := runs.raised_limit(target)):
+            yield types.Command(f"Run again with a limit of {seconds:g} s", RAISE_LIMIT, arguments=[target])
         if failure is not None or (own and status in _UNCLEAR):
             yield types.Command(_STAGES, STAGES, arguments=[target])
         if _OUT_OF_MEMORY.search(diagnostic.message) or (own and status in _EXHAUSTED):
             yield types.Command(_RECIPES, RECIPES, arguments=[target])
         if own and status == "memory" and report and not report.dry:
             yield types.Command(_DRY_RUN, RUN, arguments=[target, DryRunOptions(dry_run=True)])
-        title = f"Show the full explanation of {diagnostic.code}"
         uri = member(data, "explanation")
+        if can_be_ignored(diagnostic) and uri and (name := baseline_of(target)):
+            yield types.Command(f"Add to the baseline {name}", ADD_TO_BASELINE, arguments=[uri])
+        title = f"Show the full explanation of {diagnostic.code}"
         command = client_command(server, SHOW_EXPLANATION, title, uri) if uri else None
         if command is not None:
             yield command
+
+    def baseline_of(name: str) -> str:
+        """Return the name of the file of known findings that a target's project has; empty if it has none."""
+        target = targets.find(name)
+        root = targets.workspace_of(target).root if isinstance(target, Target) else None
+        path = baseline_path(read_config(root)) if root else None
+        return path.name if path else ""
 
 
 def minify_command(target: str, failure: Any, *, has_graph: bool) -> types.Command:

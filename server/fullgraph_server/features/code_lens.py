@@ -12,8 +12,9 @@ from ..client.documents import Documents
 from ..client.findings import minify_options, names_of
 from ..client.projection import Function, Projections
 from ..client.targets import Targets, target_place
-from ..protocol import RECOMPILES, RUN, SHOW_TARGET, STOP
+from ..protocol import KERNELS, RECOMPILES, RUN, SHOW_TARGET, STOP
 from ..report.model import Finding, FrameReport
+from ..runs.layers import INDUCTOR
 from ..runs.schedule import Runs
 from ..workspace.source import SourceFile
 from ..workspace.targets import mentions_compile
@@ -53,11 +54,14 @@ def register(
                 continue  # most tests have nothing to do with torch
             if (place := target_place(target, source)) is None:
                 continue
-            if runs.state(target.id).run in ("queued", "running"):
-                command = types.Command("■ Stop", STOP, arguments=[target.id])
-            else:
-                command = types.Command("▶ Analyze with Fullgraph", RUN, arguments=[target.id])
-            yield types.CodeLens(documents.range(place.name), command)
+            busy = runs.state(target.id).run in ("queued", "running")
+            stop = types.Command("■ Stop", STOP, arguments=[target.id])
+            run = types.Command("▶ Analyze with Fullgraph", RUN, arguments=[target.id])
+            yield types.CodeLens(documents.range(place.name), stop if busy else run)
+            report = runs.report(target.id)
+            if not busy and report is not None and INDUCTOR in runs.left_out(report):
+                command = types.Command(f"Run {INDUCTOR}", KERNELS, arguments=[target.id])
+                yield types.CodeLens(documents.range(place.name), command)
 
     def _function_lenses(filename: str) -> Iterator[types.CodeLens]:
         view = projections.of(filename)
@@ -101,4 +105,4 @@ def summary(frame: FrameReport) -> str:
         for number, one, many in counts
         if number or one in ("graph", "guard")
     ]
-    return " · ".join([*parts, f"{frame.seconds:.2f} s"])
+    return " · ".join([*parts, f"compiled in {frame.seconds:.2f} s"])

@@ -16,6 +16,8 @@ from ..report.model import Finding, Report
 from ..runs.choice import Choice
 from ..runs.schedule import RunObserver
 from ..text.messages import brief
+from ..workspace.examples import find_examples, unknown_names
+from ..workspace.problems import Problem
 from .explanation import explanation_uri
 
 _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
@@ -26,6 +28,8 @@ _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
 
 _PAUSE_SECONDS = 0.1
 """The pause after the last edit before diagnostics move; until then the client moves them by itself."""
+_EXAMPLE = "example-call"
+"""The code of a mistake in an example call, which is told without a run."""
 
 
 class Diagnostics(RunObserver):
@@ -66,13 +70,19 @@ class Diagnostics(RunObserver):
     def _move(self) -> None:
         edited, self._edited = self._edited, set()
         findings = (finding for report in self._reports.values() for finding in report.findings)
-        self._publish({item.span.filename for item in findings if not edited.isdisjoint(_places(item))})
+        moved = {item.span.filename for item in findings if not edited.isdisjoint(_places(item))}
+        self._publish(moved | edited)
 
     def _publish(self, filenames: Iterable[str]) -> None:
         for filename in sorted(filenames):
             reports = self._choice.among(filename, self._reports.values())
             shown = shown_findings(filename, reports, self._documents.drift)
-            diagnostics = [self._diagnostic(item) for item in shown]
+            problems = self._problems(filename)
+            told = {(problem.span.row, problem.message) for problem in problems}
+            diagnostics = [
+                *map(self._of_problem, problems),
+                *(self._diagnostic(item) for item in shown if (item.span.row, item.message) not in told),
+            ]
             if diagnostics == self._published.get(filename, []):
                 continue
             self._published[filename] = diagnostics
@@ -83,6 +93,20 @@ class Diagnostics(RunObserver):
                     diagnostics=diagnostics,
                 )
             )
+
+    def _problems(self, filename: str) -> list[Problem]:
+        """Return the mistakes in the example calls of a file, if the client shows it."""
+        source = self._documents.source(filename) if self._documents.version(filename) is not None else None
+        return [*find_examples(source).problems, *unknown_names(source)] if source else []
+
+    def _of_problem(self, problem: Problem) -> types.Diagnostic:
+        return types.Diagnostic(
+            range=self._documents.range(problem.span),
+            message=problem.message,
+            severity=types.DiagnosticSeverity.Error,
+            code=_EXAMPLE,
+            source="fullgraph",
+        )
 
     def _diagnostic(self, shown: ShownFinding) -> types.Diagnostic:
         finding = shown.finding

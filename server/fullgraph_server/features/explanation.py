@@ -95,15 +95,21 @@ def explanation_link(server: LanguageServer, uri: str) -> str:
 def read_explanation(uri: str, documents: Documents, runs: Runs) -> str | None:
     """Return the text of an explanation, empty if the finding is gone; ``None`` for another URI."""
     try:
-        target, identity, row = _key_of(uri)
+        found = explained(uri, runs)
     except ValueError:
         return None
+    return explain(*found, documents) if found else ""
+
+
+def explained(uri: str, runs: Runs) -> tuple[Report, Finding] | None:
+    """Return the finding of an explanation's URI, with its report. Raises ``ValueError`` for another URI."""
+    target, identity, row = _key_of(uri)
     # The newest says most: what stages or recipes have found, too.
     for report in newest_first(runs.results(target)):
         findings = [item for item in report.findings if _identity(item) == identity]
         if findings:
-            return explain(report, min(findings, key=lambda item: abs(item.span.row - row)), documents)
-    return ""
+            return report, min(findings, key=lambda item: abs(item.span.row - row))
+    return None
 
 
 def _key_of(uri: str) -> tuple[str, str, int]:

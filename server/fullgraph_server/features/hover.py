@@ -15,6 +15,7 @@ from ..report.kernels import operators
 from ..report.model import Code, Launch
 from ..text.markdown import code_span, escaped, link, paragraphs
 from ..text.messages import counted
+from ..workspace.examples import begins_example
 from ..workspace.positions import Span
 from .artifacts import is_artifact
 from .explanation import explanation_link, explanation_uri
@@ -23,6 +24,16 @@ from .guard_text import NO_LINKS, Links, function_text, guards_at, sizes_text
 from .kernels import Kernels
 
 _MOST_KERNELS = 8
+_EXAMPLE = """\
+**Example call**: a call of what stands below, to compile it without a script. The lens above the \
+definition runs it.
+
+- `f32[8, 16]` is a tensor of that dtype and shape; likewise `f64 f16 bf16 i64 i32 u8 b8 c64` and the rest, \
+as torch prints them.
+- It sees `torch` and the names of this file: `Block(d=64)(f32[2, 16, 64])`.
+- Several lines are calls in sequence: a second shape shows the recompilation that it causes.
+- `f(f32[8]) where item@12 = 3, nonzero@14 = 5` gives values to a dry run: of `item()` in line 12, of \
+`nonzero()` in line 14."""
 
 
 def register(
@@ -83,6 +94,8 @@ def describe(
                 of_target = f"{code_span(names_of([each.report.target]))}: " if len(same) > 1 else ""
                 text = of_target + function_text(view, each, links)
                 sections.append((text, _line_span(view.filename, line, row)))
+    if begins_example(line):
+        sections.append((_EXAMPLE, _line_span(view.filename, line, row)))
     if (sizes := view.sizes_at(row)) is not None:
         sections.append((sizes_text(*sizes), _line_span(view.filename, line, row)))
     if launches := view.launches_at(row):

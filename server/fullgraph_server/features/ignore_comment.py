@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from lsprotocol import types
 
 from ..client.capabilities import member
 from ..client.documents import Documents
+from ..client.findings import shown_findings
+from ..report.model import Report
 from ..workspace.ignores import ignoring
 
 _SEVERITIES = (types.DiagnosticSeverity.Warning, types.DiagnosticSeverity.Information)
 """Those of findings that can be ignored: errors cannot, and what was edited since the run is a hint."""
 _NOT_OFFERED = ("target-error", "unused-ignore")
+
+
+def ignorable_codes(documents: Documents, reports: Iterable[Report], filename: str, row: int) -> list[str]:
+    """Return the codes of the findings in a row that can be ignored, each once."""
+    found = (
+        item.finding for item in shown_findings(filename, reports, documents.drift) if item.span.row == row
+    )
+    codes = (item.code for item in found if item.severity != "error" and item.kind not in _NOT_OFFERED)
+    return list(dict.fromkeys(codes))
+
+
+def can_be_ignored(diagnostic: types.Diagnostic) -> bool:
+    """Tell whether a diagnostic is of a finding that can be ignored, on the line as it ran."""
+    is_own = diagnostic.source == "fullgraph" and diagnostic.severity in _SEVERITIES
+    return is_own and member(diagnostic.data, "kind") not in _NOT_OFFERED
 
 
 def ignore_actions(documents: Documents, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
@@ -23,9 +40,7 @@ def ignore_actions(documents: Documents, params: types.CodeActionParams) -> Iter
         return
     for diagnostic in params.context.diagnostics:
         code = diagnostic.code
-        if diagnostic.source != "fullgraph" or diagnostic.severity not in _SEVERITIES:
-            continue
-        if not isinstance(code, str) or member(diagnostic.data, "kind") in _NOT_OFFERED:
+        if not isinstance(code, str) or not can_be_ignored(diagnostic):
             continue
         edited = ignoring(source, diagnostic.range.end.line + 1, code)
         if edited is not None:

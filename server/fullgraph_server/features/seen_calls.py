@@ -1,4 +1,4 @@
-"""Example calls from a trace, for the functions that were compiled in it."""
+"""Example calls from the last run or a trace, for the functions that were compiled in it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from ..traces.seen_calls import CALLED, example_line
 from ..workspace.examples import NamedDefinition, find_examples, first_row, named_definitions
 from ..workspace.source import SourceFile
 
-_TITLE = "Add example calls from the trace"
+_OF_RUN = "Add example calls from the last run"
+_OF_TRACE = "Add example calls from the trace"
 
 
 class SeenCalls:
-    """Code actions that insert the calls that the reports of traces have."""
+    """Code actions that insert the calls that the reports of runs and traces have."""
 
     def __init__(self, documents: Documents, reports: Callable[[], Iterable[Report]]) -> None:
         self._documents = documents
@@ -34,22 +35,24 @@ class SeenCalls:
             return
         findings = [item for item in params.context.diagnostics if item.source == "fullgraph"]
         names = _definitions_at(source, params.range.start.line + 1, inside=bool(findings))
-        calls = next(filter(None, (self._calls(source.filename, name) for name in names)), None)
+        seen = next(filter(None, (self.newest(source.filename, name) for name in names)), None)
         examples = (example.qualname for example in find_examples(source).examples)
-        if calls is not None and calls[0].function not in examples:
+        if seen is not None and seen[1][0].function not in examples:
+            report, calls = seen
             kind = types.CodeActionKind.QuickFix if findings else types.CodeActionKind.Refactor
             edit = self._edit(source, calls)
-            yield types.CodeAction(_TITLE, kind, diagnostics=findings or None, edit=edit)
+            title = _OF_TRACE if report.of_trace else _OF_RUN
+            yield types.CodeAction(title, kind, diagnostics=findings or None, edit=edit)
 
-    def _calls(self, filename: str, qualname: str) -> list[SeenCall]:
-        """Return the newest calls of a definition; a ``forward`` has those of the class."""
+    def newest(self, filename: str, qualname: str) -> tuple[Report, list[SeenCall]] | None:
+        """Return the newest calls of a definition and their report; a ``forward`` has those of the class."""
         owner, _, name = qualname.rpartition(".")
         names = (qualname, owner) if name in CALLED else (qualname,)
         for report in newest_first(self._reports()):
             own = [call for call in report.calls if call.filename == filename and call.function in names]
             if own:
-                return own
-        return []
+                return report, own
+        return None
 
     def _edit(self, source: SourceFile, calls: Sequence[SeenCall]) -> types.WorkspaceEdit:
         """Insert calls above their definition and its decorators, with the same indentation."""

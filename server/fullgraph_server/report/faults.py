@@ -76,9 +76,8 @@ def verdict(report: Report) -> str:
         return first.message + more
     if report.status == "cancelled":
         return "Stopped before every stage was checked."
-    problem = next((finding for finding in report.findings if finding.severity == "error"), None)
-    if problem is not None:
-        return problem.message
+    if report.problem is not None:
+        return report.problem.message
     graphs = len({stage.compile_id for stage in report.stages if stage.compile_id})
     if not graphs:
         return "No stage is at fault: no graph was captured."

@@ -259,7 +259,8 @@ class _FindingFacts:
         message = messages.first_line(fact.message) or fact.error
         title = "" if fact.phase == "backend" else self._title(fact, message)
         if fact.phase == "backend":
-            message = f"backend failed: {message}"
+            backend = "TorchInductor" if fact.error == "InductorError" else "backend"
+            message = f"{backend} failed: {message}"
         elif not fact.code and message != fact.error:
             message = f"Dynamo failed: {fact.error}: {message}"
         finding = self._finding(
@@ -304,7 +305,7 @@ class _FindingFacts:
 
     def _program_raised(self, fact: ProgramRaised) -> FindingBuilder:
         said = messages.first_line(fact.message)
-        hints: tuple[str, ...] = ()
+        hints = fact.hints
         if failure := next(reversed(self._recompilations.completed(fact.failures, "")), None):
             said = messages.refused_message(self._places.name_of(failure.compile_id), [failure])
             hints = self._recompilations.hints(failure)

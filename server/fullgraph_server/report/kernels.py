@@ -25,7 +25,8 @@ FORMS: Final = {
 OwnSpan = Callable[[Stack], Span | None]
 """Returns the innermost code of a stack that is the user's own."""
 
-_KILO = 1024
+_LAUNCH_SECONDS = 1e-6
+"""A kernel with less work than this waits for its launch, which takes some microseconds."""
 
 
 def codes_of(
@@ -82,12 +83,29 @@ def config_words(built: KernelCompiled) -> str:
     return f"{built.config}: one of {len(built.others) + 1} settings that autotuning would try"
 
 
-def cost_words(cost: Cost) -> str:
-    """Describe a cost: ``at least 1.2 us: reads 4 KiB, writes 2 KiB``."""
+def total_cost(launches: Iterable[Launch]) -> Cost | None:
+    """Return the cost of some launches together; ``None`` if TorchInductor estimated none."""
+    costs = [launch.cost for launch in launches if launch.cost]
+    if not costs:
+        return None
+    flops = [cost.flops for cost in costs if cost.flops is not None]
+    seconds = [cost.seconds for cost in costs if cost.seconds]
+    return Cost(
+        sum(cost.read for cost in costs),
+        sum(cost.written for cost in costs),
+        sum(flops) if flops else None,
+        sum(seconds) if seconds else None,
+    )
+
+
+def cost_words(cost: Cost, launches: int = 1) -> str:
+    """Describe the cost of some launches: ``at least 1.2 us: reads 4 KiB, writes 2 KiB``."""
     parts = [f"reads {_bytes(cost.read)}", f"writes {_bytes(cost.written)}"]
-    parts += [f"{cost.flops:,} FLOP"] if cost.flops else []
-    least = f"at least {_duration(cost.seconds)}: " if cost.seconds else ""
-    return least + ", ".join(parts)
+    parts += [_scaled(cost.flops, 1000, ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP"))] if cost.flops else []
+    if not cost.seconds:
+        return ", ".join(parts)
+    is_short = cost.seconds < launches * _LAUNCH_SECONDS
+    return f"{'launch-bound' if is_short else f'at least {_duration(cost.seconds)}'}: {', '.join(parts)}"
 
 
 def _settings(built: KernelCompiled, most: int | None) -> Iterator[str]:
@@ -107,18 +125,22 @@ def _resources(built: KernelCompiled) -> list[str]:
 
 
 def _duration(seconds: float) -> str:
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"
+    unit, size = next(filter(lambda unit: seconds >= unit[1], (("s", 1.0), ("ms", 1e-3))), ("us", 1e-6))
+    return f"{seconds / size:.3g} {unit}"
 
 
 def _bytes(number: float) -> str:
-    for unit in ("B", "KiB", "MiB"):
-        if number < _KILO:
+    return _scaled(number, 1024, ("B", "KiB", "MiB", "GiB"))
+
+
+def _scaled(number: float, kilo: int, units: Sequence[str]) -> str:
+    """Write a number with three digits, in the largest unit of which there is about one."""
+    *smaller, largest = units
+    for unit in smaller:
+        if number < 999.5:
             return f"{number:.3g} {unit}"
-        number /= _KILO
-    return f"{number:.3g} GiB"
+        number /= kilo
+    return f"{number:.3g} {largest}"
 
 
 def _code(fact: CodeGenerated, built: Mapping[tuple[str, str], KernelCompiled], own_span: OwnSpan) -> Code:

@@ -48,7 +48,7 @@ FindingKind: TypeAlias = Literal[
 
 
 Layer: TypeAlias = Literal[
-    "", "preview", "dry-run", "recompiles", "late-compile", "times", "stages", "recipes", "minify"
+    "", "inductor", "preview", "dry-run", "recompiles", "late-compile", "times", "stages", "recipes", "minify"
 ]
 """What a run looks for beside the ordinary result of its target; empty for an ordinary run."""
 
@@ -320,7 +320,7 @@ class RankSummary:
 
 @dataclass(frozen=True, slots=True)
 class SeenCall:
-    """A compiled call in a trace, as an example call: ``text`` stands above a definition.
+    """A call that a run or a trace saw compiled, as an example call: ``text`` stands above a definition.
 
     ``function`` is the definition's qualified name, of a compiled ``forward`` that of the class; ``row`` is
     that of its ``def`` or ``class``. Unknown values are ``...`` in a text that is not ``complete``.
@@ -376,7 +376,7 @@ class Report:
     graph_lines: tuple[GraphLines, ...] = ()
     """The statements of graphs, and those that ran eagerly where that could be otherwise, by place."""
     calls: tuple[SeenCall, ...] = ()
-    """The compiled calls of its functions in a trace, in their order."""
+    """The calls of the user's functions that were compiled, in their order."""
 
     ranks: tuple[RankSummary, ...] = ()
     """The ranks of the run, if there are several."""
@@ -386,6 +386,8 @@ class Report:
     """The parts of the compiler that the program asked for and the run did without."""
     ignored: tuple[Finding, ...] = ()
     """The findings that comments in the source ignore."""
+    known: tuple[Finding, ...] = ()
+    """In an editor, the findings that are in the project's baseline."""
     discarded: FilesDiscarded | None = None
     """Set if the files that the program wrote were discarded."""
 
@@ -393,6 +395,11 @@ class Report:
     def of_trace(self) -> bool:
         """Whether it was read from a trace, of a program that ran elsewhere."""
         return self.target.startswith(TRACE)
+
+    @property
+    def hidden(self) -> int:
+        """The number of findings that a comment or the baseline takes away."""
+        return len(self.ignored) + len(self.known)
 
     def may_read(self, filename: str) -> bool:
         """Tell whether a file that the report names may be read: a log can name any file, on any machine."""
@@ -402,6 +409,19 @@ class Report:
     def repeatable(self) -> bool:
         """Whether it is of one process that can run here again, and of no preview for another GPU."""
         return not (self.ranks or self.of_trace or (self.dry and self.dry.device))
+
+    @property
+    def problem(self) -> Finding | None:
+        """The first finding that tells why the run came no further, or fails: an error, or its time limit."""
+        stopped = self.status == "timeout"
+        return next(
+            (
+                finding
+                for finding in self.findings
+                if finding.severity == "error" or (stopped and finding.kind == "target-error")
+            ),
+            None,
+        )
 
     @property
     def complete(self) -> bool:

@@ -43,8 +43,7 @@ def what_helps(report: Report) -> str:
     """Say in one sentence which recipes let the program finish."""
     recipes = report.recipes
     if report.status != "finished" or not recipes:
-        problem = next((finding for finding in report.findings if finding.severity == "error"), None)
-        return problem.message if problem else "Stopped before everything was tried."
+        return report.problem.message if report.problem else "Stopped before everything was tried."
     as_it_is, *others, uncompiled = recipes
     if as_it_is.failure is None:
         return "The program gets through as it is: no recipe is needed."

@@ -65,8 +65,7 @@ def late_compilation_verdict(report: Report) -> str:
     late = [finding for finding in report.findings if finding.kind == "late-compile"]
     number, places = sum(finding.count for finding in late), len({finding.span for finding in late})
     if not late:
-        problem = next((finding for finding in report.findings if finding.severity == "error"), None)
-        if problem is not None and report.status not in ("finished", "exited"):
+        if (problem := report.problem) is not None and report.status not in ("finished", "exited"):
             return problem.message
         return "Nothing was compiled after the warm-up."
     where = "" if places == number else f", from {messages.counted(places, 'place')}"

@@ -5,6 +5,7 @@ generation.
 
 - ``schedule``: each target's runs over time; the entry point
 - ``slot``: one target of the schedule, and the phases that it goes through
+- ``saves``: which targets run again when a file is saved
 - ``layers``: what stands beside a target's ordinary result: previews, profiles and the like
 - ``choice``: the target whose results are shown where several ran a file
 - ``plan``: what is to be done for a target, with which settings and text
@@ -15,6 +16,7 @@ generation.
 - ``rank_failures``: which rank is at fault
 - ``trace_execution``: reading a trace, in place of a run
 - ``previews``: kernels from captured graphs, by another interpreter
+- ``progress``: what a run is doing, in a few words
 - ``partial_reports``: reports of a run that is still on
 - ``minification``: shrink a failure beside all runs
 - ``limits``: limits for a request, by its depth

@@ -34,6 +34,8 @@ class Overrides:
     """Attributes of :class:`fullgraph_compiler.facts.Switches`."""
     trace_paths: Mapping[str, str] = field(default_factory=dict)
     """Folders of other machines that traces name, and the local folders that they correspond to."""
+    goes_deeper: bool = False
+    """Whether TorchInductor runs by itself after a run that has left it out."""
 
 
 def resolve(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
@@ -93,8 +94,9 @@ class ProgramExecution:
         try:
             await self._run.execute(self._take)
             if self._preview is not None and self._end is not None:
+                begun = time.monotonic()
                 await self._preview.execute(self._take)
-                self._take([self._end])
+                self._take([replace(self._end, seconds=self._end.seconds + time.monotonic() - begun)])
             return await self._reporting.finish()
         finally:
             self._reporting.close()
@@ -108,6 +110,7 @@ class ProgramExecution:
         return frozenset(report.files)
 
     def _take(self, facts: Sequence[Fact]) -> None:
+        self._job.on_facts(facts)
         for fact in facts:
             if isinstance(fact, PreviewDeferred):
                 self._go_on_elsewhere(fact)

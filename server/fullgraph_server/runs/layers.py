@@ -14,6 +14,7 @@ from ..report.model import Finding, Layer, Report
 from ..report.recipes import what_helps
 from ..report.recompiles import late_compilation_verdict
 from ..text import devices
+from ..text.messages import counted
 
 _OF_DEPTH: Final[Mapping[Depth, Layer]] = {
     "recompiles": "recompiles",
@@ -26,16 +27,30 @@ _OF_DEPTH: Final[Mapping[Depth, Layer]] = {
 
 _LABELS: Final[Mapping[Layer, str]] = {
     "": "ordinary run",
+    "inductor": "TorchInductor",
     "preview": "preview",
     "dry-run": "dry run",
     "recompiles": "recompilation profile",
     "late-compile": "late compilations",
     "times": "compile times",
     "stages": "compiler stages",
-    "recipes": "crash recipes",
+    "recipes": "crash workarounds",
     "minify": "minified failure",
 }
+INDUCTOR: Final = "TorchInductor"
+"""The part of the compiler that ordinary runs leave out."""
+
+
+def _inductor_verdict(report: Report) -> str:
+    """Say what TorchInductor made of the graphs."""
+    if report.problem is not None:
+        return report.problem.message
+    graphs = len({code.compile_id for code in report.codes})
+    return f"{INDUCTOR} wrote code for {counted(graphs, 'graph')}" if graphs else f"{INDUCTOR} had no graph"
+
+
 _VERDICTS: Final[Mapping[Layer, Callable[[Report], str]]] = {
+    "inductor": _inductor_verdict,
     "recompiles": profile.sentence,
     "late-compile": late_compilation_verdict,
     "stages": faults.verdict,
@@ -80,6 +95,11 @@ def as_layer(report: Report, layer: Layer) -> Report:
     return replace(report, layer=layer, findings=tuple(findings))
 
 
+def leaves_out_inductor(report: Report) -> bool:
+    """Tell whether a program came to its end without TorchInductor, which it asks for."""
+    return report.status == "finished" and INDUCTOR in report.left_out
+
+
 def is_beside(layer: Report, shown: Report | None) -> bool:
     """Tell whether a layer stands beside the result that is shown, rather than in the place of none."""
     return bool(layer.layer) and shown is not None and (not shown.layer or layer.layer == "minify")
@@ -105,7 +125,8 @@ def with_layers(ordinary: Report, layers: Iterable[Report]) -> Report:
 
 def _is_of_line(layer: Report, finding: Finding) -> bool:
     """Tell whether only such a layer finds it, on a line of the program."""
-    of_layer = finding.fault > 0 or finding.kind == "late-compile" or layer.layer == "minify"
+    of_inductor = layer.layer == "inductor" and finding.kind == "compile-error"
+    of_layer = finding.fault > 0 or finding.kind == "late-compile" or layer.layer == "minify" or of_inductor
     return of_layer and not finding.of_run
 
 

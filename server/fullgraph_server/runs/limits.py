@@ -38,7 +38,7 @@ def with_limits(
         return replace(settings, timeout=None), replace(
             request, cache=kernel_cache(root), discards_files=settings.switches.files == "discard"
         )
-    request = replace(request, switches=settings.switches)
+    request = replace(request, switches=settings.switches, low_priority=settings.low_priority)
     if request.depth not in _DYNAMO_ALONE:
         cache = "" if settings.switches.cold_caches else kernel_cache(root)
         request = replace(request, cache=cache, memory=settings.memory_of_a_try)

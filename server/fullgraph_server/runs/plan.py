@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from fullgraph_compiler.facts import Depth, Fact, SourceText
 
+from ..compare.baseline import Baseline
 from ..report.fold import fold
 from ..report.model import Report
+from ..traces.seen_calls import seen_calls
 from ..workers.pool import WorkerPool
 from ..workers.settings import RunSettings
 from ..workspace.targets import Target, problem_facts
@@ -28,11 +30,24 @@ class Plan:
     """Its files are as the run sees them."""
     texts: tuple[SourceText, ...] = ()
     """The files that differ from those on disk."""
+    baseline: Baseline = field(default_factory=Baseline)
+    """The findings that are left out; none on the command line, which tells of them."""
+    goes_deeper: bool = False
+    """Whether TorchInductor runs, too, once nothing else does."""
 
     def switched(self, switches: Mapping[str, Any]) -> Plan:
         """Return the plan with some attributes of its switches set, for one run."""
         changed = replace(self.settings.switches, **switches)
         return replace(self, settings=replace(self.settings, switches=changed))
+
+    def in_background(self) -> Plan:
+        """Return the plan of a run that nobody waits for: of low priority, and without changes to files."""
+        plan = self.switched({"files": "discard"})
+        return replace(plan, settings=replace(plan.settings, low_priority=True))
+
+    def stretched(self, factor: float) -> Plan:
+        """Return the plan with limits of time that are so many times as long."""
+        return replace(self, settings=self.settings.stretched(factor))
 
     def depth(self, requested: Depth) -> Depth:
         """Return the depth of a run: a preview builds its kernels as it writes them."""
@@ -63,9 +78,12 @@ class Job:
     """Gets the report of the facts so far, whenever there are more; ``None`` if nobody wants that."""
     on_output: Callable[[str], None] = to_stderr
     """Gets what the target's program prints."""
+    on_facts: Callable[[Sequence[Fact]], object] = bool
+    """Gets the facts of the target's program as they come, for a display of progress."""
 
     def fold(self, torch: str, facts: Sequence[Fact]) -> Report:
         """Return the report of the facts of one process."""
         plan, target = self.plan, self.plan.target
         facts = (*problem_facts(target), *facts)
-        return fold(target.id, self.generation, torch, facts, plan.workspace, target.filename, self.depth)
+        report = fold(target.id, self.generation, torch, facts, plan.workspace, target.filename, self.depth)
+        return replace(report, calls=seen_calls(facts, plan.workspace))

@@ -7,7 +7,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
 from fullgraph_compiler.facts import (
@@ -18,6 +18,7 @@ from fullgraph_compiler.facts import (
     MinifyRequest,
     RunFinished,
     RunRequest,
+    Severity,
     Stack,
     Status,
     TargetProblem,
@@ -63,6 +64,7 @@ class _Ending:
 
     status: Status
     message: str = ""
+    """What is to be told of it; it is an error, unless the run came to its time limit."""
     hints: tuple[str, ...] = ()
     stack: Stack = ()
     exit_code: int | None = None
@@ -120,7 +122,6 @@ class Run:
         Whatever the program or the interpreter do, and whatever fails here, this raises nothing, and the last
         fact is ``RunFinished``; only ``on_facts`` may raise when it is given that.
         """
-        begun = time.monotonic()
         delivery = _Delivery(self._request.generation, on_facts, self._give_up)
         try:
             ending = await self._run(delivery)
@@ -131,7 +132,7 @@ class Run:
             _log.error("a run failed", exc_info=error)
             ending = _Ending("crashed", own_failure(error), (REPORT_IT,))
         if not delivery.finished:
-            delivery.finish(ending, time.monotonic() - begun)
+            delivery.finish(ending)
 
     async def _run(self, delivery: _Delivery) -> _Ending:
         if not self._settings.cwd.is_dir():
@@ -193,7 +194,7 @@ class Run:
     def _exhausted(self, budget: Literal["timeout", "memory"]) -> _Ending:
         settings = self._settings
         if budget == "timeout":
-            message = f"The program did not finish within {settings.timeout:g} s."
+            message = f"Stopped after {settings.timeout:g} s, its time limit: findings are up to here."
             return _Ending("timeout", message, (_LONGER,))
         gib = (settings.memory or 0) / _GIB
         request = self._request
@@ -254,6 +255,7 @@ class _Delivery:
         self.finished = False
         self.error: Exception | None = None
         """What ``on_facts`` raised: it gets no more facts of the worker, and ``give_up`` is called."""
+        self._begun = time.monotonic()
         self._generation = generation
         self._on_facts = on_facts
         self._give_up = give_up
@@ -276,12 +278,13 @@ class _Delivery:
             _log.exception("the worker sent facts that cannot be read")
             return ()
 
-    def finish(self, ending: _Ending, seconds: float) -> None:
+    def finish(self, ending: _Ending) -> None:
         """Say how the run ended in place of a worker that could not."""
         facts: list[Fact] = []
         if ending.message:
-            facts.append(TargetProblem("error", ending.message, ending.hints, ending.stack))
-        facts.append(RunFinished(ending.status, seconds, ending.exit_code))
+            severity: Severity = "information" if ending.status == "timeout" else "error"
+            facts.append(TargetProblem(severity, ending.message, ending.hints, ending.stack))
+        facts.append(RunFinished(ending.status, 0.0, ending.exit_code))
         self._deliver(facts)
 
     def _deliver(self, facts: Sequence[Fact]) -> None:
@@ -290,13 +293,16 @@ class _Delivery:
         last = next((index for index, fact in enumerate(facts) if isinstance(fact, RunFinished)), None)
         if last is not None:
             self.finished = True
-            facts = facts[: last + 1]
+            # The worker's own time leaves out its start and the imports of torch, for which the user waits.
+            end = replace(cast(RunFinished, facts[last]), seconds=time.monotonic() - self._begun)
+            facts = [*facts[:last], end]
         self._on_facts(facts)
 
 
 def to_stderr(text: str) -> None:
-    """Pass a program's output on as it is."""
+    """Pass a program's output on as it is; at once, since a question has no end of line."""
     sys.stderr.write(text)
+    sys.stderr.flush()
 
 
 # -- sentences ---------------------------------------------------------------------------------

@@ -7,23 +7,27 @@ import contextlib
 import itertools
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from fullgraph_compiler.facts import Depth, Status
+from fullgraph_compiler.facts import Depth, Fact, Status
 
+from ..compare.baseline import without_known
 from ..report.model import Layer, Report
 from ..workers.pool import WorkerPool
 from ..workspace.targets import Target
 from .choice import Choice
 from .effective_settings import Overrides
 from .execution import execution_of, failed_report
-from .layers import as_layer, is_beside
-from .limits import WorkerRequest, with_limits
+from .layers import INDUCTOR, as_layer, is_beside, leaves_out_inductor
+from .limits import WorkerRequest, settings_at, with_limits
 from .partial_reports import is_worth_showing
 from .plan import Job, Plan, Planner
 from .program_run import OnOutput, Run, to_stderr
+from .progress import RunProgress
+from .saves import is_long, repeated
 from .slot import CurrentRun, Request, RunOptions, Slot, TargetState
 
 _log = logging.getLogger(__name__)
@@ -34,8 +38,13 @@ _AT_ONCE = max(2, (os.cpu_count() or 2) // 4)
 _PAUSE_SHARE, _LEAST_PAUSE, _LONGEST_PAUSE = 0.5, 0.15, 2.0
 """How long an author's pause is before a run: a part of what the last run took, and its limits in seconds."""
 
+_STRETCH = 5.0
+"""How many times as long a target may run once its limit was raised."""
+
 _MOST_OUTPUT = 1_000_000
 """Characters of a program's output that are passed on."""
+
+_LEFT_OUT = f"\n(Fullgraph leaves out the rest: the program printed more than {_MOST_OUTPUT:,} characters.)\n"
 
 
 class RunObserver:
@@ -43,6 +52,9 @@ class RunObserver:
 
     def started(self, target: Target, generation: int, cancel: Callable[[], None]) -> None:
         """Take note that a run begins; ``cancel`` ends it."""
+
+    def progressed(self, generation: int, message: str) -> None:
+        """Take note of what a run that has begun is doing now."""
 
     def reported(self, report: Report) -> None:
         """Take a newer report of the target: of the facts so far, or of the whole run."""
@@ -66,11 +78,23 @@ class RunObserver:
 class Runs:
     """Schedule of all targets: for each, one run is on at a time, and one waits."""
 
-    def __init__(self, plan: Planner, observers: Sequence[RunObserver], choice: Choice | None = None) -> None:
+    def __init__(
+        self,
+        plan: Planner,
+        observers: Sequence[RunObserver],
+        choice: Choice | None = None,
+        on_output: Callable[[Target, int, str], None] | None = None,
+    ) -> None:
+        """Make a schedule without targets.
+
+        ``on_output`` gets what programs print, with the target and the generation; by default it goes to
+        standard error.
+        """
         self._plan = plan
         self._observers = observers
         self._choice = choice or Choice()
-        self._generations = itertools.count(1)
+        self._on_output = on_output or _to_stderr
+        self._generations, self._asked = itertools.count(1), itertools.count(1)
         self._slots: dict[str, Slot] = {}
         self._workers = WorkerPool()
         self._turns = asyncio.Semaphore(_AT_ONCE)
@@ -90,9 +114,13 @@ class Runs:
         if self._choice.target != target:
             self.choose("")  # whoever runs a target wants to see it
         slot = self._slots.setdefault(target, Slot())
+        slot.asked = next(self._asked)
         return self._start(target, slot, RunOptions(depth or slot.kept.usual_depth, switches or {}))
 
     def _start(self, target: str, slot: Slot, options: RunOptions) -> asyncio.Future[Report | None]:
+        if not options.in_background:
+            for each in self._slots.values():
+                each.give_way()
         answer = slot.ask(options)
         if slot.task is None:
             slot.task = asyncio.create_task(self._work(target, slot))
@@ -100,20 +128,35 @@ class Runs:
         # Others wait for it as well: one who gives up must not take it from them.
         return asyncio.shield(answer)
 
-    def restart(self, filename: str, overrides: Overrides | None = None) -> None:
-        """Run again what depends on a file. A run that is on has read an older text: it ends.
+    def restart(
+        self,
+        filename: str,
+        overrides: Overrides | None = None,
+        is_open: Callable[[str], bool] = lambda _: True,
+    ) -> list[str]:
+        """Run again what a save of a file repeats; return the targets that the user is to be asked about.
 
-        ``overrides`` are the settings of the file's folder, if the client has just given them.
+        ``overrides`` are the settings of the file's folder, if the client has just given them; ``is_open``
+        tells whether the client shows a file.
         """
-        for name, slot in list(self._slots.items()):
-            if filename in slot.kept.files and slot.state.run_on_save:
-                # Who asked for the run that is on gets the answer of the next: it must be of the same kind.
-                by_itself = RunOptions(slot.kept.usual_depth, by_itself=True)
-                options = slot.run.options if slot.run else by_itself
-                self._start(name, slot, replace(options, overrides=overrides))
-                slot.supersede()
-                if options.layer:  # and the program as it is: a layer says nothing of that
-                    self._start(name, slot, replace(by_itself, overrides=overrides))
+        unasked = []
+        for name, slot in list(repeated(self._slots, filename, self._choice, is_open)):
+            if is_long(slot):
+                unasked.append(name)
+            else:
+                self.repeat(name, overrides)
+        return unasked
+
+    def repeat(self, target: str, overrides: Overrides | None = None) -> None:
+        """Run a target again by itself. A run that is on has read an older text: it ends."""
+        slot = self._slots[target]
+        # Who asked for the run that is on gets the answer of the next: it must be of the same kind.
+        by_itself = RunOptions(slot.kept.usual_depth, by_itself=True)
+        options = slot.run.options if slot.run and slot.is_busy else by_itself
+        self._start(target, slot, replace(options, overrides=overrides))
+        slot.supersede()
+        if options.layer:  # and the program as it is: a layer says nothing of that
+            self._start(target, slot, replace(by_itself, overrides=overrides))
 
     def stop(self, target: str | None = None) -> None:
         """End the run that is on and drop the one that waits, of one target or of all."""
@@ -139,7 +182,19 @@ class Runs:
         """Let a target run again by itself or not; one that has not run yet depends on ``filename``."""
         slot = self._slots.setdefault(target, Slot())
         slot.kept = replace(slot.kept, files=slot.kept.files | {filename})
+        slot.agreed = enabled
         self._show_state(target, slot, run_on_save=enabled)
+
+    def raised_limit(self, target: str) -> float | None:
+        """Return the seconds that a target may take once its limit is raised; ``None`` if it has no limit."""
+        slot = self._slots.get(target)
+        return slot.kept.limit * _STRETCH if slot and slot.kept.limit else None
+
+    def raise_limit(self, target: str) -> asyncio.Future[Report | None]:
+        """Run a target again with a higher limit, which it keeps until it is cleared."""
+        slot = self._slots.setdefault(target, Slot())
+        slot.kept = replace(slot.kept, stretch=slot.kept.stretch * _STRETCH)
+        return self.start(target)
 
     def edited(self, filename: str) -> float | None:
         """Take note that a file is not as it was when it ran.
@@ -159,13 +214,8 @@ class Runs:
         """Make a run of something else that a worker does for a target, beside those of the schedule."""
         settings, limited = with_limits(plan.settings, request, plan.workspace.root)
         slot = self._slots.get(plan.target.id)
-        return Run(
-            self._workers,
-            settings,
-            limited,
-            slot.kept.libraries if slot else (),
-            on_output or _Output().write,
-        )
+        output = on_output or self._output(plan.target, next(self._generations))
+        return Run(self._workers, settings, limited, slot.kept.libraries if slot else (), output)
 
     # -- results --------------------------------------------------------------------------------
 
@@ -217,6 +267,12 @@ class Runs:
         layers = slot.kept.layers.values() if slot else ()
         return tuple(sorted((item for item in layers if item is not self.report(target)), key=_newest_first))
 
+    def left_out(self, report: Report) -> tuple[str, ...]:
+        """Return the parts of the compiler that nobody has run for a result."""
+        layer = self.report(report.target, "inductor")
+        has_run = layer is not None and layer.generation > report.generation and layer.status == "finished"
+        return () if has_run else report.left_out
+
     def is_stale(self, report: Report) -> bool:
         """Tell whether a file that a report depends on has changed since its run began."""
         slot = self._slots.get(report.target)
@@ -227,6 +283,15 @@ class Runs:
         slot = self._slots.get(report.target)
         if slot is not None:
             self._report(report.target, slot, replace(report, generation=next(self._generations)))
+
+    def revise(self, targets: Collection[str], change: Callable[[Report], Report]) -> None:
+        """Change the reports of targets that are kept, and show them."""
+        for name, slot in self._slots.items():
+            if name in targets and (latest := slot.kept.latest) is not None:
+                slot.revise(change)
+                shown = slot.kept.latest if latest.status is None else slot.kept.marked
+                self._notify(lambda observer, shown=shown: observer.reported(shown))  # type: ignore[misc]
+                self._notify(lambda observer, name=name, slot=slot: observer.changed(name, slot.state))  # type: ignore[misc]
 
     def state(self, target: str) -> TargetState:
         """Return what a target does, and how its last run ended."""
@@ -249,6 +314,17 @@ class Runs:
             while request := slot.take():
                 request.answer.cancel()
             self._show_state(target, slot)
+        self._go_deeper()
+
+    def _go_deeper(self) -> None:
+        """Run TorchInductor for one target whose last run has left it out, if nothing else runs."""
+        if any(slot.task for slot in self._slots.values()):
+            return
+        for name, slot in self._slots.items():
+            if slot.goes_deeper and not slot.state.stale:
+                slot.goes_deeper = False
+                self._start(name, slot, RunOptions("kernels", by_itself=True, in_background=True))
+                return
 
     async def _attempt(self, target: str, slot: Slot) -> None:
         if (waiting := slot.next_request) is None:  # stopped meanwhile
@@ -306,7 +382,8 @@ class Runs:
         stale = was_stale if beside else False
         self._show_state(name, slot, generation=generation, stale=stale)
         try:
-            report = await self._execute(name, slot, run, run.options.switched(plan))
+            plan = run.options.switched(plan).stretched(slot.kept.stretch)
+            report = await self._execute(name, slot, run, plan)
         except Exception as error:
             report = self._failed(name, slot, generation, error, run.options.layer)
         except asyncio.CancelledError:
@@ -327,21 +404,37 @@ class Runs:
 
     async def _execute(self, name: str, slot: Slot, run: CurrentRun, plan: Plan) -> Report:
         """Make the report of one run, and keep what the next one needs to know."""
+        depth = plan.depth(run.options.depth)
+        if not run.options.layer:
+            slot.kept = replace(slot.kept, limit=settings_at(plan.settings, depth).timeout)
+        progress = RunProgress(plan.target, depth, plan.settings.switches)
+
+        def show_progress(facts: Sequence[Fact] = ()) -> None:
+            if progress.take(facts) or not facts:
+                self._notify(lambda observer: observer.progressed(run.generation, progress.message))
+
+        def shown(report: Report) -> Report:
+            return without_known(as_layer(report, run.options.layer), plan.baseline, plan.workspace.root)
+
         job = Job(
             plan,
             run.generation,
-            plan.depth(run.options.depth),
+            depth,
             self._workers,
             slot.kept.libraries,
-            lambda report: self._report(name, slot, as_layer(report, run.options.layer)),
-            _Output().write,
+            lambda report: self._report(name, slot, shown(report)),
+            self._output(plan.target, run.generation),
+            show_progress,
         )
         execution = run.execution = execution_of(job)
-        if error := self._notify(
-            lambda observer: observer.started(plan.target, run.generation, execution.cancel)
-        ):
+        label = f"{INDUCTOR} on {plan.target.label}" if run.options.in_background else plan.target.label
+        target = replace(plan.target, label=label)
+        if error := self._notify(lambda observer: observer.started(target, run.generation, execution.cancel)):
             raise error
-        report = as_layer(await execution.execute(), run.options.layer)
+        show_progress()
+        report = shown(await execution.execute())
+        if not run.options.layer:
+            slot.goes_deeper = plan.goes_deeper and leaves_out_inductor(report)
         if run.phase != "cleared":
             is_shown = is_worth_showing(report) and run.phase == "running"
             slot.keep(report, execution.facts, execution.depends_on(report) if is_shown else None)
@@ -363,6 +456,8 @@ class Runs:
         """Take a report, and show it. Raises the error of an observer that cannot."""
         if slot.phase in ("superseded", "cleared"):
             return
+        if slot.run and slot.run.options.in_background and report.status in (None, "cancelled"):
+            return  # it may end before it has told all, and what it told before stays until then
         if is_beside(report, slot.kept.latest):
             self._show_layer(slot, report)
         elif error := self._notify(lambda observer: observer.reported(report)):
@@ -400,23 +495,32 @@ class Runs:
                 failed = error
         return failed
 
+    def _output(self, target: Target, generation: int) -> Callable[[str], None]:
+        """Return what takes the output of one run."""
+        return _Output(partial(self._on_output, target, generation)).write
+
     def _selected(self, target: str | None) -> list[tuple[str, Slot]]:
         return [(name, slot) for name, slot in self._slots.items() if target in (None, name)]
 
 
 class _Output:
-    """Passes a program's output to the server's log, up to a limit: some programs print for ever."""
+    """Passes a program's output on, up to a limit: some programs print for ever."""
 
-    def __init__(self) -> None:
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write = write
         self._left = _MOST_OUTPUT
 
     def write(self, text: str) -> None:
         if self._left <= 0:
             return
-        to_stderr(text[: self._left])
+        self._write(text[: self._left])
         self._left -= len(text)
         if self._left <= 0:
-            _log.warning("the program prints too much: the rest of its output is left out")
+            self._write(_LEFT_OUT)
+
+
+def _to_stderr(_target: Target, _generation: int, text: str) -> None:
+    to_stderr(text)
 
 
 def _newest_first(report: Report) -> int:

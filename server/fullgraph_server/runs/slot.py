@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
@@ -40,17 +40,21 @@ class RunOptions:
     switches: Mapping[str, Any] = field(default_factory=dict)
     by_itself: bool = False
     """Whether nobody has asked: then no file is changed, unless the settings say otherwise."""
+    in_background: bool = False
+    """Whether it is for TorchInductor while nothing else runs: it ends as soon as anything else is to run."""
     overrides: Overrides | None = None
     """The settings that the client has given with the request; it is asked for them if there are none."""
 
     @property
     def layer(self) -> Layer:
         """The layer of the target's results that such a run makes; empty for the ordinary result."""
-        return layer_of(self.depth, self.switches)
+        return "inductor" if self.in_background else layer_of(self.depth, self.switches)
 
     def switched(self, plan: Plan) -> Plan:
         """Return the plan of such a run."""
         plan = plan.switched(self.switches)
+        if self.in_background:
+            return plan.in_background()
         discards = self.by_itself and plan.settings.switches.files is None
         return plan.switched({"files": "discard"}) if discards else plan
 
@@ -58,7 +62,8 @@ class RunOptions:
         """Return the options of a run that is for both; the later one decides where they differ."""
         depth = self.depth if other.depth == "graph" else other.depth
         switches = {**self.switches, **other.switches}
-        return RunOptions(depth, switches, self.by_itself and other.by_itself, other.overrides)
+        by_itself = self.by_itself and other.by_itself
+        return RunOptions(depth, switches, by_itself, self.in_background, other.overrides)
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,10 @@ class Kept:
     """The last generation that has read a text which was edited since."""
     usual_depth: Depth = "graph"
     """The depth of a run for which nobody sets one."""
+    limit: float | None = None
+    """The time limit of the last ordinary run, in seconds."""
+    stretch: float = 1.0
+    """How many times as long as the settings say the target may run, since the user has asked for that."""
     files: frozenset[str] = frozenset()
     """The files that the target depends on."""
     libraries: tuple[str, ...] = ()
@@ -121,6 +130,7 @@ class Slot:
     running, superseded  ask        the same; the request waits
     running              supersede  superseded: a request waits, and takes the place of this run
     superseded           stop       running, until the execution has ended: nothing waits any more
+    running              give way   superseded, if it is in the background: what else runs comes first
     running, superseded  clear      cleared: its reports are not shown
     any of a run         end        queued if a request waits, else idle
     ===================  =========  ============================================================
@@ -137,6 +147,12 @@ class Slot:
         """The target's, once it is known."""
         self.last_status: Status | None = None
         """Of the last run that is over."""
+        self.asked = 0
+        """When the user last asked for a run: later requests have greater numbers."""
+        self.agreed = False
+        """Whether the user wants it to run again at each save, however long it takes."""
+        self.goes_deeper = False
+        """Whether TorchInductor is to run for the last result, once nothing else does."""
         self.state = TargetState()
         """As the observers know it."""
 
@@ -148,10 +164,16 @@ class Slot:
         return "queued" if self.requests else "idle"
 
     @property
+    def is_busy(self) -> bool:
+        """Whether a run is on or waits, other than one in the background."""
+        on = self.run is not None and not self.run.options.in_background
+        return on or any(not request.options.in_background for request in self.requests.values())
+
+    @property
     def run_state(self) -> RunState | None:
-        """What observers are to know about the phase."""
-        if self.run is None:
-            return "queued" if self.requests else self.last_status
+        """What observers are to know about the phase: a run in the background leaves the outcome as it is."""
+        if self.run is None or self.run.options.in_background:
+            return "queued" if self.is_busy else self.last_status
         if self.run.phase == "cleared":
             return None
         if self.run.status is None:
@@ -198,10 +220,21 @@ class Slot:
             self.run.phase = "superseded"
             self._cancel()
 
+    def give_way(self) -> None:
+        """End what is for the background: it begins anew when nothing else runs."""
+        if (request := self.requests.pop("inductor", None)) is not None:
+            request.answer.set_result(None)
+            self.goes_deeper = True
+        if self.run is not None and self.run.options.in_background and self.run.phase == "running":
+            self.run.phase = "superseded"
+            self.goes_deeper = True
+            self._cancel()
+
     def stop(self) -> None:
         """Drop the request that waits, and cancel the run that is on."""
         while request := self.take():
             request.answer.set_result(None)
+        self.goes_deeper = False
         if self.run is not None and self.run.phase == "superseded":
             self.run.phase = "running"
         self._cancel()
@@ -213,6 +246,7 @@ class Slot:
             self.run.phase = "cleared"
         self.kept = Kept()
         self.last_status = None
+        self.agreed = False
 
     def end(self, status: Status) -> None:
         """End the run that is on."""
@@ -238,6 +272,17 @@ class Slot:
             if self.run is not None and self.run.generation == report.generation:
                 self.run.status = report.status
         self.kept = kept
+
+    def revise(self, change: Callable[[Report], Report]) -> None:
+        """Change all reports that are kept."""
+        kept = self.kept
+        self.kept = replace(
+            kept,
+            report=kept.report and change(kept.report),
+            marked=kept.marked and change(kept.marked),
+            latest=kept.latest and change(kept.latest),
+            layers={layer: change(report) for layer, report in kept.layers.items()},
+        )
 
     def keep(self, report: Report, facts: Iterable[Fact], files: frozenset[str] | None) -> None:
         """Keep what the next run needs to know.

@@ -19,6 +19,8 @@ _FOR_ONE_PROCESS: Final[Mapping[Purpose, str]] = {
     "debug": "programs are debugged",
     "fix": "fixes are proven",
 }
+REPEATING: Final[frozenset[Purpose]] = frozenset(("times", "stages", "recipes", "minify"))
+"""The purposes for which the program runs more than once."""
 _READABLE: Final[frozenset[Purpose]] = frozenset(("graph", "kernels", "build"))
 
 

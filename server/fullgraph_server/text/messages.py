@@ -53,8 +53,8 @@ _LIMIT_HINT = (
 )
 
 WANTS_ARGUMENTS = (
-    "If it wants other arguments: `Run with Arguments…` in the editor, `fullgraph check FILE -- ARGUMENTS` "
-    "on the command line, or `args` of a target in pyproject.toml."
+    "If it wants other arguments: `Analyze with Arguments…` in the editor, "
+    "`fullgraph check FILE -- ARGUMENTS` on the command line, or `args` of a target in pyproject.toml."
 )
 
 KIND_NAMES = {

@@ -7,7 +7,7 @@
 - ``lines``: the text of a file when it ran
 - ``relocation``: move facts to local files
 - ``present``: a report on the files as they are, for a terminal
-- ``seen_calls``: example calls of the functions in a trace
+- ``seen_calls``: example calls of the functions that a trace or a run saw compiled
 - ``call_values``: the arguments of these calls
 - ``child``: a process that reads logs, so that the server stays responsive
 - ``memory``: a limit on its memory

@@ -14,10 +14,9 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import TypeAlias
 
-from fullgraph_compiler.facts import GuardInstalled
+from fullgraph_compiler.facts import FrameInputs, GuardInstalled, InputTensor
 from fullgraph_compiler.facts.dtypes import DTYPES
 from fullgraph_compiler.trace.decoding import parse_expression
-from fullgraph_compiler.trace.inputs import FrameInputs, InputTensor
 
 Fields: TypeAlias = Callable[[str], list[tuple[str, bool]] | None]
 """A function from the name of a class that takes its attributes by keyword to their names, and whether each
@@ -64,7 +63,7 @@ def read_values(inputs: Iterable[FrameInputs], guards: Iterable[GuardInstalled])
             value = _at(root, _path(tensor.source))
             if value is not None:
                 value.tensor = value.tensor or tensor
-        for source, number in frame.numbers.items():
+        for source, number in frame.numbers:
             value = _at(root, _path(source))
             if value is not None:
                 value.constant = value.constant or _constant(repr(number))

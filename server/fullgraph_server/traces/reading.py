@@ -19,7 +19,6 @@ from fullgraph_compiler.trace import (
     TraceRecord,
 )
 from fullgraph_compiler.trace.decoding import read_json
-from fullgraph_compiler.trace.inputs import INPUT_RECORDS, FrameInputs, InputReader
 from fullgraph_compiler.trace.lines import LINE_RECORDS, LineReader
 
 from ..report.fold import fold
@@ -112,15 +111,13 @@ def _report(log: LogFile, reading: Reading, target: str, generation: int, proble
         relocation = Relocation(paths, quoted)
         interpreter = Interpreter(relocation.line, findings_only=reading.detail == "findings")
         facts = [*problems, *_facts(records, interpreter, relocation, _RECORDS[reading.detail])]
-        inputs = _inputs(records) if reading.detail != "findings" else {}
         torch = _torch(records)
     seconds = sum(fact.seconds for fact in facts if isinstance(fact, FrameCompiled))
     facts.append(RunFinished("finished", seconds))
     ran = _Ran(workspace.root, relocation.files.get)
     report = fold(target, generation, torch, facts, ran, str(log.path), reading.depth)
-    return replace(
-        report, calls=seen_calls(facts, inputs, ran), findings=_some(report.findings, str(log.path))
-    )
+    calls = seen_calls(facts, ran) if reading.detail != "findings" else ()
+    return replace(report, calls=calls, findings=_some(report.findings, str(log.path)))
 
 
 def _some(findings: tuple[Finding, ...], filename: str) -> tuple[Finding, ...]:
@@ -156,14 +153,6 @@ def _quoted(log: TraceLog) -> Mapping[str, Mapping[int, str]]:
         with contextlib.suppress(*_DAMAGE):  # reported when facts are made of the record
             lines.feed(record)
     return lines.lines
-
-
-def _inputs(log: TraceLog) -> Mapping[str, FrameInputs]:
-    """Collect the inputs of each compilation."""
-    inputs = InputReader()
-    for record in log.records(INPUT_RECORDS):
-        inputs.feed(record)
-    return inputs.inputs
 
 
 def _facts(

@@ -1,15 +1,14 @@
-"""Example calls of the functions in a trace, with the inputs that they were compiled for."""
+"""Example calls of the functions that were compiled, with the inputs that they were compiled for."""
 
 from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from fullgraph_compiler.facts import Fact, FrameStarted, GuardInstalled
-from fullgraph_compiler.trace.inputs import FrameInputs
+from fullgraph_compiler.facts import Fact, FrameInputs, FrameStarted, GuardInstalled
 
 from ..report.model import Report, SeenCall
 from ..workspace.constructions import construction, record_fields
@@ -44,13 +43,9 @@ class _Compiled:
     resumed: list[str] = field(default_factory=list)
 
 
-def seen_calls(
-    facts: Iterable[Fact], inputs: Mapping[str, FrameInputs], workspace: Workspace
-) -> tuple[SeenCall, ...]:
-    """Collect the calls that were compiled in a trace, in the order of their first compilation, each once.
-
-    ``facts`` are the trace's, with guards; ``inputs`` are those of each compilation.
-    """
+def seen_calls(facts: Sequence[Fact], workspace: Workspace) -> tuple[SeenCall, ...]:
+    """Collect the calls that were compiled, in the order of their first compilation, each once."""
+    inputs = {fact.compile_id: fact for fact in facts if isinstance(fact, FrameInputs)}
     guards: defaultdict[str, list[GuardInstalled]] = defaultdict(list)
     functions: defaultdict[tuple[str, str, int], list[_Compiled]] = defaultdict(list)
     for fact in facts:
@@ -58,7 +53,7 @@ def seen_calls(
             guards[fact.compile_id].append(fact)
         elif isinstance(fact, FrameStarted):
             compilations = functions[fact.filename, fact.function, fact.row]
-            if not inputs.get(fact.compile_id, FrameInputs()).resumes:
+            if fact.resumes_at is None:
                 compilations.append(_Compiled(fact))
             elif compilations:
                 compilations[-1].resumed.append(fact.compile_id)
@@ -109,10 +104,10 @@ def _calls(
     resumed: Sequence[str] = ()
     for compiled in compilations:
         started = compiled.started
-        own = inputs.get(started.compile_id, FrameInputs())
+        own = inputs.get(started.compile_id, FrameInputs(started.compile_id))
         # If this call did not compile its resume functions, an earlier call did.
         resumed = compiled.resumed or resumed
-        later = [inputs[compile_id] for compile_id in resumed]
+        later = [inputs[compile_id] for compile_id in resumed if compile_id in inputs]
         if not any(frame.tensors for frame in (own, *later)):
             continue  # nothing of it can be in a graph
         before = guards.get(started.compile_id, ())

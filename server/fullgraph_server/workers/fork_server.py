@@ -129,8 +129,8 @@ class ForkServer:
             raise self._ended_error()
         return ready.result()
 
-    async def fork(self, folder: Path, memory: int | None) -> ForkedProcess:
-        """Fork a process that runs a worker in ``folder``, limited to ``memory`` bytes.
+    async def fork(self, folder: Path, memory: int | None, stdin: int | None) -> ForkedProcess:
+        """Fork a process that runs a worker in ``folder``, limited to ``memory`` bytes; it may have input.
 
         Raises :class:`EndedError` if the fork server has ended, or ends meanwhile.
         """
@@ -140,7 +140,8 @@ class ForkServer:
         self._forked[forked.id] = forked
         try:
             message = {"fork": forked.id, "folder": str(folder), "memory": memory}
-            self._send(message, their_channel.fileno(), their_output.fileno())
+            given = () if stdin is None else (stdin,)
+            self._send(message, their_channel.fileno(), their_output.fileno(), *given)
             answers: tuple[asyncio.Future[Any], ...] = (forked.started, self.ended)
             await asyncio.wait(answers, return_when=asyncio.FIRST_COMPLETED)
             if not forked.started.done():

@@ -6,7 +6,7 @@ import importlib.util
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +31,16 @@ def find_interpreter(root: Path, env: Mapping[str, str] = os.environ) -> Interpr
         interpreter = Interpreter(sys.executable, "Fullgraph's own")
     path = shutil.which("python3", path=env.get("PATH")) or "python3"
     return interpreter or Interpreter(path, "python3 on PATH")
+
+
+def known_interpreters(
+    root: Path, first: Iterable[Interpreter] = (), env: Mapping[str, str] = os.environ
+) -> list[Interpreter]:
+    """List each once: ``first``, those of the project's environments, of conda and pyenv, and on ``PATH``."""
+    known: dict[str, Interpreter] = {}
+    for item in (*first, *_environments(root, env), *_outside(env)):
+        known.setdefault(_identity(item.path), item)
+    return list(known.values())
 
 
 def named_interpreter(name: str, root: Path) -> str:
@@ -58,6 +68,31 @@ def _environments(root: Path, env: Mapping[str, str]) -> Iterator[Interpreter]:
                 yield Interpreter(python, os.path.relpath(folder / name, root))
         if folder == project:
             return
+
+
+def _outside(env: Mapping[str, str]) -> Iterator[Interpreter]:
+    home = Path.home()
+    try:
+        folders = (home / ".conda" / "environments.txt").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        folders = []
+    versions = Path(env.get("PYENV_ROOT") or home / ".pyenv") / "versions"
+    of_pyenv = sorted(str(folder) for folder in versions.iterdir()) if versions.is_dir() else []
+    for origin, environments in (("conda", folders), ("pyenv", of_pyenv)):
+        for folder in environments:
+            if python := _python_in(Path(folder)):
+                yield Interpreter(python, origin)
+    # The other name would mostly be the same one once more.
+    programs = (shutil.which(name, path=env.get("PATH")) for name in ("python3", "python"))
+    if path := next(filter(None, programs), None):
+        yield Interpreter(path, "PATH")
+
+
+def _identity(path: str) -> str:
+    """Return what is the same for two names of one interpreter, but not for an environment and its base."""
+    folder = os.path.dirname(path)
+    is_environment = os.path.exists(os.path.join(folder, os.pardir, "pyvenv.cfg"))
+    return os.path.join(os.path.realpath(folder), "python") if is_environment else os.path.realpath(path)
 
 
 def _python_in(environment: Path) -> str | None:

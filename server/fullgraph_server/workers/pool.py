@@ -31,10 +31,14 @@ _HARMLESS = frozenset({
 
 
 class WorkerPool:
-    """The owner of the warm pools: it lends workers to runs."""
+    """The owner of the warm pools: it lends workers to runs.
 
-    def __init__(self, *, fork: bool = sys.platform == "linux") -> None:
+    Programs get the descriptor ``stdin`` as their input, all the same one; without it they have none.
+    """
+
+    def __init__(self, *, fork: bool = sys.platform == "linux", stdin: int | None = None) -> None:
         self._fork = fork
+        self._stdin = stdin
         self._warm_pools: dict[object, WarmPool] = {}
         self._users: dict[WarmPool, int] = {}
         self._taken: dict[Worker, WarmPool] = {}
@@ -100,7 +104,7 @@ class WorkerPool:
             self._discard(warm_pool)
             warm_pool = None
         if warm_pool is None:
-            warm_pool = WarmPool(settings, libraries, self._run_folders(), fork=self._fork)
+            warm_pool = WarmPool(settings, libraries, self._run_folders(), fork=self._fork, stdin=self._stdin)
         self._warm_pools[key] = warm_pool  # the most recently used one is the last
         return warm_pool
 

@@ -14,6 +14,8 @@ from ..workspace.bundled import worker_folder
 _SECONDS = 20.0
 """The time limit: a program that takes longer is no Python, or lies on a disk that is gone."""
 
+_OLDEST = (3, 10)
+
 CHOOSE = (
     "Choose a Python 3.10 or newer that has torch: the setting fullgraph.interpreter in an editor, "
     "--python on the command line."
@@ -43,8 +45,13 @@ class Probe:
     torch: str | None = None
     problem: str | None = None
 
+    @property
+    def is_supported(self) -> bool:
+        """Whether it is a Python that is new enough, with torch or without."""
+        return self.python is not None and not _is_old(self.python)
 
-async def probe(python: str) -> Probe:
+
+async def probe(python: str, seconds: float = _SECONDS) -> Probe:
     """Run an interpreter to get its version and that of its torch."""
     try:
         process = await asyncio.create_subprocess_exec(
@@ -60,9 +67,9 @@ async def probe(python: str) -> Probe:
     except (OSError, ValueError) as error:
         return Probe(problem=f"{cannot_start(python, error)} {CHOOSE}")
     try:
-        output, errors = await asyncio.wait_for(process.communicate(), _SECONDS)
+        output, errors = await asyncio.wait_for(process.communicate(), seconds)
     except asyncio.TimeoutError:
-        return Probe(problem=f"{python} did not answer within {_SECONDS:g} s. {CHOOSE}")
+        return Probe(problem=f"{python} did not answer within {seconds:g} s. {CHOOSE}")
     finally:
         _kill(process)
     try:
@@ -85,12 +92,16 @@ def cannot_start(python: str, error: OSError | ValueError) -> str:
 
 
 def _judged(python: str, version: str, torch: str | None) -> Probe:
-    if tuple(map(int, version.split(".")[:2])) < (3, 10):
+    if _is_old(version):
         return Probe(version, torch, f"Fullgraph needs Python 3.10 or newer, and {python} is {version}.")
     if torch is None:
-        remedy = "Install it there (pip install torch) or choose another interpreter."
-        return Probe(version, None, f"No torch in {python}. {remedy}")
+        remedy = "Install torch (pip install torch) or choose another interpreter"
+        return Probe(version, None, f"{remedy}: there is none in {python}")
     return Probe(version, torch)
+
+
+def _is_old(version: str) -> bool:
+    return tuple(map(int, version.split(".")[:2])) < _OLDEST
 
 
 def _kill(process: asyncio.subprocess.Process) -> None:

@@ -69,18 +69,22 @@ class ExecutedProcess(Process):
         self._transport = transport
 
     @classmethod
-    async def start(cls, python: str, cwd: Path, env: Mapping[str, str], folder: Path) -> ExecutedProcess:
-        """Start a worker whose own folder is ``folder``.
+    async def start(
+        cls, python: str, cwd: Path, env: Mapping[str, str], folder: Path, stdin: int | None = None
+    ) -> ExecutedProcess:
+        """Start a worker whose own folder is ``folder``, and whose program gets ``stdin`` as its input.
 
         Raises ``OSError`` or ``ValueError`` if the interpreter cannot be started.
         """
         command = (python, worker_script())
+        own_input = {} if stdin is None else {"FULLGRAPH_STDIN": str(stdin)}
         _log.info("starting %s in %s", shlex.join(command), cwd)
         transport, protocol = await asyncio.get_running_loop().subprocess_exec(
             ProcessProtocol,
             *command,
             cwd=cwd,
-            env={**env, "FULLGRAPH_RUN_FOLDER": str(folder)},
+            env={**env, "FULLGRAPH_RUN_FOLDER": str(folder), **own_input},
+            pass_fds=() if stdin is None else (stdin,),
             **own_group(),
         )
         return cls(transport, protocol)

@@ -20,7 +20,8 @@ class RunSettings:
 
     ``patience`` is the limit in seconds for one graph in runs that compile each graph by itself; ``switches``
     are the deviations of the run from the program. ``preview_python`` is an interpreter that can write and
-    compile kernels for a GPU if ``python`` cannot.
+    compile kernels for a GPU if ``python`` cannot. With ``low_priority`` the run leaves the processor to
+    others.
     """
 
     python: str
@@ -31,11 +32,17 @@ class RunSettings:
     patience: float = 300.0
     switches: Switches = field(default_factory=Switches)
     preview_python: str | None = None
+    low_priority: bool = False
 
     @property
     def memory_of_a_try(self) -> int | None:
         """The bytes that one of several tries may use: less than the limit that ends all of them."""
         return self.memory and self.memory * 3 // 4
+
+    def stretched(self, factor: float) -> RunSettings:
+        """Return the same settings with limits of time that are so many times as long."""
+        longer = self.timeout and self.timeout * factor
+        return replace(self, timeout=longer, patience=self.patience * factor)
 
     def within(self, seconds: float | None, usual: float | None = None) -> RunSettings:
         """Return the same settings with the limit that the user has set, else with the usual one."""

@@ -31,8 +31,17 @@ class StartError(Exception):
 class WarmPool:
     """The workers of one kind, whose folders are in ``folder``. The code that makes a pool closes it."""
 
-    def __init__(self, settings: RunSettings, libraries: Sequence[str], folder: Path, *, fork: bool) -> None:
+    def __init__(
+        self,
+        settings: RunSettings,
+        libraries: Sequence[str],
+        folder: Path,
+        *,
+        fork: bool,
+        stdin: int | None = None,
+    ) -> None:
         self._settings = settings
+        self._stdin = stdin
         self._folder = folder
         self._libraries = dict.fromkeys(libraries)
         self._server = asyncio.ensure_future(self._start_server()) if fork else None
@@ -155,9 +164,11 @@ class WarmPool:
     async def _process(self, folder: Path) -> Process:
         settings = self._settings
         if self._server is not None:
-            return await self._server.result().fork(folder, settings.memory)
+            return await self._server.result().fork(folder, settings.memory, self._stdin)
         try:
-            return await ExecutedProcess.start(settings.python, settings.cwd, settings.env, folder)
+            return await ExecutedProcess.start(
+                settings.python, settings.cwd, settings.env, folder, self._stdin
+            )
         except (OSError, ValueError) as error:
             raise StartError(cannot_start(settings.python, error)) from None
 

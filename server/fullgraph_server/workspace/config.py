@@ -13,6 +13,7 @@ from fullgraph_compiler.facts import Switches
 
 from .positions import Span
 from .problems import Problem
+from .programs import no_module
 from .setting_types import Setting, read_settings, wrong_type
 from .settings_schema import PROGRAMS, PROJECT, SWITCHES, TARGET
 from .source import read_bytes
@@ -22,9 +23,9 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-TargetKind: TypeAlias = Literal["script", "pytest", "example", "torchrun", "trace"]
+TargetKind: TypeAlias = Literal["script", "module", "pytest", "example", "torchrun", "trace"]
 
-_WITH_ARGS: tuple[TargetKind, ...] = ("script", "torchrun")
+_WITH_ARGS: tuple[TargetKind, ...] = ("script", "module", "torchrun")
 _TABLE = re.compile(r"^\s*\[tool\.fullgraph\]")
 _TARGETS_TABLE = re.compile(r"^\s*\[\[tool\.fullgraph\.targets\]\]")
 _TARGET = re.compile(r"targets\[(\d+)\]")
@@ -38,7 +39,7 @@ class TargetConfig:
     name: str
     kind: TargetKind
     program: str
-    """A script's path, a pytest node, or ``path::qualname`` of a thing with example calls."""
+    """A script's path, a module, a pytest node, or ``path::qualname`` of a thing with example calls."""
     args: tuple[str, ...] = ()
     ranks: int = 2
     """How many processes a torchrun target has."""
@@ -66,8 +67,15 @@ class Config:
     paths: Mapping[str, str] = field(default_factory=dict)
     """Folders of other machines that traces name, and what each is here."""
     problems: tuple[Problem, ...] = ()
+    baseline: str | None = None
+    """The file of known findings."""
     preview_python: str | None = None
     """The interpreter that previews kernels where ``python`` cannot."""
+
+
+def baseline_path(config: Config) -> Path | None:
+    """Return the file of known findings, whether it is there or not."""
+    return config.root / config.baseline if config.baseline else None
 
 
 def read_config(root: Path) -> Config:
@@ -93,6 +101,12 @@ def read_config(root: Path) -> Config:
     if table is None:
         return Config(root)
     return _Reader(path, text).config(root, table)
+
+
+def target_tables(text: str) -> Sequence[Any]:
+    """Return the targets in a text of pyproject.toml that has some. Raises ``ValueError`` for no TOML."""
+    tables: Sequence[Any] = tomllib.loads(text)["tool"]["fullgraph"]["targets"]
+    return tables
 
 
 class _Reader:
@@ -127,16 +141,20 @@ class _Reader:
         self._check_keys(key, item, (*TARGET, *SWITCHES))
         kinds = [kind for kind in get_args(TargetKind) if kind in PROGRAMS and kind in item]
         if len(kinds) != 1:
-            self._report(key, "needs exactly one of script, pytest, example and torchrun")
+            *most, last = PROGRAMS
+            self._report(key, f"needs exactly one of {', '.join(most)} and {last}")
             return None
         (kind,) = kinds
         own = read_settings(TARGET, item, self._report, f"{key}.")
         own_switches = read_settings(SWITCHES, item, self._report, f"{key}.")
         if item.get("args") and kind not in _WITH_ARGS:
-            self._report(f"{key}.args", "only a script has arguments")
+            self._report(f"{key}.args", "only a script or module has arguments")
         if "ranks" in item and kind != "torchrun":
             self._report(f"{key}.ranks", "only torchrun has ranks")
         program = own.pop(kind, None)
+        if kind == "module" and program and (problem := no_module(program)):
+            self._report(f"{key}.module", problem)
+            return None
         name = own.pop("name", None if "name" in item else program)
         env = tuple(own.pop("env", {}).items())
         if program is None or name is None:

@@ -12,16 +12,20 @@ A comment can give values for a dry run, which has no data: ``toy(f32[10], f32[1
 from __future__ import annotations
 
 import ast
+import builtins
 import doctest
 import io
 import keyword
 import re
+import symtable
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 from fullgraph_compiler.facts import GIVEN_OPERATIONS, Example, ExampleCall, GivenValue
+from fullgraph_compiler.facts.dtypes import DTYPES
 
 from .positions import Span
 from .problems import Problem
@@ -30,6 +34,7 @@ from .source import SourceFile
 NamedDefinition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 _COMMENT = re.compile(r"#\s*fullgraph:(?!\s*ignore(?![\w(.]))\s*")
+"""The beginning of an example call."""
 _PROMPT = ">>> "
 _WHERE = "where"
 _GIVEN = re.compile(r"(\w{1,40})@(\d{1,9})\s*=\s*(\S{1,40})")
@@ -42,6 +47,10 @@ _OPERANDS = (tokenize.NUMBER, tokenize.STRING, getattr(tokenize, "FSTRING_END", 
 _KEYWORDS = frozenset(keyword.kwlist) - {"None", "True", "False"}
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 """The exceptions of Python's parser."""
+_GIVEN_NAMES = frozenset((*dir(builtins), *DTYPES, "torch"))
+"""The names that an example call has beside those of its file."""
+_DYNAMIC = re.compile(r"\b(?:globals|vars|exec|setattr|__dict__)\b|\bimport\s*\*")
+"""Code that can define names which are not written as such."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +70,7 @@ class _Comment:
     text: str
 
 
+@lru_cache(maxsize=256)
 def find_examples(source: SourceFile) -> FileExamples:
     """Read the example calls in a file; none in a file that does not parse."""
     if source.tree is None:
@@ -94,6 +104,73 @@ def find_examples(source: SourceFile) -> FileExamples:
         if _COMMENT.match(comment.text) and comment.row not in used
     ]
     return FileExamples(tuple(examples), tuple(sorted(problems, key=lambda problem: problem.span.row)))
+
+
+@lru_cache(maxsize=256)
+def unknown_names(source: SourceFile) -> tuple[Problem, ...]:
+    """Find the names in example calls (not in docstrings) that nothing defines in their file.
+
+    Where names can come about in another way, nobody knows before a run: there are none.
+    """
+    if source.tree is None or "fullgraph:" not in source.text or _DYNAMIC.search(source.text):
+        return ()
+    try:
+        return tuple(_unknown_names(source, _GIVEN_NAMES | module_names(source)))
+    except _UNREADABLE:  # the table of symbols has more rules than the parser
+        return ()
+
+
+def _unknown_names(source: SourceFile, known: frozenset[str]) -> Iterator[Problem]:
+    for example in find_examples(source).examples:
+        assigned: set[str] = set()
+        for call in example.calls:
+            if not _COMMENT.match(source.line(call.row).lstrip()):
+                continue
+            table = symtable.symtable(call.source, source.filename, "exec")
+            assigned.update(symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned())
+            unknown = _used_names(table) - known - assigned
+            for node in ast.walk(ast.parse(call.source)):
+                if isinstance(node, ast.Name) and node.id in unknown and not node.id.startswith("__"):
+                    unknown.remove(node.id)
+                    start = source.column(call.row, call.column + node.col_offset)
+                    span = Span(source.filename, call.row, start, call.row, start + len(node.id))
+                    yield Problem(f"`{node.id}` is not defined in this file", span)
+
+
+def module_names(source: SourceFile) -> frozenset[str]:
+    """Return the names that a module defines for all of its code. Raises what the parser does."""
+    return frozenset(_global_names(symtable.symtable(source.text, source.filename, "exec")))
+
+
+def _global_names(table: symtable.SymbolTable) -> Iterator[str]:
+    """Yield the global names of a module, also those that functions declare ``global``."""
+    for symbol in table.get_symbols():
+        is_own = table.get_type() == "module" or symbol.is_declared_global()
+        if is_own and (symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace()):
+            yield symbol.get_name()
+    for child in table.get_children():
+        yield from _global_names(child)
+
+
+def _used_names(table: symtable.SymbolTable) -> set[str]:
+    """Collect the names that an expression takes from around it."""
+    names = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global()}
+    return names.union(*map(_used_names, table.get_children()))
+
+
+def begins_example(line: str) -> bool:
+    """Tell whether a line is a comment with an example call."""
+    return _COMMENT.match(line.lstrip()) is not None
+
+
+def definition_below(source: SourceFile, row: int) -> tuple[str, NamedDefinition] | None:
+    """Return the definition that a comment in a row is an example call of."""
+    for qualname, node in named_definitions(source):
+        top = first_row(node)
+        between = (source.line(number).lstrip() for number in range(row, top))
+        if row < node.lineno and (row > top or (row < top and all(line.startswith("#") for line in between))):
+            return qualname, node
+    return None
 
 
 def named_definitions(source: SourceFile) -> Iterator[tuple[str, NamedDefinition]]:
@@ -162,8 +239,8 @@ def _call(source: SourceFile, comment: _Comment) -> ExampleCall | Problem:
     prefix = _COMMENT.match(comment.text)
     text = comment.text[prefix.end() :] if prefix else ""
     column = comment.column + len(comment.text) - len(text) + 1
-    call, where = _split(text)
-    if reason := _expression_error(call):
+    call, where = split_values(text)
+    if reason := expression_error(call):
         message = f"example call is not an expression: {reason}" if text else "example call is empty"
         return _problem(source, comment, message)
     values = [_given(part) for part in where.split(",")] if where is not None else []
@@ -175,7 +252,7 @@ def _call(source: SourceFile, comment: _Comment) -> ExampleCall | Problem:
     return ExampleCall(call.rstrip(), comment.row, source.offset(comment.row, column), given)
 
 
-def _split(text: str) -> tuple[str, str | None]:
+def split_values(text: str) -> tuple[str, str | None]:
     """Split the text into a call and the values behind ``where``.
 
     ``where`` cannot be part of the call: no expression has a name directly behind another operand.
@@ -193,7 +270,7 @@ def _split(text: str) -> tuple[str, str | None]:
     return text, None
 
 
-def _expression_error(text: str) -> str:
+def expression_error(text: str) -> str:
     """Say why a text is no expression; empty if it is one."""
     try:
         ast.parse(text, mode="eval")

@@ -1,9 +1,14 @@
-"""Files that run as programs: a main guard, or calls of compiled functions at the top of the file."""
+"""Files that run as programs: a main guard, or calls of compiled functions at the top of the file.
+
+And the files of modules that run by name, as with ``python -m``.
+"""
 
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from .source import SourceFile
 
@@ -34,6 +39,24 @@ def does_something(source: SourceFile) -> bool:
         isinstance(node, _ACTIONS) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
         for node in _top_level(source.tree.body if source.tree else ())
     )
+
+
+def module_file(module: str, cwd: Path) -> str:
+    """Return the file that a module is expected in: below the current folder, or below ``src`` there.
+
+    Where there is none, this is the first of the two: the interpreter may still have the module installed.
+    """
+    places = [os.path.join(root, *module.split(".")) for root in (cwd, cwd / "src")]
+    expected = [file for place in places for file in (f"{place}.py", os.path.join(place, "__main__.py"))]
+    return next(filter(os.path.isfile, expected), expected[0])
+
+
+def no_module(name: str) -> str:
+    """Say in one sentence why this cannot be the name of a module; empty if it can."""
+    if name.endswith(".py") or os.sep in name or "/" in name:
+        words = [word for word in name.removesuffix(".py").replace(os.sep, "/").split("/") if word.strip(".")]
+        return f"{name} is a file and no module: name it {'.'.join(words)}, or run it as a script"
+    return "" if all(name.split(".")) else f"{name} is not the name of a module, such as package.module"
 
 
 def _top_level(body: Iterable[ast.stmt]) -> Iterator[ast.AST]:

@@ -65,9 +65,26 @@ EDITOR = (
             ),
             quoted=False,
         ),
-        "When a target that has run once runs again automatically. **Turn Off Run on Save** in the targets "
-        "view excludes a single target.",
+        "When a target that has run once runs again automatically: the one that you ran last, and those "
+        "whose results show in an open file. You are asked before one that took more than 20 seconds does. "
+        "**Turn Off Run on Save** in the targets view excludes a single target.",
         default="save",
+        scope="resource",
+    ),
+    Setting(
+        "runInductor",
+        choice(
+            Option("manual", "Only on command: the lens **Run TorchInductor**, **Open Generated Kernels**."),
+            Option(
+                "idle",
+                "Also by itself, after a run that has come to its end, once no other run is on: at low "
+                "priority, without changing files, and only until something else is to run.",
+            ),
+            quoted=False,
+        ),
+        "When TorchInductor runs, which ordinary runs leave out: then what it cannot compile shows as an "
+        "error on its line.",
+        default="manual",
         scope="resource",
     ),
     Setting(
@@ -169,6 +186,13 @@ PROJECT = (
         "three quarters of the machine's",
     ),
     Setting(
+        "baseline",
+        TEXT,
+        "The file of known findings, a [baseline](ci.md#baselines): `check` and `trace` take it without "
+        "`--baseline`, and editors do not show what is in it. A path, from the project's folder on.",
+        "none",
+    ),
+    Setting(
         "paths",
         STRING_TABLE,
         "Folders of other machines that [traces](traces.md#which-file-is-it) name, and what each is here.",
@@ -179,6 +203,7 @@ PROJECT = (
 
 PROGRAMS: Mapping[str, str] = {
     "script": "The path of a script, which runs as with `python`.",
+    "module": "A module, which runs in `cwd` as with `python -m`: `package.module`.",
     "pytest": "A test: `tests/test_model.py::test_forward`.",
     "example": "A function or class with example calls: `model.py::Block`.",
     "torchrun": "The path of a script that runs in several processes, as with `torchrun`.",
@@ -188,7 +213,7 @@ PROGRAMS: Mapping[str, str] = {
 TARGET = (
     Setting("name", TEXT, "The name of the target.", "the program"),
     *(Setting(key, TEXT, description) for key, description in PROGRAMS.items()),
-    Setting("args", STRINGS, "The arguments of a `script` or `torchrun` target.", "none"),
+    Setting("args", STRINGS, "The arguments of a `script`, `module` or `torchrun` target.", "none"),
     Setting("ranks", WHOLE, "How many processes a `torchrun` target has.", default=2),
     Setting("cwd", TEXT, "The folder in which the program runs.", "the project's"),
     Setting("env", STRING_TABLE, "Variables that are added to the program's environment.", "none"),

@@ -25,7 +25,7 @@ from .config import Config, TargetConfig, TargetKind
 from .examples import FileExamples, find_examples
 from .positions import TRACE, Span
 from .problems import Problem
-from .programs import is_program
+from .programs import is_program, module_file
 from .source import SourceFile, read_bytes, read_source
 from .workspace import is_library_folder
 
@@ -34,6 +34,7 @@ _log = logging.getLogger(__name__)
 _RANK = "#rank="
 ARGUMENTS = " -- "
 """The separator between a script and its arguments in the id of a target, as on command lines."""
+MODULE = "-m "
 NOTEBOOK = ".ipynb"
 _MENTIONS = re.compile(r"torch\.compile\b|#\s*fullgraph:")
 _MENTIONS_IN_BYTES = re.compile(_MENTIONS.pattern.encode())
@@ -66,8 +67,8 @@ class Target:
     """A program that can run, and the folder and environment that it runs in."""
 
     id: str
-    """A script's path or ``path -- arguments``, ``path::qualname`` of an example, ``pytest:node``,
-    ``trace:path``, or a name."""
+    """A script's path or ``path -- arguments``, ``-m module``, ``path::qualname`` of an example,
+    ``pytest:node``, ``trace:path``, ``launch:name`` of a launch configuration, or a name."""
     label: str
     kind: TargetKind
     filename: str
@@ -98,6 +99,12 @@ def problem_facts(target: Target) -> tuple[TargetProblem, ...]:
 def script_target(filename: str, cwd: Path, args: tuple[str, ...] = ()) -> Target:
     """Return the target for a file that runs as ``__main__``."""
     return Target(filename, _relative(filename, cwd), "script", filename, Script(filename, args), cwd)
+
+
+def module_target(module: str, cwd: Path, args: tuple[str, ...] = ()) -> Target:
+    """Return the target for a module that runs as ``__main__``, found from ``cwd`` on."""
+    filename, name = module_file(module, cwd), f"{MODULE}{module}"
+    return Target(name, name, "module", filename, Script(filename, args, module), cwd)
 
 
 def with_arguments(filename: str, cwd: Path, args: tuple[str, ...]) -> Target:
@@ -221,6 +228,9 @@ def _configured(target: TargetConfig, root: Path) -> Target:
     problems: tuple[Problem, ...] = ()
     if target.kind == "script":
         program = Script(filename, target.args)
+    elif target.kind == "module":
+        program = Script(module_file(target.program, cwd), target.args, target.program)
+        filename = program.filename
     elif target.kind == "torchrun":
         program = Torchrun(Script(filename, target.args), target.ranks)
     elif target.kind == "pytest":

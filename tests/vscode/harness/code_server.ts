@@ -22,6 +22,8 @@ const SETTINGS = {
   "telemetry.telemetryLevel": "off",
   "update.mode": "none",
   "window.commandCenter": false,
+  // Without the name of the application, which is another one for users.
+  "window.title": "${dirty}${activeEditorShort}${separator}${rootName}",
   "workbench.editor.empty.hint": "hidden",
   "workbench.editor.restoreViewState": false,
   "workbench.reduceMotion": "on",

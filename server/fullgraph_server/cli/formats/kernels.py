@@ -1,4 +1,4 @@
-"""Text: the kernel launches of each graph; the code itself goes into a folder."""
+"""Text: the most expensive kernels, then the launches of each graph; the code itself goes into a folder."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TextIO
 from rich.text import Text
 
 from ...report.artifacts import documents_of
-from ...report.kernels import cost_words, launch_words, operators, spans_of
+from ...report.kernels import by_kernel, cost_words, launch_words, operators, spans_of, total_cost
 from ...report.model import Code, Launch, Report
 from ...text import devices
 from ...text.markdown import escaped, link
@@ -21,6 +21,9 @@ from .checked import Checked, shown_path
 from .text import print_finding
 
 _INDEX = "index.md"
+_MOST_KERNELS = 10
+"""The limit of kernels that are named first; a result with fewer is short enough by itself."""
+_MOST_OPERATORS = 6
 _MOST_SETTINGS = 4
 """The limit of autotuning's other candidates that are shown; the files have all of them."""
 
@@ -30,6 +33,8 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO, folder: Path | 
     console = clean_console(out)
     for checked in reports:
         report = checked.report
+        for number, line in enumerate(_head(report)):
+            console.print(Text(line, "" if number else "bold"))
         for code in report.codes:
             console.print(Text(_title(report, code.compile_id, code.phase), "bold"))
             for line in _lines(code, report):
@@ -82,6 +87,31 @@ def dry_lines(report: Report) -> Iterator[str]:
         yield from (f"- {item}" for item in report.dry.unknown)
 
 
+def _head(report: Report) -> Iterator[str]:
+    """Yield the kernels of a long result that cost most, by TorchInductor's estimates, and what all cost."""
+    kernels = [(code, launches) for code in report.codes for launches in by_kernel(code).values()]
+    costs = [(cost, *kernel) for kernel in kernels if (cost := total_cost(kernel[1])) is not None]
+    total = total_cost(launch for code in report.codes for launch in code.launches)
+    if len(kernels) <= _MOST_KERNELS or total is None:
+        return
+    costs.sort(key=lambda item: (item[0].seconds or 0.0, item[0].read + item[0].written), reverse=True)
+    rows = [
+        (
+            f"{len(launches)}×",
+            _place(spans_of(launches)),
+            f"graph {code.compile_id}" + (f", {code.phase}" if code.phase else ""),
+            cost_words(cost, len(launches)),
+            launches[0].name,
+        )
+        for cost, code, launches in costs[:_MOST_KERNELS]
+    ]
+    yield f"The {len(rows)} most expensive of {len(kernels)} kernels, by TorchInductor's estimate:"
+    yield from (f"  {row}" for row in aligned(rows, "><<<<"))
+    launches = sum(len(code.launches) for code in report.codes)
+    yield f"All {launches} launches: {cost_words(total)}"
+    yield ""
+
+
 def _title(report: Report, compile_id: str, phase: str) -> str:
     span = next((graph.span for graph in report.graphs if graph.compile_id == compile_id), None)
     at = f", {shown_path(span.filename)}:{span.row}" if span else ""
@@ -108,7 +138,9 @@ def _lines(code: Code, report: Report) -> Iterator[str]:
 
 
 def _row(launch: Launch) -> tuple[str, str, str]:
-    return _place(launch.spans), launch.name, operators([launch])
+    names = operators([launch]).split(", ")
+    more = f", and {len(names) - _MOST_OPERATORS} more" if len(names) > _MOST_OPERATORS else ""
+    return _place(launch.spans), launch.name, ", ".join(names[:_MOST_OPERATORS]) + more
 
 
 def _place(spans: Iterable[Span]) -> str:

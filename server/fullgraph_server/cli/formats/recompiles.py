@@ -15,6 +15,8 @@ from .checked import Checked, shown_path
 from .text import print_finding, run_words, trial_of_dynamic, wrapped
 
 _MOST_CALLS = 8
+_MOST_FUNCTIONS = 5
+"""A result with more of them is long: its sum stands at its beginning, too."""
 _HELP = "help: "
 
 
@@ -23,7 +25,11 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noq
     console = clean_console(out)
     for checked in reports:
         report = checked.report
-        for profile in profiles(report):
+        recompiled = profiles(report)
+        if len(recompiled) > _MOST_FUNCTIONS:
+            console.print(Text(f"{sentence(report)} The most frequent first:", "bold"))
+            console.print()
+        for profile in recompiled:
             for line in _lines(checked, profile, console.width if console.is_terminal else None):
                 console.print(line)
             console.print()

@@ -6,7 +6,7 @@ https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import quote
@@ -31,7 +31,10 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noq
 def log(reports: list[Checked]) -> dict[str, Any]:
     """Return the log as JSON values."""
     findings = [
-        (checked, finding) for checked in reports for finding in checked.report.findings if not finding.of_run
+        (checked, finding)
+        for checked in reports
+        for finding in (*checked.report.findings, *checked.report.ignored)
+        if not finding.of_run
     ]
     first = {finding.code: finding for _, finding in reversed(findings)}
     codes = sorted(first)
@@ -106,13 +109,23 @@ def _result(checked: Checked, finding: Finding, rule: int) -> dict[str, Any]:
             }
         ],
         "occurrenceCount": finding.count,
+        # Of no result or of all: so says the standard.
+        "suppressions": [{"kind": kind} for kind in _suppressions(checked, finding)],
     }
-    if checked.known is not None:
+    if checked.known is not None and finding not in checked.report.ignored:
         result["baselineState"] = "unchanged" if checked.is_known(finding) else "new"
     if len(finding.stack) > 1:
         # SARIF wants the innermost call first.
         result["stacks"] = [{"frames": [_frame(call) for call in reversed(finding.stack)]}]
     return result
+
+
+def _suppressions(checked: Checked, finding: Finding) -> Iterator[str]:
+    """Yield the ways in which a finding does not count: by a comment, or by the baseline."""
+    if finding in checked.report.ignored:
+        yield "inSource"
+    if checked.is_known(finding):
+        yield "external"
 
 
 def _region(span: Span) -> dict[str, int]:

@@ -33,7 +33,7 @@ _MOST_CALLS = 8
 _ENDINGS = {
     "raised": "the program raised",
     "crashed": "the program crashed",
-    "timeout": "the program timed out",
+    "timeout": "stopped at its time limit",
     "memory": "the program used too much memory",
     "cancelled": "cancelled",
     "not-started": "not started",
@@ -101,7 +101,7 @@ def finding_lines(checked: Checked, finding: Finding, width: int | None) -> Iter
 
 
 def summary(report: Report) -> str:
-    """Write ``2 graph breaks, 1 recompilation in 1 function (3 graphs, 0.6 s) - torch 2.13.0``."""
+    """Write ``2 graph breaks, 1 recompilation in 1 function (3 graphs, ran 0.6 s) - torch 2.13.0``."""
     counts: Counter[str] = Counter()
     for finding in report.findings:
         if finding.kind == "target-error" and finding.severity == "information":
@@ -111,14 +111,16 @@ def summary(report: Report) -> str:
         counts[finding.kind] += finding.times
     parts = [counted(counts[kind], *names) for kind, names in KIND_NAMES.items() if counts[kind]]
     graphs = sum(frame.graphs for frame in report.frames)
+    taken = f"{'compiled in' if report.of_trace else 'ran'} {report.seconds:.1f} s"
     if report.frames:
         nothing = "no other findings" if report.ignored else "no graph breaks, no recompilations"
         outcome = ", ".join(parts) or nothing
         outcome += f" in {counted(len(report.frames), 'function')}"
         outcome += f" on {len(report.ranks)} ranks" if report.ranks else ""
-        outcome += f" ({counted(graphs, 'graph')}, {report.seconds:.1f} s)"
+        outcome += f" ({counted(graphs, 'graph')}, {taken})"
     else:
-        outcome = f"{', '.join([*parts, 'nothing was compiled'])} ({report.seconds:.1f} s)"
+        outcome = ", ".join([*parts, "nothing was compiled"])
+        outcome += "" if report.of_trace else f" ({taken})"
     ending = _ENDINGS.get(report.status or "")
     return (f"{ending}: {outcome}" if ending else outcome) + run_words(report)
 
@@ -127,7 +129,9 @@ def run_words(report: Report) -> str:
     """Write the end of a summary: `` - torch 2.13.0``, and notes on what was left out or discarded."""
     notes = [f"torch {report.torch}"] if report.torch else []
     notes += [f"{counted(len(report.ignored), 'finding')} ignored"] if report.ignored else []
-    notes += [devices.left_out_words(report.left_out)] if report.left_out else []
+    if report.left_out:
+        them = "it" if len(report.left_out) == 1 else "them"
+        notes.append(f"{devices.left_out_words(report.left_out)} (fullgraph kernels runs {them})")
     notes += [devices.sentence(report.dry)] if report.dry else []
     notes += [devices.files_words(report.discarded)] if report.discarded else []
     return "".join(f" - {note}" for note in notes)

@@ -1,0 +1,108 @@
+"""Modules that run by name, as with ``python -m``, and the name under which a script in a package can run."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.abc import InspectLoader
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import CodeType
+
+_MAIN = "__main__"
+_NO_PACKAGE = "attempted relative import with no known parent package"
+"""The message of the import system, which gives this error no name and no type of its own."""
+
+
+class NoModuleError(Exception):
+    """There is no such module to run; the message is a sentence for the user."""
+
+    def __init__(self, message: str, *hints: str) -> None:
+        super().__init__(message)
+        self.hints = hints
+
+
+@dataclass(frozen=True)
+class FoundModule:
+    """A module that can run: its specification, and the file that it is in."""
+
+    spec: ModuleSpec
+    filename: str
+    loader: InspectLoader
+
+    def code(self) -> CodeType:
+        """Compile it. Raises the errors of ``compile``."""
+        code = self.loader.get_code(self.spec.name)
+        if code is None:
+            raise ValueError(f"{self.filename} has no Python code")
+        return code
+
+
+def find_module(name: str) -> FoundModule:
+    """Find a module, or the ``__main__`` of a package, and import the packages around it.
+
+    Raises :class:`NoModuleError`, and whatever those packages raise.
+    """
+    spec = _spec(name)
+    if spec is None:
+        looked = f"It is looked for in {os.getcwd()}, and among what {sys.executable} has installed."
+        raise NoModuleError(f"there is no module {name}", looked)
+    if spec.submodule_search_locations is not None:
+        package, spec = name, _spec(f"{name}.{_MAIN}")
+        if spec is None:
+            raise NoModuleError(
+                f"{package} is a package without a file __main__.py, and so cannot run itself",
+                "Name one of the modules in it.",
+            )
+    if spec.origin is None or not isinstance(spec.loader, InspectLoader) or not spec.has_location:
+        raise NoModuleError(f"the module {name} is part of Python itself, and no file that can run")
+    return FoundModule(spec, spec.origin, spec.loader)
+
+
+def _spec(name: str) -> ModuleSpec | None:
+    try:
+        return find_spec(name)
+    except ModuleNotFoundError as error:
+        # One of the packages around it is missing; others may be missing in their code.
+        if error.name is not None and f"{name}.".startswith(f"{error.name}."):
+            return None
+        raise
+    except ValueError:
+        return None  # a module that is loaded and does not know where it is from
+
+
+def module_hints(error: BaseException, filename: str, cwd: str) -> Iterator[str]:
+    """Say how a script in a package can run, if it failed because it runs by its path."""
+    if not isinstance(error, ImportError):
+        return
+    folder, parts = _name_in_package(filename, cwd)
+    is_unknown = error.name == parts[0] and os.path.isfile(os.path.join(folder, parts[0], "__init__.py"))
+    if any("." in part for part in parts) or (error.msg != _NO_PACKAGE and not is_unknown):
+        return
+    name = ".".join(parts)
+    change = "" if folder == cwd else f"cd {shlex.quote(folder)} && "
+    command = f"`{change}fullgraph check -m {shlex.quote(name)}`"
+    setting = f"`module = {json.dumps(name)}` in pyproject.toml"
+    yield f"The file belongs to the package {parts[0]}: run it as a module, {command}, or with {setting}."
+
+
+def _name_in_package(filename: str, cwd: str) -> tuple[str, list[str]]:
+    """Return the folder from which a file can run as a module, and the parts of its name there.
+
+    The outermost package has the last ``__init__.py``; without any, ``cwd`` may be the folder around it.
+    """
+    path, name = os.path.split(os.path.splitext(filename)[0])
+    parts = [] if name == _MAIN else [name]
+    while os.path.isfile(os.path.join(path, "__init__.py")):
+        path, package = os.path.split(path)
+        parts.insert(0, package)
+    if path == os.path.dirname(filename):  # no package has an __init__.py
+        inside = os.path.relpath(path, cwd)
+        above = [] if inside.startswith(os.pardir) or inside == os.curdir else inside.split(os.sep)
+        above = above or [os.path.basename(path)]
+        path, parts = os.path.normpath(os.path.join(path, *[os.pardir] * len(above))), [*above, *parts]
+    return path, parts

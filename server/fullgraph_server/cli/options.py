@@ -1,0 +1,164 @@
+"""Options that commands share: what runs, in which Python and within which limits; formats and exit codes."""
+
+from __future__ import annotations
+
+import functools
+import shlex
+import sys
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..runs.effective_settings import Overrides
+from ..workspace.targets import Target
+from .fail_on import FAIL_ON
+from .known import KnownFindings, configured_baseline
+from .resolve import Named, resolve_targets
+from .switches import Command, Option
+from .trace import TraceOptions
+
+_MODULE = click.option(
+    "-m",
+    "--module",
+    "named",
+    flag_value="module",
+    help="Run TARGET as a module, as python -m does.",
+)
+_PYTEST = click.option("--pytest", "named", flag_value="pytest", help="Run TARGET as a pytest node.")
+PYTHON = click.option("--python", help="The interpreter that has torch.", metavar="PATH")
+_ARGS = click.option(
+    "--args", help="Arguments of the program, in one quoted string; or write them after --.", metavar="STRING"
+)
+RANKS = click.option(
+    "--ranks",
+    type=click.IntRange(min=1),
+    help="Run the program in N processes, as torchrun does.",
+    metavar="N",
+)
+TIMEOUT = click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Stop a run after this time.",
+    metavar="SECONDS",
+)
+_PATIENCE = click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Take a graph that needs longer for one that hangs.  [default: 300]",
+    metavar="SECONDS",
+)
+_MEMORY = click.option(
+    "--memory",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Stop a run that uses more than this.  [default: three quarters of the machine's; Linux only]",
+    metavar="GIB",
+)
+
+
+def format_option(formats: Collection[str]) -> Option:
+    """Return the option that chooses one of these formats."""
+    return click.option(
+        "--format", "output", type=click.Choice(list(formats)), default="text", show_default=True
+    )
+
+
+def judged(command: Command) -> Command:
+    """Give a command the options that decide which findings make it fail."""
+
+    @click.option(
+        "--fail-on",
+        type=click.Choice(list(FAIL_ON)),
+        help="The least finding that makes the exit code 1.  [default: failure; with --baseline, break]",
+    )
+    @click.option(
+        "--baseline",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="A file of known findings, which do not count: only new ones are reported.  "
+        "[default: baseline of pyproject.toml]",
+    )
+    @click.option(
+        "--update-baseline",
+        is_flag=True,
+        help="Write what is found into --baseline; the exit code is 0 then.",
+    )
+    @functools.wraps(command)
+    def run(fail_on: str | None, baseline: Path | None, update_baseline: bool, **own: Any) -> None:
+        baseline = baseline or configured_baseline()
+        if update_baseline and baseline is None:
+            raise click.UsageError("--update-baseline needs --baseline FILE, the file to write")
+        known = KnownFindings(baseline, update=update_baseline) if baseline else None
+        fail_on = "never" if update_baseline else fail_on or ("break" if known else "failure")
+        command(fail_on=fail_on, known=known, **own)
+
+    return run
+
+
+def of_targets(command: Command) -> Command:
+    """Give a command its targets and their limits."""
+    return _running(command, -1, TIMEOUT)
+
+
+def of_one_target(command: Command, timeout: Option = _PATIENCE) -> Command:
+    """Give a command that compiles one target, step by step, its options; it returns the exit code."""
+
+    @functools.wraps(command)
+    def run(targets: Sequence[Target], **own: Any) -> None:
+        (target,) = targets
+        sys.exit(command(target=target, **own))
+
+    return _running(run, 1, timeout)
+
+
+def _running(command: Command, count: int, timeout: Option) -> Command:
+    @click.argument("names", nargs=count, required=True, metavar="TARGET" if count == 1 else "TARGET...")
+    @_MODULE
+    @_PYTEST
+    @PYTHON
+    @_ARGS
+    @timeout
+    @_MEMORY
+    @functools.wraps(command)
+    def run(
+        names: str | tuple[str, ...],
+        named: Named,
+        python: str | None,
+        args: str | None,
+        timeout: float | None,
+        memory: float | None,
+        ranks: int | None = None,
+        **own: Any,
+    ) -> None:
+        words = (names,) if isinstance(names, str) else names
+        targets = resolve_targets(words, Path.cwd(), named, _split(args), ranks)
+        overrides = Overrides(Path.cwd(), python, timeout=timeout, memory=memory)
+        command(targets=targets, overrides=overrides, **own)
+
+    return run
+
+
+def _split(args: str | None) -> tuple[str, ...] | None:
+    try:
+        return None if args is None else tuple(shlex.split(args))
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--args") from error
+
+
+def of_traces(command: Command) -> Command:
+    """Give a command that reads traces its options."""
+
+    @click.option(
+        "--map",
+        "folders",
+        type=(str, str),
+        multiple=True,
+        help="A folder of the other machine, and the same folder here.",
+        metavar="THERE HERE",
+    )
+    @PYTHON
+    @functools.wraps(command)
+    def run(folders: tuple[tuple[str, str], ...], python: str | None, **own: Any) -> None:
+        command(options=TraceOptions(folders=folders, python=python), **own)
+
+    return run

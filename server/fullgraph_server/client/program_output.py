@@ -1,0 +1,25 @@
+"""The output of programs: a notification to a client that asks for it, else the server's standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pygls.lsp.server import LanguageServer
+
+from ..protocol import OUTPUT, OutputParams
+from ..runs.program_run import to_stderr
+from ..workspace.targets import Target
+from .capabilities import experimental_capability
+
+
+def program_output(server: LanguageServer) -> Callable[[Target, int, str], None]:
+    """Return what takes a part of the output of a target's run, with the generation of that."""
+
+    def take(target: Target, generation: int, text: str) -> None:
+        if experimental_capability(server, "fullgraphOutput"):
+            params = OutputParams(target.id, target.label, generation, text)
+            server.protocol.notify(OUTPUT, params)
+        else:
+            to_stderr(text)
+
+    return take

@@ -1,0 +1,60 @@
+"""The command ``fullgraph.addToBaseline``: accepts a finding, which is not shown from then on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pygls.lsp.server import LanguageServer
+
+from ..client.arguments import named_target, refusal
+from ..client.targets import Targets
+from ..compare.baseline import Baseline, BaselineError, read_baseline, without_known, write_baseline
+from ..compare.fingerprint import fingerprinted
+from ..features.explanation import explained
+from ..protocol import ADD_TO_BASELINE
+from ..report.model import Finding, Report
+from ..runs.schedule import Runs
+from ..workspace.config import baseline_path, read_config
+from ..workspace.targets import Target
+
+
+def register(server: LanguageServer, targets: Targets, runs: Runs) -> None:
+    """Serve the command."""
+
+    @server.command(ADD_TO_BASELINE)
+    async def add_to_baseline(*args: Any) -> None:
+        report, finding = _argument(runs, args)
+        root = targets.workspace_of(named_target(targets, report.target)).root
+        path = baseline_path(read_config(root))
+        if path is None:
+            raise refusal("There is no baseline: name a file in [tool.fullgraph] of pyproject.toml first.")
+        try:
+            # Read again: another program may have written it since the run.
+            before = read_baseline(path) if path.exists() else Baseline()
+            baseline = _with(before, report, finding, root)
+            write_baseline(path, baseline)
+        except BaselineError as error:
+            raise refusal(str(error)) from error
+        found = ((name, targets.find(name)) for name in runs.names())
+        same = {
+            name
+            for name, item in found
+            if isinstance(item, Target) and targets.workspace_of(item).root == root
+        }
+        runs.revise(same, lambda each: without_known(each, baseline, root))
+
+
+def _argument(runs: Runs, args: tuple[Any, ...]) -> tuple[Report, Finding]:
+    try:
+        found = explained(args[0], runs) if len(args) == 1 and isinstance(args[0], str) else None
+    except ValueError:
+        found = None
+    if found is None:
+        raise refusal(f"{ADD_TO_BASELINE} takes the URI of the explanation of a finding of the last run.")
+    return found
+
+
+def _with(baseline: Baseline, report: Report, finding: Finding, root: Path) -> Baseline:
+    own = next(item for item in fingerprinted(report, root) if item.finding == finding)
+    return baseline.accepting(own.fingerprint)

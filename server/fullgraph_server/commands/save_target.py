@@ -1,0 +1,147 @@
+"""The command ``fullgraph.saveTarget``: adds a target to the project's pyproject.toml, as an edit."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from fullgraph_compiler.facts import Examples, PytestNode, Script
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+
+from ..client.arguments import refusal, target_argument
+from ..client.documents import Documents
+from ..client.targets import Targets
+from ..protocol import SAVE_TARGET
+from ..workspace.config import read_config, target_tables
+from ..workspace.source import unreadable
+from ..workspace.targets import Target, Torchrun
+
+_HEADER = "[[tool.fullgraph.targets]]"
+
+
+def register(server: LanguageServer, targets: Targets, documents: Documents) -> None:
+    """Serve the command."""
+
+    @server.command(SAVE_TARGET)
+    async def save_target(*args: Any) -> str:
+        target = target_argument(targets, SAVE_TARGET, args)
+        root = targets.workspace_of(target).root
+        entry = entry_of(target, root)
+        if not entry:
+            raise refusal("A trace is no program: it cannot be a target of pyproject.toml.")
+        name = str(next(iter(entry.values())))
+        if any(name == configured.name for configured in read_config(root).targets):
+            raise refusal(f"pyproject.toml has a target {name} already.")
+        path = root / "pyproject.toml"
+        source = documents.source(str(path))
+        if source is None and path.exists():
+            raise refusal(f"pyproject.toml cannot be read: {unreadable(str(path)) or 'it is not UTF-8'}.")
+        before = source.text if source else ""
+        added = addition(before, entry)
+        if added is None:
+            raise refusal(f"pyproject.toml takes no {_HEADER}: mend it, or write its targets as such tables.")
+        lines = before.split("\n")
+        units = server.workspace.position_codec.client_num_units(lines[-1])
+        end = types.Position(len(lines) - 1, units)
+        uri = documents.uri(str(path))
+        await apply(uri, types.TextEdit(types.Range(end, end), added), is_new=source is None)
+        last = end.line + added.count("\n")
+        await show(uri, types.Range(types.Position(last - len(entry) - 1, 0), types.Position(last, 0)))
+        return name
+
+    async def apply(uri: str, edit: types.TextEdit, *, is_new: bool) -> None:
+        workspace = server.client_capabilities.workspace
+        edits = workspace.workspace_edit if workspace else None
+        change = types.WorkspaceEdit(changes={uri: [edit]})
+        if edits and edits.document_changes:
+            document = types.OptionalVersionedTextDocumentIdentifier(uri)
+            creates = types.ResourceOperationKind.Create in (edits.resource_operations or ())
+            created = [types.CreateFile(uri)] if is_new and creates else []
+            change = types.WorkspaceEdit(
+                document_changes=[*created, types.TextDocumentEdit(document, [edit])]
+            )
+        if not (workspace and workspace.apply_edit):
+            raise refusal(f"This editor takes no edits: add to pyproject.toml yourself:\n{edit.new_text}")
+        result = await server.workspace_apply_edit_async(
+            types.ApplyWorkspaceEditParams(change, "Save the target to pyproject.toml")
+        )
+        if not result.applied:
+            raise refusal(
+                f"The editor did not change pyproject.toml: {result.failure_reason or 'no reason given'}."
+            )
+
+    async def show(uri: str, place: types.Range) -> None:
+        window = server.client_capabilities.window
+        if window is None or window.show_document is None or not window.show_document.support:
+            return
+        try:
+            await server.window_show_document_async(
+                types.ShowDocumentParams(uri, take_focus=True, selection=place)
+            )
+        except JsonRpcException:
+            return  # the edit is made all the same
+
+
+def entry_of(target: Target, root: Path) -> dict[str, Any]:
+    """Return what pyproject.toml of the project at ``root`` says of a target; empty for a trace."""
+    program = target.program
+    script = program.script if isinstance(program, Torchrun) else program
+    entry: dict[str, Any] = {}
+    if isinstance(script, Script):
+        key = "torchrun" if isinstance(program, Torchrun) else "script"
+        entry = {key: _relative(script.filename, root), "args": list(script.args)}
+    elif isinstance(script, PytestNode):
+        path, separator, test = script.node.partition("::")
+        entry = {"pytest": f"{_relative(path, root)}{separator}{test}"}
+    elif isinstance(script, Examples):
+        whole = target.id == target.filename
+        names = "" if whole else f"::{script.examples[0].qualname}"
+        entry = {"example": f"{_relative(script.filename, root)}{names}"}
+    else:
+        return {}
+    if isinstance(program, Torchrun):
+        entry["ranks"] = program.ranks
+    if target.cwd != root:
+        entry["cwd"] = _relative(str(target.cwd), root)
+    entry |= {"env": dict(target.env), "timeout": target.timeout}
+    named = {} if target.label == next(iter(entry.values())) else {"name": target.label}
+    return {**named, **{key: value for key, value in entry.items() if value}}
+
+
+def addition(before: str, entry: Mapping[str, Any]) -> str | None:
+    """Return the text that adds a target at the end of pyproject.toml; ``None`` if none can."""
+    gap = "" if not before.strip() else "\n" if before.endswith("\n") else "\n\n"
+    text = gap + "\n".join([_HEADER, *_lines(entry)]) + "\n"
+    try:
+        tables = target_tables(before + text)
+    except (ValueError, RecursionError):
+        return None
+    return text if tables[-1] == entry else None
+
+
+def _lines(entry: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in entry.items():
+        if isinstance(value, Mapping):
+            pairs = (f"{_written(name)} = {_written(item)}" for name, item in value.items())
+            yield f"{key} = {{ {', '.join(pairs)} }}"
+        elif isinstance(value, list):
+            yield f"{key} = [{', '.join(map(_written, value))}]"
+        else:
+            yield f"{key} = {_written(value)}"
+
+
+def _written(value: str | float) -> str:
+    """Write a value as TOML, whose strings may be those of JSON."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _relative(path: str, root: Path) -> str:
+    """Return a path as it is written in the project: below its folder with slashes, else whole."""
+    return (
+        Path(path).relative_to(root).as_posix() if Path(path).is_relative_to(root) else os.path.normpath(path)
+    )

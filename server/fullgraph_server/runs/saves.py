@@ -1,0 +1,54 @@
+"""Saves: which targets run again by themselves when a file is saved, or edited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from fullgraph_compiler.facts import Status
+
+from ..report.model import Report
+from .choice import Choice
+from .slot import Slot
+
+_LONG_SECONDS: Final = 20.0
+"""A run that took longer is not repeated at a save, unless the user agrees to that."""
+
+_NOT_AGAIN: Final[tuple[Status, ...]] = ("cancelled", "memory")
+"""Ends of a run after which only the user runs the target again: he has stopped it, or it takes too much."""
+
+
+def repeated(
+    slots: Mapping[str, Slot], filename: str, choice: Choice, is_open: Callable[[str], bool]
+) -> Iterator[tuple[str, Slot]]:
+    """Yield the targets that run again once a file is saved that they imported.
+
+    These are the one that the user ran last, those whose results show in an open file, and those for which
+    the user has turned it on.
+    """
+    depending = {
+        name: slot for name, slot in slots.items() if filename in slot.kept.files and slot.state.run_on_save
+    }
+    last = max(depending, key=lambda name: depending[name].asked, default="")
+    looked_at = choice.target if choice.target in depending else last
+    reports = [slot.kept.marked for slot in slots.values() if slot.kept.marked is not None]
+    for name, slot in depending.items():
+        may_run = slot.is_busy or slot.agreed or slot.last_status not in _NOT_AGAIN
+        is_meant = slot.agreed or name == looked_at
+        if may_run and (is_meant or _shows(slot.kept.marked, reports, choice, is_open)):
+            yield name, slot
+
+
+def is_long(slot: Slot) -> bool:
+    """Tell whether the last run of a target took so long that the user is asked before a save repeats it."""
+    report = slot.kept.report
+    took = report.seconds if report is not None and not report.layer else 0.0
+    return not slot.is_busy and not slot.agreed and took > _LONG_SECONDS
+
+
+def _shows(
+    report: Report | None, reports: list[Report], choice: Choice, is_open: Callable[[str], bool]
+) -> bool:
+    """Tell whether something of a report shows in an open file."""
+    shown = [name for name, text in report.files.items() if text is not None] if report else []
+    return any(is_open(name) and report in choice.among(name, reports) for name in shown)
