@@ -48,3 +48,29 @@ def places(script: Script, cwd: Path) -> list[tuple[int, int | None, int | None]
     breaks = [fact for fact in observe(script, cwd) if isinstance(fact, GraphBreak)]
     frames = [frame for fact in breaks for frame in fact.stack if frame.filename == script.filename]
     return [(frame.row, frame.column, frame.end_column) for frame in frames if frame.function == "f"]
+
+
+OPERANDS = """
+import torch
+
+@torch.compile
+def f(x, mask):
+    if mask is not None and torch.all(mask == 1):
+        x = x + 1
+    while not (x is None or x.sum() > 1e6):
+        x = x * 1e6
+    return x
+
+f(torch.ones(2), torch.ones(2))
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 keeps no columns")
+def test_a_branch_is_at_the_operand_whose_data_it_asks_for(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(OPERANDS)
+    found = places(Script(str(path)), tmp_path)
+    lines = OPERANDS.splitlines()
+    for row, operand in ((6, "torch.all(mask == 1)"), (8, "x.sum() > 1e6")):
+        column = lines[row - 1].index(operand)
+        assert (row, column, column + len(operand)) in found

@@ -55,6 +55,20 @@ SENTENCES = {
     "actual DispatchKeySet(CPU, AutogradCPU, FuncTorchBatched)": Change(
         "x", "", "outside of `torch.func`", "inside of `torch.func`"
     ),
+    "tensor 'x' dispatch key set mismatch. expected DispatchKeySet(CPU, AutogradCPU), "
+    "actual DispatchKeySet(SparseCPU, AutogradCPU)": Change("x", "dispatch keys", "CPU", "SparseCPU"),
+    "tensor 'x' dispatch key set mismatch. expected DispatchKeySet(CPU, AutogradCPU), "
+    "actual DispatchKeySet(CPU, Conjugate, AutogradCPU)": Change(
+        "x", "dispatch keys", "without Conjugate", "with Conjugate"
+    ),
+    "tensor 'x' dispatch key set mismatch. expected DispatchKeySet(CPU), "
+    "actual DispatchKeySet(CPU, ADInplaceOrView)": Change(
+        "x", "", "inside of `torch.inference_mode()`", "outside of `torch.inference_mode()`"
+    ),
+    "param.grad is not None": Change("param.grad", expected="not None"),
+    "not hooks[list(dict.keys(hooks))[0]].kept": Change(
+        "hooks[list(dict.keys(hooks))[0]].kept", "length", "0"
+    ),
     "something else": Change(),
 }
 

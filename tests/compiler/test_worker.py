@@ -154,6 +154,26 @@ def test_recompilation_names_the_guard(forks: Forks, tmp_path: Path) -> None:
     assert guard.expected == "torch.float32, shape [3], device cpu, requires_grad=False, stride [1]"
 
 
+def test_pooling_compiles_and_its_sizes_are_numbers(tmp_path: Path) -> None:
+    program = script(
+        tmp_path,
+        """
+        import torch
+        from torch.nn import functional as F
+
+        def f(x):
+            return F.adaptive_avg_pool2d(F.max_pool2d(x, 2), 2)
+
+        compiled = torch.compile(f)
+        for size in (4, 8, 12):
+            compiled(torch.ones(1, 2, size, size))
+        """,
+    )
+    result = run_worker(program, tmp_path)
+    assert result.of(f.CompileFailure) == []
+    assert len(result.of(f.Recompile)) == 2  # as with TorchInductor
+
+
 @pytest.mark.parametrize("fullgraph", [False, True])
 def test_recompile_limit(forks: Forks, tmp_path: Path, fullgraph: bool) -> None:
     result = forks.run(

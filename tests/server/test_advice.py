@@ -12,6 +12,7 @@ from fullgraph_compiler.facts import (
     GuardFailure,
     GuardInstalled,
     Recompile,
+    Specialization,
     StackFrame,
 )
 from fullgraph_server.report.fold import fold
@@ -146,6 +147,61 @@ def test_gradients_in_training_and_none_in_evaluation_are_as_they_should_be() ->
     failure = GuardFailure("0/0", "", "GLOBAL_STATE", "grad_mode", changed="grad_mode")
     (told,) = hints(FrameStarted("0/0", "f", FILE, 4, (CALL,)), Recompile("0/1", (failure,)))
     assert "as it should be" in told
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected", "actual", "advised"),
+    [
+        ("dtype", "torch.float32", "torch.bfloat16", True),
+        ("dtype", "torch.float32", "torch.int64", True),
+        ("dtype", "torch.int64", "torch.float32", False),  # what is behind the point would be lost
+        ("dtype", "torch.int64", "torch.bool", False),  # a mask is no list of places
+        ("device", "cpu", "cuda", True),
+        ("device", "cpu", "meta", False),
+    ],
+)
+def test_what_is_converted_stays_what_it_is(changed: str, expected: str, actual: str, advised: bool) -> None:
+    failure = GuardFailure("0/0", "L['x']", "TENSOR_MATCH", changed, expected, actual, changed=changed)
+    told = hints(FrameStarted("0/0", "f", FILE, 4, (CALL,)), Recompile("0/1", (failure,)))
+    assert bool(told) == advised
+
+
+def test_an_array_of_numpy_has_no_methods_of_tensors() -> None:
+    source, values = "___from_numpy(L['x'])", ("torch.float64", "torch.float32")
+    failure = GuardFailure("0/0", source, "TENSOR_MATCH", "dtype", *values, changed="dtype")
+    assert hints(FrameStarted("0/0", "f", FILE, 4, (CALL,)), Recompile("0/1", (failure,))) == ()
+
+
+def test_the_caller_of_a_block_is_the_model_around_it() -> None:
+    block, module = StackFrame(LIBRARY, 253, "forward"), StackFrame(LIBRARY, 1789, "_call_impl")
+    facts = [fact for fact in resized("L['x']") if not isinstance(fact, FrameStarted)]
+
+    def called(*stack: StackFrame) -> tuple[str, ...]:
+        begun = [FrameStarted(compile_id, "f", FILE, 4, stack) for compile_id in ("0/0", "0/1")]
+        return hints(*begun, *facts)
+
+    assert called(CALL, block, module) == (DYNAMIC,)
+    assert "mark_dynamic" in called(CALL, module)[0]
+
+
+def test_an_item_of_what_may_be_none_is_not_marked() -> None:
+    absent = GuardInstalled("0/2", "L['x']", "NONE_MATCH", "is None", "", ())
+    assert "mark_dynamic" in hints(*resized("L['x'][0]"))[0]
+    assert hints(*resized("L['x'][0]", absent)) == (DYNAMIC,)
+
+
+def test_a_recompilation_that_ended_the_program_has_no_advice() -> None:
+    facts = [fact for fact in resized("L['x']") if getattr(fact, "compile_id", "") != "0/1"]
+    assert hints(*facts, resized("L['x']")[-1]) == ()
+
+
+def test_a_size_that_a_library_makes_a_number_of_is_left_alone() -> None:
+    def specialized(*stack: StackFrame) -> Specialization:
+        return Specialization("0/1", "s0", ("L['x'].size()[0]",), "6", "reason", stack)
+
+    own, library = StackFrame(FILE, 6, "f"), StackFrame(LIBRARY, 134, "forward")
+    assert "makes a number" in hints(*resized("L['x']"), specialized(own))[0]
+    assert hints(*resized("L['x']"), specialized(own, library)) == ()
 
 
 def test_a_report_is_not_advised_where_something_else_helps() -> None:

@@ -5,6 +5,7 @@ Each entry says where torch keeps it and in which of the supported versions (2.1
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -40,10 +41,12 @@ def stop_after_aot() -> None:
 def trace_ahead_of_time(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
     """Compile one of Dynamo's graphs to those of AOTAutograd, which run as they are."""
     import torch._functorch.config
+    import torch._inductor
     from torch._dynamo.backends.common import aot_autograd
     from torch._inductor.decomposition import select_decomp_table
     from torch.fx._lazy_graph_module import _use_lazy_graph_module
 
+    torch._inductor.__getattr__ = _module_of_inductor
     compile_ahead = aot_autograd(
         fw_compiler=_as_it_is,
         bw_compiler=_as_it_is,
@@ -55,8 +58,21 @@ def trace_ahead_of_time(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> C
     return compiled
 
 
+def _module_of_inductor(name: str) -> Any:
+    """Import ``torch._inductor.lowering`` for those that use it without doing so.
+
+    The decomposition of ``max_pool2d_with_indices`` does
+    (``torch/_inductor/decomposition.py``: 2.13 to 2.15).
+    The import takes most of a second, so other programs are spared it.
+    """
+    if name != "lowering":
+        raise AttributeError(name)
+    return importlib.import_module("torch._inductor.lowering")
+
+
 def _as_it_is(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
     """Run a graph of AOTAutograd; as in TorchInductor's code, no subclass of a tensor has a say in it."""
+    _make_numbers_of_sizes(graph)
     run = run_graph(graph, inputs)
     plain = (torch.Tensor, torch.nn.Parameter)
     outputs = [_strides_of_ones(output) for output in graph.graph.output_node().args[0]]
@@ -71,6 +87,31 @@ def _as_it_is(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..
 
     run_undispatched._boxed_call = True  # type: ignore[attr-defined]
     return run_undispatched
+
+
+_NEEDS_NUMBERS = ("_adaptive_avg_pool2d", "adaptive_max_pool2d", "upsample_nearest2d_backward")
+"""Operators for which TorchInductor makes numbers of the last two sizes of their input."""
+
+
+def _make_numbers_of_sizes(graph: torch.fx.GraphModule) -> None:
+    """Make numbers of the symbolic sizes of which TorchInductor does so, since later calls are compared with.
+
+    ``guard_int`` in the lowerings of ``torch/_inductor/lowering.py``: 2.13 to 2.15.
+    """
+    for node in graph.graph.nodes:
+        if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload):
+            continue
+        name, values = node.target.overloadpacket.__name__, node.all_input_nodes
+        value = values[0].meta.get("val") if values else None
+        if not isinstance(value, torch.Tensor):
+            continue
+        if name == "glu":
+            sizes = [value.shape[node.args[1] if len(node.args) > 1 else -1]]
+        else:
+            sizes = list(value.shape[-2:]) if name in _NEEDS_NUMBERS else []
+        for size in sizes:
+            if isinstance(size, torch.SymInt) and size.node.hint is not None:
+                int(size)
 
 
 def _strides_of_ones(output: Any) -> dict[int, int]:

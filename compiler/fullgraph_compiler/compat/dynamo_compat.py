@@ -24,13 +24,32 @@ def place_frames() -> None:
 
     def summarize_with_place(self: Any) -> Any:
         summary = summarize(self)
-        place = getattr(self.current_instruction, "positions", None)
+        place = place_of(self)
         if place is not None and hasattr(summary, "colno"):
             summary.end_lineno = place.end_lineno
             summary.colno, summary.end_colno = place.col_offset, place.end_col_offset
         return summary
 
     InstructionTranslatorBase.frame_summary = summarize_with_place
+
+
+def place_of(tracer: Any) -> Any:
+    """Return ``positions`` of what a tracer of Dynamo is at; ``None`` before Python 3.11.
+
+    Python gives a jump behind the last operand of ``and`` and ``or`` the place of the first one: where the
+    value that it tests was computed is right. ``instructions`` and ``instruction_pointer``, which is one
+    ahead, are of ``InstructionTranslatorBase`` (``symbolic_convert.py``): 2.11 to 2.15.
+    """
+    instruction = tracer.current_instruction
+    at = (tracer.instruction_pointer or 0) - 1
+    if {"JUMP", "IF"} <= {*instruction.opname.split("_")} and tracer.instructions[at] is instruction:
+        computed = (item for item in tracer.instructions[:at][::-1] if item.opname not in _OF_TESTS)
+        instruction = next(computed, instruction)
+    return getattr(instruction, "positions", None)
+
+
+_OF_TESTS = ("COPY", "TO_BOOL", "NOP")
+"""Instructions between a value and the jump that tests it."""
 
 
 def import_dynamo() -> None:

@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any
 
 from .backend_compat import is_backend
+from .dynamo_compat import place_of
 
 _TRACE_LOGGER = "torch.__trace"  # torch/_logging/_internal.py, trace_log: 2.11 to 2.15
 
@@ -198,7 +199,7 @@ def traced_positions(exception: BaseException) -> dict[tuple[str, int], Any]:
     while trace is not None:
         tracer = trace.tb_frame.f_locals.get("self")
         if isinstance(tracer, InstructionTranslatorBase):
-            place = getattr(tracer.current_instruction, "positions", None)
+            place = place_of(tracer)
             if place is not None and place.lineno is not None:
                 positions[tracer.f_code.co_filename, place.lineno] = place
         trace = trace.tb_next

@@ -163,15 +163,16 @@ def _stack_of_node(node: Any) -> Stack:
 
 
 def _with_columns(stack: Stack, exception: BaseException) -> Stack:
-    """Return the stack with columns added, which older versions of torch leave out."""
-    if all(frame.column is not None for frame in stack):
-        return stack
+    """Return the stack with the columns of what Dynamo was at: older versions of torch leave them out.
+
+    For a condition, all versions name the first operand of ``and`` and ``or``.
+    """
     positions = trace_compat.traced_positions(exception)
     return tuple(_placed(frame, positions.get((frame.filename, frame.row))) for frame in stack)
 
 
 def _placed(frame: StackFrame, place: Any) -> StackFrame:
-    if frame.column is not None or place is None:
+    if place is None:
         return frame
     return replace(frame, column=place.col_offset, end_row=place.end_lineno, end_column=place.end_col_offset)
 

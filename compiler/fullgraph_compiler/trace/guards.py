@@ -29,6 +29,7 @@ _TENSOR = re.compile(
     r"torch\.(?P<dtype>\w+), device=(?P<index>\w+), requires_grad=(?P<grad>\w+), "
     r"size=\[(?P<size>[^\[\]]*)\], stride=\[(?P<stride>[^\[\]]*)\]"
 )
+_LAYOUTS = re.compile(r"^(?:Sparse(?:Csr)?|Quantized|NestedTensor)")
 _DEVICES = ("CPU", "CUDA", "XPU", "MPS", "Meta", "HPU")
 _CELL = re.compile(r"(\.__closure__\[\d+\])\.\w+")
 _HINT = re.compile(r'\(HINT: guard on "(?P<name>\w+)"(?P<part>[^()]*)\)$')
@@ -121,7 +122,7 @@ def state_change(flags: str, before: str, after: str) -> tuple[str, str]:
 
 def device_of(keys: str) -> str:
     """Return the type of device that the names of dispatch keys stand for; empty for none."""
-    names = re.findall(r"\w+", keys)
+    names = (_LAYOUTS.sub("", name) for name in re.findall(r"\w+", keys))
     return next((name.lower() for name in names if name in _DEVICES), "")
 
 

@@ -121,8 +121,17 @@ def _compared_keys(expected: str, actual: str) -> tuple[str, str, str]:
         return "", before, after
     if _AUTOGRAD.sub("", expected) == _AUTOGRAD.sub("", actual):
         switches = ["on" if "Autograd" in keys else "off" for keys in (expected, actual)]
+        if switches[0] == switches[1]:  # the tensor is one of that mode all the time
+            modes = ["outside" if "ADInplaceOrView" in keys else "inside" for keys in (expected, actual)]
+            before, after = (f"{mode} of `torch.inference_mode()`" for mode in modes)
+            return "", before, after
         return "autograd", switches[0], switches[1]
-    return "dispatch keys", expected, actual
+    old, new = (re.findall(r"\w+", keys) for keys in (expected, actual))
+    gone, come = [key for key in old if key not in new], [key for key in new if key not in old]
+    if gone and come:
+        return "dispatch keys", ", ".join(gone), ", ".join(come)
+    having, lacking = (f"{word} {', '.join(gone or come)}" for word in ("with", "without"))
+    return ("dispatch keys", having, lacking) if gone else ("dispatch keys", lacking, having)
 
 
 # -- all others: a pattern each, the first that matches counts -------------------------------------
@@ -185,7 +194,7 @@ def _length(match: re.Match[str]) -> Change:
 
 
 # An empty DICT_LENGTH.
-@_reads(re.compile(r"^not (?P<name>[^\s()]+)$"))
+@_reads(re.compile(r"^not (?P<name>[^\s()]+|\w+[.\[]\S+)$"))
 def _empty(match: re.Match[str]) -> Change:
     return Change(match["name"], "length", "0")
 
@@ -260,5 +269,7 @@ def _equal(match: re.Match[str]) -> Change:
     value = match["value"].strip()
     if match["operator"] == "is" and " " in value:  # a sentence
         return Change()
+    if match["operator"] == "is not" and value == "None":
+        return Change(match["source"].strip(), expected="not None")
     is_alias = match["operator"] == "is" and value not in ("None", "True", "False")
     return Change(match["source"].strip(), expected=value, kind="OBJECT_ALIASING" if is_alias else "")

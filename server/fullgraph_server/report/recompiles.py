@@ -190,9 +190,12 @@ class Recompilations:
         ids = sorted((key for key in self.guards if frame_of(key) == frame), key=compile_number)
         seen = outlook(failure, {key: self.guards[key] for key in ids})
         names = (failure.source, *(source for source, _ in seen.sizes))
+        constant = specialization_behind(failure, (item for key in ids for item in self._constants[key]))
         seen = replace(
             seen,
-            at_call=all(self._places.at_call(name, compile_id) for name in names),
+            is_own=constant is None or self._is_own(constant.stack),
+            in_library=not self._is_own(self._places.own_frame(compile_id)),
+            at_call=not seen.is_optional and all(self._places.at_call(name, compile_id) for name in names),
             has_loader=self._places.mentions("DataLoader(", compile_id),
         )
         return advice.recompile_hints(failure, seen)
@@ -275,6 +278,9 @@ class Recompilations:
         place = self._places.place(stack, compile_id)
         span = self._places.name_span(self._places.full_stack(stack, compile_id), failure.source)
         return replace(place, span=span or place.span)
+
+    def _is_own(self, stack: Stack) -> bool:
+        return any(self._workspace.contains(frame.filename) for frame in stack[-1:])
 
     def _guard_stack(self, failure: GuardFailure) -> Stack:
         guards = (guard for guard in self.guards[failure.compile_id] if guard.source == failure.source)

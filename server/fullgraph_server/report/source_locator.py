@@ -30,6 +30,8 @@ from ..workspace.workspace import Workspace
 _LIBRARY_FOLDER = re.compile(r"^.*[/\\](?:site-packages|dist-packages|python\d\.\d+)[/\\]", re.DOTALL)
 _PRIVATE = re.compile(r"\._(?!_dict__$|\w*_hooks$)|\((?!\)$)")
 """What only an object itself names, but for what advice names in another way."""
+_CALLS_OF_MODULES = ("_wrapped_call_impl", "_call_impl")
+"""How ``model(x)`` comes to its ``forward`` (``torch/nn/modules/module.py``)."""
 _LOCAL = re.compile(r"L\['(\w+)'\]")
 
 
@@ -165,19 +167,22 @@ class Places:
     def at_call(self, source: str, compile_id: str) -> bool:
         """Tell whether a guarded value has its name in code of the user's own that makes the compiled call.
 
-        A library's has not, nor has what is only there within compiled code, an item of ``*args``, or what
-        is private to an object.
+        A library's has not, nor has what is only there within compiled code, an item of ``*args``, what is
+        private to an object, or an array of NumPy, which is no tensor before the call.
         """
         name, function = written_name(source), self.functions.get(compile_id)
-        if not name or _PRIVATE.search(name):
+        if not name or _PRIVATE.search(name) or "___from_numpy(" in source:
             return False
         if function is None:
             return True
         callers = self._started[compile_id].stack if compile_id in self._started else ()
         compiled = self._compiled()
+        caller = next((frame for frame in reversed(callers) if frame.function not in _CALLS_OF_MODULES), None)
         if not self._workspace.contains(function.filename) or any(
             (frame.filename, frame.function) in compiled for frame in callers
         ):
+            return False
+        if caller is not None and not self._workspace.contains(caller.filename):
             return False
         file, local = self._workspace.source(function.filename), _LOCAL.match(source)
         if file is None or local is None:

@@ -407,7 +407,10 @@ class Runs:
         depth = plan.depth(run.options.depth)
         if not run.options.layer:
             slot.kept = replace(slot.kept, limit=settings_at(plan.settings, depth).timeout)
-        progress = RunProgress(plan.target, depth, plan.settings.switches)
+        in_background = run.options.in_background
+        label = f"{INDUCTOR} on {plan.target.label}" if in_background else plan.target.label
+        target = replace(plan.target, label=label)
+        progress = RunProgress(target, "graph" if in_background else depth, plan.settings.switches)
 
         def show_progress(facts: Sequence[Fact] = ()) -> None:
             if progress.take(facts) or not facts:
@@ -427,8 +430,6 @@ class Runs:
             show_progress,
         )
         execution = run.execution = execution_of(job)
-        label = f"{INDUCTOR} on {plan.target.label}" if run.options.in_background else plan.target.label
-        target = replace(plan.target, label=label)
         if error := self._notify(lambda observer: observer.started(target, run.generation, execution.cancel)):
             raise error
         show_progress()

@@ -32,8 +32,8 @@ _OPTIONAL = (
 )
 _CHOSEN = f"Each value of `{{name}}` is a graph of its own, compiled once. {_AHEAD}"
 _NEEDED = (
-    "The compiled code needs `{name}` as a number, for a loop, a branch or a shape: each is a graph of its "
-    f"own, compiled once. {_AHEAD}"
+    "The compiled code needs `{name}` as a number, for a loop, a branch, a shape or an operation: each is a "
+    f"graph of its own, compiled once. {_AHEAD}"
 )
 _EVERY_SIZE = ", to keep one graph for every size."
 _BY_DYNAMIC = f"Compile with `dynamic=True`{_EVERY_SIZE}"
@@ -66,6 +66,12 @@ _STATIC_CACHE = (
 )
 _DROP_LAST = "If it is the last batch that is smaller, leave it out: `DataLoader(..., drop_last=True)`."
 _A_TENSOR = "a tensor"
+_KINDS_OF_NUMBERS = {
+    **dict.fromkeys(("torch.int", "torch.uint"), 0),
+    **dict.fromkeys(("torch.float", "torch.bfloat"), 1),
+    "torch.complex": 2,
+}
+"""Data types without their sizes, in the order in which each can hold what those before it do."""
 _MOST_MARKS = 2
 SPECIALIZED = "SPECIALIZED"
 """The kind of a guard on a size that the code turned into a number, dynamic or not."""
@@ -158,10 +164,14 @@ def _size(failure: GuardFailure, seen: Outlook) -> str:
         mark = marks[0].replace("mark_dynamic", "decorators.mark_unbacked")
         return f"Call {mark} before the compiled call: a size of 0 or 1 is compiled apart otherwise."
     if failure.kind == SPECIALIZED:
+        if not seen.is_own:
+            return ""
         also = "" if seen.is_dynamic else " and compile with `dynamic=True`"
         return filled(_UNROLLED, size=size, also=also)
     if failure.kind != "TENSOR_MATCH" or seen.serves is False:
         return _ASKED
+    if seen.before is not None and not seen.is_tried:
+        return ""  # the program ended with this compilation
     if "force_parameter_static_shapes" in failure.reason:
         if not marks or "._parameters[" in failure.source:
             return f"Torch compiles for the sizes of parameters. {_ONCE_EACH}"
@@ -203,7 +213,8 @@ def _rank(failure: GuardFailure, seen: Outlook) -> str:
     else:
         return ""
     name = written_name(failure.source)
-    return f"Give it {failure.expected} dimensions in every call: {filled(step, name=name)}."
+    dimensions = "1 dimension" if failure.expected == "1" else f"{failure.expected} dimensions"
+    return f"Give it {dimensions} in every call: {filled(step, name=name)}."
 
 
 def _is_like(before: Sequence[str], after: Sequence[str]) -> bool:
@@ -227,7 +238,31 @@ def _stride(failure: GuardFailure, seen: Outlook) -> str:
     is_one = any(tensor and "1" in tensor.shape for tensor in (seen.before, seen.after))
     copy = "clone(memory_format=torch.contiguous_format)" if is_one else "contiguous()"
     name = written_name(failure.source)
-    return filled(f"Give it one memory layout before every compiled call: `{{name}}.{copy}`.", name=name)
+    return filled(
+        f"Give it one memory layout before every compiled call: `{{name}}.{copy}`. That may be a copy, so it "
+        "is not for what the call writes into.",
+        name=name,
+    )
+
+
+def _dtype(failure: GuardFailure, _: Outlook) -> str:
+    """Advise to convert a tensor, where that neither loses what it holds nor makes a mask of indices."""
+    kinds = [_KINDS_OF_NUMBERS.get(text.rstrip("0123456789")) for text in (failure.expected, failure.actual)]
+    old, new = kinds
+    if old is None or new is None or old < new:
+        return ""
+    return filled(
+        "Convert it before the compiled call: `{name}.to({expected})`.",
+        name=written_name(failure.source),
+        expected=failure.expected,
+    )
+
+
+def _device(failure: GuardFailure, _: Outlook) -> str:
+    if "meta" in (failure.expected, failure.actual):  # where there are no numbers to be moved
+        return ""
+    advice = 'Move it before the compiled call: `{name}.to("{expected}")`.'
+    return filled(advice, name=written_name(failure.source), expected=failure.expected)
 
 
 def _requires_grad(failure: GuardFailure, _: Outlook) -> str:
@@ -257,7 +292,9 @@ def _type_of_tensor(failure: GuardFailure, seen: Outlook) -> str:
     return filled("Pass a plain tensor in every call: `{name}.as_subclass(torch.Tensor)`.", name=name)
 
 
-def _same_tensor(failure: GuardFailure, _: Outlook) -> str:
+def _same_tensor(failure: GuardFailure, seen: Outlook) -> str:
+    if failure.kind == "OBJECT_ALIASING" and seen.before is None:
+        return ""  # a list, say
     other = written_name(failure.actual or failure.expected)
     return filled("Pass two tensors in every call: `{name}.clone()` in the place of the second.", name=other)
 
@@ -322,6 +359,8 @@ def _length(failure: GuardFailure, seen: Outlook) -> str:
     if failure.source.endswith("._modules"):
         return filled("Add all modules before the first call: `{name}.append(...)`.", name=name)
     if failure.kind in ("", "DICT_LENGTH"):  # until torch 2.14, a dict counts without a guard of its own
+        if seen.in_library:
+            return ""
         return filled("Give `{name}` the same keys in every call.", name=name)
     if seen.at_call and len(set(seen.items)) == 1:
         advice = "Pass one tensor, `torch.stack({name})`, with a dimension that is marked as dynamic."
@@ -367,7 +406,7 @@ def _object(failure: GuardFailure, _: Outlook) -> str:
 
 
 def _state(failure: GuardFailure, _: Outlook) -> str:
-    if failure.changed == "grad_mode":
+    if "grad mode" in failure.changed.replace("_", " "):
         return _GRADIENTS
     settings = [setting for flag, setting in _SETTINGS.items() if flag in failure.changed]
     listed = " and ".join(map(code_span, settings))
@@ -408,8 +447,8 @@ _SAME_MODES = (
 _BY_CHANGE: dict[str, _Rule] = {
     "size": _size,
     "stride": _stride,
-    "dtype": "Convert it before the compiled call: `{name}.to({expected})`.",
-    "device": 'Move it before the compiled call: `{name}.to("{expected}")`.',
+    "dtype": _dtype,
+    "device": _device,
     "rank": _rank,
     "requires_grad": _requires_grad,
     "autograd": _autograd,

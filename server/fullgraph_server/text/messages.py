@@ -19,7 +19,7 @@ _WHOLE = {
     "BACKEND_MATCH": "the backend is another object",
     "TORCH_FUNCTION_MODE_STACK": "the torch function modes around the call are others",
     "DUPLICATE": "`{name}` and `{other}` are now the same tensor",
-    "OBJECT_ALIASING": "`{name}` and `{other}` are no longer the same tensor",
+    "OBJECT_ALIASING": "`{name}` and `{other}` are no longer the same object",
     "DEFAULT_DEVICE": "the default device is another",
     "DIMENSION_DYNAMIC_MARKING_GUARD": "a tensor's sizes are marked as dynamic or static in another way",
 }

@@ -48,7 +48,7 @@ class Outlook:
     tells whether the graph of a later compilation would have served the earlier call: ``None`` if torch did
     not try, as it does not for a number that belongs to a module. ``alone``: nothing but ``sizes`` became
     dynamic. ``is_asked``: the code asks for the size or number. ``has_twin``: another size was
-    the same by chance.
+    the same by chance. ``is_own``: code of the user's own made a number of the size that changed.
     """
 
     at_call: bool = True
@@ -69,6 +69,11 @@ class Outlook:
     """Whether the call is made in a file that loads batches."""
     is_cache: bool = False
     """Whether it belongs to a cache of keys and values of transformers."""
+    is_own: bool = True
+    is_optional: bool = False
+    """Whether what it belongs to is ``None`` in some call."""
+    in_library: bool = False
+    """Whether a function of a library was compiled."""
 
 
 def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> Outlook:
@@ -102,6 +107,12 @@ def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> Outlook:
             tensor
             for name, tensor in before.items()
             if name.startswith(source) and _ITEM.fullmatch(name, len(source))
+        ),
+        is_optional=any(
+            guard.expected in ("None", "is None")
+            and source.startswith((f"{guard.source}[", f"{guard.source}."))
+            for version in versions.values()
+            for guard in version
         ),
         is_cache=any(
             guard.expected.startswith(_CACHE) and source.startswith(guard.source) for guard in first

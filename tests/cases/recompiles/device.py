@@ -1,7 +1,8 @@
 """A tensor on another device."""
 
 # cause: device of `x` was meta, is now cpu
-# advice: x.to("meta")
+# advice: none
+# fix: none (a tensor on "meta" has no data)
 
 import torch
 
@@ -13,4 +14,4 @@ def f(x):
 
 if __name__ == "__main__":
     for x in (torch.ones(4, device="meta"), torch.ones(4)):
-        f(x)  # fix: f(x.to("meta"))
+        f(x)

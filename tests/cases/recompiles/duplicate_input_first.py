@@ -1,6 +1,6 @@
 """The same tensor twice in the first call only."""
 
-# cause: `x` and `y` are no longer the same tensor
+# cause: `x` and `y` are no longer the same object
 # advice: y.clone()
 
 import torch
