@@ -114,13 +114,9 @@ def create_server() -> FullgraphServer:
         program_output(server),
     )
 
-    async def proves_ahead(filename: str) -> bool:
-        settings = await configuration.settings(documents.uri(filename))
-        return settings.try_fixes == "short"
-
-    proofs.connect(runs, proves_ahead)
+    proofs.connect(runs)
     minifications = Minifications(planner, runs, documents.keeping_root)
-    run.register(server, runs, targets, minifications)
+    run.register(server, runs, targets, minifications, proofs)
     rerun_on_edit.register(server, runs, documents, configuration, shown)
     minify.register(server, targets, documents, minifications)
     diagnostics.register(server, documents, shown)
@@ -132,11 +128,11 @@ def create_server() -> FullgraphServer:
     performance.register(server, documents, targets, runs, artifact_documents, items)
     interpreter.register(server, documents, configuration)
     projections = Projections(runs, documents)
-    fix_actions = FixActions(server, documents, proofs)
+    fix_actions = FixActions(server, documents, runs, proofs)
     hover.register(server, documents, projections, kernel_places, fix_actions)
     inlay_hint.register(server, documents, projections)
     graph_lines.register(server, documents, runs)
-    at_line.register(server, documents, runs, projections, kernel_places)
+    at_line.register(server, documents, runs, projections, kernel_places, fix_actions)
     code_lens.register(server, documents, targets, runs, projections, kernel_places)
     kernels.register(server, documents, kernel_places)
     seen_calls = SeenCalls(documents, runs.reports)

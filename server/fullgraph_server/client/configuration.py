@@ -65,6 +65,7 @@ class Settings:
             {"files": self.files} if self.files else {},
             self.trace_paths,
             self.run_inductor == "idle",
+            self.try_fixes == "short",
         )
 
 

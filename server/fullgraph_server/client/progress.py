@@ -26,7 +26,9 @@ _log = logging.getLogger(__name__)
 class WorkDone:
     """A work-done progress, in a client that shows them, from its creation until its end."""
 
-    def __init__(self, server: LanguageServer, token: str, message: str, cancel: Callable[[], None]) -> None:
+    def __init__(
+        self, server: LanguageServer, token: str, message: str, cancel: Callable[[], object]
+    ) -> None:
         self._server = server
         self._token = token
         self._message = message

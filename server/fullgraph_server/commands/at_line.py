@@ -17,6 +17,7 @@ from ..client.findings import ShownFinding
 from ..client.projection import Function, Projections, ShownTensors, View
 from ..features.code_lens import summary
 from ..features.explanation import explanation_uri
+from ..features.fix_actions import FixActions
 from ..features.guard_text import GuardGroup, compilation_text, guard_group_text, guards_in, sizes_text
 from ..features.hover import finding_text
 from ..features.inlay_hint import label, tooltip
@@ -41,7 +42,12 @@ _NOTHING = "Nothing is known of this line: the last run compiled nothing here."
 
 
 def register(
-    server: LanguageServer, documents: Documents, runs: Runs, projections: Projections, kernels: Kernels
+    server: LanguageServer,
+    documents: Documents,
+    runs: Runs,
+    projections: Projections,
+    kernels: Kernels,
+    fix_actions: FixActions,
 ) -> None:
     """Answer ``fullgraph/atLine``."""
 
@@ -59,6 +65,7 @@ def register(
             next((item for first, last, item in lines if first <= row <= last), None),
             kernels.launches(filename, row),
             documents.location,
+            fix_actions.title,
         )
         return here.item()
 
@@ -73,6 +80,8 @@ class Line:
     ran: GraphLines | None
     launches: Sequence[DocumentLaunch]
     locate: Callable[[Report, Span], types.Location]
+    fix_of: Callable[[ShownFinding], str] = lambda _: ""
+    """Names the best verified fix of a finding; empty if there is none."""
 
     def item(self) -> AtLineItem:
         """Compose the sections; the history of the function around the line comes last."""
@@ -99,12 +108,12 @@ class Line:
 
     def _finding(self, shown: ShownFinding) -> LineEntry:
         finding = shown.finding
-        reason = first_line(finding.explanation)
+        reason, fix = first_line(finding.explanation), self.fix_of(shown)
         return LineEntry(
             shown.message,
             f"{finding.code} ×{finding.count}" if finding.count > 1 else finding.code,
             finding_text(shown),
-            [*([reason] if reason else []), *map(first_line, finding.hints)],
+            [*([reason] if reason else []), *map(first_line, finding.hints), *([fix] if fix else [])],
             finding.severity,
             self.locate(shown.report, finding.span),
             explanation_uri(shown.report.target, finding),

@@ -16,6 +16,9 @@ from ..fixes.proofs import CannotProveError, Proofs, Proved
 from ..protocol import TRY_FIXES
 from ..text.messages import counted
 
+_EARLY = ("not-started", "cancelled", "crashed", "timeout", "memory")
+"""Statuses of a run that has told too little."""
+
 
 def register(server: LanguageServer, targets: Targets, proofs: Proofs) -> None:
     """Serve the command."""
@@ -27,13 +30,15 @@ def register(server: LanguageServer, targets: Targets, proofs: Proofs) -> None:
             raise refusal(f"{TRY_FIXES} takes the URI of a file or the id of a target.")
         target = named_target(targets, args[0])
         token, message = f"fullgraph-fix-{next(numbers)}", f"trying fixes for {target.label}"
-        progress = WorkDone(server, token, message, lambda: proofs.cancel(target.id))
+        progress = WorkDone(server, token, message, lambda: proofs.stop(target.id))
         try:
             proved = await proofs.prove(target.id, lambda done: progress.report(f"{message}: {done}"))
         except CannotProveError as error:
             raise refusal(str(error)) from error
         finally:
             progress.end(f"{target.label}: fixes tried")
+        if proved is None:
+            return 0
         show_message(server, types.MessageType.Info, outcome(proved))
         return sum(tried.best() is not None for tried in proved.tried)
 
@@ -47,6 +52,8 @@ def outcome(proved: Proved) -> str:
         of = counted(len(proved.tried), "finding")
         return f"Verified fixes for {verified} of {of}: the light bulb on each has them."
     tries = [item for tried in proved.tried for item in tried.tries]
+    if not tries and proved.base.report.status in _EARLY:
+        return f"No fix can be tried: the run ended early ({proved.base.report.status})."
     if not tries:
         return "No edit is known for these findings."
     return f"No fix was verified: {tries[0].fix.title}: {tries[0].verdict.reason}."

@@ -14,6 +14,7 @@ from ..client.arguments import refusal, run_arguments, target_argument
 from ..client.messages import show_message
 from ..client.targets import Targets
 from ..features.profile import profile_uri
+from ..fixes.proofs import Proofs
 from ..protocol import (
     ASSEMBLY,
     CLEAR,
@@ -63,7 +64,9 @@ def summary(target: str, report: Report | None) -> RunSummary:
     )
 
 
-def register(server: LanguageServer, runs: Runs, targets: Targets, minifications: Minifications) -> None:
+def register(
+    server: LanguageServer, runs: Runs, targets: Targets, minifications: Minifications, proofs: Proofs
+) -> None:
     """Serve the commands."""
     for command, depth, tells in _COMMANDS:
         server.command(command)(_command(server, runs, targets, command, depth, tells=tells))
@@ -96,6 +99,7 @@ def register(server: LanguageServer, runs: Runs, targets: Targets, minifications
         name = target_argument(targets, STOP, args).id if args else None
         runs.stop(name)
         minifications.stop(name)
+        proofs.stop(name)
 
     @server.command(CLEAR)
     async def clear(*args: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from typing import TypeAlias
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -14,120 +15,189 @@ from ..client.findings import ShownFinding
 from ..fixes.editing import edited
 from ..fixes.model import Fix
 from ..fixes.proofs import Proofs, Proved
-from ..fixes.search import Tried, Try, gain
+from ..fixes.search import FIXABLE, Tried, Try, gain
 from ..fixes.words import unified_diff, verdict_words
 from ..protocol import TRY_FIXES
+from ..runs.schedule import Runs
 from ..text.markdown import escaped, fenced
 from ..text.messages import counted
+from ..workspace.positions import Span
+from ..workspace.source import SourceFile
+from .explanation import explanation_uri
 
 FIX_ALL = "source.fixAll.fullgraph"
 _TRY = "Try fixes"
-_KINDS = ("graph-break", "recompile", "recompile-limit")
 _UNSAFE = "unsafe"
 _CHANGES = "changes what the program does"
+_Texts: TypeAlias = Mapping[str, tuple[str, str]]
 
 
 class FixActions:
     """Code actions that make the edits which the proofs have tried."""
 
-    def __init__(self, server: LanguageServer, documents: Documents, proofs: Proofs) -> None:
+    def __init__(self, server: LanguageServer, documents: Documents, runs: Runs, proofs: Proofs) -> None:
         self._server = server
         self._documents = documents
+        self._runs = runs
         self._proofs = proofs
 
     def actions(self, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
         """Yield the actions for the findings in a selection, and the one for all of the file."""
-        if _asked_for(params, types.CodeActionKind.QuickFix.value):
-            for diagnostic in params.context.diagnostics:
-                if diagnostic.source == "fullgraph" and member(diagnostic.data, "kind") in _KINDS:
-                    yield from self._of(diagnostic, params)
-        if _asked_for(params, FIX_ALL):
-            yield from self._all(params)
+        filename = self._documents.filename(params.text_document.uri)
+        if filename is None:
+            return
+        own = [
+            diagnostic
+            for diagnostic in params.context.diagnostics
+            if diagnostic.source == "fullgraph" and member(diagnostic.data, "kind") in FIXABLE
+        ]
+        if own and _asked_for(params, types.CodeActionKind.QuickFix.value):
+            for diagnostic in own:
+                yield from self._of(diagnostic, filename)
+            yield from self._all(filename, types.CodeActionKind.QuickFix, least=2)
+        if _asked_for_all(params):
+            yield from self._all(filename, FIX_ALL)
 
     def text(self, shown: ShownFinding) -> str:
         """Describe the best verified edit for a finding, in Markdown; empty if there is none."""
-        proved = self._proofs.of(shown.report.target)
-        tried = self._tried(shown.report.target, shown.finding.code, shown.span.filename, shown.span.row)
-        best = tried.best() if tried else None
-        if best is None or proved is None:
+        proved, item = self._best(shown)
+        if proved is None or item is None:
             return ""
-        title = f"**Fix: {escaped(best.fix.title)}** ({escaped(verdict_words(best.verdict, best.fix))})"
-        return f"{title}\n\n{_diff(proved, best.fix)}"
+        title = f"**{escaped(_title(item))}**"
+        return f"{title}\n\n{_diff(_texts(proved, item.fix))}"
 
-    def _of(self, diagnostic: types.Diagnostic, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
+    def title(self, shown: ShownFinding) -> str:
+        """Name the best verified edit for a finding; empty if there is none."""
+        _, item = self._best(shown)
+        return _title(item) if item else ""
+
+    def _best(self, shown: ShownFinding) -> tuple[Proved | None, Try | None]:
+        proved = self._proofs.of(shown.report.target)
+        place = self._documents.range(shown.span)
+        tried = self._tried(proved, shown.finding.code, shown.span.filename, place)
+        best = tried.best() if tried else None
+        is_there = proved and best and self._is_as_proven(proved, _texts(proved, best.fix))
+        return (proved, best) if is_there else (None, None)
+
+    def _of(self, diagnostic: types.Diagnostic, filename: str) -> Iterator[types.CodeAction]:
         target = member(diagnostic.data, "target")
-        filename = self._documents.filename(params.text_document.uri)
-        if not isinstance(target, str) or filename is None:
-            return
-        row = diagnostic.range.start.line + 1
-        tried = self._tried(target, str(diagnostic.code), filename, row)
         proved = self._proofs.of(target)
+        tried = self._tried(proved, str(diagnostic.code), filename, diagnostic.range)
         if tried is None or proved is None:
-            command = types.Command(_TRY, TRY_FIXES, arguments=[target])
-            yield types.CodeAction(
-                _TRY, types.CodeActionKind.QuickFix, diagnostics=[diagnostic], command=command
-            )
+            if self._can_try(target, member(diagnostic.data, "explanation")):
+                command = types.Command(_TRY, TRY_FIXES, arguments=[target])
+                yield types.CodeAction(
+                    _TRY, types.CodeActionKind.QuickFix, diagnostics=[diagnostic], command=command
+                )
             return
         best = tried.best(["safe"])
         for item in tried.tries:
-            edit = self._edit(proved, item)
-            if item.verdict.verified and edit is not None:
+            texts = _texts(proved, item.fix)
+            if item.verdict.verified and self._is_as_proven(proved, texts):
                 yield types.CodeAction(
                     _title(item),
                     types.CodeActionKind.QuickFix,
                     diagnostics=[diagnostic],
                     is_preferred=item is best,
-                    edit=edit,
+                    edit=self._edit(texts, item.fix),
                 )
 
-    def _all(self, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
-        filename = self._documents.filename(params.text_document.uri)
-        for proved in self._proofs.all() if filename else ():
+    def _all(
+        self, filename: str, kind: types.CodeActionKind | str, least: int = 1
+    ) -> Iterator[types.CodeAction]:
+        """Yield the action for the edits that go together, if they are for so many findings of a file."""
+        for proved in self._proofs.all():
             plan = proved.plan
-            if plan is None or filename not in plan.texts or not self._is_as_proven(proved, plan.texts):
+            if plan is None or len(plan.steps) < least or filename not in plan.texts:
                 continue
-            findings = counted(len(plan.steps), "finding")
-            yield types.CodeAction(
-                f"Fix all that is verified ({findings})",
-                FIX_ALL,
-                edit=types.WorkspaceEdit(changes=self._changes(plan.texts)),
-            )
-            return
+            if self._is_as_proven(proved, plan.texts):
+                findings = counted(len(plan.steps), "finding")
+                title = f"Fix all that is verified ({findings})"
+                yield types.CodeAction(title, kind, edit=self._edit(plan.texts))
+                return
 
-    def _tried(self, target: str, code: str, filename: str, row: int) -> Tried | None:
-        """Return what was tried for a finding that is shown in a row of a document."""
-        proved = self._proofs.of(target)
-        if proved is None:
+    def _can_try(self, target: str, explanation: str) -> bool:
+        """Tell whether there is an edit to try for a finding, which its explanation names."""
+        report = self._runs.report(target)
+        return report is not None and any(
+            explanation_uri(target, finding) == explanation and self._proofs.can_try(report, finding)
+            for finding in report.findings
+        )
+
+    def _tried(self, proved: Proved | None, code: str, filename: str, place: types.Range) -> Tried | None:
+        """Return what was tried for a finding that is shown at a place, if the text is still the same."""
+        if proved is None or not self._is_as_proven(proved, [filename]):
             return None
-        drift = self._documents.drift(proved.base.report, filename)
         for tried in proved.tried:
-            span = tried.finding.span
-            if (tried.finding.code, span.filename) == (code, filename) and drift.span(span).span.row == row:
+            finding = tried.finding
+            if (finding.code, finding.span.filename) != (code, filename):
+                continue
+            if self._documents.range(finding.span) == place:
                 return tried
         return None
-
-    def _edit(self, proved: Proved, item: Try) -> types.WorkspaceEdit | None:
-        """Return the edit, exactly as it was proven; ``None`` if a text has changed since."""
-        texts = _texts(proved, item.fix)
-        if not self._is_as_proven(proved, texts):
-            return None
-        changes = self._changes(texts)
-        if item.fix.safety == "safe" or not _can_confirm(self._server):
-            return types.WorkspaceEdit(changes=changes)
-        return _to_confirm(changes, item.fix)
-
-    def _changes(self, texts: Mapping[str, tuple[str, str]]) -> dict[str, Sequence[types.TextEdit]]:
-        return {self._documents.uri(name): _changes(before, after) for name, (before, after) in texts.items()}
 
     def _is_as_proven(self, proved: Proved, names: Iterable[str]) -> bool:
         for name in names:
             now, then = self._documents.source(name), proved.base.report.files.get(name)
-            if now is None or then is None or now.text != then.text:
+            if now is None or then is None or now.lines != then.lines:
                 return False
         return True
 
+    def _edit(self, texts: _Texts, fix: Fix | None = None) -> types.WorkspaceEdit:
+        """Return the edit that makes texts others; an unsafe one is to be confirmed, if the client can."""
+        changes = {name: self._changes(name, after) for name, (_, after) in texts.items()}
+        workspace = self._server.client_capabilities.workspace
+        can = workspace.workspace_edit if workspace else None
+        if can is None or not can.document_changes:
+            return types.WorkspaceEdit({self._documents.uri(name): edits for name, edits in changes.items()})
+        if fix is None or fix.safety == "safe" or can.change_annotation_support is None:
+            return types.WorkspaceEdit(document_changes=self._versioned(changes))
+        annotated = {
+            name: [types.AnnotatedTextEdit(_UNSAFE, edit.range, edit.new_text) for edit in edits]
+            for name, edits in changes.items()
+        }
+        annotation = types.ChangeAnnotation(fix.title, needs_confirmation=True, description=fix.change)
+        return types.WorkspaceEdit(
+            document_changes=self._versioned(annotated), change_annotations={_UNSAFE: annotation}
+        )
 
-def _texts(proved: Proved, fix: Fix) -> dict[str, tuple[str, str]]:
+    def _versioned(
+        self, changes: Mapping[str, Sequence[types.TextEdit | types.AnnotatedTextEdit]]
+    ) -> list[types.TextDocumentEdit]:
+        documents = self._documents
+        return [
+            types.TextDocumentEdit(
+                types.OptionalVersionedTextDocumentIdentifier(documents.uri(name), documents.version(name)),
+                edits,
+            )
+            for name, edits in changes.items()
+        ]
+
+    def _changes(self, filename: str, after: str) -> list[types.TextEdit]:
+        """Return the edits of whole lines that make the text of a document another one."""
+        now = self._documents.source(filename)
+        if now is None:
+            return []
+        end = "\r\n" if "\r\n" in now.text else "\n"
+        old, new = now.lines, SourceFile(filename, after).lines
+        edits = []
+        for kind, first, last, start, stop in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+            if kind == "equal":
+                continue
+            if last < len(old):
+                span = Span(filename, first + 1, 1, last + 1, 1)
+                text = "".join(line + end for line in new[start:stop])
+            elif first > 0:  # the last line has no end: that of the line before goes or comes with it
+                span = Span(filename, first, len(old[first - 1]) + 1, len(old), len(old[-1]) + 1)
+                text = "".join(end + line for line in new[start:stop])
+            else:
+                span = Span(filename, 1, 1, len(old), len(old[-1]) + 1)
+                text = end.join(new[start:stop])
+            edits.append(types.TextEdit(self._documents.range(span), text))
+        return edits
+
+
+def _texts(proved: Proved, fix: Fix) -> _Texts:
     texts = {}
     for name in dict.fromkeys(edit.span.filename for edit in fix.edits):
         source = proved.base.report.files.get(name)
@@ -144,44 +214,29 @@ def _title(item: Try) -> str:
     return f"Fix: {item.fix.title} ({_CHANGES}: {item.fix.change} {gained})"
 
 
-def _diff(proved: Proved, fix: Fix) -> str:
-    lines = list(unified_diff(_texts(proved, fix), ""))
-    return fenced("diff", "\n".join(line for line in lines if not line.startswith(("---", "+++"))))
-
-
-def _changes(before: str, after: str) -> list[types.TextEdit]:
-    """Return the edits of whole lines that make a text another one."""
-    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    edits = []
-    for kind, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind != "equal":
-            place = types.Range(types.Position(first, 0), types.Position(last, 0))
-            edits.append(types.TextEdit(place, "".join(new[start:end])))
-    return edits
-
-
-def _can_confirm(server: LanguageServer) -> bool:
-    workspace = server.client_capabilities.workspace
-    edits = workspace.workspace_edit if workspace else None
-    return edits is not None and bool(edits.document_changes) and edits.change_annotation_support is not None
-
-
-def _to_confirm(changes: Mapping[str, Sequence[types.TextEdit]], fix: Fix) -> types.WorkspaceEdit:
-    """Return an edit that the user sees as a diff and confirms before it is made."""
-    documents = [
-        types.TextDocumentEdit(
-            types.OptionalVersionedTextDocumentIdentifier(uri),
-            [types.AnnotatedTextEdit(_UNSAFE, edit.range, edit.new_text) for edit in edits],
-        )
-        for uri, edits in changes.items()
-    ]
-    annotation = types.ChangeAnnotation(fix.title, needs_confirmation=True, description=fix.change)
-    return types.WorkspaceEdit(document_changes=documents, change_annotations={_UNSAFE: annotation})
+def _diff(texts: _Texts) -> str:
+    """Show a diff; of several files with their names."""
+    lines = list(unified_diff(texts, ""))
+    return fenced("diff", "\n".join(lines if len(texts) > 1 else lines[2:]))
 
 
 def _asked_for(params: types.CodeActionParams, kind: str) -> bool:
     only = params.context.only
+    return only is None or any(kind == item or kind.startswith(f"{item}.") for item in _kinds(only))
+
+
+def _asked_for_all(params: types.CodeActionParams) -> bool:
+    """Tell whether the edits for a whole file are asked for: by a save only if it is by their own name.
+
+    Who lets each save make all fixes of other tools has not asked for these.
+    """
+    only = params.context.only
     if only is None:
-        return True
-    asked = [item.value if isinstance(item, types.CodeActionKind) else item for item in only]
-    return any(kind == item or kind.startswith(f"{item}.") for item in asked)
+        return False
+    if params.context.trigger_kind == types.CodeActionTriggerKind.Automatic:
+        return FIX_ALL in _kinds(only)
+    return _asked_for(params, FIX_ALL)
+
+
+def _kinds(only: Sequence[types.CodeActionKind | str]) -> list[str]:
+    return [item.value if isinstance(item, types.CodeActionKind) else item for item in only]

@@ -80,6 +80,13 @@ class Prover:
         for run in self._runs:
             run.cancel()
 
+    async def close(self) -> None:
+        """Wait until nothing is on; what is on ends."""
+        tasks = [*self._states.values(), *self._compared.values(), *self._tried.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
     async def as_it_is(self) -> State:
         """Run the target as it is."""
         return await self._state({text.filename: text.text for text in self.plan.texts})

@@ -6,11 +6,12 @@ import asyncio
 import logging
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..report.model import Report
+from ..report.model import Finding, Report
+from ..runs.plan import Plan as RunPlan
 from ..runs.plan import Planner
 from ..runs.schedule import RunObserver, Runs
 from ..runs.slot import TargetState
@@ -43,25 +44,33 @@ class Proved:
 Progress = Callable[[str], None]
 """Shows how far the proofs of a target are."""
 
-Wants = Callable[[str], Awaitable[bool]]
-"""Tells whether the targets of a file are proven ahead of time."""
+
+@dataclass(eq=False)
+class _Search:
+    """A search that is on; ``is_ahead`` until somebody asks for it."""
+
+    is_ahead: bool
+    listeners: list[Progress] = field(default_factory=list)
+
+    def progress(self, message: str) -> None:
+        for listener in self.listeners:
+            listener(message)
 
 
 class Proofs(RunObserver):
-    """The proofs of all targets: one search a target at a time, which gives way to its runs."""
+    """What was tried for the findings of each target; one search of a target is on at a time."""
 
     def __init__(self, plan: Planner, candidates: Candidates) -> None:
         self._plan = plan
         self._candidates = candidates
         self._runs: Runs | None = None
-        self._wants: Wants | None = None
         self._proved: dict[str, Proved] = {}
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._provers: dict[str, Prover] = {}
+        self._searches: dict[str, tuple[_Search, asyncio.Task[Proved | None]]] = {}
+        self._tasks: set[asyncio.Task[Proved | None]] = set()
 
-    def connect(self, runs: Runs, wants: Wants) -> None:
+    def connect(self, runs: Runs) -> None:
         """Prove beside these runs, ahead of time where that is wanted."""
-        self._runs, self._wants = runs, wants
+        self._runs = runs
 
     def of(self, target: str) -> Proved | None:
         """Return what is known of a target's findings by now."""
@@ -71,81 +80,107 @@ class Proofs(RunObserver):
         """Return what is known of all targets."""
         return list(self._proved.values())
 
-    async def prove(self, target: str, progress: Progress) -> Proved:
-        """Try fixes for all findings of a target. Raises :class:`CannotProveError`."""
-        plan = await self._plan(target)
-        if plan is None or self._runs is None:
-            raise CannotProveError(f"There is no target {target} any more.")
-        if problem := unsuited(plan.target, "fix"):
-            raise CannotProveError(problem)
-        self._end(target)
-        folder = Path(tempfile.mkdtemp(prefix="fullgraph-"))
-        prover = self._provers[target] = Prover(plan, self._runs.beside, folder)
-        try:
-            return await self._search(target, prover, progress)
-        finally:
-            if self._provers.get(target) is prover:
-                del self._provers[target]
-            shutil.rmtree(folder, ignore_errors=True)
+    def can_try(self, report: Report, finding: Finding) -> bool:
+        """Tell whether there is an edit to try for a finding of a target's report, which nobody does yet."""
+        search, _ = self._searches.get(report.target, (None, None))
+        is_asked = search is not None and not search.is_ahead
+        if is_asked or report.dry or not report.repeatable or finding not in fixable(report):
+            return False
+        return bool(self._candidates(finding, Context(report, report.files)))
 
-    def cancel(self, target: str) -> None:
-        """End the proofs of a target; what is known by then stays."""
-        if prover := self._provers.pop(target, None):
-            prover.cancel()
+    async def prove(self, target: str, progress: Progress) -> Proved | None:
+        """Try fixes for all findings of a target; ``None`` if that was ended, for a run of it say.
+
+        Whoever asks while they are tried ahead of time waits for that. Raises :class:`CannotProveError`.
+        """
+        search, task = self._searches.get(target, (None, None))
+        if search is None or task is None or not search.is_ahead:
+            self.stop(target)
+            search, task = self._begin(target, is_ahead=False)
+        search.is_ahead = False
+        search.listeners.append(progress)
+        await asyncio.wait({task})
+        return None if task.cancelled() else task.result()
+
+    def stop(self, target: str | None = None) -> bool:
+        """End the proofs of a target or of all, and tell if any were on; what is known by then stays."""
+        ended = [self._searches.pop(name) for name in [*self._searches] if target in (None, name)]
+        for _, task in ended:
+            task.cancel()
+        return bool(ended)
 
     async def close(self) -> None:
         """End all proofs, and wait until they are over."""
-        for target in [*self._provers]:
-            self._end(target)
-        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        self.stop()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     # -- runs ----------------------------------------------------------------------------------
 
     def started(self, target: Target, generation: int, cancel: Callable[[], None]) -> None:  # noqa: ARG002
         """Give way to a run: its text is newer."""
-        self._end(target.id)
+        if self.stop(target.id):
+            self._proved.pop(target.id, None)  # else what is left would never be tried ahead of time
 
     def cleared(self, target: str) -> None:
         """Forget the target."""
-        self._end(target)
+        self.stop(target)
         self._proved.pop(target, None)
 
     def changed(self, target: str, state: TargetState) -> None:
-        """Prove ahead of time, once an ordinary run is over."""
-        if self._runs is None or state.run is not None or target in self._tasks:
-            return
-        report = self._runs.report(target)
-        if report is not None and self._is_due(report):
-            task = self._tasks[target] = asyncio.ensure_future(self._prove_ahead(target))
-            task.add_done_callback(lambda _: self._tasks.pop(target, None))
+        """Prove ahead of time, once an ordinary run is over, until the text is edited."""
+        search, _ = self._searches.get(target, (None, None))
+        if state.stale:
+            if search is not None and search.is_ahead:
+                self.stop(target)
+                self._proved.pop(target, None)
+        elif search is None and state.run in ("finished", "exited", "raised") and self._is_due(target):
+            self._begin(target, is_ahead=True)
 
-    def _is_due(self, report: Report) -> bool:
-        known = self._proved.get(report.target)
-        if known is not None and known.base.report.files == report.files:
+    def _is_due(self, target: str) -> bool:
+        report = self._runs.report(target) if self._runs else None
+        if report is None or report.layer or report.seconds > _SHORT_SECONDS:
             return False
-        if report.layer or report.dry or not report.repeatable or report.seconds > _SHORT_SECONDS:
+        known = self._proved.get(target)
+        if known is not None and _is_of_same_text(known.base.report, report):
             return False
-        if report.status not in ("finished", "exited", "raised"):
-            return False
-        context = Context(report, report.files)
-        return any(self._candidates(finding, context) for finding in fixable(report))
+        return any(self.can_try(report, finding) for finding in report.findings)
 
-    async def _prove_ahead(self, target: str) -> None:
+    def _begin(self, target: str, *, is_ahead: bool) -> tuple[_Search, asyncio.Task[Proved | None]]:
+        search = _Search(is_ahead)
+        task = asyncio.ensure_future(self._search(target, search))
+
+        def over(task: asyncio.Task[Proved | None]) -> None:
+            self._tasks.discard(task)
+            if self._searches.get(target) == (search, task):
+                del self._searches[target]
+            error = None if task.cancelled() else task.exception()
+            if error is not None and not isinstance(error, CannotProveError):
+                _log.error("fixes could not be tried", exc_info=error)
+
+        self._tasks.add(task)
+        self._searches[target] = search, task
+        task.add_done_callback(over)
+        return search, task
+
+    async def _search(self, target: str, search: _Search) -> Proved | None:
+        plan = await self._plan(target)
+        if plan is None or self._runs is None:
+            raise CannotProveError(f"There is no target {target} any more.")
+        if problem := _unsuited(plan):
+            raise CannotProveError(problem)
+        if search.is_ahead:
+            if not plan.tries_fixes:
+                return None
+            plan = plan.in_background()
+        folder = Path(tempfile.mkdtemp(prefix="fullgraph-"))
+        prover = Prover(plan, self._runs.beside, folder)
         try:
-            plan = await self._plan(target)
-            if plan is not None and self._wants is not None and await self._wants(plan.target.filename):
-                await self.prove(target, lambda _: None)
-        except CannotProveError as error:
-            _log.info("no proofs ahead of time: %s", error)
-        except Exception:
-            _log.exception("proofs ahead of time failed")
+            return await self._try(target, prover, search.progress)
+        finally:
+            await prover.close()
+            shutil.rmtree(folder, ignore_errors=True)
 
-    def _end(self, target: str) -> None:
-        self.cancel(target)
-        if task := self._tasks.pop(target, None):
-            task.cancel()
-
-    async def _search(self, target: str, prover: Prover, progress: Progress) -> Proved:
+    async def _try(self, target: str, prover: Prover, progress: Progress) -> Proved:
         base = await prover.as_it_is()
         proved = self._proved[target] = Proved(base, ())
         nondeterminism = await prover.nondeterminism(base)
@@ -157,3 +192,16 @@ class Proofs(RunObserver):
         plan = await shortest(prover, base, self._candidates, ("safe",))
         proved = self._proved[target] = Proved(base, proved.tried, nondeterminism, plan)
         return proved
+
+
+def _unsuited(plan: RunPlan) -> str:
+    """Say in one sentence why fixes cannot be tried for a target; empty if they can."""
+    if plan.settings.switches.without_data:
+        return f"{plan.target.label} is a dry run, whose tensors have no data: no results can be compared."
+    return unsuited(plan.target, "fix")
+
+
+def _is_of_same_text(first: Report, second: Report) -> bool:
+    names = first.files.keys() & second.files.keys()
+    pairs = [(first.files[name], second.files[name]) for name in names]
+    return all(one is two or (one and two and one.lines == two.lines) for one, two in pairs)

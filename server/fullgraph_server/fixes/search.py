@@ -14,7 +14,7 @@ from .proof import Prover, State
 Candidates = Callable[[Finding, Context], Sequence[Fix]]
 """Returns the candidates for the fix of a finding, the best first."""
 
-_FIXABLE = ("graph-break", "recompile", "recompile-limit")
+FIXABLE = ("graph-break", "recompile", "recompile-limit")
 _MOST_CANDIDATES = 4
 """How many candidates of one finding are tried."""
 _MOST_STEPS = 32
@@ -68,7 +68,7 @@ class Plan:
 
 def fixable(report: Report) -> list[Finding]:
     """Return the findings that a fix can be for; those with most breaks first."""
-    own = [item for item in report.findings if item.kind in _FIXABLE and not item.of_run]
+    own = [item for item in report.findings if item.kind in FIXABLE and not item.of_run]
     return sorted(own, key=lambda item: (item.kind != "graph-break", -item.count))
 
 

@@ -36,6 +36,8 @@ class Overrides:
     """Folders of other machines that traces name, and the local folders that they correspond to."""
     goes_deeper: bool = False
     """Whether TorchInductor runs by itself after a run that has left it out."""
+    tries_fixes: bool = False
+    """Whether fixes are tried by themselves after a short run."""
 
 
 def resolve(

@@ -34,6 +34,8 @@ class Plan:
     """The findings that are left out; none on the command line, which tells of them."""
     goes_deeper: bool = False
     """Whether TorchInductor runs, too, once nothing else does."""
+    tries_fixes: bool = False
+    """Whether fixes of the findings are tried before anybody asks."""
 
     def switched(self, switches: Mapping[str, Any]) -> Plan:
         """Return the plan with some attributes of its switches set, for one run."""
