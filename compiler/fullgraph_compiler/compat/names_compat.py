@@ -126,7 +126,8 @@ def symbols_of(size: Any) -> Iterator[tuple[str, str, int | None]]:
     shapes, expression = size.node.shape_env, size.node.expr
     if shapes is None:  # a size of a nested tensor
         return
-    values = getattr(shapes, "backed_var_to_val", None) or getattr(shapes, "var_to_val", {})
+    name = "backed_var_to_val" if hasattr(shapes, "backed_var_to_val") else "var_to_val"  # which warns
+    values = getattr(shapes, name, {})
     for symbol in expression.free_symbols:
         sources = shapes.var_to_sources.get(symbol)
         name = sources[0].name if sources else ""

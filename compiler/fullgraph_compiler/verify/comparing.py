@@ -72,8 +72,16 @@ class _Comparison:
                 yield f"{title}: {after}, before {before}"
         rules = Rules(LADDER, lost_memory=lambda place, first: self._lost(title, place, first))
         between = Differences(rules)
-        for (place, node), (_, other) in zip(old["values"], new["values"], strict=False):
+        others = dict(new["values"])
+        for place, node in old["values"]:
+            other = others.get(place)
+            if place in old["unchanged"] and (other is None or place in new["unchanged"]):
+                between.know(place, node, other)
+                continue
             self.seen[_group(place)] = None
+            if other is None:
+                yield f"{place} of {title}: missing"
+                continue
             for where, difference in between.between(place, node, other):
                 yield f"{where} of {title}: {difference}"
         for kind, words in (("gradients", "gradient of"), ("grads", "`.grad` of")):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +43,12 @@ class Differences:
         self._index(self._old, place, old)
         self._index(self._new, place, new)
         yield from self._between(place, old, new)
+
+    def know(self, place: str, old: Node, new: Node | None) -> None:
+        """Take note of a value that is not compared: others may be in its memory, or in it."""
+        self._index(self._old, place, old)
+        if new is not None:
+            self._index(self._new, place, new)
 
     def _between(self, place: str, old: Node, new: Node) -> Iterator[tuple[str, str]]:
         yield from self._memory(place, old, new)
@@ -109,6 +115,23 @@ class Differences:
         while node[0] == "seen" and node[1] in nodes:
             node = nodes[node[1]]
         return node
+
+
+def unchanged(before: Sequence[tuple[str, Node]], after: Sequence[tuple[str, Node]]) -> list[str]:
+    """Return the places of values that are the same in both."""
+    between = Differences(Rules((0.0, 0.0, 0.0)))
+    return [
+        place
+        for (place, old), (_, new) in zip(before, after, strict=True)
+        if next(between.between(place, old, new), None) is None and not _is_unseen(old)
+    ]
+
+
+def _is_unseen(node: Node) -> bool:
+    """Tell whether something in a value has no elements to compare."""
+    if node[0] == "items":
+        return any(_is_unseen(child) for _, child in node[2])
+    return node[0] == "tensor" and (node[2] is None or bool(node[3]))
 
 
 def numbers_differ(old: torch.Tensor, new: torch.Tensor, tolerances: tuple[float, float, float]) -> str:

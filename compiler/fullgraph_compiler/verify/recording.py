@@ -19,7 +19,8 @@ from ..compat import torch_compat
 from ..facts import Fact, ProgramRaised, RunFinished, RunRequest
 from ..observe.live import Sink
 from .calls import Call, CallWatcher
-from .snapshots import Snapshots
+from .differences import unchanged
+from .snapshots import Node, Snapshots
 
 _SEED = 0
 _MOST_GRADIENTS = 4
@@ -69,6 +70,7 @@ class Recorder(CallWatcher):
         super().__init__(compiled=True)
         self.raised: list[list[str]] = []
         self._records: list[dict[str, Any]] = []
+        self._given: list[tuple[str, Node]] = []
         self._watched: list[tuple[dict[str, Any], str, weakref.ref[torch.Tensor]]] = []
 
     def install(self) -> None:
@@ -95,8 +97,10 @@ class Recorder(CallWatcher):
             "random": {},
             "error": None,
             "incomplete": False,
+            "unchanged": [],
         }
         self._records.append(record)
+        self._given = self._inputs(call, Snapshots())
         for place, tensor in _differentiable(call):
             if tensor.requires_grad:
                 tensor.register_hook(functools.partial(self._keep, record, place))
@@ -117,11 +121,10 @@ class Recorder(CallWatcher):
         record = self._records[-1]
         record["random"] = random_states()
         snapshots = Snapshots()
-        inputs = [(f"input[{index}]", value) for index, value in enumerate(call.args)]
-        inputs += [(f"input `{name}`", value) for name, value in call.kwargs.items()]
-        for place, value in inputs:
-            snapshots.elements = _STATE_ELEMENTS if isinstance(value, torch.nn.Module) else 1 << 20
-            record["values"].append((place, snapshots.take(place, value)))
+        record["values"] = inputs = self._inputs(call, snapshots)
+        # What a caller gives may be another value after an edit; what a call makes of it may not.
+        record["unchanged"] = unchanged(self._given, inputs)
+        self._given = []
         for place, value in results:
             snapshots.elements = 1 << 20
             record["values"].append((place, snapshots.take(place, value)))
@@ -129,6 +132,15 @@ class Recorder(CallWatcher):
             snapshots.elements = _STATE_ELEMENTS
             record["values"].append((place, snapshots.take(place, module)))
         record["incomplete"] = snapshots.incomplete
+
+    def _inputs(self, call: Call, snapshots: Snapshots) -> list[tuple[str, Node]]:
+        inputs = [(f"input[{index}]", value) for index, value in enumerate(call.args)]
+        inputs += [(f"input `{name}`", value) for name, value in call.kwargs.items()]
+        taken = []
+        for place, value in inputs:
+            snapshots.elements = _STATE_ELEMENTS if isinstance(value, torch.nn.Module) else 1 << 20
+            taken.append((place, snapshots.take(place, value)))
+        return taken
 
     def _keep(self, record: dict[str, Any], place: str, gradient: torch.Tensor) -> None:
         kept = record["gradients"].setdefault(place, [])
@@ -140,7 +152,7 @@ def _differentiable(call: Call) -> Iterator[tuple[str, torch.Tensor]]:
     """Yield the tensors and parameters that a call has as inputs, with what to call them."""
     yield from tensors_in("input", (call.args, call.kwargs))
     for place, module in _modules(call):
-        yield from ((f"{place}.{key}", value) for key, value in module.named_parameters())
+        yield from tensors_in(place, module)
 
 
 def _modules(call: Call) -> Iterator[tuple[str, torch.nn.Module]]:
@@ -169,7 +181,8 @@ def tensors_in(place: str, value: Any, depth: int = 0) -> Iterator[tuple[str, to
     if isinstance(value, torch.Tensor):
         yield place, value
     elif isinstance(value, torch.nn.Module):
-        yield from ((f"{place}.{key}", item) for key, item in value.named_parameters())
+        if "_parameters" in vars(value):  # it may lack `super().__init__()`
+            yield from ((f"{place}.{key}", item) for key, item in value.named_parameters())
     elif isinstance(value, (list, tuple)) and depth < 8:
         for index, item in enumerate(value):
             yield from tensors_in(f"{place}[{index}]", item, depth + 1)

@@ -58,25 +58,29 @@ class Snapshots:
         self._held.append(value)
         if not isinstance(value, tuple):  # those of constants may be one object or several
             self._places[id(value)] = place
-        if isinstance(value, torch.Tensor):
-            return self._tensor(place, value)
-        children = [(key, self.take(f"{place}{key}", item, depth + 1)) for key, item in _children(value)]
+        try:
+            if isinstance(value, torch.Tensor):
+                return self._tensor(place, value)
+            children = [(key, self.take(f"{place}{key}", item, depth + 1)) for key, item in _children(value)]
+        except Exception:  # a tensor of a transform, an object whose attributes raise: the program goes on
+            self.incomplete = True
+            return ("opaque", _type_name(value))
         return ("items", _type_name(value), children)
 
     def _tensor(self, place: str, tensor: torch.Tensor) -> Node:
         properties = {
             "type": _type_name(tensor),
             "dtype": str(tensor.dtype),
-            "shape": [int(size) for size in tensor.shape],
+            "shape": [] if tensor.is_nested else [int(size) for size in tensor.shape],
             "device": tensor.device.type,
             "requires_grad": tensor.requires_grad,
         }
         if not is_plain(tensor):
             self.incomplete = True
             return ("tensor", properties, None, [], "")
-        with torch.no_grad():
+        with torch.no_grad(), torch._C.DisableTorchFunctionSubclass():
             memory = self._memory_of(place, tensor)
-            flat = tensor.detach()
+            flat = tensor.detach().as_subclass(torch.Tensor)
             sums: list[float] = []
             if flat.numel() > self.elements:
                 wide = torch.complex128 if flat.is_complex() else torch.float64
@@ -130,7 +134,7 @@ def _children(value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f".{key}", item) for key, item in zip(names, value, strict=False))
     elif isinstance(value, (list, tuple)):
         yield from ((f"[{index}]", item) for index, item in enumerate(value))
-    elif isinstance(value, torch.nn.Module):
+    elif isinstance(value, torch.nn.Module) and "_parameters" in vars(value):
         yield ".training", value.training
         for named in (value.named_parameters(recurse=False), value.named_buffers(recurse=False)):
             yield from ((f".{key}", item) for key, item in named)

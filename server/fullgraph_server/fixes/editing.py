@@ -45,14 +45,16 @@ def replaced(source: SourceFile, edits: Sequence[Edit]) -> list[Replaced]:
     if source.tree is None:
         return []
     spans = dict.fromkeys(rows for edit in edits if (rows := _statements(source.tree, edit)) is not None)
-    found = []
-    for first, last in spans:
-        inside = [edit for edit in edits if first <= edit.span.row and edit.span.end_row <= last + 1]
-        starts = _line_starts(source.text)
-        after = edited(source, inside)
-        rest = len(source.text) - starts[last]
-        found.append(Replaced(first, last, after[starts[first - 1] : len(after) - rest]))
-    return found
+    return [replaced_rows(source, edits, *rows) for rows in spans]
+
+
+def replaced_rows(source: SourceFile, edits: Sequence[Edit], first: int, last: int) -> Replaced:
+    """Return what edits make of some rows."""
+    inside = [edit for edit in edits if first <= edit.span.row and edit.span.end_row <= last + 1]
+    starts = _line_starts(source.text)
+    after = edited(source, inside)
+    rest = len(source.text) - starts[last]
+    return Replaced(first, last, after[starts[first - 1] : len(after) - rest])
 
 
 def _statements(tree: ast.Module, edit: Edit) -> tuple[int, int] | None:
@@ -62,9 +64,9 @@ def _statements(tree: ast.Module, edit: Edit) -> tuple[int, int] | None:
         if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
             continue
         for block in _blocks(function):
-            touched = [item for item in block if _touches(item, edit)]
+            touched = [item for item in block if touches(item, edit)]
             if touched:
-                rows = (_first_row(touched[0]), max(item.end_lineno or item.lineno for item in touched))
+                rows = (first_row(touched[0]), max(item.end_lineno or item.lineno for item in touched))
                 if rows[0] <= edit.span.row and (best is None or rows[1] - rows[0] <= best[1] - best[0]):
                     best = rows
     return best
@@ -77,12 +79,14 @@ def _blocks(node: ast.AST) -> Iterable[list[ast.stmt]]:
                 yield value
 
 
-def _touches(statement: ast.stmt, edit: Edit) -> bool:
+def touches(statement: ast.stmt, edit: Edit) -> bool:
+    """Tell whether an edit is in the rows of a statement, or beside them."""
     last = statement.end_lineno or statement.lineno
-    return _first_row(statement) <= edit.span.end_row and edit.span.row <= last
+    return first_row(statement) <= edit.span.end_row and edit.span.row <= last
 
 
-def _first_row(statement: ast.stmt) -> int:
+def first_row(statement: ast.stmt) -> int:
+    """Return the row in which a statement, or its first decorator, begins."""
     decorators = getattr(statement, "decorator_list", [])
     return min((item.lineno for item in decorators), default=statement.lineno)
 

@@ -35,13 +35,23 @@ from ..workers.pool import WorkerPool
 from ..workspace.drift import Drift
 from ..workspace.source import SourceFile
 from .changes import counts_of, gone, revealed, worse
-from .editing import edited, replaced
-from .model import Fix, Verdict
+from .editing import Replaced, edited, replaced
+from .model import Edit, Fix, Verdict
+from .widening import replaced_widely
 
 Start = Callable[[Plan, WorkerRequest, Callable[[str], None]], Run]
 """Makes the run of a request, whose output goes to the function."""
 
+_Parts = Callable[[SourceFile, Sequence[Edit]], list[Replaced]]
+"""Returns the statements of a file that edits replace."""
+
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]+")
+_OF_TORCH: Final = re.compile(
+    r"^[VIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ .*\n"
+    r"|^\S*[\\/]torch[\\/]\S+\.py:\d+: \w*Warning: (?:.*\n)+?  .*\n",
+    re.M,
+)
+"""What torch itself logs, with the time of day, or warns of, where it compiles something."""
 _T = TypeVar("_T", bound=Fact)
 
 
@@ -169,10 +179,17 @@ class Prover:
 
     async def _try(self, state: State, fix: Fix) -> list[StatementsTried]:
         """Try the statements that a fix replaces against the new ones."""
+        narrow = await self._tried_of(state, fix, replaced)
+        if all(item.cases and not (item.difference or item.problem or item.untaken) for item in narrow):
+            return narrow
+        wide = await self._tried_of(state, fix, replaced_widely)
+        return wide if wide and not any(item.problem for item in wide) else narrow
+
+    async def _tried_of(self, state: State, fix: Fix, parts: _Parts) -> list[StatementsTried]:
         trials: list[Trial] = []
         for filename, source in _edited_files(state, fix).items():
             edits = [edit for edit in fix.edits if edit.span.filename == filename]
-            for part in replaced(source, edits):
+            for part in parts(source, edits):
                 trials.append(Trial(len(trials) + 1, filename, part.first_row, part.last_row, part.text))
         texts = frozenset(state.texts.items())
         missing = [trial for trial in trials if (trial, texts) not in self._tried]
@@ -223,8 +240,8 @@ class Prover:
     # -- words ---------------------------------------------------------------------------------
 
     def _words(self, printed: str) -> str:
-        """Return printed text without what differs between processes."""
-        return _ADDRESS.sub("0x", printed)
+        """Return what the program printed, without what differs between processes."""
+        return _ADDRESS.sub("0x", _OF_TORCH.sub("", printed))
 
     def _basis(self, compared: ResultsCompared, tried: Sequence[StatementsTried]) -> str:
         program = self.plan.target.program

@@ -1,0 +1,118 @@
+"""What edits replace of whole functions, where single statements do not show that both do the same.
+
+A value that becomes another one (a tensor, say, not a number) is followed to the end of the function. What an
+edit computes outside of it, for a new parameter or a new global, is computed at its beginning: in the words
+of the function, whose parameters take the place of the arguments.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from ..workspace.source import SourceFile
+from .editing import Replaced, edited, first_row, replaced_rows, touches
+from .model import Edit
+
+_Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def replaced_widely(source: SourceFile, edits: Sequence[Edit]) -> list[Replaced]:
+    """Return what edits replace, from the first statement that they change to the end of each function.
+
+    There is one for each way in which the function is called.
+    """
+    try:
+        after = ast.parse(edited(source, edits))
+    except SyntaxError:
+        return []
+    if source.tree is None:
+        return []
+    found = []
+    for function in _functions(source.tree):
+        touched = [item for item in function.body if any(touches(item, edit) for edit in edits)]
+        if not touched:
+            continue
+        prefixes = _prefixes(source.tree, after, function)
+        begin = touched[0] if prefixes == [""] else _after_docstring(function)
+        part = replaced_rows(source, edits, first_row(begin), function.end_lineno or function.lineno)
+        indent = part.text[: len(part.text) - len(part.text.lstrip(" \t"))]
+        for prefix in prefixes:
+            before = "".join(f"{indent}{line}\n" for line in prefix.splitlines())
+            found.append(replace(part, text=f"{before}{part.text}"))
+    return found
+
+
+def _functions(tree: ast.AST) -> Iterator[_Function]:
+    """Yield functions; those that are inside of one belong to it."""
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield child
+        else:
+            yield from _functions(child)
+
+
+def _prefixes(before: ast.Module, after: ast.Module, function: _Function) -> list[str]:
+    """Return the statements that assign what edits compute outside of a function, for each of its calls."""
+    matching = [
+        item
+        for item in ast.walk(after)
+        if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)) and item.name == function.name
+    ]
+    if len(matching) != 1:
+        return [""]
+    read = {item.id for item in ast.walk(matching[0]) if isinstance(item, ast.Name)}
+    known = {item.id for item in ast.walk(before) if isinstance(item, ast.Name)}
+    shared = [
+        ast.unparse(item)
+        for item in after.body
+        if isinstance(item, ast.Assign)
+        and isinstance(item.targets[0], ast.Name)
+        and item.targets[0].id in read - known
+    ]
+    new = set(_parameters(matching[0])) - set(_parameters(function))
+    calls = [
+        call
+        for call in ast.walk(after)
+        if isinstance(call, ast.Call) and new & {item.arg for item in call.keywords if item.arg}
+    ]
+    ways = list(dict.fromkeys(_assigned(call, matching[0], new) for call in calls)) if new else []
+    return ["\n".join((*shared, *way)) for way in ways or [()]]
+
+
+def _assigned(call: ast.Call, function: _Function, new: set[str]) -> tuple[str, ...]:
+    """Return assignments to new parameters, of what a call passes for them."""
+    names = _parameters(function)
+    if names[:1] == ["self"]:
+        names = names[1:]
+    given = dict(zip((ast.dump(item) for item in call.args), names, strict=False))
+    given |= {ast.dump(item.value): item.arg for item in call.keywords if item.arg and item.arg not in new}
+    return tuple(
+        f"{item.arg} = {ast.unparse(_Named(given).visit(copy.deepcopy(item.value)))}"
+        for item in call.keywords
+        if item.arg in new
+    )
+
+
+class _Named(ast.NodeTransformer):
+    """Writes parameters in the place of the arguments that are passed for them."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        self._names = names
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        name = self._names.get(ast.dump(node))
+        return ast.Name(name, ast.Load()) if name else self.generic_visit(node)
+
+
+def _parameters(function: _Function) -> list[str]:
+    arguments = function.args
+    return [item.arg for item in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+
+
+def _after_docstring(function: _Function) -> ast.stmt:
+    has_one = ast.get_docstring(function) is not None and len(function.body) > 1
+    return function.body[1 if has_one else 0]
