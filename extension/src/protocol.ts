@@ -30,6 +30,7 @@ export const COMPILE_TIMES = "fullgraph.compileTimes";
 export const READ_TRACE = "fullgraph.readTrace";
 export const TRACE_DIFF = "fullgraph.traceDiff";
 export const MINIFY = "fullgraph.minify";
+export const TRY_FIXES = "fullgraph.tryFixes";
 export const STOP = "fullgraph.stop";
 export const CLEAR = "fullgraph.clear";
 export const RAISE_LIMIT = "fullgraph.raiseLimit";
