@@ -117,6 +117,8 @@ def test_a_relative_interpreter_is_one_of_the_project_or_of_the_current_folder(
 
 def test_settings_and_options_override_the_same(tmp_path: Path) -> None:
     settings = Settings(timeout=7.0, memory=1.0, trace_paths={"/a": "/b"}, files="discard")
-    expected = Overrides(tmp_path, timeout=7.0, memory=1.0, switches={"files": "discard"})
+    editors = Overrides(tmp_path, tries_fixes=True)
+    expected = replace(editors, timeout=7.0, memory=1.0, switches={"files": "discard"})
     assert settings.overrides(tmp_path) == replace(expected, trace_paths={"/a": "/b"})
-    assert Settings().overrides(tmp_path) == Overrides(tmp_path)
+    assert Settings().overrides(tmp_path) == editors
+    assert Settings(try_fixes="asked").overrides(tmp_path) == Overrides(tmp_path)

@@ -215,8 +215,8 @@ def _title(item: Try) -> str:
 
 
 def _diff(texts: _Texts) -> str:
-    """Show a diff; of several files with their names."""
-    lines = list(unified_diff(texts, ""))
+    """Show the lines that change, for which a hover has the room; of several files with their names."""
+    lines = [line for line in unified_diff(texts, "") if line.startswith(("-", "+"))]
     return fenced("diff", "\n".join(lines if len(texts) > 1 else lines[2:]))
 
 
