@@ -1,4 +1,4 @@
-"""``fullgraph fix`` on the troubleshooting guide's toy, beside ``fullgraph check`` on it: both fixes are proven."""
+"""``fullgraph fix`` on the troubleshooting guide's toy, beside ``fullgraph check``: both fixes are proven."""
 
 from check_toy import FULLGRAPH, TOY
 from measure import compare, wall_seconds
