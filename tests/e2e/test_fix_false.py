@@ -1,0 +1,147 @@
+"""Wrong edits, made from right ones: none is called verified, though most give the program's own results."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from fullgraph_server.fixes.model import Edit, Fix
+from fullgraph_server.fixes.proof import State
+from fullgraph_server.fixes.search import fixable
+from fullgraph_server.report.model import Finding
+from fullgraph_server.workspace.positions import Span
+from proving import Proving
+from replacements import CORPUS, Replacement
+
+FEW = ("branch on a sum",)
+"""The replacements of each test run; the others are slow."""
+
+pytestmark = pytest.mark.xdist_group("proofs")
+
+
+class _Mutated(ast.NodeTransformer):
+    """Applies a change to the first node that it fits."""
+
+    def __init__(self, change: Callable[[ast.AST], ast.AST | None]) -> None:
+        self._change = change
+        self.done = False
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        changed = None if self.done else self._change(node)
+        if changed is None:
+            return self.generic_visit(node)
+        self.done = True
+        return ast.copy_location(changed, node)
+
+
+def _is_where(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func) in ("torch.where", "torch.cond")
+
+
+def _of_where(words: str) -> Callable[[ast.AST], ast.AST | None]:
+    """A change of ``torch.where(c, a, b)``, written with these three."""
+
+    def change(node: ast.AST) -> ast.AST | None:
+        if not _is_where(node) or ast.unparse(node).startswith("torch.cond"):
+            return None
+        condition, first, second = (f"({ast.unparse(item)})" for item in node.args)  # type: ignore[attr-defined]
+        text = words.replace("FIRST", first).replace("SECOND", second).replace("CONDITION", condition)
+        return ast.parse(text, mode="eval").body
+
+    return change
+
+
+def _other_comparison(node: ast.AST) -> ast.AST | None:
+    if not isinstance(node, ast.Compare) or type(node.ops[0]) not in _OTHERS:
+        return None
+    return ast.Compare(node.left, [_OTHERS[type(node.ops[0])]()], node.comparators)
+
+
+def _other_number(node: ast.AST) -> ast.AST | None:
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        return ast.Constant(node.value + 1)
+    return None
+
+
+_OTHERS: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.Gt,
+    ast.Gt: ast.Lt,
+    ast.GtE: ast.Lt,
+    ast.LtE: ast.Gt,
+}
+MUTATIONS: dict[str, Callable[[ast.AST], ast.AST | None]] = {
+    "arms swapped": _of_where("torch.where(CONDITION, SECOND, FIRST)"),
+    "condition negated": _of_where("torch.where(~CONDITION, FIRST, SECOND)"),
+    "first arm wrong": _of_where("torch.where(CONDITION, FIRST + 1, SECOND)"),
+    "second arm wrong": _of_where("torch.where(CONDITION, FIRST, SECOND * 1.5)"),
+    "first arm alone": _of_where("FIRST * 1"),
+    "second arm alone": _of_where("SECOND * 1"),
+    "other type": _of_where("torch.where(CONDITION, FIRST, SECOND).to(torch.float64)"),
+    "no gradient": _of_where("torch.where(CONDITION, FIRST, SECOND).detach()"),
+    "for the compiler alone": _of_where(
+        "torch.where(CONDITION, FIRST, SECOND) if torch.compiler.is_compiling() else SECOND"
+    ),
+    "other comparison": _other_comparison,
+    "other number": _other_number,
+}
+
+
+def wrong_texts(item: Replacement) -> list[str]:
+    """The wrong texts of the table, and those that mutations make of the right ones."""
+    texts = list(item.wrong)
+    for right in item.right:
+        for change in MUTATIONS.values():
+            mutated = _Mutated(change)
+            tree = mutated.visit(ast.parse(right)) if "return" not in right else ast.parse(right)
+            if mutated.done:
+                texts.append(ast.unparse(ast.fix_missing_locations(tree)))
+    return [text for text in dict.fromkeys(texts) if text not in item.right]
+
+
+def test_there_are_enough() -> None:
+    assert len(CORPUS) >= 20
+    assert sum(len(wrong_texts(item)) for item in CORPUS) >= 200
+
+
+@pytest.fixture(scope="module")
+def proving() -> Iterator[Proving]:
+    proving = Proving()
+    yield proving
+    proving.close()
+
+
+@pytest.mark.parametrize(
+    "item",
+    [pytest.param(item, marks=() if item.name in FEW else pytest.mark.slow, id=item.name) for item in CORPUS],
+)
+def test_wrong_edits_are_not_verified(
+    item: Replacement, proving: Proving, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    path = tmp_path / "program.py"
+    indent = " " * (8 if item.before.endswith(":") else 4)
+    text = f"import torch\n{item.setup}\n@torch.compile\ndef function({item.arguments}):\n"
+    text += textwrap.indent(item.before, "    ") + "\n"
+    first = text.count("\n") + 1
+    text += textwrap.indent(item.old, indent) + "\n"
+    last = text.count("\n")
+    text += f"{textwrap.indent(item.after, '    ')}\nfunction({item.call})\n"
+    path.write_text(text)
+    span = Span(str(path), first, 1, last + 1, 1)
+
+    def finding(state: State) -> Finding:
+        found = [found for found in fixable(state.report) if found.span.filename == str(path)]
+        return found[0] if found else Finding("graph-break", "GB0000", "warning", "none", span)
+
+    def fixes(_: State) -> list[Fix]:
+        return [
+            Fix(new, "", "", "safe", "", (Edit(span, textwrap.indent(new, indent) + "\n"),))
+            for new in wrong_texts(item)
+        ]
+
+    verdicts = proving.prove(path, finding, fixes)
+    verified = [fix.rule for fix, verdict in verdicts if verdict.verified]
+    record_property("ratio: wrong edits called verified", (len(verified), len(verdicts)))
+    assert verified == []
