@@ -33,7 +33,12 @@ class FakeRun:
     on_execute: ClassVar[Callable[[], None] | None] = None
 
     def __init__(
-        self, _: WorkerPool, settings: RunSettings, request: RunRequest | MinifyRequest, *_rest: object
+        self,
+        _: WorkerPool,
+        settings: RunSettings,
+        request: RunRequest | MinifyRequest,
+        *_rest: object,
+        **_named: object,
     ) -> None:
         self.torch = "2.13.0"
         self.asked.append((settings, request))

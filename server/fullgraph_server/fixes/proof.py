@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeVar
@@ -46,12 +47,8 @@ _Parts = Callable[[SourceFile, Sequence[Edit]], list[Replaced]]
 """Returns the statements of a file that edits replace."""
 
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]+")
-_OF_TORCH: Final = re.compile(
-    r"^[VIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ .*\n"
-    r"|^\S*[\\/]torch[\\/]\S+\.py:\d+: \w*Warning: (?:.*\n)+?  .*\n",
-    re.M,
-)
-"""What torch itself logs, with the time of day, or warns of, where it compiles something."""
+_LOGGED: Final = re.compile(r"[VIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ ")
+"""The beginning of a line that torch logs, with the time of day."""
 _T = TypeVar("_T", bound=Fact)
 
 
@@ -241,7 +238,7 @@ class Prover:
 
     def _words(self, printed: str) -> str:
         """Return what the program printed, without what differs between processes."""
-        return _ADDRESS.sub("0x", _OF_TORCH.sub("", printed))
+        return _ADDRESS.sub("0x", "".join(_own_lines(printed)))
 
     def _basis(self, compared: ResultsCompared, tried: Sequence[StatementsTried]) -> str:
         program = self.plan.target.program
@@ -293,6 +290,19 @@ def _drifts(before: Report, after: Report) -> Callable[[str], Drift]:
         return drifts[filename]
 
     return drift
+
+
+def _own_lines(printed: str) -> Iterator[str]:
+    """Yield the program's lines: not those that torch logs, nor its warnings, which end with their code."""
+    is_warning = False
+    for line in printed.splitlines(keepends=True):
+        place, warns, _ = line.partition("Warning: ")
+        if is_warning:
+            is_warning = not line.startswith("  ")
+        elif warns and ".py:" in place and f"{os.sep}torch{os.sep}" in place:
+            is_warning = True
+        elif not _LOGGED.match(line):
+            yield line
 
 
 def _of_trials(tried: Iterable[StatementsTried]) -> str:

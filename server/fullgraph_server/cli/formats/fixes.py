@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TextIO, TypeAlias
 
@@ -15,7 +14,7 @@ from ...fixes.search import Plan, Tried, Try, gain
 from ...fixes.words import safety_words, unified_diff, verdict_words
 from ...text.messages import counted
 from ...text.visible import visible
-from ..output import clean_console, write_object
+from ..output import clean_console, tell, write_line, write_object
 from .checked import shown_path
 from .fixed import Fixed
 
@@ -44,8 +43,8 @@ def write(fixed: Fixed, out: TextIO) -> None:
 def write_diff(fixed: Fixed, out: TextIO) -> None:
     """Write the edits that go together as a unified diff, which ``git apply`` takes."""
     for line in unified_diff(fixed.plan.texts, os.getcwd()):
-        out.write(line + "\n")
-    print(summary(fixed), file=sys.stderr)  # noqa: T201
+        write_line(out, line)
+    tell(summary(fixed))
 
 
 def write_json(fixed: Fixed, out: TextIO) -> None:

@@ -86,6 +86,7 @@ _DROP = Fix(
     "https://docs.pytorch.org/docs/stable/data.html",
     (),
 )
+_ASSIGNED = re.compile(r"^torch\.[\w.]+ = ")
 _CODE = re.compile(r"`` (.+?) ``|`([^`]+)`")
 
 
@@ -96,7 +97,7 @@ def recompilations(finding: Finding, context: Context) -> Iterator[Fix]:
         return
     told = [(hint, [_snippet(found) for found in _CODE.finditer(hint)]) for hint in finding.hints]
     for hint, snippets in told:
-        settings = [_setting(made.code, text) for text in snippets if re.match(r"torch\.[\w.]+ = ", text)]
+        settings = [_setting(made.code, text) for text in snippets if _ASSIGNED.match(text)]
         marks = [call for text in snippets if (call := _mark(text)) is not None]
         if marks and (edits := _marked(made, marks)) is not None:
             rule = _UNBACKED if "mark_unbacked" in hint else _MARK
