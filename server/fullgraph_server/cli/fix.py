@@ -87,7 +87,8 @@ class _Fix:
         tried = [item async for item in try_all(prover, base, self._candidates)]
         plan = await shortest(prover, base, self._candidates, self.options.safety)
         fixed = Fixed(target, base, nondeterminism, tuple(tried), plan)
-        return self._applied(fixed) if self.options.apply and plan.texts else fixed
+        is_wanted = self.options.apply and plan.texts and not self.session.signalled
+        return self._applied(fixed) if is_wanted else fixed
 
     def _candidates(self, finding: Finding, context: Context) -> list[Fix]:
         return [fix for fix in candidates(finding, context) if self.options.selects(finding, fix)]

@@ -47,6 +47,7 @@ _Parts = Callable[[SourceFile, Sequence[Edit]], list[Replaced]]
 """Returns the statements of a file that edits replace."""
 
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]+")
+_AT_ITS_END: Final = ("finished", "exited", "raised")
 _LOGGED: Final = re.compile(r"[VIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ ")
 """The beginning of a line that torch logs, with the time of day."""
 _T = TypeVar("_T", bound=Fact)
@@ -81,9 +82,15 @@ class Prover:
         default_factory=dict
     )
     _runs: set[Run] = field(default_factory=set)
+    _unsteady: str = ""
+    """Why results of this program cannot be compared; empty as far as is known."""
+    _prints_vary: bool = False
+    """Whether the program prints something else each time."""
+    _cancelled: bool = False
 
     def cancel(self) -> None:
-        """End everything that is on."""
+        """End everything that is on, and what would follow."""
+        self._cancelled = True
         for run in self._runs:
             run.cancel()
 
@@ -103,10 +110,19 @@ class Prover:
         return await self._state(_with(state, fixes))
 
     async def nondeterminism(self, state: State) -> str:
-        """Say how two runs of the same text differ, as a sentence; empty if they do not."""
+        """Say how two runs of the same text differ, as a sentence; empty if they do not.
+
+        If they do, nothing is verified from then on.
+        """
+        self._unsteady = await self._difference_of_runs(state)
+        return self._unsteady
+
+    async def _difference_of_runs(self, state: State) -> str:
+        if state.report.status not in _AT_ITS_END:
+            return "the program as it is does not get to its end"
         again = await self._run(state.texts)
-        if self._words(again.printed) != self._words(state.printed):
-            return "two runs of the program as it is print different text"
+        # Times, mostly: then results alone are compared, which the verdict says.
+        self._prints_vary = self._words(again.printed) != self._words(state.printed)
         compared = await self._compare(state.record, again.record)
         if isinstance(compared, str) or compared.difference:
             return f"two runs of the program as it is differ: {_difference(compared)}"
@@ -130,7 +146,10 @@ class Prover:
         )
         if problem:
             return Verdict(False, problem, *counts, untaken=untaken), after
-        if not fix.prints_differ and self._words(base.printed) != self._words(after.printed):
+        if self._unsteady:
+            return Verdict(False, self._unsteady, *counts), after
+        is_compared = not (fix.prints_differ or self._prints_vary)
+        if is_compared and self._words(base.printed) != self._words(after.printed):
             return Verdict(False, "the program prints something else", *counts), after
         compared = await self._compare(base.record, after.record)
         if isinstance(compared, str) or compared.difference:
@@ -215,6 +234,8 @@ class Prover:
         self, plan: Plan, request: WorkerRequest, on_output: Callable[[str], None] = lambda _: None
     ) -> tuple[list[Fact], str]:
         run = self.start(plan, request, on_output)
+        if self._cancelled:
+            run.cancel()
         facts: list[Fact] = []
         self._runs.add(run)
         try:
@@ -249,6 +270,7 @@ class Prover:
             ran = "one test" if isinstance(program, PytestNode) else "one run of the script"
         cases = sum(item.cases for item in tried)
         parts = [ran, *compared.seen, f"{counted(cases, 'set')} of values for the new lines" if cases else ""]
+        parts += ["not what it prints, which is another text each time"] if self._prints_vary else []
         return ", ".join(filter(None, parts))
 
 

@@ -1,0 +1,100 @@
+"""``fullgraph fix``: what it says, writes and leaves alone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CLI = "from fullgraph_server.cli import main; main()"
+PROGRAM = """\
+import os, time, torch
+
+
+@torch.compile
+def f(x):
+    if x.sum() > 0:
+        y = x * 2
+    else:
+        y = x - 1
+    return y
+
+
+"""
+FIXED = PROGRAM.replace(
+    """\
+    if x.sum() > 0:
+        y = x * 2
+    else:
+        y = x - 1
+""",
+    "    y = torch.where(x.sum() > 0, x * 2, x - 1)\n",
+)
+
+
+def fix(path: Path, *options: str) -> tuple[int, dict[str, Any]]:
+    words = ["fix", path.name, "--format", "json", "--python", sys.executable, *options]
+    run = subprocess.run(
+        [sys.executable, "-c", CLI, *words],
+        cwd=path.parent,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert run.stdout, run.stderr
+    return run.returncode, json.loads(run.stdout)
+
+
+def program(tmp_path: Path, call: str) -> Path:
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM + call + "\n")
+    return path
+
+
+def test_what_was_verified_is_written_and_nothing_else(tmp_path: Path) -> None:
+    path = program(tmp_path, "print(f(torch.ones(3)))")
+    before = path.read_text()
+    code, told = fix(path)
+    assert (code, path.read_text()) == (0, before)
+    [step] = told["plan"]
+    assert (step["rule"], step["verified"], step["safety"]) == ("where", True, "safe")
+    assert (told["before"], told["after"]) == (
+        {"breaks": 1, "graphs": 2, "recompiles": 0},
+        {"breaks": 0, "graphs": 1, "recompiles": 0},
+    )
+
+    code, told = fix(path, "--apply")
+    assert (code, told["applied"]) == (0, True)
+    assert path.read_text() == before.replace(PROGRAM, FIXED) == told["files"][str(path)]
+
+
+@pytest.mark.parametrize(
+    ("call", "verified"),
+    [
+        ("f(torch.ones(3) * int.from_bytes(os.urandom(2), 'big'))", False),
+        ("f(torch.ones(3)); print('took', time.time())", True),
+        ("f(torch.ones(3)); raise SystemExit(3)", True),
+    ],
+    ids=["other results each time", "other text each time", "exits"],
+)
+def test_a_program_is_compared_with_itself_first(tmp_path: Path, call: str, verified: bool) -> None:
+    path = program(tmp_path, call)
+    before = path.read_text()
+    code, told = fix(path, "--apply")
+    assert [step["verified"] for step in told["plan"]] == [True] * verified
+    assert told["applied"] is verified
+    assert (code == 0) is verified
+    assert (path.read_text() == before) is not verified
+    if not verified:
+        assert "two runs of the program as it is differ" in told["nondeterminism"]
+
+
+def test_selected_rules_alone_are_tried(tmp_path: Path) -> None:
+    path = program(tmp_path, "f(torch.ones(3))")
+    code, told = fix(path, "--select", "no-such-rule")
+    assert (code, told["plan"], told["findings"][0]["tries"]) == (1, [], [])
