@@ -212,10 +212,15 @@ async def test_an_edit_makes_a_report_stale_and_a_save_runs_it_again_unless_told
 
 async def test_lenses_stay_while_a_line_is_being_written(editor: Editor) -> None:
     before = await editor.lenses(editor.uri)
-    change = types.TextDocumentContentChangeWholeDocument("def (\n" + MODEL)
+    change = types.TextDocumentContentChangeWholeDocument(editor.file.read_text() + "def (\n")
     identifier = types.VersionedTextDocumentIdentifier(version=3, uri=editor.uri)
     editor.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [change]))
-    assert await editor.lenses(editor.uri) == before
+    await editor.until(lambda: editor.statuses[-1].stale)
+    stale = [
+        (line, f"{title} (stale)" if command == "fullgraph.showTarget" else title, command)
+        for line, title, command in before
+    ]
+    assert await editor.lenses(editor.uri) == stale, "as the view of targets says"
 
 
 async def test_two_folders_may_have_a_target_of_one_name(editor: Editor, tmp_path: Path) -> None:

@@ -72,7 +72,9 @@ async def completed(
     return {item.label: item for item in await client.handler(params)}
 
 
-@pytest.mark.parametrize("comment", ["# full|", "#fullgraph|", "# fullgraph: |", "# fullgraph: Ne|"])
+@pytest.mark.parametrize(
+    "comment", ["# full|", "#fullgraph|", "# fullgraph:|", "# fullgraph: |", "# fullgraph: Ne|"]
+)
 async def test_a_call_to_fill_in_names_what_has_no_default(comment: str) -> None:
     item = (await completed(NET.format(comment=comment)))["example call of Net"]
     assert item.detail == "values to fill in"

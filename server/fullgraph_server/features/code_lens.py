@@ -32,7 +32,7 @@ def register(
     kernels: Kernels,
 ) -> None:
     """Answer ``textDocument/codeLens``."""
-    last: dict[str, list[types.CodeLens]] = {}
+    of_targets: dict[str, list[types.CodeLens]] = {}
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     async def code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
@@ -42,11 +42,10 @@ def register(
         source = documents.source(filename) if filename else None
         if filename is None or source is None:
             return []
-        if source.tree is None:
-            return last.get(filename, [])  # keep the lenses while a line is being typed
-        lenses = [*_target_lenses(filename, source), *_function_lenses(filename)]
-        last[filename] = sorted(lenses, key=lambda lens: lens.range.start.line)
-        return last[filename]
+        if source.tree is not None:  # else keep those of targets: a line is being typed
+            of_targets[filename] = list(_target_lenses(filename, source))
+        lenses = [*of_targets.get(filename, []), *_function_lenses(filename)]
+        return sorted(lenses, key=lambda lens: lens.range.start.line)
 
     def _target_lenses(filename: str, source: SourceFile) -> Iterator[types.CodeLens]:
         for target in targets.of_file(filename):

@@ -65,7 +65,7 @@ def register(
                 yield from _calls(source, row, before, begun["comment"], "# fullgraph: ")
         elif (example := _EXAMPLE.match(before)) is not None:
             if _WORD.fullmatch(example["text"]):
-                yield from _calls(source, row, before, example["text"])
+                yield from _calls(source, row, before, example["text"], " " if before.endswith(":") else "")
             yield from _words(source, row, example["text"])
         elif _BEHIND_CODE.search(before) is not None and (codes := codes_at(source.filename, row)):
             yield _item(f"ignore[{', '.join(codes)}]", _Kind.Keyword)
