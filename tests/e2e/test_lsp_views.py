@@ -116,9 +116,9 @@ async def test_quick_fix_leads_to_the_full_explanation(editor: Editor) -> None:
     actions = await editor.text_document_code_action_async(
         types.CodeActionParams(document, found.range, context)
     )
-    action, ignore = actions or []
-    assert action.title == "Show the full explanation of GB0059"
-    assert ignore.title == "Ignore GB0059 on this line"
+    titled = {action.title: action for action in actions or []}
+    assert "Ignore GB0059 on this line" in titled
+    action = titled["Show the full explanation of GB0059"]
     assert action.command.command == "fullgraph.showExplanation"
     (uri,) = action.command.arguments
     text = await explanation(editor, uri)

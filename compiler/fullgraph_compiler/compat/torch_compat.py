@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
@@ -81,3 +82,12 @@ def asks_for_gpu(module: str) -> bool:
 def is_internal(module: str) -> bool:
     """Whether a module of this name runs the compiler rather than anything a person called."""
     return module.startswith(("torch._dynamo", "torch._logging", "torch._utils_internal", "torch._compile"))
+
+
+def without_subclasses() -> AbstractContextManager[None]:
+    """Have tensor subclasses handled as plain tensors.
+
+    ``torch._C.DisableTorchFunctionSubclass``: 2.11 to 2.15.
+    """
+    manager: AbstractContextManager[None] = torch._C.DisableTorchFunctionSubclass()
+    return manager

@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 
 import torch
 
+from ..compat import torch_compat
+
 MOST_ELEMENTS = 1 << 20
 """The maximum per tensor; of a larger one, evenly spaced elements and two sums are kept."""
 _MOST_NODES = 10_000
@@ -78,7 +80,7 @@ class Snapshots:
         if not is_plain(tensor):
             self.incomplete = True
             return ("tensor", properties, None, [], "")
-        with torch.no_grad(), torch._C.DisableTorchFunctionSubclass():
+        with torch.no_grad(), torch_compat.without_subclasses():
             memory = self._memory_of(place, tensor)
             flat = tensor.detach().as_subclass(torch.Tensor)
             sums: list[float] = []
