@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,8 @@ from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Finding, Report
 from fullgraph_server.workspace.workspace import Workspace
 
-pytest.importorskip("lightning", reason="scripts/install_truth.sh installs it")
+# Not importorskip: Lightning replaces torch.compile, for all tests of a process.
+pytestmark = pytest.mark.skipif(find_spec("lightning") is None, reason="scripts/install_truth.sh installs it")
 
 PROGRAM = """\
 import {package} as L
