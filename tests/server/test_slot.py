@@ -233,6 +233,21 @@ async def test_stopping_between_a_run_and_the_one_that_takes_its_place(place: Pl
     assert await asyncio.wait_for(run, 30) is None
 
 
+async def test_what_was_accepted_during_a_run_is_accepted_in_its_report(place: Place) -> None:
+    run = place.runs.start("target")
+    execution = await place.begun()
+    place.runs.revise({"target"}, lambda report: replace(report, torch="accepted"))
+    execution.end()
+    report = await asyncio.wait_for(run, 30)
+    assert report is not None
+    assert report.torch == "accepted"
+    run = place.runs.start("target")
+    (await place.begun()).end()
+    report = await asyncio.wait_for(run, 30)
+    assert report is not None
+    assert report.torch == "", "the next run has its own plan"
+
+
 async def test_a_limit_that_was_raised_holds_until_the_target_is_cleared(place: Place) -> None:
     place.settings = place.settings.within(None, 60)
     assert place.runs.raised_limit("target") is None

@@ -287,6 +287,8 @@ class Runs:
     def revise(self, targets: Collection[str], change: Callable[[Report], Report]) -> None:
         """Change the reports of targets that are kept, and show them."""
         for name, slot in self._slots.items():
+            if name in targets and slot.run is not None:
+                slot.run.changes.append(change)
             if name in targets and (latest := slot.kept.latest) is not None:
                 slot.revise(change)
                 shown = slot.kept.latest if latest.status is None else slot.kept.marked
@@ -417,7 +419,10 @@ class Runs:
                 self._notify(lambda observer: observer.progressed(run.generation, progress.message))
 
         def shown(report: Report) -> Report:
-            return without_known(as_layer(report, run.options.layer), plan.baseline, plan.workspace.root)
+            report = without_known(as_layer(report, run.options.layer), plan.baseline, plan.workspace.root)
+            for change in run.changes:
+                report = change(report)
+            return report
 
         job = Job(
             plan,

@@ -89,6 +89,8 @@ class CurrentRun:
     """``None`` until it is made."""
     status: Status | None = None
     """Of its last report, which may come before its process has gone."""
+    changes: list[Callable[[Report], Report]] = field(default_factory=list)
+    """What became of its reports since it began: each that comes is changed in the same way."""
 
 
 @dataclass(frozen=True)
