@@ -79,10 +79,10 @@ export function registerCommands(
       return target && analyzeTarget(server, target);
     },
     "fullgraph.stopTarget": ({ item }: TargetNode) => server.command(STOP, item.id),
-    "fullgraph.stopAll": () => server.command(STOP),
+    "fullgraph.stopAll": () => nowOrNever(server, STOP),
     "fullgraph.raiseTargetLimit": ({ item }: TargetNode) => raiseLimit(server, item),
     "fullgraph.clearTarget": ({ item }: TargetNode) => server.command(CLEAR, item.id),
-    "fullgraph.clearAll": () => server.command(CLEAR),
+    "fullgraph.clearAll": () => nowOrNever(server, CLEAR),
     "fullgraph.showResultsOf": () => showResultsOf(server),
     "fullgraph.showResultsOnly": ({ item }: TargetNode) => server.command(SHOW_RESULTS, item.id),
     [SHOW_ALL]: () => server.command(SHOW_RESULTS),
@@ -151,6 +151,11 @@ export function registerCommands(
     [SHOW_TARGET]: (target: string) => targets.reveal(target),
   };
   return Object.entries(handlers).map(([id, handler]) => commands.registerCommand(id, handler));
+}
+
+/** Before the server is ready there is nothing to stop or to clear; later there would be something else. */
+async function nowOrNever(server: Server, command: string): Promise<unknown> {
+  return server.state.kind === "ready" ? server.command(command) : undefined;
 }
 
 async function toggleRunOnSave(server: Server): Promise<void> {
