@@ -5,7 +5,7 @@ import type { ClientContext } from "./server/client";
 import { registerCommands } from "./commands";
 import { GraphMarks } from "./editor/graphMarks";
 import { Highlight } from "./editor/highlight";
-import { refreshPages } from "./shared/explanation";
+import { refreshPage } from "./shared/explanation";
 import { rememberPython } from "./shared/lastPython";
 import { Milestones } from "./shared/milestones";
 import { ProgramOutput } from "./server/programOutput";
@@ -66,7 +66,7 @@ export function activate(extension: ExtensionContext): void {
       void targets.status(change);
       void reports.status(change);
       if (!isOn(change.state)) {
-        void refreshPages();
+        void refreshPage();
       }
       if (change.state === "not-started") {
         void tellWhyNotStarted(started, change.target);

@@ -7,8 +7,8 @@ const PREVIEW = "vscode.markdown-language-features";
 const FILE_LINK = /(?<!\\)\[((?:\\.|[^\]\\])*)\]\(file:\/\/(\/[^)\s]*)\)/g;
 const TO_THE_TOP = "/..".repeat(32);
 
-/** Whether a page was shown in the preview. */
-let shown = false;
+/** The page that the preview shows. */
+let shown: string | undefined;
 
 /** Show a finding's full explanation. */
 export async function showExplanation(uri: string, milestones: Milestones): Promise<void> {
@@ -18,11 +18,13 @@ export async function showExplanation(uri: string, milestones: Milestones): Prom
 }
 
 /**
- * Read the pages that are shown again. VS Code forgets the text of a page after a while, though it shows it:
- * then the server's request to read it again changes nothing.
+ * Read the page that is shown again if VS Code has forgotten its text, as it does after a while: then the
+ * server's request to read it again changes nothing. Where it has not, both would meet, and a preview that is
+ * being loaded misses the new text.
  */
-export async function refreshPages(): Promise<void> {
-  if (shown) {
+export async function refreshPage(): Promise<void> {
+  const isKept = workspace.textDocuments.some(({ uri }) => uri.toString() === shown);
+  if (shown !== undefined && !isKept) {
     await commands.executeCommand("markdown.preview.refresh");
   }
 }
@@ -35,7 +37,7 @@ export async function showPage(uri: string, schemes = PAGES): Promise<boolean> {
   }
   if (extensions.getExtension(PREVIEW)) {
     await commands.executeCommand("markdown.showPreviewToSide", page);
-    shown = true;
+    shown = page.toString();
   } else {
     await window.showTextDocument(await workspace.openTextDocument(page));
   }

@@ -129,6 +129,8 @@ export const workspace = {
     },
   }),
   openTextDocument: (uri: Uri) => Promise.resolve(uri),
+  /** The documents whose text VS Code has. */
+  textDocuments: [] as { uri: Uri }[],
   /** The files that are on disk. */
   files: new Set<string>(),
   fs: {
