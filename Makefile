@@ -7,14 +7,22 @@ TORCH_LATEST ?= torch==2.15.0
 SOURCES = compiler server scripts tests benchmarks
 # Tests wait for processes a good part of the time: four at a time on two cores.
 PYTEST = -m pytest -n 4 --dist loadgroup
+# What gives way to another lane of tests, whose editor must not wait.
+GIVING_WAY =
 SLOW = and not slow
 CODE_SERVER = .cache/code-server/node_modules/.bin/code-server
 
 export PATH := $(CURDIR)/.cache/node/node_modules/.bin:$(PATH)
 
-.PHONY: test test-all test-latest quick lint lint-python lint-client unit pytest truth preview e2e vsix demo bench setup clean
+.PHONY: test test-all test-latest quick lint lint-python lint-client unit pytest lane-python truth preview e2e vsix demo bench setup clean
 
-test: lint vsix unit pytest preview e2e
+test: lint vsix unit .venv/ready .venv-latest/ready .cache/code-server/ready .cache/chromium
+	$(MAKE) --no-print-directory -j2 --output-sync=target GIVING_WAY=nice SLOW='$(SLOW)' lane-python e2e
+
+# The editor waits a good part of the time, too.
+lane-python:
+	$(MAKE) --no-print-directory pytest
+	$(MAKE) --no-print-directory preview
 
 # More of the same, too, for some hours.
 test-all: SLOW =
@@ -40,7 +48,7 @@ unit: node_modules/ready
 	npm test --silent
 
 pytest: .venv/ready build/fullgraph.vsix
-	.venv/bin/python $(PYTEST) -m "not gpu and not preview $(SLOW)" $(PYTEST_ARGS)
+	$(GIVING_WAY) .venv/bin/python $(PYTEST) -m "not gpu and not preview $(SLOW)" $(PYTEST_ARGS)
 
 # Reports beside torch's own logs: each program runs twice, once with TorchInductor.
 truth: .venv/truth
@@ -48,7 +56,7 @@ truth: .venv/truth
 
 # Kernels for a GPU that is not there need a torch that is built for CUDA, as the newest one is.
 preview: .venv/ready .venv-latest/ready
-	.venv-latest/bin/python $(PYTEST) -m "preview $(SLOW)" tests/compiler tests/e2e
+	$(GIVING_WAY) .venv-latest/bin/python $(PYTEST) -m "preview $(SLOW)" tests/compiler tests/e2e
 
 e2e: .venv/ready .venv-latest/ready build/fullgraph.vsix .cache/code-server/ready .cache/chromium
 	SLOW="$(SLOW)" npm run --silent e2e

@@ -18,6 +18,8 @@ from fullgraph_compiler.compat import kernel_compat
 from fullgraph_compiler.facts import CodeGenerated, Fact, KernelCompiled, RunFinished, RunRequest, Script
 from fullgraph_compiler.processes.children import run_child
 
+pytestmark = pytest.mark.xdist_group("binaries")  # the header of all kernels is compiled once
+
 _SECONDS = 300
 _PROGRAM = """
 import torch

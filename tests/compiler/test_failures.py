@@ -18,7 +18,6 @@ if sys.platform != "linux":
     pytest.skip("the stages of a program are forked, on Linux only", allow_module_level=True)
 
 from fullgraph_compiler.compat import inductor_compat
-from fullgraph_compiler.diagnose.stages import AOT_STAGES
 from fullgraph_compiler.facts import Fact, FaultLocated, MinifyRequest, ReproWritten, Script, StageChecked
 from fullgraph_compiler.minify.minifier import minify
 from fullgraph_compiler.processes.children import run_child
@@ -29,7 +28,6 @@ _PATIENCE = 120.0
 _PATIENCE_WITH_HANGS = {"inductor": 25.0, "my_backend": 10.0}
 """By the stage that hangs: seconds that a healthy stage takes at most, beside other tests."""
 _SECONDS = 600
-_STAGES = ("none", "uncompiled", "eager", *AOT_STAGES, "inductor")
 
 pytestmark = pytest.mark.timeout(_SECONDS + 60)
 
@@ -41,14 +39,13 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _programs() -> Iterator[Any]:
-    """All programs. One is slow if others before it fail in its way and at its stage; hangs take long."""
+    """All programs. One is slow if another before it fails in its way; hangs take long."""
     known = {"hang"}
     for path in sorted(_FOLDER.glob("failures/*.py")):
         expected = parse_failure(path, torch.__version__)
-        stage = expected.stage if expected.stage in _STAGES else "backend of the program"
-        ways = {expected.kind} if expected.kind == "hang" else {expected.kind, stage}
-        yield pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if ways <= known else [])
-        known |= ways
+        way = "uncompiled" if expected.stage == "uncompiled" else expected.kind
+        yield pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if way in known else [])
+        known.add(way)
 
 
 @pytest.mark.parametrize("path", list(_programs()))

@@ -54,7 +54,7 @@ def observe(
     return asyncio.run(runs())
 
 
-@pytest.mark.parametrize("fork", [True, False])
+@pytest.mark.parametrize("fork", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_program_reads_the_input_of_its_pool_and_not_the_connection(tmp_path: Path, fork: bool) -> None:
     program = tmp_path / "program.py"
     told = ("input()", "sys.stdin.read()", "sys.stdin.seekable()", "os.read(0, 9)")
@@ -103,7 +103,7 @@ def test_a_fork_tells_what_a_fresh_process_tells(tmp_path: Path) -> None:
     assert len(fresh) > 20
 
 
-@pytest.mark.parametrize("fork", [True, False])
+@pytest.mark.parametrize("fork", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_libraries_are_there_before_the_program_and_its_own_modules_are_not(
     tmp_path: Path, fork: bool
 ) -> None:

@@ -190,13 +190,19 @@ HALF = "torch.randn(64, 512, dtype=torch.float16).requires_grad_()"
 @pytest.mark.parametrize(
     ("backend", "forward", "x"),
     [
-        (
+        pytest.param(
             "inductor",
             "y = torch.softmax(x * 4, -1)\nreturn [y.sum(0), (x * x).sum(), x * 300 * 300 / 9e4]",
             HALF,
+            marks=pytest.mark.slow,
         ),
         ("inductor", "y = ((x * x - x) * 1000).sin()\nreturn [y, y.cumsum(0)]", HALF),
-        ("inductor", "y = torch.nn.functional.dropout(x, 0.5)\nreturn [y * torch.rand_like(y)]", GRADIENT),
+        pytest.param(
+            "inductor",
+            "y = torch.nn.functional.dropout(x, 0.5)\nreturn [y * torch.rand_like(y)]",
+            GRADIENT,
+            marks=pytest.mark.slow,
+        ),
         ("aot_eager", "return [x.relu()]", "torch.randn(8, 4).t()"),
         ("aot_eager", "return [x.add_(1).sin()]", "torch.randn(4).requires_grad_().clone()"),
     ],

@@ -379,6 +379,7 @@ def test_a_repro_of_wrong_numbers_compares_them(tmp_path: Path) -> None:
     assert checked(failing("pass", grad=True), numbers) == (1, "No longer fails.\n")
 
 
+@pytest.mark.slow
 def test_a_repro_of_a_crash_looks_how_a_child_ends(tmp_path: Path) -> None:
     aborts = failing("os.abort()", grad=True)
     assert ran(aborts, Failure("crash", "SIGABRT", "the process is ended by SIGABRT"), tmp_path)[0] == 0

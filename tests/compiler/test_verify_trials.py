@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
@@ -20,11 +22,11 @@ from fullgraph_compiler.verify.trials import try_statements
 from in_child import in_child
 from replacements import CORPUS, Replacement
 
-pytestmark = pytest.mark.xdist_group("trials")  # one program has the whole corpus
+Told: TypeAlias = Callable[[str], dict[str, StatementsTried]]
+"""What is told of each of the new statements of a replacement, by its name."""
 
-Told: TypeAlias = dict[tuple[str, str], StatementsTried]
-"""What is told of new statements, by the name of the replacement."""
-
+FEW = {"branch on a sum", "two arms", "a clone", "a mask as index", "a returned arm", "a caught exception"}
+"""The replacements of each test run; the others are slow."""
 REFUSED = {
     "a generator": ("def f():\n    yield 1\nlist(f())", 2, "    yield 2\n", "`yield` cannot be tried"),
     "not reached": ("def f():\n    return 1", 2, "    return 2\n", "does not come to line 2"),
@@ -42,23 +44,46 @@ REFUSED = {
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
-    """What is told of the corpus, tried in one program."""
-    path = tmp_path_factory.mktemp("trials") / "program.py"
-    text, trials, keys = "import torch\n", [], []
-    for item in CORPUS:
-        indent = " " * (8 if item.before.endswith(":") else 4)
-        text += f"{item.setup}\ndef function{len(trials)}({item.arguments}):\n"
-        text += textwrap.indent(item.before, "    ") + "\n"
-        first = text.count("\n") + 1
-        text += textwrap.indent(item.old, indent) + "\n"
-        last = text.count("\n")
-        text += f"{textwrap.indent(item.after, '    ')}\nfunction{len(trials)}({item.call})\n"
-        for new in (*item.right, *item.wrong):
-            keys.append((item.name, new))
-            trials.append(Trial(len(trials), str(path), first, last, textwrap.indent(new, indent) + "\n"))
+    items = {item.name: item for item in CORPUS}
+
+    @functools.cache
+    def told(name: str) -> dict[str, StatementsTried]:
+        return _tried(items[name], tmp_path_factory.mktemp("trials") / "program.py")
+
+    return told
+
+
+def _tried(item: Replacement, path: Path) -> dict[str, StatementsTried]:
+    indent = " " * (8 if item.before.endswith(":") else 4)
+    text = f"import torch\n{item.setup}\ndef function({item.arguments}):\n"
+    text += textwrap.indent(item.before, "    ") + "\n"
+    first = text.count("\n") + 1
+    text += textwrap.indent(item.old, indent) + "\n"
+    last = text.count("\n")
+    text += f"{textwrap.indent(item.after, '    ')}\nfunction({item.call})\n"
     path.write_text(text)
-    found = tried(TrialRequest(1, Script(str(path)), tuple(trials)))
-    return {key: found[number] for number, key in enumerate(keys)}
+    texts = (*item.right, *item.wrong)
+    trials = (
+        Trial(number, str(path), first, last, textwrap.indent(new, indent) + "\n")
+        for number, new in enumerate(texts)
+    )
+    return dict(zip(texts, tried(TrialRequest(1, Script(str(path)), tuple(trials))), strict=True))
+
+
+def replacements(*items: Replacement) -> pytest.MarkDecorator:
+    """Parameters for replacements; all but a few are slow."""
+    parameters = [
+        pytest.param(
+            item,
+            id=item.name,
+            marks=(
+                pytest.mark.xdist_group(f"trials of {item.name}"),
+                *(() if item.name in FEW else (pytest.mark.slow,)),
+            ),
+        )
+        for item in items
+    ]
+    return pytest.mark.parametrize("item", parameters)
 
 
 def tried(request: TrialRequest) -> list[StatementsTried]:
@@ -78,29 +103,31 @@ def test_the_corpus_is_large_enough() -> None:
     assert sum(len(item.wrong) for item in CORPUS) >= 60
 
 
-@pytest.mark.parametrize("item", [item for item in CORPUS if item.right], ids=lambda item: item.name)
+@replacements(*(item for item in CORPUS if item.right))
 def test_right_statements_are_equal_in_every_branch(item: Replacement, told: Told) -> None:
     for text in item.right:
-        found = told[item.name, text]
+        found = told(item.name)[text]
         assert (found.difference, found.problem, found.untaken) == ("", "", ()), text
         assert found.cases > 1
 
 
-@pytest.mark.parametrize("item", CORPUS, ids=lambda item: item.name)
+@replacements(*CORPUS)
 def test_wrong_statements_are_told(item: Replacement, told: Told) -> None:
     for text in item.wrong:
-        found = told[item.name, text]
+        found = told(item.name)[text]
         assert found.difference or found.untaken, text
         assert not found.problem
 
 
+@pytest.mark.xdist_group("trials of a caught exception")
 def test_a_branch_that_no_value_takes_is_named(told: Told) -> None:
-    found = told["a caught exception", "y = x * values['a']"]
+    found = told("a caught exception")["y = x * values['a']"]
     assert [item.partition(": ")[2] for item in found.untaken] == ["`except KeyError` never caught anything"]
 
 
+@pytest.mark.xdist_group("trials of two arms")
 def test_a_difference_says_in_which_case(told: Told) -> None:
-    found = told["two arms", "y = torch.where(x.mean() >= 0.5, x * 2, x - 1)"]
+    found = told("two arms")["y = torch.where(x.mean() >= 0.5, x * 2, x - 1)"]
     assert found.difference == "with `x` all 0.5, `y`: by up to 1.5e+00"
 
 

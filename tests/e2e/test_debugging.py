@@ -193,6 +193,7 @@ async def test_an_error_stops_the_debugger(editor: Editor, tmp_path: Path) -> No
         assert "not for neg" in await debugger.exception(stop)
 
 
+@pytest.mark.slow
 async def test_a_crash_is_reached_step_by_step(editor: Editor, tmp_path: Path) -> None:
     failure = Failure("crash", "SIGABRT", "ended by SIGABRT")
     repro = write_repro(tmp_path, "os.abort()", failure)

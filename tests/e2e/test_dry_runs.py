@@ -88,9 +88,9 @@ def breaks(report: Report) -> set[tuple[str, int]]:
 
 
 def programs() -> Iterator[Any]:
-    """All programs. Those that break in a dry run as ever are slow, but for every sixth one."""
+    """All programs. Those that break in a dry run as ever are slow, but for every twelfth one."""
     for number, path in enumerate(CASES):
-        marks = [] if number % 6 == 0 or path.stem in OTHERWISE else [pytest.mark.slow]
+        marks = [] if number % 12 == 0 or path.stem in OTHERWISE else [pytest.mark.slow]
         yield pytest.param(path, id=path.stem, marks=marks)
 
 

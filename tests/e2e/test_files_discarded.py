@@ -91,7 +91,11 @@ def is_changed(folder: Path) -> bool:
     return (folder / "log.txt").read_text() != "before\n" or (folder / "out").exists()
 
 
-@pytest.mark.parametrize("protection", ["", "landlock", "python"], ids=["as it is", "landlock", "python"])
+@pytest.mark.parametrize(
+    "protection",
+    ["", pytest.param("landlock", marks=pytest.mark.slow), "python"],
+    ids=["as it is", "landlock", "python"],
+)
 def test_a_run_can_discard_its_files(folder: Path, protection: str) -> None:
     env = {"FULLGRAPH_FILE_PROTECTION": protection}
     told = discarded(fullgraph(folder, "check", "--discard-files", "--format", "json", "program.py", env=env))
@@ -135,6 +139,7 @@ def test_ranks_share_what_they_write(folder: Path) -> None:
     assert not (folder / "m.pt").exists()
 
 
+@pytest.mark.slow
 def test_what_libraries_keep_at_home_stays_but_for_dry_runs(folder: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
     (home / ".cache").mkdir(parents=True)

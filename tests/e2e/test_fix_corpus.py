@@ -25,8 +25,8 @@ from test_recompile_cases import Case
 
 CASES = Path(__file__).parents[1] / "cases"
 FEW = (
-    "gb0059_print", "gb0124_item", "gb0142_lock", "gb0170_branch", "gb0005_str",
-    "size", "new_lambda", "float_argument",
+    "gb0059_print", "gb0170_branch",
+    "size", "float_argument",
 )  # fmt: skip
 """The programs of each test run; the others are slow."""
 PROGRAMS = sorted([*(CASES / "graph_breaks").glob("*.py"), *(CASES / "recompiles").glob("*.py")])

@@ -16,7 +16,7 @@ from fullgraph_server.workspace.positions import Span
 from proving import Proving
 from replacements import CORPUS, Replacement
 
-FEW = ("branch on a sum",)
+FEW = ("a returned arm", "mutation of an input")
 """The replacements of each test run; the others are slow."""
 
 pytestmark = pytest.mark.xdist_group("proofs")

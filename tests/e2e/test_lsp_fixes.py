@@ -254,7 +254,9 @@ async def test_nobody_is_sent_into_nothing(editor: Editor, tmp_path: Path) -> No
         await editor.command("fullgraph.tryFixes", "ranks")
 
 
-@pytest.mark.parametrize("end", ["stop", "clear", "run", "shutdown"])
+@pytest.mark.parametrize(
+    "end", ["stop", *(pytest.param(end, marks=pytest.mark.slow) for end in ("clear", "run", "shutdown"))]
+)
 async def test_proofs_end_with_nothing_left(editor: Editor, tmp_path: Path, end: str) -> None:
     await opened(editor, tmp_path / "toy.py", TOY)
     reports: list[Any] = []

@@ -62,7 +62,13 @@ def torchs_own(path: Path) -> int:
     return truth(Script(str(path)), path.parent, path.with_suffix(".log")).recompiles.total()
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in ("sizes_and_modes", "number") else pytest.mark.slow)
+        for name in PROGRAMS
+    ],
+)
 def test_the_numbers_are_torchs_own(name: str, tmp_path: Path) -> None:
     path, dynamic = tmp_path / "program.py", tmp_path / "dynamic.py"
     path.write_text(COMPILED.format(program=PROGRAMS[name], dynamic=""))

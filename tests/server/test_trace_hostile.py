@@ -77,8 +77,7 @@ def headers() -> Iterator[tuple[str, str]]:
     "made",
     [
         headers(),
-        logs(nested()),
-        *(pytest.param(made, marks=pytest.mark.slow) for made in (logs(long()), logs(hard()))),
+        *(pytest.param(logs(made), marks=pytest.mark.slow) for made in (nested(), long(), hard())),
     ],
     ids=["headers", "nested", "long", "hard"],
 )
@@ -222,7 +221,7 @@ def test_a_log_of_2_mb_takes_no_more_than_200_mb(name: str, project: Path) -> No
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel limits memory on Linux alone")
-@pytest.mark.parametrize("name", ["wide", "distinct guards"])
+@pytest.mark.parametrize("name", [pytest.param("wide", marks=pytest.mark.slow), "distinct guards"])
 def test_a_packed_log_of_2_mb_takes_no_more_than_200_mb(name: str, project: Path) -> None:
     path = project.parent / "trace.log.gz"
     part = gzip.compress(LARGE[name]().encode())
