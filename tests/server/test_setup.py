@@ -54,7 +54,7 @@ def test_the_build_of_torch(
             "PIP_CONFIG_FILE": os.devnull,
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
             "PIP_NO_INDEX": "1",
-            "PIP_NO_WARN_CONFLICTS": "1",  # of what the interpreter of the tests has
+            "PIP_NO_WARN_CONFLICTS": "0",  # pip reads it as "warn: no"; of what the interpreter of the tests has
             "PIP_FIND_LINKS": str(index),
             "PIP_TARGET": str(site),
         },
