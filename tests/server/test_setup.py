@@ -54,7 +54,8 @@ def test_the_build_of_torch(
             "PIP_CONFIG_FILE": os.devnull,
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
             "PIP_NO_INDEX": "1",
-            "PIP_NO_WARN_CONFLICTS": "0",  # pip reads it as "warn: no"; of what the interpreter of the tests has
+            # Not of what the interpreter of the tests has. pip reads this as "warn: no".
+            "PIP_NO_WARN_CONFLICTS": "0",
             "PIP_FIND_LINKS": str(index),
             "PIP_TARGET": str(site),
         },
