@@ -7,22 +7,18 @@ TORCH_LATEST ?= torch==2.15.0
 SOURCES = compiler server scripts tests benchmarks
 # Tests wait for processes a good part of the time: four at a time on two cores.
 PYTEST = -m pytest -n 4 --dist loadgroup
-# What gives way to another lane of tests, whose editor must not wait.
+# Set where tests give way to others.
 GIVING_WAY =
 SLOW = and not slow
 CODE_SERVER = .cache/code-server/node_modules/.bin/code-server
 
 export PATH := $(CURDIR)/.cache/node/node_modules/.bin:$(PATH)
 
-.PHONY: test test-all test-latest quick lint lint-python lint-client unit pytest lane-python truth preview e2e vsix demo bench setup clean
+.PHONY: test test-all test-latest quick lint lint-python lint-client unit pytest truth preview e2e vsix demo bench setup clean
 
-test: lint vsix unit .venv/ready .venv-latest/ready .cache/code-server/ready .cache/chromium
-	$(MAKE) --no-print-directory -j2 --output-sync=target GIVING_WAY=nice SLOW='$(SLOW)' lane-python e2e
-
-# The editor waits a good part of the time, too.
-lane-python:
-	$(MAKE) --no-print-directory pytest
-	$(MAKE) --no-print-directory preview
+# The editor waits a good part of the time: the previews run beside it.
+test: lint vsix unit pytest .venv-latest/ready .cache/code-server/ready .cache/chromium
+	$(MAKE) --no-print-directory -j2 --output-sync=target GIVING_WAY=nice SLOW='$(SLOW)' preview e2e
 
 # More of the same, too, for some hours.
 test-all: SLOW =

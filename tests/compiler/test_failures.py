@@ -28,6 +28,7 @@ _PATIENCE = 120.0
 _PATIENCE_WITH_HANGS = {"inductor": 25.0, "my_backend": 10.0}
 """By the stage that hangs: seconds that a healthy stage takes at most, beside other tests."""
 _SECONDS = 600
+_FEW = ("aot_accuracy_backward", "aot_backward_needs_data", "uncompiled")
 
 pytestmark = pytest.mark.timeout(_SECONDS + 60)
 
@@ -39,13 +40,9 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _programs() -> Iterator[Any]:
-    """All programs. One is slow if another before it fails in its way; hangs take long."""
-    known = {"hang"}
+    """All programs; all but a few are slow."""
     for path in sorted(_FOLDER.glob("failures/*.py")):
-        expected = parse_failure(path, torch.__version__)
-        way = "uncompiled" if expected.stage == "uncompiled" else expected.kind
-        yield pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if way in known else [])
-        known.add(way)
+        yield pytest.param(path, id=path.stem, marks=[] if path.stem in _FEW else [pytest.mark.slow])
 
 
 @pytest.mark.parametrize("path", list(_programs()))

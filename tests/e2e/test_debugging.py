@@ -183,6 +183,7 @@ async def test_breakpoints_hold_in_a_repro_and_in_its_generated_wrapper(
         assert stop.variables["arg0_1"] == TWO
 
 
+@pytest.mark.slow
 async def test_an_error_stops_the_debugger(editor: Editor, tmp_path: Path) -> None:
     failure = Failure("error", "NotImplementedError", "not for neg")
     repro = write_repro(tmp_path, 'raise NotImplementedError("not for neg")', failure)

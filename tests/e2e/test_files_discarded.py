@@ -213,6 +213,7 @@ async def test_a_run_that_starts_by_itself_changes_no_file(editor: Editor) -> No
     assert runs(editor) == 2
 
 
+@pytest.mark.slow
 async def test_the_setting_keeps_the_files_of_runs_that_start_by_themselves(editor: Editor) -> None:
     configure(editor, "keep")
     await editor.command("fullgraph.run", uri_of(editor.program))
@@ -220,6 +221,7 @@ async def test_the_setting_keeps_the_files_of_runs_that_start_by_themselves(edit
     assert runs(editor) == 2
 
 
+@pytest.mark.slow
 async def test_the_setting_discards_the_files_of_every_run(editor: Editor) -> None:
     configure(editor, "discard")
     await editor.command("fullgraph.run", uri_of(editor.program))

@@ -21,7 +21,10 @@ from fullgraph_server.report.model import Finding, Report
 from fullgraph_server.workspace.workspace import Workspace
 
 # Not importorskip: Lightning replaces torch.compile, for all tests of a process.
-pytestmark = pytest.mark.skipif(find_spec("lightning") is None, reason="scripts/install_truth.sh installs it")
+pytestmark = [
+    pytest.mark.skipif(find_spec("lightning") is None, reason="scripts/install_truth.sh installs it"),
+    pytest.mark.slow,
+]
 
 PROGRAM = """\
 import {package} as L

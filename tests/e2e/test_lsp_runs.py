@@ -320,27 +320,27 @@ async def test_no_process_outlives_the_server(editor: Editor, end: str) -> None:
 # -- bad input ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["file:///no/such/file.py"], "There is no file /no/such/file.py."),
-        (["untitled:Untitled-1"], "Only files on disk can be run: save untitled:Untitled-1 first."),
-        (["vscode-notebook-cell://x/y.ipynb#1"], "Only files on disk can be run"),
-        (["no target of this name"], "There is no target no target of this name."),
-        (["pytest:test_none.py::test"], "There is no file test_none.py for the test test_none.py::test."),
-        (["{folder}"], "is a folder: run one of its files."),
-        (["{folder}/program.py::f"], "f in {folder}/program.py has no example call."),
-        ([], "fullgraph.run takes one argument: the URI of a file, or the id of a target."),
-        ([5], "fullgraph.run takes one argument"),
-        (["source", "hang"], "fullgraph.run takes a target, and after it {dryRun: boolean, device: string}."),
-    ],
-)
-async def test_bad_argument(editor: Editor, arguments: list[Any], message: str) -> None:
+BAD_ARGUMENTS: list[tuple[list[Any], str]] = [
+    (["file:///no/such/file.py"], "There is no file /no/such/file.py."),
+    (["untitled:Untitled-1"], "Only files on disk can be run: save untitled:Untitled-1 first."),
+    (["vscode-notebook-cell://x/y.ipynb#1"], "Only files on disk can be run"),
+    (["no target of this name"], "There is no target no target of this name."),
+    (["pytest:test_none.py::test"], "There is no file test_none.py for the test test_none.py::test."),
+    (["{folder}"], "is a folder: run one of its files."),
+    (["{folder}/program.py::f"], "f in {folder}/program.py has no example call."),
+    ([], "fullgraph.run takes one argument: the URI of a file, or the id of a target."),
+    ([5], "fullgraph.run takes one argument"),
+    (["source", "hang"], "fullgraph.run takes a target, and after it {dryRun: boolean, device: string}."),
+]
+
+
+async def test_bad_arguments(editor: Editor) -> None:
     folder = str(editor.program.parent)
-    given = [item.replace("{folder}", folder) if isinstance(item, str) else item for item in arguments]
-    with pytest.raises(JsonRpcException) as refused:
-        await editor.command("fullgraph.run", *given)
-    assert message.replace("{folder}", folder) in str(refused.value)
+    for arguments, message in BAD_ARGUMENTS:
+        given = [item.replace("{folder}", folder) if isinstance(item, str) else item for item in arguments]
+        with pytest.raises(JsonRpcException) as refused:
+            await editor.command("fullgraph.run", *given)
+        assert message.replace("{folder}", folder) in str(refused.value)
     assert editor.statuses == []
     assert editor.messages == []
 
