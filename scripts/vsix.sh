@@ -15,7 +15,9 @@ tar -cf - --exclude __pycache__ --exclude 'server/fullgraph_server/cli' \
     extension/README.md extension/media extension/walkthrough \
     server/start.py server/fullgraph_server compiler/fullgraph_compiler bundled/libs |
     tar -xf - -C "$stage"
-mv "$stage/extension/README.md" "$stage/README.md"
+# Light pictures alone: vsce makes addresses of the `src` of pictures, and none of a `srcset`.
+sed -E '/^ *<\/?(picture|source)[ >]/d' "$stage/extension/README.md" >"$stage/README.md"
+rm "$stage/extension/README.md"
 
 cd "$stage"
 "$vsce" package --no-dependencies --allow-missing-repository --out "$output" "$@" >../vsce.log 2>&1 || {

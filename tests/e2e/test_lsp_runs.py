@@ -235,6 +235,16 @@ async def test_a_cancelled_run_that_told_nothing_leaves_the_old_findings(editor:
     assert states(editor).count("running") == 2, "the run that waited did not start"
 
 
+async def test_a_target_that_is_gone_is_stopped_and_cleared_all_the_same(editor: Editor) -> None:
+    run = begin(editor, "hang")
+    await editor.until(lambda: messages(editor) == ["before"])
+    (editor.program.parent / "pyproject.toml").write_text("")
+    await editor.command("fullgraph.stop", "hang")
+    assert (await run)["status"] == "cancelled"
+    await editor.command("fullgraph.clear", "hang")
+    assert messages(editor) == []
+
+
 async def test_clear_while_a_run_is_on(editor: Editor) -> None:
     run = begin(editor, "hang")
     await editor.until(lambda: messages(editor) == ["before"])

@@ -9,7 +9,9 @@ from typing import get_args
 from fullgraph_server.report.model import FindingKind
 from fullgraph_server.text.messages import KIND_NAMES
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+IMAGE = re.compile(r"""!\[[^\]]*\]\(([^)]+)\)|\b(?:src|srcset)="([^"]+)\"""")
 
 
 def test_every_kind_of_finding_is_described() -> None:
@@ -18,3 +20,13 @@ def test_every_kind_of_finding_is_described() -> None:
     assert set(re.findall(r"^### `([\w-]+)`$", text, re.MULTILINE)) == kinds
     assert set(re.findall(r"^\| `([\w-]+)` \|", text, re.MULTILINE)) == kinds
     assert set(KIND_NAMES) == kinds
+
+
+def test_every_picture_is_shown_and_every_one_that_is_shown_is_there() -> None:
+    pages = [ROOT / "README.md", ROOT / "extension" / "README.md", *DOCS.glob("*.md")]
+    shown = {
+        (page.parent / (markdown or html)).resolve()
+        for page in pages
+        for markdown, html in IMAGE.findall(page.read_text())
+    }
+    assert shown == set((DOCS / "images").iterdir())

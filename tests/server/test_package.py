@@ -88,6 +88,12 @@ def test_is_universal_and_small(packed: zipfile.ZipFile, names: set[PurePosixPat
     assert all(b"Root-Is-Purelib: true" in packed.read(f"extension/{path}") for path in wheels)
 
 
+def test_the_page_has_pictures_of_one_theme(packed: zipfile.ZipFile) -> None:
+    page = packed.read("extension/readme.md").decode()
+    assert '<img src="' in page
+    assert "<source" not in page, "a marketplace would not find it"
+
+
 def test_has_the_version_of_the_server(packed: zipfile.ZipFile) -> None:
     assert json.loads(packed.read("extension/package.json"))["version"] == fullgraph_server.__version__
 

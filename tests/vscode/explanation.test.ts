@@ -9,6 +9,7 @@ scenario(
     await window.openFile("toy.py");
     await window.palette("Fullgraph: Analyze This File");
     await expect.poll(() => window.squiggles()).toEqual(BREAKS);
+    await expect.poll(async () => (await window.lenses()).join("\n")).toContain("compiled in");
 
     await window.clickText("print(");
     await window.quickFix("Show the full explanation of GB0059");

@@ -1,9 +1,13 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "vitest";
 import { scenario } from "./harness/scene.ts";
 
 const PROJECT = {
   "pyproject.toml": "[tool.fullgraph]\ntimeout = 21\n",
-  "forever.py": `import torch
+  "forever.py": `from pathlib import Path
+
+import torch
 
 
 @torch.compile
@@ -14,7 +18,7 @@ def twice(x):
 
 if __name__ == "__main__":
     twice(torch.ones(2))
-    while True:
+    while not Path("end").exists():
         pass
 `,
 };
@@ -40,10 +44,29 @@ scenario("a time limit is neutral, and can be raised", async (scene) => {
     );
   await scene.picture("time-limit-problems");
 
-  await window.clickText("True:");
+  // A run that takes long is not repeated unasked.
+  await window.typeBehind("return x * 2", "  # doubled");
+  await window.save();
+  const question = /^forever\.py took \d+ s\. Run it again after each save\?$/;
+  await expect.poll(() => window.messages()).toEqual([expect.stringMatching(question)]);
+  await scene.picture("run-on-save-question");
+  await window.answer("No");
+  await expect.poll(() => window.messages()).toEqual([]);
+
+  writeFileSync(join(scene.sharedFolder, "end"), "");
+  await window.clickText("while not");
   const raise = window.page.locator(".action-widget .action", {
     hasText: "Run again with a limit of 105 s",
   });
   await window.until(raise, () => window.page.keyboard.press("Control+."));
   await scene.picture("raise-limit");
+  await raise.click();
+  await expect
+    .poll(() => window.target("forever.py"))
+    .toMatchObject({ description: expect.stringMatching(/^1 break · ran [\d.]+ s$/) as string });
+  expect(await window.squiggles()).toEqual([{ severity: "warning", text: 'print("loss")' }]);
+  await expect
+    .poll(async () => (await window.lenses()).join("\n"))
+    .toMatch(/^1 graph · 1 break · \d+ guards · compiled in [\d.]+ s\n▶ Analyze with Fullgraph/);
+  await scene.picture("limit-raised");
 });

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "vitest";
 import { LONG } from "./harness/examples.ts";
 import { scenario } from "./harness/scene.ts";
@@ -73,4 +75,38 @@ scenario("from a model file to its squiggles by the program that trains it", asy
   await expect.poll(() => window.squiggles(), { timeout: LONG }).toEqual([]);
   await window.page.keyboard.press("Control+Alt+g");
   await window.page.locator(".statusbar", { hasText: "Fullgraph: no findings" }).waitFor();
+
+  // The arguments are remembered, and those that are to stay are saved.
+  await window.openFile("train_gpt.py");
+  await window.palette("Fullgraph: Analyze…");
+  await window.choose("Analyze with Arguments…");
+  await expect.poll(() => input.inputValue()).toBe("--data=toy");
+  await input.fill("--data=toy --steps=1");
+  await scene.picture("run-with-arguments");
+  await window.page.keyboard.press("Enter");
+  await window.openView("Fullgraph");
+  const target = "train_gpt.py --data=toy --steps=1";
+  await expect
+    .poll(() => window.target(target), { timeout: LONG })
+    .toMatchObject({ description: expect.stringContaining("no graph breaks") as string });
+  const save = window.page.locator(".context-view .action-label", {
+    hasText: "Save to pyproject.toml",
+  });
+  await window.until(save, () => window.treeRow(target).click({ button: "right" }));
+  await save.click();
+  await window.shows("pyproject.toml");
+  await window.save();
+  const saved = `[[tool.fullgraph.targets]]
+name = "${target}"
+script = "train_gpt.py"
+args = ["--data=toy", "--steps=1"]
+`;
+  await expect
+    .poll(() => readFileSync(join(scene.sharedFolder, "pyproject.toml"), "utf8"))
+    .toBe(saved);
+  const named = async () => (await window.tree()).filter(({ label }) => label === target);
+  await expect
+    .poll(async () => (await named()).map(({ description }) => description))
+    .toContain("");
+  await scene.picture("arguments-saved");
 });

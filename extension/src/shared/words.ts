@@ -62,9 +62,11 @@ export function reportSummary({
   const compiled = frames.some(({ graphs }) => graphs.length > 0);
   const nothing = !compiled
     ? l10n.t("nothing was compiled")
-    : ignored > 0
-      ? l10n.t("no other findings")
-      : l10n.t("no graph breaks");
+    : ignored === 0
+      ? l10n.t("no graph breaks")
+      : problems.length === 0
+        ? l10n.t("no other findings")
+        : l10n.t("no other graph breaks"); // but hints, which are not counted here
   return joined([
     dry?.label,
     counts === "" ? joined([nothing, leftOut]) : counts,

@@ -43,6 +43,19 @@ test.each([
     "no other findings · 2 findings ignored · ran 0.4 s",
   ],
   [
+    "ignored, with a hint",
+    node(
+      { state: "finished" },
+      {
+        frames: [frame({ graphs: [{ compileId: "0/0", ops: 2 }] })],
+        findings: [finding({ kind: "perf-hint", severity: "information" })],
+        ignored: 1,
+      },
+    ),
+    "pass",
+    "no other graph breaks · 1 finding ignored · ran 0.4 s",
+  ],
+  [
     "dry",
     node(
       { state: "finished" },

@@ -40,13 +40,17 @@ class Refresh(RunObserver):
         workspace = self._server.client_capabilities.workspace
         if workspace is None or not self._is_supported(workspace):
             return
-        if self._timer is not None:
-            self._timer.cancel()
         # A run that is over at once needs no lens that stops it.
         delay = _LONG_SECONDS if state.run in ("queued", "running") else 0.0
-        self._timer = asyncio.get_running_loop().call_later(delay, self._refresh)
+        loop = asyncio.get_running_loop()
+        if self._timer is not None:
+            if self._timer.when() <= loop.time() + delay:
+                return  # then it is told, too: what begins delays nothing that has ended
+            self._timer.cancel()
+        self._timer = loop.call_later(delay, self._refresh)
 
     def _refresh(self) -> None:
+        self._timer = None
         self._again = True
         if self._asked is None or self._asked.done():
             self._asked = asyncio.create_task(self._ask())

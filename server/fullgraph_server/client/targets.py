@@ -192,7 +192,9 @@ class Targets:
             return NoTarget(f"There is no file {filename}.")
         if filename.endswith(NOTEBOOK):
             return NoTarget(no_notebook(filename))
-        source = self._documents.workspace_of(filename).source(filename)
+        source = self._documents.source(filename)
+        if source is None or source.tree is None:  # a line is being typed: what was saved tells the targets
+            source = self._documents.workspace_of(filename).source(filename) or source
         return source or NoTarget(f"{filename} cannot be read: {unreadable(filename) or 'it is not Python'}.")
 
     def _root(self, filename: str) -> Path:

@@ -96,14 +96,20 @@ def register(
 
     @server.command(STOP)
     async def stop(*args: Any) -> None:
-        name = target_argument(targets, STOP, args).id if args else None
+        name = of_a_run(STOP, args) if args else None
         runs.stop(name)
         minifications.stop(name)
         proofs.stop(name)
 
     @server.command(CLEAR)
     async def clear(*args: Any) -> None:
-        runs.clear(target_argument(targets, CLEAR, args).id if args else None)
+        runs.clear(of_a_run(CLEAR, args) if args else None)
+
+    def of_a_run(command: str, args: tuple[Any, ...]) -> str:
+        """Return the id of a target, also of one that has run and is gone from the text since."""
+        if len(args) == 1 and args[0] in runs.names():
+            return str(args[0])
+        return target_argument(targets, command, args).id
 
     @server.command(SHOW_RESULTS)
     async def show_results(*args: Any) -> None:

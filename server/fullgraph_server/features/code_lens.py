@@ -17,7 +17,7 @@ from ..report.model import Finding, FrameReport
 from ..runs.layers import INDUCTOR
 from ..runs.schedule import Runs
 from ..workspace.source import SourceFile
-from ..workspace.targets import mentions_compile
+from ..workspace.targets import Target, mentions_compile
 from .artifacts import is_artifact
 from .code_action import minify_command
 from .kernels import Kernels, source_lenses
@@ -32,7 +32,7 @@ def register(
     kernels: Kernels,
 ) -> None:
     """Answer ``textDocument/codeLens``."""
-    of_targets: dict[str, list[types.CodeLens]] = {}
+    located: dict[str, list[tuple[Target, types.Range]]] = {}
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     async def code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
@@ -42,25 +42,28 @@ def register(
         source = documents.source(filename) if filename else None
         if filename is None or source is None:
             return []
-        if source.tree is not None:  # else keep those of targets: a line is being typed
-            of_targets[filename] = list(_target_lenses(filename, source))
-        lenses = [*of_targets.get(filename, []), *_function_lenses(filename)]
+        if source.tree is not None:  # else targets stay where they were: a line is being typed
+            located[filename] = list(_located(filename, source))
+        lenses = [*_target_lenses(filename), *_function_lenses(filename)]
         return sorted(lenses, key=lambda lens: lens.range.start.line)
 
-    def _target_lenses(filename: str, source: SourceFile) -> Iterator[types.CodeLens]:
+    def _located(filename: str, source: SourceFile) -> Iterator[tuple[Target, types.Range]]:
         for target in targets.of_file(filename):
             if target.kind == "pytest" and not mentions_compile(source.text):
                 continue  # most tests have nothing to do with torch
-            if (place := target_place(target, source)) is None:
-                continue
+            if (place := target_place(target, source)) is not None:
+                yield target, documents.range(place.name)
+
+    def _target_lenses(filename: str) -> Iterator[types.CodeLens]:
+        for target, place in located.get(filename, ()):
             busy = runs.state(target.id).run in ("queued", "running")
             stop = types.Command("■ Stop", STOP, arguments=[target.id])
             run = types.Command("▶ Analyze with Fullgraph", RUN, arguments=[target.id])
-            yield types.CodeLens(documents.range(place.name), stop if busy else run)
+            yield types.CodeLens(place, stop if busy else run)
             report = runs.report(target.id)
             if not busy and report is not None and INDUCTOR in runs.left_out(report):
                 command = types.Command(f"Run {INDUCTOR}", KERNELS, arguments=[target.id])
-                yield types.CodeLens(documents.range(place.name), command)
+                yield types.CodeLens(place, command)
 
     def _function_lenses(filename: str) -> Iterator[types.CodeLens]:
         view = projections.of(filename)

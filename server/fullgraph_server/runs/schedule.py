@@ -471,7 +471,11 @@ class Runs:
         else:
             slot.show(report)
         # Its process may take a moment to go: nobody has to wait for that.
+        before = slot.state
         self._show_state(target, slot)
+        if report.layer and report.status is not None and slot.state is before:
+            # One that comes by itself, or was made beside the schedule, leaves the state as it is.
+            self._notify(lambda observer: observer.changed(target, before))
 
     def _show_layer(self, slot: Slot, report: Report) -> None:
         """Take the report of a layer beside the ordinary result, and show what it adds to that."""

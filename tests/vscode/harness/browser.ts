@@ -10,6 +10,9 @@ const ARGUMENTS = [
   ...["--disable-background-networking", "--disable-component-update"],
 ];
 
+/** The theme of the pictures: `THEME=dark` for those of dark pages. */
+const THEME = process.env["THEME"] === "dark" ? "dark" : "light";
+
 export interface Shown {
   /** The folder, or the file of a workspace of several; none for an empty window. */
   readonly open?: string | undefined;
@@ -24,7 +27,10 @@ export async function openWindow(server: string, { open, file }: Shown): Promise
   if (browser?.isConnected() !== true) {
     browser = await launchBrowser();
   }
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  const page = await browser.newPage({
+    viewport: { width: 1280, height: 800 },
+    colorScheme: THEME,
+  });
   page.setDefaultTimeout(PATIENCE);
   const window = new Window(page);
   await page.goto(`${server}/?${addressOf(server, open, file)}`);

@@ -21,6 +21,7 @@ const SETTINGS = {
   "security.workspace.trust.startupPrompt": "never",
   "telemetry.telemetryLevel": "off",
   "update.mode": "none",
+  "window.autoDetectColorScheme": true,
   "window.commandCenter": false,
   // Without the name of the application, which is another one for users.
   "window.title": "${dirty}${activeEditorShort}${separator}${rootName}",
