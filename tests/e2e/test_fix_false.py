@@ -16,7 +16,7 @@ from fullgraph_server.workspace.positions import Span
 from proving import Proving
 from replacements import CORPUS, Replacement
 
-FEW = ("branch on a sum",)
+FEW = ("branch on a sum", "what follows hides it")
 """The replacements of each test run; the others are slow."""
 
 pytestmark = pytest.mark.xdist_group("proofs")

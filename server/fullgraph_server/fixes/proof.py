@@ -194,9 +194,15 @@ class Prover:
         return _first(facts, ResultsCompared) or _ending(facts)
 
     async def _try(self, state: State, fix: Fix) -> list[StatementsTried]:
-        """Try the statements that a fix replaces against the new ones."""
+        """Try the statements that a fix replaces against the new ones.
+
+        Where they cannot be tried by themselves, or what they differ in depends on its use, the rest of the
+        function is tried with them. It overrules no difference of values, which what follows may hide.
+        """
         narrow = await self._tried_of(state, fix, replaced)
         if all(item.cases and not (item.difference or item.problem or item.untaken) for item in narrow):
+            return narrow
+        if any(item.difference and not item.depends_on_use for item in narrow):
             return narrow
         wide = await self._tried_of(state, fix, replaced_widely)
         return wide if wide and not any(item.problem for item in wide) else narrow
@@ -332,8 +338,9 @@ def _of_trials(tried: Iterable[StatementsTried]) -> str:
     for item in tried:
         if item.difference:
             return f"the new lines do something else: {item.difference}"
-        if item.problem:
-            return f"the new lines cannot be tried by themselves: {item.problem}"
+        if item.problem or not item.cases:
+            problem = item.problem or "There are no values for them."
+            return f"the new lines cannot be tried by themselves: {problem}"
     return ""
 
 
