@@ -55,7 +55,7 @@ _BREAKS: dict[str, tuple[Rule, ...]] = {
     "GB4198": (tensors.deepcopies,),
     **dict.fromkeys(("GB0240", "GB0241", "GB0242", "GB0247"), (tensors.out_arguments,)),
     **dict.fromkeys(("GB0056", "GB0220"), (tensors.data_assignments,)),
-    **dict.fromkeys(("GB0126", "GB0127", "GB0128"), (tensors.resized,)),
+    **dict.fromkeys(("GB0126", "GB0127"), (tensors.resized,)),
     "GB0107": (tensors.random_fills,),
     "GB0110": (tensors.uniform_fills,),
     "GB0225": (tensors.created,),
