@@ -19,6 +19,7 @@ from . import (
     python,
     recompilations,
     rewrites,
+    selections,
     tensors,
     values,
 )
@@ -39,7 +40,7 @@ _BREAKS: dict[str, tuple[Rule, ...]] = {
     # values
     "GB0124": (values.scalars, hoisting.hoisted),
     "GB0109": (values.lists,),
-    "GB0036": (values.shapes,),
+    "GB0036": (selections.shapes,),
     "GB0246": (values.one_hot,),
     # Python that is not traced
     **dict.fromkeys(("GB0025", "GB0030", "GB4297", "GB0275"), (python.own_breaks,)),
