@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TextIO, TypeAlias
@@ -129,8 +129,10 @@ def _object(example: Example) -> dict[str, Any]:
     }
 
 
-def _difference(example: Example) -> Iterator[str]:
-    """Yield the lines that differ, with some around them."""
+def _difference(example: Example) -> list[str]:
+    """Return the lines that differ, with some around them."""
     before, after = example.before.splitlines(), example.after.splitlines()
-    lines = list(difflib.unified_diff(before, after, lineterm=""))[3:]
-    return ("…" if line.startswith("@@") else line.rstrip() for line in lines)
+    lines = [line.rstrip() for line in difflib.unified_diff(before, after, lineterm="")][3:]
+    while not lines[-1]:
+        lines.pop()
+    return ["…" if line.startswith("@@") else line for line in lines[not lines[0] :]]

@@ -34,17 +34,26 @@ class Example:
 
 def examples(code: str) -> Iterator[Example]:
     """Yield an example of each fix for findings with a code: torch's id of a graph break, or a kind."""
-    if code in BREAKS:
-        yield from _examples("", BREAKS[code], code)
+    seen: set[str] = set()
+    for cause, text, remedies in _samples(code):
+        for example in _examples(cause, text, code, remedies):
+            if example.fix.rule not in seen:
+                yield example
+            seen.add(example.fix.rule)
+
+
+def _samples(code: str) -> Iterator[tuple[str, str, tuple[Remedy, ...]]]:
+    """Yield programs for a code: what is special about each, its text, and the remedies of the finding."""
+    texts = BREAKS.get(code, ())
+    if code in ("recompile", "recompile-limit", "late-compile"):
+        yield from ((cause, text, (remedy,)) for cause, text, remedy in RECOMPILES)
+    elif texts:
+        yield from (("", text, ()) for text in ((texts,) if isinstance(texts, str) else texts))
     elif code == "graph-break" or code.startswith("GB"):
-        for cause, text in OTHER_BREAKS:
-            yield from _examples(cause, text, code)
-    elif code in ("recompile", "recompile-limit", "late-compile"):
-        for cause, text, remedy in RECOMPILES:
-            yield from _examples(cause, text, code, remedy)
+        yield from ((cause, text, ()) for cause, text in OTHER_BREAKS)
 
 
-def _examples(cause: str, text: str, code: str, *remedies: Remedy) -> Iterator[Example]:
+def _examples(cause: str, text: str, code: str, remedies: tuple[Remedy, ...]) -> Iterator[Example]:
     source = SourceFile(_FILE, _MARKED.sub(r"\1", text))
     finding = Finding(
         "recompile" if remedies else "graph-break",
@@ -56,11 +65,8 @@ def _examples(cause: str, text: str, code: str, *remedies: Remedy) -> Iterator[E
         remedies=remedies,
     )
     context = Context(Report(_FILE, 1, compilations=tuple(_compilations(source))), {_FILE: source})
-    seen: set[str] = set()
     for fix in candidates(finding, context):
-        if fix.rule not in seen:
-            yield Example(fix, source.text, edited(source, fix.edits), cause)
-        seen.add(fix.rule)
+        yield Example(fix, source.text, edited(source, fix.edits), cause)
 
 
 def _marked(text: str) -> Span:

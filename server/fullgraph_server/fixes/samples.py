@@ -159,23 +159,40 @@ def _turned(name: str, value: str, line: str, head: str = "") -> str:
     return text.replace("import torch\n\n\n", f"import torch\n\ntorch._dynamo.config.{name} = {value}\n\n\n")
 
 
-BREAKS: Final[dict[str, str]] = {
+_HOISTED = _function("y = y + «zlib.crc32(name)» % 7", "x, name", 'x, b"a"', "import zlib\n")
+BREAKS: Final[dict[str, str | tuple[str, ...]]] = {
     **dict.fromkeys(("GB0059", "GB0296"), _PRINT),
     "GB0291": _function('«LOG.info("%s rows", len(x))»', head="import logging\n").replace(
         "torch\n\n", 'torch\n\nLOG = logging.getLogger("model")\n', 1
     ),
-    "GB0170": _function("if «y.sum() > 0»:\n        y = -y"),
+    "GB0170": (
+        _function("if «y.sum() > 0»:\n        y = -y"),
+        _function('if «y.isnan().any()»:\n        raise ValueError("not a number")'),
+        _function("if flag and «y.isinf().any()»:\n        y = y.clamp(-9, 9)", "x, flag", "x, True"),
+        _function("while «y.sum() > 1»:\n        y = y / 2"),
+    ),
     "GB0033": _function("if «torch.equal(x, other)»:\n        y = -y", "x, other", "x, other"),
     "GB0034": _function('assert «y.sum() > 0», "no positive sum"'),
-    "GB0124": _function("peak = «y.abs().max().item()»\n    y = y / peak"),
+    "GB0124": (
+        _function("peak = «y.abs().max().item()»\n    y = y / peak"),
+        _function("length = «y.argmax().item()»\n    y = y[:length]"),
+    ),
     "GB0109": _function("for value in «x.tolist()»:\n        y = y + value"),
-    "GB0036": _function("y = «y[x > 0]».sum()"),
+    "GB0036": (
+        _function("y = «y[x > 0]».sum()"),
+        _function("y = «y[x > 0]».mean()"),
+        _function("y[x > 0] = «x[x > 0]»"),
+        _function("y[«torch.where(x > 0)»] = 1.0"),
+        _function("y = y / len(«x.nonzero()»)"),
+        _function("y = «y.repeat_interleave(lengths)»", "x, lengths", "x, lengths"),
+        _function("y = «torch.bincount(x, minlength=8)»"),
+    ),
     "GB0246": _function("y = «torch.nn.functional.one_hot(x)»"),
     **dict.fromkeys(("GB0025", "GB0030"), _function("«torch._dynamo.graph_break()»")),
     "GB4297": _function("«torch._dynamo.skip_frame()»"),
     "GB0275": _function("«torch._dynamo.step_unsupported()»"),
     "GB0069": _OPTIONAL_IMPORT,
-    "GB0007": _function("y = y + «zlib.crc32(name)» % 7", "x, name", 'x, b"a"', "import zlib\n"),
+    "GB0007": _HOISTED,
     **dict.fromkeys(("GB0098", "GB0099"), _MARKED.format("torch.compiler.disable")),
     "GB0208": _MARKED.format("torch.compiler.allow_in_graph"),
     "GB2520": _MARKED.format("torch._dynamo.assume_constant_result"),
@@ -246,13 +263,33 @@ BREAKS: Final[dict[str, str]] = {
     "GB9493": _function("y = y + «sizes[1]»", "x, sizes", 'x, array.array("i", [1, 2])', _ARRAY),
 }
 """Programs by the id of the graph break."""
-OTHER_BREAKS: Final = (
-    ("What breaks the graph is computed from arguments that are no tensors", BREAKS["GB0007"]),
-)
+OTHER_BREAKS: Final = (("What breaks the graph is computed from arguments that are no tensors", _HOISTED),)
 """Programs for ids that no rule names, with what they are about."""
 
 _AGAIN: Final = "import torch\n\n\n@torch.compile\ndef f(x, n=1):\n    return «{}» * 2\n\n\n{}\n"
 _LOOP: Final = "for batch in batches:\n    f(batch{})"
+_SUM: Final = """\
+import torch
+
+
+@torch.compile
+def f(x):
+    return sum(«x»[i] for i in range(x.shape[0]))
+
+
+f(images)
+"""
+_LIST: Final = """\
+import torch
+
+
+@torch.compile
+def f(tensors):
+    return sum(«tensors»)
+
+
+f(tensors)
+"""
 RECOMPILES: Final[tuple[tuple[str, str, Remedy], ...]] = (
     ("The size of a tensor changes", _AGAIN.format("x", _LOOP.format("")),
      Remedy("mark", ("torch._dynamo.mark_dynamic(x, 0)",))),
@@ -268,6 +305,20 @@ RECOMPILES: Final[tuple[tuple[str, str, Remedy], ...]] = (
      _AGAIN.format("x", "optimizer = torch.optim.SGD(weights, lr=0.1)\nf(batch)\n"
                    'optimizer.param_groups[0]["lr"] = 0.01\nf(batch)'),
      Remedy("tensor-learning-rate")),
+    ("An optional tensor is None at times",
+     _AGAIN.format("n", "weight = torch.rand(4)\nf(batch, n=weight)\nf(batch, n=None)"),
+     Remedy("neutral-tensor")),
+    ("A list of tensors has another length",
+     _LIST,
+     Remedy("stack")),
+    ("A size is the number of turns of a loop",
+     _SUM,
+     Remedy("whole-tensor")),
+    ("A number is a tensor at times", _AGAIN.format("n", "f(batch, 3)\nf(batch, scale)"),
+     Remedy("number-as-tensor", ("torch.tensor(n, dtype=torch.int64)",))),
+    ("A state of torch is set after the first call",
+     _AGAIN.format("x", "f(batch)\ntorch.set_num_threads(1)\nf(batch)"),
+     Remedy("set-earlier", ("torch.set_num_threads(...)",))),
     ("The last batch is smaller",
      _AGAIN.format("x", "for batch in torch.utils.data.DataLoader(data, 8):\n    f(batch)"),
      Remedy("drop-last")),
