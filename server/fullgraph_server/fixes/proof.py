@@ -200,9 +200,7 @@ class Prover:
         function is tried with them. It overrules no difference of values, which what follows may hide.
         """
         narrow = await self._tried_of(state, fix, replaced)
-        if all(item.cases and not (item.difference or item.problem or item.untaken) for item in narrow):
-            return narrow
-        if any(item.difference and not item.depends_on_use for item in narrow):
+        if not any(map(_is_open, narrow)) or any(_is_told(item) for item in narrow):
             return narrow
         wide = await self._tried_of(state, fix, replaced_widely)
         return wide if wide and not any(item.problem for item in wide) else narrow
@@ -331,6 +329,16 @@ def _own_lines(printed: str) -> Iterator[str]:
             is_warning = True
         elif not _LOGGED.match(line):
             yield line
+
+
+def _is_open(item: StatementsTried) -> bool:
+    """Tell whether statements by themselves do not show that they do the same, nor that they do not."""
+    return bool(item.problem or item.depends_on_use or not item.cases)
+
+
+def _is_told(item: StatementsTried) -> bool:
+    """Tell whether statements by themselves do something else, or have a branch that no value took."""
+    return bool(item.difference or item.untaken) and not _is_open(item)
 
 
 def _of_trials(tried: Iterable[StatementsTried]) -> str:
