@@ -89,7 +89,12 @@ def test_what_is_no_code_is_told(code: str, told: str) -> None:
 REGISTRY = {
     "GB0001": [
         {"Gb_type": "_gb_type", "Explanation": '"A" + trace_info', "Hints": []},
-        {"Gb_type": "A title", "Explanation": "`{fn}` fails\n here.", "Hints": ["Do {x}. ", "_hints"]},
+        {"Gb_type": "title", "Explanation": "explanation", "Hints": []},
+        {
+            "Gb_type": "A title",
+            "Explanation": "`{fn}` fails\n here.",
+            "Hints": ["Do {x}. ", "_hints", "Set ", "`x` ", "or not.", "Ask"],
+        },
     ],
     "GB0002": "damaged",
 }
@@ -99,7 +104,11 @@ def test_the_newest_words_are_taken_that_are_no_code(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(registry, "_registry", lambda _: REGISTRY)
     found = known_break("python", "GB0001")
     assert found is not None
-    assert (found.title, found.explanation, found.hints) == ("A title", "`…` fails here.", ("Do ….",))
+    assert (found.title, found.explanation, found.hints) == (
+        "A title",
+        "`…` fails here.",
+        ("Do ….", "Set `x` or not.", "Ask"),
+    )
     assert known_break("python", "GB0003") is None
 
 

@@ -21,7 +21,7 @@ print(os.path.dirname(spec.origin) if spec is not None and spec.origin else "")
 _PAGE: Final = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
 """``torch/_dynamo/exc.py``"""
 _PLACEHOLDER: Final = re.compile(r"\{[^{}]*\}")
-_IS_CODE: Final = re.compile(r'^_|^f?["\']|" \+ ')
+_IS_CODE: Final = re.compile(r'^_|^f?["\']|" \+ |^[a-z_]+$')
 """Texts that the registry has as the code that makes them."""
 
 
@@ -83,8 +83,15 @@ def _registry(python: str) -> dict[str, Any]:
 
 
 def _hints(texts: Any) -> tuple[str, ...]:
-    readable = (_readable(text) for text in texts) if isinstance(texts, list) else ()
-    return tuple(filter(None, readable))
+    """Return hints, of which the registry has some in several parts."""
+    hints: list[str] = []
+    for text in filter(None, map(_readable, texts if isinstance(texts, list) else ())):
+        is_open = bool(hints) and not hints[-1].endswith((".", "?"))
+        if hints and (text[0].islower() or (is_open and text.startswith("`"))):
+            hints[-1] += f" {text}"
+        else:
+            hints.append(text)
+    return tuple(hints)
 
 
 def _readable(text: Any) -> str:
