@@ -332,9 +332,9 @@ CORPUS = (
         "what a mask selects, asked",
         "x, mask",
         "torch.randn(4) > 0, torch.tensor([True, False, True, False])",
-        "y = x[mask].all()",
-        ("y = torch.where(mask, x, 1).all()",),
-        ("y = torch.where(mask, x, 0).all()", "y = (x & mask).all()", "y = torch.where(mask, x, 1).any()"),
+        "y = x[mask].any()",
+        ("y = torch.where(mask, x, 0).any()",),
+        ("y = torch.where(mask, x, 1).any()", "y = (x | mask).any()", "y = torch.where(mask, x, 0).all()"),
     ),
     Replacement(
         "a number of elements",
