@@ -119,6 +119,41 @@ def test_wrong_statements_are_told(item: Replacement, told: Told) -> None:
         assert not found.problem
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        pytest.param(*case, marks=pytest.mark.xdist_group(f"trials of {case[0]}"))
+        for case in [
+            ("the number is read later", "s = x.sum().detach()", True),
+            ("the number is read later", "s = int(x.sum().item())", False),
+            ("a loop over elements", "y = (x > 0).sum()", True),
+            ("a loop over elements", "y = float(len(x))", False),
+            ("what follows hides it", "s = x.abs().sum() + 1", False),
+            ("another type, and what follows hides more", "s = x.abs().sum().detach() + 1", False),
+            ("a number that goes back", "s = x.max().detach()\ny = x / (s + 1)", False),
+            ("a returned arm", "return None", False),
+        ]
+    ],
+)
+def test_only_the_form_of_a_variable_depends_on_its_use(
+    name: str, text: str, expected: bool, told: Told
+) -> None:
+    assert told(name)[text].depends_on_use is expected
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("s = x[0].item()", "s = x[0]"), ("s = 2", "pass"), ("s = 2", "s = TWO"), ("s = x[:2]", "s = x[:3]")],
+    ids=["its memory", "no value", "no such name", "another shape"],
+)
+def test_what_depends_on_its_use(old: str, new: str, tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(f"import torch\ndef f(x):\n    {old}\n    return x.sum() + s\nf(torch.ones(4))\n")
+    (found,) = tried(TrialRequest(1, Script(str(path)), (Trial(1, str(path), 3, 3, f"    {new}\n"),)))
+    assert found.difference
+    assert found.depends_on_use
+
+
 @pytest.mark.xdist_group("trials of a caught exception")
 def test_a_branch_that_no_value_takes_is_named(told: Told) -> None:
     found = told("a caught exception")["y = x * values['a']"]

@@ -63,6 +63,7 @@ def test_what_was_verified_is_written_and_nothing_else(tmp_path: Path) -> None:
     assert (code, path.read_text()) == (0, before)
     [step] = told["plan"]
     assert (step["rule"], step["verified"], step["safety"]) == ("where", True, "safe")
+    assert told["findings"][0]["removes"] == {"breaks": 1, "recompiles": 0}
     assert (told["before"], told["after"]) == (
         {"breaks": 1, "graphs": 2, "recompiles": 0},
         {"breaks": 0, "graphs": 1, "recompiles": 0},

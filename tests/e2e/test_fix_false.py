@@ -16,7 +16,7 @@ from fullgraph_server.workspace.positions import Span
 from proving import Proving
 from replacements import CORPUS, Replacement
 
-FEW = ("a returned arm", "mutation of an input")
+FEW = ("a returned arm", "what follows hides it")
 """The replacements of each test run; the others are slow."""
 
 pytestmark = pytest.mark.xdist_group("proofs")
@@ -72,13 +72,17 @@ _OTHERS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.GtE: ast.Lt,
     ast.LtE: ast.Gt,
 }
-_RIGHT_IN_THE_END = ("s = x.sum().detach()",)
-"""Wrong by themselves, since the type of a value changes; what the function returns is the same."""
+_RIGHT_IN_THE_END = (
+    "s = x.sum().detach()",
+    "y = torch.where(mask, x, 0).to(torch.float64).any()",
+    "y = torch.where(mask, x, 0).detach().any()",
+)
+"""Of which what the function returns is the same: a number by its type, and an answer by what is asked."""
 MUTATIONS: dict[str, Callable[[ast.AST], ast.AST | None]] = {
     "arms swapped": _of_where("torch.where(CONDITION, SECOND, FIRST)"),
     "condition negated": _of_where("torch.where(~CONDITION, FIRST, SECOND)"),
     "first arm wrong": _of_where("torch.where(CONDITION, FIRST + 1, SECOND)"),
-    "second arm wrong": _of_where("torch.where(CONDITION, FIRST, SECOND * 1.5)"),
+    "second arm wrong": _of_where("torch.where(CONDITION, FIRST, SECOND * 1.5 + 1)"),
     "first arm alone": _of_where("FIRST * 1"),
     "second arm alone": _of_where("SECOND * 1"),
     "other type": _of_where("torch.where(CONDITION, FIRST, SECOND).to(torch.float64)"),

@@ -10,6 +10,7 @@ from fullgraph_server.fixes.editing import edited
 from fullgraph_server.fixes.model import Context, Fix
 from fullgraph_server.fixes.rules.catalogue import candidates
 from fullgraph_server.report.model import Compilation, Finding, Report
+from fullgraph_server.text.remedies import Remedy
 from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.source import SourceFile
 
@@ -30,7 +31,7 @@ def fixes(
     text: str,
     at: str,
     code: str,
-    hints: tuple[str, ...] = (),
+    remedies: tuple[Remedy, ...] = (),
     compiled: str = "",
     calls: tuple[str, ...] = (),
     number: int = 0,
@@ -38,9 +39,9 @@ def fixes(
     """The fixes for a finding at a text; ``calls`` are those that made the function ``compiled`` compile."""
     source = SourceFile(FILE, text)
     kind = "recompile" if code == "recompile" else "graph-break"
-    finding = Finding(
-        kind, code, "warning", "", span_of(source, at, number), hints=hints, compile_ids=frozenset({"0/0"})
-    )
+    span = span_of(source, at, number)
+    seen = frozenset({"0/0"})
+    finding = Finding(kind, code, "warning", "", span, remedies=remedies, compile_ids=seen)
     name = span_of(source, f"def {compiled}") if compiled else Span(FILE, 1, 1, 1, 1)
     compilations = tuple(
         Compilation(f"0/{index}", compiled, name, 0.0, 0.0, "", span_of(source, call))

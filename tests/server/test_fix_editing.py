@@ -52,6 +52,7 @@ def test_lines_of_other_systems_are_counted_as_they_are(end: str) -> None:
     [
         ([edit(7, 13, 7, 18, "3")], [Replaced(7, 7, "        y = 3\n")]),
         ([edit(6, 5, 9, 15, "y = -y")], [Replaced(6, 9, "    y = -y\n")]),
+        ([edit(6, 1, 10, 1, "    y = -y\n")], [Replaced(6, 9, "    y = -y\n")]),
         ([edit(11, 20, 11, 28, "x")], [Replaced(11, 11, "        a = 1; b = x\n")]),
         ([edit(1, 1, 1, 1, "import math\n")], []),
         ([edit(6, 8, 6, 9, "z"), edit(12, 12, 12, 13, "x")], [
@@ -59,7 +60,7 @@ def test_lines_of_other_systems_are_counted_as_they_are(end: str) -> None:
             Replaced(12, 12, "    return x\n"),
         ]),
     ],
-    ids=["arm", "branch", "two statements of a line", "import", "two places"],
+    ids=["arm", "branch", "whole lines", "two statements of a line", "import", "two places"],
 )  # fmt: skip
 def test_what_edits_replace_are_the_innermost_whole_statements(
     edits: list[Edit], expected: list[Replaced]

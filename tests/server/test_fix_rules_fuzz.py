@@ -7,6 +7,7 @@ import random
 import sysconfig
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from fullgraph_server.fixes.editing import edited
 from fullgraph_server.fixes.model import Context
 from fullgraph_server.fixes.rules import catalogue
 from fullgraph_server.report.model import Compilation, Finding, Report
-from fullgraph_server.text import advice
+from fullgraph_server.text.remedies import Remedy
 from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.ranges import node_span
 from fullgraph_server.workspace.source import SourceFile, read_source
@@ -25,18 +26,21 @@ CASES = sorted((ROOT / "tests" / "cases").rglob("*.py"))
 LIBRARY = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))
 TORCH = sorted(Path(find_spec("torch").origin).parent.rglob("*.py"))  # type: ignore[union-attr, arg-type]
 CODES = [*sorted(catalogue._BREAKS), "", "recompile"]
-HINTS = (
-    "Call `torch._dynamo.mark_dynamic({name}, 0)` before the compiled call, or with `dynamic=True`, x.",
-    "Call `torch._dynamo.decorators.mark_unbacked({name}, (0, 1))` before the compiled call: x.",
-    "Convert it before the compiled call: `{name}.to(torch.float32)`.",
-    "Pass a tensor in every call: `torch.tensor({name}, dtype=torch.float32)`.",
-    "Give the optimizer a tensor: `lr=torch.tensor(0.1)`.",
-    "If it is the last batch that is smaller, leave it out: `DataLoader(..., drop_last=True)`.",
-    "Set it once, before the first call, or to the same for every call: `torch.set_num_threads(...)`.",
-    "Make it once, before the first call (`{name} = ...`), and pass that in every call. x",
-    "Set `{name}.bias` on the object itself, before the first call.",
-    "Pass an object of one class in every call: `list(...)`. x",
-    advice._DUCK,
+REMEDIES = (
+    Remedy("mark", ("torch._dynamo.mark_dynamic({name}, 0)",)),
+    Remedy("mark-unbacked", ("torch._dynamo.decorators.mark_unbacked({name}, (0, 1))",)),
+    Remedy("dynamic", ("float({name})",)),
+    Remedy("setting", setting="torch.fx.experimental._config.use_duck_shape = False"),
+    Remedy("convert", ("{name}.to(torch.float32)",)),
+    Remedy("convert", ("{name}.requires_grad_(True)",)),
+    Remedy("one-rank", ("{name}.squeeze(0)",)),
+    Remedy("number-as-tensor", ("torch.tensor({name}, dtype=torch.float32)",)),
+    Remedy("number-as-tensor", ("torch.tensor(3)",)),
+    *map(Remedy, ("tensor-learning-rate", "drop-last", "make-once", "neutral-tensor", "same-keys")),
+    *map(Remedy, ("stack", "whole-tensor", "same-modes")),
+    Remedy("set-earlier", ("torch.set_num_threads(...)",)),
+    Remedy("assign-earlier", ("{name}.bias",)),
+    Remedy("one-class", ("list(...)",)),
 )
 MOST = 40_000
 """How many characters a file may have: an edit of a long one takes as long to parse."""
@@ -76,9 +80,13 @@ def reports(source: SourceFile, chance: random.Random) -> Iterator[tuple[Finding
         report = Report(span.filename, 1, compilations=compilations)
         for code in chance.sample(CODES, 4):
             kind = "recompile" if code == "recompile" else "graph-break"
-            hints = tuple(hint.replace("{name}", (parameters or ["x"])[-1]) for hint in HINTS)
+            given = (parameters or ["x"])[-1]
+            told = tuple(
+                replace(item, code=tuple(text.replace("{name}", given) for text in item.code))
+                for item in REMEDIES
+            )
             yield (
-                Finding(kind, code, "warning", "", span, hints=hints, compile_ids=frozenset({"0/1"})),
+                Finding(kind, code, "warning", "", span, remedies=told, compile_ids=frozenset({"0/1"})),
                 report,
             )
 

@@ -1,24 +1,22 @@
-"""The fixes of recompilations: the code that the advice names, at the right line."""
+"""The fixes of recompilations: what the advice names, at the right line."""
 
 from __future__ import annotations
 
 import pytest
 from fixing import results
+from fullgraph_server.text.remedies import Remedy
 
-MARK = (
-    "Call `torch._dynamo.mark_dynamic(x, 0)` before the compiled call, or compile with `dynamic=True`, "
-    "to keep one graph for every size."
-)
-DYNAMIC = "Compile with `torch.compile(dynamic=True)`, to keep one graph for every number."
+DYNAMIC = Remedy("dynamic")
+MARK = (Remedy("mark", ("torch._dynamo.mark_dynamic(x, 0)",)), DYNAMIC)
 F = "import torch\n\n\n@torch.compile\ndef f(x, n=0):\n    return x * 2\n\n\n"
 
 
-def fixed(calls: str, *hints: str, seen: tuple[str, ...] = ("f(a)",), text: str = F) -> dict[str, str]:
-    return results(text + calls, "x * 2", "recompile", hints, "f", seen)
+def fixed(calls: str, *told: Remedy, seen: tuple[str, ...] = ("f(a)",), text: str = F) -> dict[str, str]:
+    return results(text + calls, "x * 2", "recompile", told, "f", seen)
 
 
 def test_a_size_is_marked_before_the_call() -> None:
-    got = fixed("for a in data:\n    f(a)\n", MARK)
+    got = fixed("for a in data:\n    f(a)\n", *MARK)
     assert list(got) == ["mark-dynamic", "dynamic"]
     assert got["mark-dynamic"] == F + "for a in data:\n    torch._dynamo.mark_dynamic(a, 0)\n    f(a)\n"
     assert (
@@ -28,7 +26,7 @@ def test_a_size_is_marked_before_the_call() -> None:
 
 
 def test_an_argument_without_a_name_gets_one() -> None:
-    got = fixed("f(make(3))\nf(x=make(4))\n", MARK, seen=("f(make(3))", "f(x=make(4))"))
+    got = fixed("f(make(3))\nf(x=make(4))\n", *MARK, seen=("f(make(3))", "f(x=make(4))"))
     expected = (
         "x_2 = make(3)\ntorch._dynamo.mark_dynamic(x_2, 0)\nf(x_2)\n"
         "x_2 = make(4)\ntorch._dynamo.mark_dynamic(x_2, 0)\nf(x=x_2)\n"
@@ -38,7 +36,7 @@ def test_an_argument_without_a_name_gets_one() -> None:
 
 @pytest.mark.parametrize("call", ["[f(a) for a in data]", "g = lambda a: f(a)", "while f(a): pass"])
 def test_a_call_that_no_line_stands_before_is_compiled_as_dynamic(call: str) -> None:
-    assert list(fixed(call + "\n", MARK)) == ["dynamic"]
+    assert list(fixed(call + "\n", *MARK)) == ["dynamic"]
 
 
 COMPILED = [
@@ -57,61 +55,53 @@ def test_the_call_of_compile_gets_a_keyword(before: str, after: str) -> None:
 
 
 def test_a_setting_comes_with_it() -> None:
-    hint = "Set `torch._dynamo.config.allow_unspec_int_on_nn_module = True` and compile with `dynamic=True`."
-    got = fixed("f(a)\n", hint)["dynamic"]
+    setting = "torch._dynamo.config.allow_unspec_int_on_nn_module = True"
+    got = fixed("f(a)\n", Remedy("dynamic", setting=setting))["dynamic"]
     assert got.startswith("import torch\n\ntorch._dynamo.config.allow_unspec_int_on_nn_module = True\n")
     assert "@torch.compile(dynamic=True)\n" in got
 
 
 def test_arguments_are_converted() -> None:
-    got = fixed(
-        "f(a + b)\n", "Convert it before the compiled call: `x.to(torch.float32)`.", seen=("f(a + b)",)
-    )
+    got = fixed("f(a + b)\n", Remedy("convert", ("x.to(torch.float32)",)), seen=("f(a + b)",))
     assert got == {"convert-argument": F + "f((a + b).to(torch.float32))\n"}
-    got = fixed("f(a)\n", "Give it one memory layout before every compiled call: `x.contiguous()`.")
+    got = fixed("f(a)\n", Remedy("one-layout", ("x.contiguous()",)))
     assert got == {"one-layout": F + "f(a.contiguous())\n"}
 
 
 def test_the_learning_rate_is_a_tensor() -> None:
     calls = "o = torch.optim.SGD(w, lr=0.1)\no.param_groups[0]['lr'] = r\nf(a)\n"
-    got = fixed(calls, "Give the optimizer a tensor: `lr=torch.tensor(0.1)`.")["tensor-learning-rate"]
+    got = fixed(calls, Remedy("tensor-learning-rate"))["tensor-learning-rate"]
     assert "SGD(w, lr=torch.tensor(0.1))\no.param_groups[0]['lr'].fill_(r)\n" in got
 
 
 def test_an_object_is_made_before_the_loop() -> None:
-    hint = "Make it once, before the first call (`n = ...`), and pass that in every call. Each is a graph."
+    once = (Remedy("make-once"),)
     text = F.replace("x * 2", "n(x)")
     calls = "for _ in data:\n    g = make()\n    f(1, g)\n"
-    got = results(text + calls, "n(x)", "recompile", (hint,), "f", ("f(1, g)",))
+    got = results(text + calls, "n(x)", "recompile", once, "f", ("f(1, g)",))
     assert got == {}, "the finding is on no variable"
     place = text[: text.index("n(x)")].count("n")
-    got = results(text + calls, "n", "recompile", (hint,), "f", ("f(1, g)",), place)
+    got = results(text + calls, "n", "recompile", once, "f", ("f(1, g)",), place)
     assert got == {"make-once": text + "g = make()\nfor _ in data:\n    f(1, g)\n"}
     calls = "for i in data:\n    g = make(i)\n    f(1, g)\n"
-    assert results(text + calls, "n", "recompile", (hint,), "f", ("f(1, g)",), place) == {}
+    assert results(text + calls, "n", "recompile", once, "f", ("f(1, g)",), place) == {}
 
 
 def test_sums_take_the_whole_tensor() -> None:
-    hint = "The code makes a number of `x.shape[0]`, so that each size is a graph."
+    whole = (Remedy("whole-tensor"),)
     text = F.replace("x * 2", "sum(x[i] for i in range(x.shape[0]))")
-    got = results(text + "f(a)\n", "x[i]", "recompile", (hint,), "f", ("f(a)",))
+    got = results(text + "f(a)\n", "x[i]", "recompile", whole, "f", ("f(a)",))
     assert "    return x.sum(0)\n" in got["whole-tensor"]
 
 
 def test_a_tensor_that_changes_nothing() -> None:
-    hint = "Pass a tensor as `n` in every call, in the place of `None` one that changes nothing: x."
+    neutral = (Remedy("neutral-tensor"),)
     text = "import torch\n\n\ndef f(x, n=None):\n    if n is not None:\n        x = x * n\n"
     text += "    return x\n\n\na = 1\n"
     place = text[: text.index("n is not")].count("n")
-    got = results(text + "f(a)\nf(a, a)\n", "n", "recompile", (hint,), "f", ("f(a)", "f(a, a)"), place)
+    got = results(text + "f(a)\nf(a, a)\n", "n", "recompile", neutral, "f", ("f(a)", "f(a, a)"), place)
     assert got == {"neutral-tensor": text + "f(a, n=torch.ones_like(a))\nf(a, a)\n"}
 
 
-def test_advice_without_code_has_no_edit() -> None:
-    assert (
-        fixed(
-            "f(a)\n",
-            "Each value of `n` is a graph of its own, compiled once. Call it with every one ahead of time.",
-        )
-        == {}
-    )
+def test_advice_without_a_remedy_has_no_edit() -> None:
+    assert fixed("f(a)\n") == {}

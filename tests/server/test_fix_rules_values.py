@@ -12,6 +12,7 @@ def function(*statements: str) -> str:
     return HEAD + "def f(x, y):\n" + "".join(f"    {line}\n" for line in statements)
 
 
+ANY = "s = torch.where(y, x, 0).any()"
 OUT = "torch.add(x, 1, out=y)"
 DRAW = 'x.uniform_(**{"from": 1, "to": 2})'
 REWRITES = [
@@ -25,6 +26,47 @@ REWRITES = [
         "scatter-bincount",
         "n = torch.bincount(x, minlength=5)",
         "n = torch.zeros(5, dtype=torch.long, device=x.device).scatter_add(0, x, torch.ones_like(x))",
+    ),
+    ("GB0036", "x[x > 0]", "masked-product", "s = x[x > 0].prod()", "s = torch.where(x > 0, x, 1).prod()"),
+    ("GB0036", "x[y]", "masked-any", "s = x[y].any()", ANY),
+    ("GB0036", "x[y]", "masked-all", "z = x[y]; s = z.all()", "z = torch.where(y, x, 1); s = z.all()"),
+    (
+        "GB0036",
+        "x[x > 0]",
+        "masked-mean",
+        "s = 1 + x[x > 0].mean()",
+        "s = 1 + (torch.where(x > 0, x, 0).sum() / (x > 0).sum())",
+    ),
+    (
+        "GB0036",
+        "y.nonzero(as_tuple=True)",
+        "masked-sum",
+        "s = x[y.nonzero(as_tuple=True)].sum()",
+        "s = torch.where(y != 0, x, 0).sum()",
+    ),
+    (
+        "GB0036",
+        "torch.where(y > 1)",
+        "masked-mean",
+        "s = x[torch.where(y > 1)].mean()",
+        "s = torch.where(y > 1, x, 0).sum() / (y > 1).sum()",
+    ),
+    (
+        "GB0036",
+        "torch.masked_select(x, y)",
+        "masked-sum",
+        "s = torch.masked_select(x, y).sum()",
+        "s = torch.where(y, x, 0).sum()",
+    ),
+    ("GB0036", "x.masked_select(y)", "masked-any", "s = x.masked_select(y).any()", ANY),
+    ("GB0036", "torch.where(y)", "mask-index", "x[torch.where(y)] = 0", "x[y != 0] = 0"),
+    ("GB0036", "x.nonzero()", "count-nonzero", "n = len(x.nonzero())", "n = x.count_nonzero()"),
+    (
+        "GB0036",
+        "torch.nonzero(x > 0)",
+        "count-nonzero",
+        "n = torch.nonzero(x > 0).shape[0]",
+        "n = (x > 0).count_nonzero()",
     ),
     ("GB4198", "copy.deepcopy(x)", "clone", "z = copy.deepcopy(x)", "z = x.clone()"),
     ("GB0242", OUT, "write-through", OUT, "y.copy_(torch.add(x, 1))"),
@@ -63,6 +105,41 @@ REWRITES = [
 def test_a_statement_is_written_otherwise(code: str, at: str, rule: str, before: str, after: str) -> None:
     got = results(function(before, "return x"), at, code)
     assert got[rule] == function(after, "return x")
+
+
+SELECTIONS = (
+    ("x[y]", "s = x[y].max()"),
+    ("x[y]", "z = x[y]; s = z.sum() + len(z)"),
+    ("x[y]", "s = x[y].sum(0)"),
+    ("x[next(y)]", "s = x[next(y)].mean()"),
+    ("x.nonzero()", "n = x.nonzero().shape"),
+    ("x.nonzero()", "n = x.nonzero().shape[1]"),
+    ("x.nonzero()", "x[x.nonzero()] = 0"),
+    ("torch.repeat_interleave(x, y, output_size=3)", "z = torch.repeat_interleave(x, y, output_size=3)"),
+    ("torch.repeat_interleave(x, next(y))", "z = torch.repeat_interleave(x, next(y))"),
+    ("x.repeat_interleave(*y)", "z = x.repeat_interleave(*y)"),
+)
+
+
+@pytest.mark.parametrize(("at", "statement"), SELECTIONS, ids=[item[1] for item in SELECTIONS])
+def test_a_selection_that_is_used_otherwise_stays(at: str, statement: str) -> None:
+    assert list(results(function(statement, "return s"), at, "GB0036")) == ["capture-dynamic-shapes"]
+
+
+@pytest.mark.parametrize(
+    ("call", "size"),
+    [
+        ("torch.repeat_interleave(x, y)", "int(y.sum())"),
+        ("torch.repeat_interleave(y)", "int(y.sum())"),
+        ("x.repeat_interleave(y + 1, dim=0)", "int((y + 1).sum())"),
+        ("torch.repeat_interleave(x, repeats=y)", "int(y.sum())"),
+    ],
+)
+def test_repeated_elements_are_counted_first(call: str, size: str) -> None:
+    got = results(function(f"z = {call}", "return z"), call, "GB0036")
+    assert list(got) == ["repeat-output-size", "capture-dynamic-shapes"]
+    assert f"    z = {call[:-1]}, output_size={size})\n" in got["repeat-output-size"]
+    assert "torch._dynamo.config.capture_scalar_outputs = True\n" in got["repeat-output-size"]
 
 
 SETTINGS = [

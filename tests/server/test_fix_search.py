@@ -11,8 +11,8 @@ import pytest
 from fullgraph_server.fixes.changes import counts_of, gone, revealed, worse
 from fullgraph_server.fixes.model import Context, Counts, Edit, Fix, Safety, Verdict
 from fullgraph_server.fixes.proof import State
-from fullgraph_server.fixes.search import gain, shortest, try_all
-from fullgraph_server.fixes.words import verdict_words
+from fullgraph_server.fixes.search import fix_first, gain, shortest, try_all
+from fullgraph_server.fixes.words import removal_words, verdict_words
 from fullgraph_server.report.model import Finding, FrameReport, GraphLines, NumberedGraph, Report
 from fullgraph_server.workspace.drift import Drift
 from fullgraph_server.workspace.positions import Span
@@ -150,14 +150,45 @@ async def test_a_safe_fix_ends_the_tries_for_a_finding_and_comes_first() -> None
 async def test_fixes_are_made_one_upon_the_other_and_those_that_went_along_are_needless() -> None:
     outcomes: dict[str, Outcome] = {
         "both": ("verified", (graph_break(3),)),
+        "second": ("verified", (graph_break(1), graph_break(4))),
         "third": ("verified", ()),
     }
-    programs = Programs(outcomes, graph_break(1), graph_break(2), graph_break(3))
+    programs = Programs(outcomes, graph_break(1), graph_break(2), graph_break(4))  # the last moves up
     table = {1: [fix("both")], 2: [fix("second")], 3: [fix("third")]}
     plan = await shortest(programs, programs.base, candidates(table), ["safe"])  # type: ignore[arg-type]
     assert [step.fix.rule for _, step in plan.steps] == ["both", "third"]
     assert plan.left == ()
     assert counts_of(plan.last.report) == Counts(0, 1, 0)
+
+
+async def test_what_removes_most_is_fixed_first() -> None:
+    outcomes: dict[str, Outcome] = {
+        "one": ("verified", (graph_break(2), graph_break(3))),
+        "most": ("verified", (graph_break(1),)),
+        "wrong": ("wrong", ()),
+    }
+    programs = Programs(outcomes, graph_break(1), graph_break(2), graph_break(3))
+    table = candidates({1: [fix("one")], 2: [fix("most")], 3: [fix("wrong")]})
+    tried = [item async for item in try_all(programs, programs.base, table)]  # type: ignore[arg-type]
+    assert [item.removes for item in tried] == [(1, 0), (2, 0), (0, 0)]
+    assert [item.finding.span.row for item in fix_first(tried)] == [2, 1, 3]
+    plan = await shortest(programs, programs.base, table, ["safe"])  # type: ignore[arg-type]
+    assert plan.steps[0][1].fix.rule == "most"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (Counts(7, 8, 0), Counts(2, 3, 0), "removes 5 of 7 breaks"),
+        (Counts(1, 2, 0), Counts(0, 1, 0), "removes the break"),
+        (Counts(3, 4, 1), Counts(0, 1, 0), "removes all 3 breaks and the recompilation"),
+        (Counts(0, 4, 4), Counts(0, 1, 1), "removes 3 of 4 recompilations"),
+        (Counts(1, 2, 0), Counts(1, 2, 0), ""),
+        (Counts(1, 2, 0), Counts(2, 2, 0), ""),
+    ],
+)
+def test_a_verdict_says_what_is_removed(before: Counts, after: Counts, words: str) -> None:
+    assert removal_words(Verdict(True, "", before, after)) == words
 
 
 async def test_what_is_revealed_is_fixed_too_or_nothing_is() -> None:

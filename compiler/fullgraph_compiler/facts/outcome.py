@@ -209,8 +209,9 @@ class StatementsTried:
 
     ``cases`` is the number of sets of values on which the old and the new statements were run. ``untaken``
     are the branches of the old ones that none of them took (``line 7: `b.sum() < 0` was never true``).
-    ``difference`` says in which case they differ and how, empty if they never do. ``problem`` is why they
-    could not be tried, as a sentence; else empty.
+    ``difference`` says in which case they differ and how, empty if they never do. ``depends_on_use`` says
+    that this is only of what type or shape a variable is, or that it has no value here: what reads it
+    decides whether that matters. ``problem`` is why they could not be tried, as a sentence; else empty.
     """
 
     number: int
@@ -218,3 +219,4 @@ class StatementsTried:
     untaken: tuple[str, ...] = ()
     difference: str = ""
     problem: str = ""
+    depends_on_use: bool = False

@@ -82,8 +82,8 @@ class _Comparison:
             if other is None:
                 yield f"{place} of {title}: missing"
                 continue
-            for where, difference in between.between(place, node, other):
-                yield f"{where} of {title}: {difference}"
+            for found in between.between(place, node, other):
+                yield f"{found.place} of {title}: {found.words}"
         for kind, words in (("gradients", "gradient of"), ("grads", "`.grad` of")):
             yield from self._gradients(f"{words} {{}} of {title}", old[kind], new[kind])
         self.seen["random numbers"] = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -30,6 +30,17 @@ class Rules:
     lost_memory: Any = None
 
 
+class Difference(NamedTuple):
+    """A difference: where, and in words.
+
+    ``of_form`` says that the value has another type or shape, and is the same as far as both can be compared.
+    """
+
+    place: str
+    words: str
+    of_form: bool = False
+
+
 class Differences:
     """Differences between snapshots that were taken together, in order."""
 
@@ -38,8 +49,8 @@ class Differences:
         self._old: dict[str, Node] = {}
         self._new: dict[str, Node] = {}
 
-    def between(self, place: str, old: Node, new: Node) -> Iterator[tuple[str, str]]:
-        """Yield what differs between snapshots of the value that is called ``place``: where, and in words."""
+    def between(self, place: str, old: Node, new: Node) -> Iterator[Difference]:
+        """Yield what differs between snapshots of the value that is called ``place``."""
         self._index(self._old, place, old)
         self._index(self._new, place, new)
         yield from self._between(place, old, new)
@@ -50,7 +61,7 @@ class Differences:
         if new is not None:
             self._index(self._new, place, new)
 
-    def _between(self, place: str, old: Node, new: Node) -> Iterator[tuple[str, str]]:
+    def _between(self, place: str, old: Node, new: Node) -> Iterator[Difference]:
         yield from self._memory(place, old, new)
         if old[0] == "seen" and new[0] == "seen" and old[1] == new[1]:
             return
@@ -58,42 +69,48 @@ class Differences:
         if old[0] != new[0] or (old[0] != "tensor" and old[1] != new[1]):
             types = old[0] == new[0] == "value"
             words = (f"{_kind(node)} ({node[1]})" if types else _kind(node) for node in (new, old))
-            yield place, ", before ".join(words)
+            yield Difference(place, ", before ".join(words), not self._numbers(old, new))
         elif old[0] == "value":
             if not _same_value(old[2], new[2], self._rules.tolerances[0]):
-                yield place, f"{_short(new[2])}, before {_short(old[2])}"
+                yield Difference(place, f"{_short(new[2])}, before {_short(old[2])}")
         elif old[0] == "tensor":
-            difference = self._tensors(old, new)
+            difference = self._properties(old, new)
             if difference:
-                yield place, difference
+                yield Difference(place, difference, not self._numbers(old, new))
+            elif difference := self._elements(old, new):
+                yield Difference(place, difference)
         elif old[0] == "items":
             before, after = dict(old[2]), dict(new[2])
             if list(before) != list(after):
                 missing = [key for key in before if key not in after]
                 added = [key for key in after if key not in before]
                 if missing or added:
-                    yield f"{place}{(missing or added)[0]}", "missing" if missing else "not there before"
+                    where = f"{place}{(missing or added)[0]}"
+                    yield Difference(where, "missing" if missing else "not there before")
                 elif old[1] in ("dict", "collections.OrderedDict"):
-                    yield place, "another order of keys"
+                    yield Difference(place, "another order of keys")
             for key, child in before.items():
                 if key in after:
                     yield from self._between(f"{place}{key}", child, after[key])
 
-    def _memory(self, place: str, old: Node, new: Node) -> Iterator[tuple[str, str]]:
+    def _memory(self, place: str, old: Node, new: Node) -> Iterator[Difference]:
         before, after = _shared(old), _shared(new)
         if after and not before:
             what = "the same object as" if new[0] == "seen" else "in the memory of"
-            yield place, f"{what} {after}, before not"
+            yield Difference(place, f"{what} {after}, before not", old[0] == "value")
         elif before and before != after and self._rules.lost_memory:
             difference = self._rules.lost_memory(place, before)
             if difference:
-                yield place, difference
+                yield Difference(place, difference)
 
-    def _tensors(self, old: Node, new: Node) -> str:
+    def _properties(self, old: Node, new: Node) -> str:
         for name, value in old[1].items():
             other = new[1][name]
             if value != other and (name != "requires_grad" or self._rules.requires_grad):
                 return f"{_property(name, other)}, before {_property(name, value)}"
+        return ""
+
+    def _elements(self, old: Node, new: Node) -> str:
         if old[2] is None or new[2] is None:
             return ""
         if old[3]:
@@ -103,6 +120,15 @@ class Differences:
             if bool(((wide[0] - wide[1]).abs() > limit).any()):
                 return f"sum {new[3][0]:.6g}, before {old[3][0]:.6g}"
         return numbers_differ(old[2], new[2], self._rules.tolerances)
+
+    def _numbers(self, old: Node, new: Node) -> bool:
+        """Tell whether the numbers differ that values of two types or shapes hold, in the less exact type."""
+        before, after = _as_numbers(old), _as_numbers(new)
+        if before is None or after is None or before.numel() != after.numel():
+            return False
+        kinds = [numbers.dtype for numbers in (before, after) if numbers.is_floating_point()]
+        kind = max(kinds, key=lambda dtype: torch.finfo(dtype).eps) if kinds else torch.int64
+        return bool(numbers_differ(before.to(kind), after.to(kind), self._rules.tolerances))
 
     def _index(self, nodes: dict[str, Node], place: str, node: Node) -> None:
         if node[0] != "seen":
@@ -161,6 +187,18 @@ def numbers_differ(old: torch.Tensor, new: torch.Tensor, tolerances: tuple[float
         odd = wrong & ~gap.isfinite()
         return f"{_at(f, odd)}, before {_at(p, odd)}"
     return f"by up to {float(gap.max()):.1e}"
+
+
+def _as_numbers(node: Node) -> torch.Tensor | None:
+    """Return the numbers of a tensor, a number, or a sequence of them, in one dimension; else None."""
+    if node[0] == "tensor":
+        return None if node[2] is None or node[3] or node[2].is_complex() else node[2].flatten()
+    if node[0] == "value" and type(node[2]) in (bool, int, float):
+        return torch.tensor([node[2]], dtype=torch.float64 if isinstance(node[2], float) else torch.int64)
+    if node[0] != "items" or node[1] not in ("list", "tuple"):
+        return None
+    parts = [numbers for _, child in node[2] if (numbers := _as_numbers(child)) is not None]
+    return torch.cat(parts) if parts and len(parts) == len(node[2]) else None
 
 
 def _same_value(old: Any, new: Any, relative: float) -> bool:

@@ -36,6 +36,9 @@ _ENDINGS = {
 }
 
 
+_NO_VALUE = ("NameError", "UnboundLocalError")
+
+
 _BARE = re.compile(r"(input )?`\w+`|the returned value")
 """The place of a variable itself, not of something in it."""
 
@@ -109,24 +112,32 @@ class Runner:
             outcome.gradients = _gradients(after_run, environment.leaves)
         return outcome
 
-    def difference(self, old: Outcome, new: Outcome) -> str:
-        """Return in words how the outcome of the new statements differs; empty if it does not."""
+    def difference(self, old: Outcome, new: Outcome) -> tuple[str, bool]:
+        """Return in words how the outcome of the new statements differs, and whether that depends on its use.
+
+        It does if what differs is the form of a variable, or that a name has no value. Then gradients are not
+        compared: a number has none.
+        """
         if old.end != new.end:
-            return f"{_ending(new)}, before {_ending(old)}"
+            return f"{_ending(new)}, before {_ending(old)}", new.end in _NO_VALUE
+        depends = ""
         between = Differences(self._rules)
         after = dict(new.values)
         for place, node in old.values:
-            for where, words in between.between(place, node, after.get(place, _UNBOUND)):
-                return f"{where}: {words}"
+            other = after.get(place, _UNBOUND)
+            for where, words, of_form in between.between(place, node, other):
+                if not (place.startswith("`") and (of_form or other == _UNBOUND)):
+                    return f"{where}: {words}", False
+                depends = depends or f"{where}: {words}"
         for source, digest in old.random.items():
             if new.random.get(source, digest) != digest:
-                return f"random numbers of {source}: another number of them is drawn"
-        for place, gradient in old.gradients.items():
-            other = new.gradients.get(place)
-            words = _gradient_difference(gradient, other)
+                return f"random numbers of {source}: another number of them is drawn", False
+        for place, gradient in old.gradients.items() if not depends else ():
+            other_gradient = new.gradients.get(place)
+            words = _gradient_difference(gradient, other_gradient)
             if words:
-                return f"gradient of {place}: {words}"
-        return ""
+                return f"gradient of {place}: {words}", False
+        return depends, bool(depends)
 
     def _values(
         self,

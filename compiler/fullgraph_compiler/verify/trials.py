@@ -86,6 +86,17 @@ class _Found:
     taken: set[tuple[int, bool]] = field(default_factory=set)
     difference: str = ""
     problem: str = ""
+    depends_on_use: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more can be shown: a difference that depends on its use may hide another one."""
+        return bool(self.problem or (self.difference and not self.depends_on_use))
+
+    def differ(self, difference: str, depends_on_use: bool) -> None:
+        """Take note of a difference; one that does not depend on its use says more."""
+        if difference and (not self.difference or (self.depends_on_use and not depends_on_use)):
+            self.difference, self.depends_on_use = difference, depends_on_use
 
 
 @dataclass
@@ -100,7 +111,7 @@ class _State:
 
     @property
     def settled(self) -> bool:
-        return bool(self.found.problem or self.found.difference) or self.visits >= _MOST_VISITS
+        return self.found.is_over or self.visits >= _MOST_VISITS
 
 
 class _Enough(SystemExit):
@@ -161,7 +172,7 @@ class _Session:
             if not problem and not state.visits:
                 problem = f"The program does not come to line {state.trial.row}."
             left = untaken(Branches(statements.old), found.taken) if statements and not problem else ()
-            yield StatementsTried(number, found.cases, left, found.difference, problem)
+            yield StatementsTried(number, found.cases, left, found.difference, problem, found.depends_on_use)
 
     def _try(self, state: _State, statements: Statements, frame: FrameType) -> None:
         local = dict(frame.f_locals)
@@ -255,7 +266,7 @@ class _Visit:
             self._compare(random_case(given, number))
 
     def _is_over(self) -> bool:
-        return bool(self._answer.difference) or time.monotonic() > self._deadline
+        return self._answer.is_over or time.monotonic() > self._deadline
 
     def _boundaries(self, given: dict[ValuePath, Any]) -> Iterator[Case]:
         """Yield values at which a comparison is at its boundary, and on the other side of it."""
@@ -303,39 +314,41 @@ class _Visit:
             return False
         for nodes in self._news:
             new = self._runner.run(nodes, environment, case.seed, gradients=False)
-            difference = self._runner.difference(old, new)
+            difference, depends_on_use = self._runner.difference(old, new)
             if not difference and self._gradients:
-                difference = self._gradients_differ(environment, case, nodes)
+                difference, depends_on_use = self._gradients_differ(environment, case, nodes)
             if difference:
-                self._answer.difference = f"with {case.words or 'the values of the run'}, {difference}"
-                break
+                words = f"with {case.words or 'the values of the run'}, {difference}"
+                self._answer.differ(words, depends_on_use)
         self._answer.cases += 1
         self._answer.taken |= taken
         return True
 
-    def _gradients_differ(self, environment: Environment, case: Case, nodes: list[ast.stmt]) -> str:
+    def _gradients_differ(
+        self, environment: Environment, case: Case, nodes: list[ast.stmt]
+    ) -> tuple[str, bool]:
         """Compare once more, with gradients of all tensors; empty where the old statements allow none."""
         try:
             old = self._old_outcome(environment, case.seed, gradients=True)
         except (TrialError, NeedsOwnProcessError):
             raise
         except Exception:
-            return ""
+            return "", False
         if old.end not in ("through", "return", "break", "continue"):
-            return ""
+            return "", False
         try:
             new = self._runner.run(nodes, environment, case.seed, gradients=True)
         except (TrialError, NeedsOwnProcessError):
             raise
         except Exception as error:
-            return f"gradients: {type(error).__name__}: {error}".splitlines()[0]
+            return f"gradients: {type(error).__name__}: {error}".splitlines()[0], False
         return self._runner.difference(old, new)
 
 
 def _merge(found: _Found, other: _Found) -> None:
     found.cases += other.cases
     found.taken |= other.taken
-    found.difference = found.difference or other.difference
+    found.differ(other.difference, other.depends_on_use)
     found.problem = found.problem or other.problem
 
 

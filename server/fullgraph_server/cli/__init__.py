@@ -10,6 +10,7 @@
 - ``trace``: read traces
 - ``minify``: write a repro
 - ``fix``: search for fixes, prove them, and write them if asked
+- ``explain``: what a code means, and the fixes for it by examples
 - ``known``: the baseline of a call
 - ``output``: printing
 """

@@ -18,6 +18,7 @@ from ..runs.effective_settings import Overrides
 from ..traces.reading import Detail
 from ..workspace.bundled import worker_folder
 from ..workspace.targets import Target
+from .explain import EXPLAIN_FORMATS, explained
 from .formats import (
     COMPARISON_FORMATS,
     DEVICES_FORMATS,
@@ -270,6 +271,19 @@ def fix(
 
     options = FixOptions(apply, unsafe, select)
     sys.exit(fix_targets(targets, overrides, FIX_FORMATS["diff" if diff else output], options))
+
+
+@main.command(no_args_is_help=True)
+@click.argument("code", metavar="CODE")
+@PYTHON
+@format_option(EXPLAIN_FORMATS)
+def explain(code: str, python: str | None, output: str) -> None:
+    """Explain the CODE of a finding, and show the fixes that exist for it by an example.
+
+    CODE is torch's id of a graph break (GB0170), or a kind of finding (recompile-limit). What a
+    graph break means are the words of the torch that the project uses.
+    """
+    EXPLAIN_FORMATS[output](explained(code, python), sys.stdout)
 
 
 class _TraceGroup(click.Group):

@@ -13,7 +13,7 @@ import click
 from ..fixes.model import Context, Fix, Safety
 from ..fixes.proof import Prover
 from ..fixes.rules.catalogue import candidates
-from ..fixes.search import Plan, shortest, try_all
+from ..fixes.search import Plan, fix_first, shortest, try_all
 from ..fixes.writing import UnwritableError, write_texts
 from ..report.model import Finding
 from ..runs.effective_settings import Overrides
@@ -84,7 +84,7 @@ class _Fix:
         if not base.report.findings:
             return Fixed(target, base, "", (), Plan(base, base, (), ()))
         nondeterminism = await prover.nondeterminism(base)
-        tried = [item async for item in try_all(prover, base, self._candidates)]
+        tried = fix_first([item async for item in try_all(prover, base, self._candidates)])
         plan = await shortest(prover, base, self._candidates, self.options.safety)
         fixed = Fixed(target, base, nondeterminism, tuple(tried), plan)
         is_wanted = self.options.apply and plan.texts and not self.session.signalled

@@ -8,6 +8,8 @@
 - ``search``: the best fix of each finding, and the fewest that leave the fewest breaks
 - ``proofs``: the proofs of an editor, made when asked and ahead of time
 - ``writing``: proven texts, written into files
+- ``explaining``: what the rules for a code make of small programs
+- ``samples``: these programs
 - ``words``: what is said of fixes and verdicts
 - ``rules/``: the catalogue of edits for each kind of finding
 """

@@ -81,8 +81,9 @@ def _blocks(node: ast.AST) -> Iterable[list[ast.stmt]]:
 
 def touches(statement: ast.stmt, edit: Edit) -> bool:
     """Tell whether an edit is in the rows of a statement, or beside them."""
-    last = statement.end_lineno or statement.lineno
-    return first_row(statement) <= edit.span.end_row and edit.span.row <= last
+    span, last = edit.span, statement.end_lineno or statement.lineno
+    is_of_lines = span.end_column == 1 and span.row < span.end_row  # which end where the next one begins
+    return first_row(statement) <= span.end_row - is_of_lines and span.row <= last
 
 
 def first_row(statement: ast.stmt) -> int:

@@ -87,3 +87,9 @@ class Verdict:
     """The branches of the replaced statements that no value took."""
     reveals: bool = False
     """Whether all that is against it are breaks that showed only now, since more is compiled."""
+
+    @property
+    def removes(self) -> tuple[int, int]:
+        """The numbers of breaks and of recompilations that are gone, with those that went along."""
+        before, after = self.before, self.after
+        return before.breaks - after.breaks, before.recompiles - after.recompiles

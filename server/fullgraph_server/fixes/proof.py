@@ -194,9 +194,13 @@ class Prover:
         return _first(facts, ResultsCompared) or _ending(facts)
 
     async def _try(self, state: State, fix: Fix) -> list[StatementsTried]:
-        """Try the statements that a fix replaces against the new ones."""
+        """Try the statements that a fix replaces against the new ones.
+
+        Where they cannot be tried by themselves, or what they differ in depends on its use, the rest of the
+        function is tried with them. It overrules no difference of values, which what follows may hide.
+        """
         narrow = await self._tried_of(state, fix, replaced)
-        if all(item.cases and not (item.difference or item.problem or item.untaken) for item in narrow):
+        if not any(map(_is_open, narrow)) or any(_is_told(item) for item in narrow):
             return narrow
         wide = await self._tried_of(state, fix, replaced_widely)
         return wide if wide and not any(item.problem for item in wide) else narrow
@@ -327,13 +331,24 @@ def _own_lines(printed: str) -> Iterator[str]:
             yield line
 
 
+def _is_open(item: StatementsTried) -> bool:
+    """Tell whether statements by themselves do not show that they do the same, nor that they do not."""
+    return bool(item.problem or item.depends_on_use or not item.cases)
+
+
+def _is_told(item: StatementsTried) -> bool:
+    """Tell whether statements by themselves do something else, or have a branch that no value took."""
+    return bool(item.difference or item.untaken) and not _is_open(item)
+
+
 def _of_trials(tried: Iterable[StatementsTried]) -> str:
     """Say why statements do not do the same as those they replace; empty if nothing is known against it."""
     for item in tried:
         if item.difference:
             return f"the new lines do something else: {item.difference}"
-        if item.problem:
-            return f"the new lines cannot be tried by themselves: {item.problem}"
+        if item.problem or not item.cases:
+            problem = item.problem or "There are no values for them."
+            return f"the new lines cannot be tried by themselves: {problem}"
     return ""
 
 

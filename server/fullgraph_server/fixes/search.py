@@ -40,6 +40,12 @@ class Tried:
         verified = [item for item in self.tries if item.verdict.verified and item.fix.safety in safety]
         return min(verified, key=lambda item: item.fix.safety != "safe", default=None)
 
+    @property
+    def removes(self) -> tuple[int, int]:
+        """The numbers of breaks and of recompilations that the best candidate removes."""
+        best = self.best()
+        return best.verdict.removes if best is not None else (0, 0)
+
     def revealing(self, safety: Sequence[Safety]) -> Try | None:
         """Return the first candidate against which only breaks are that showed with it."""
         return next((item for item in self.tries if item.verdict.reveals and item.fix.safety in safety), None)
@@ -101,22 +107,27 @@ async def try_all(prover: Prover, base: State, candidates: Candidates) -> AsyncI
             task.cancel()
 
 
+def fix_first(tried: Iterable[Tried]) -> list[Tried]:
+    """Put findings in the order in which they are to be fixed: what removes most comes first."""
+    return sorted(tried, key=lambda item: item.removes, reverse=True)
+
+
 async def shortest(prover: Prover, base: State, candidates: Candidates, safety: Sequence[Safety]) -> Plan:
     """Search for the fixes that together leave the fewest breaks, graphs and recompilations.
 
-    Each step fixes the first finding that can be fixed in the text that the steps before made: one that lets
-    others go, too, makes theirs needless. A step that only reveals breaks is kept if later ones remove them.
+    The first step is the fix that removes most. Each later one fixes the first finding that can be fixed in
+    the text that the steps before made: one that lets others go, too, makes theirs needless. A step that only
+    reveals breaks is kept if later ones remove them.
     """
     state, left = base, list[Tried]()
     steps: list[tuple[Finding, Try]] = []
     sound = Plan(base, base, (), ())
     for _ in range(_MOST_STEPS):
         left = []
-        for finding in fixable(state.report):
-            tried = await try_finding(prover, base, state, finding, candidates)
+        async for tried in _in_order(prover, base, state, candidates):
             best = tried.best(safety) or tried.revealing(safety)
             if best is not None:
-                steps.append((finding, best))
+                steps.append((tried.finding, best))
                 state = await prover.with_fixes(state, [best.fix])
                 if not best.verdict.reveals and not _breaks_more(base, state):
                     sound = Plan(base, state, tuple(steps), ())
@@ -135,6 +146,18 @@ async def shortest(prover: Prover, base: State, candidates: Candidates, safety: 
             ),
         )
     return replace(sound, left=tuple(left))
+
+
+async def _in_order(
+    prover: Prover, base: State, state: State, candidates: Candidates
+) -> AsyncIterator[Tried]:
+    """Try the findings of a state: of the program as it is all, for the one to begin with."""
+    if state is base:
+        for tried in fix_first([item async for item in try_all(prover, base, candidates)]):
+            yield tried
+    else:
+        for finding in fixable(state.report):
+            yield await try_finding(prover, base, state, finding, candidates)
 
 
 def _breaks_more(base: State, state: State) -> bool:

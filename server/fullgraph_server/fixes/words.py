@@ -19,6 +19,17 @@ def verdict_words(verdict: Verdict, fix: Fix) -> str:
     return f"verified: {gained}, {compared}" if gained else f"verified: {compared}"
 
 
+def removal_words(verdict: Verdict) -> str:
+    """Say how many breaks and recompilations an edit removes: ``removes 5 of 7 breaks``; empty if none."""
+    totals = (verdict.before.breaks, "break"), (verdict.before.recompiles, "recompilation")
+    parts = [
+        f"the {noun}" if total == 1 else f"{'all' if gone == total else f'{gone} of'} {total} {noun}s"
+        for gone, (total, noun) in zip(verdict.removes, totals, strict=True)
+        if gone > 0
+    ]
+    return f"removes {' and '.join(parts)}" if parts else ""
+
+
 def safety_words(fix: Fix) -> str:
     """Say whether a fix keeps what the program does."""
     return "safe" if fix.safety == "safe" else "unsafe: changes what the program does"

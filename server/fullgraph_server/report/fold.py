@@ -41,6 +41,7 @@ from fullgraph_compiler.facts import (
 
 from ..text import advice, messages
 from ..text.markdown import torch_page
+from ..text.remedies import remedies, sentences
 from ..workspace.positions import Span
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
@@ -281,6 +282,7 @@ class _FindingFacts:
         again = self._recompilations.causes(fact)
         function = self._places.name_of(fact.compile_id)
         last = [self._recompilations.cause(fact.failures, fact.compile_id)] if fact.failures else []
+        given = messages.limit_advice(again or last, self._recompilations.advise, fact.setting, function)
         finding = self._finding(
             "recompile-limit",
             "error" if fact.fatal else "warning",
@@ -288,9 +290,9 @@ class _FindingFacts:
             (*fact.stack, *self._places.own_frame(fact.compile_id)),
             fact.compile_id,
             explanation=messages.limit_explanation(again, last),
-            hints=messages.limit_hints(again or last, self._recompilations.hints, fact.setting, function),
+            hints=sentences(given),
         )
-        return FindingBuilder(finding, {fact.compile_id})
+        return FindingBuilder(replace(finding, remedies=remedies(given)), {fact.compile_id})
 
     def _frame_skipped(self, fact: FrameSkipped) -> FindingBuilder | None:
         if fact.compile_id in self._explained:
@@ -308,7 +310,7 @@ class _FindingFacts:
         hints = fact.hints
         if failure := next(reversed(self._recompilations.completed(fact.failures, "")), None):
             said = messages.refused_message(self._places.name_of(failure.compile_id), [failure])
-            hints = self._recompilations.hints(failure)
+            hints = sentences(self._recompilations.advise(failure))
         if _ended_by_argparse(fact):
             hints = (messages.WANTS_ARGUMENTS,)
         message = ": ".join(part for part in (fact.error, said) if part)

@@ -25,6 +25,7 @@ from fullgraph_compiler.facts import (
     TimesMeasured,
 )
 
+from ..text.remedies import Remedy
 from ..text.source_names import compile_number
 from ..workspace.positions import TRACE, Call, Span
 from ..workspace.source import SourceFile
@@ -79,6 +80,8 @@ class Finding:
     """The number of its fault, if a run through the stages has located it; else 0."""
     ranks: tuple[int, ...] = ()
     """The ranks that saw it, where others did not."""
+    remedies: tuple[Remedy, ...] = ()
+    """What hints about a recompilation say, as data."""
     of_run: bool = False
     """Whether it concerns the whole run and no line: only the file of ``span`` counts, that of the target."""
 

@@ -29,6 +29,7 @@ from fullgraph_compiler.trace.changes import completed
 
 from ..text import advice, messages
 from ..text.outlook import outlook
+from ..text.remedies import Advice, remedies, sentences
 from ..text.source_names import compile_number, written_name
 from ..workspace.positions import Call, Span
 from ..workspace.workspace import Workspace
@@ -139,6 +140,7 @@ class Recompilations:
             messages.alike([_value_and_place(group) for group in others]),
             messages.other_failures([failure for group in groups for failure in group.others.values()]),
         )
+        given = advice.common_advice(item for group in groups for item in self._advice_on(group))
         finding = Finding(
             "recompile",
             "recompile",
@@ -146,14 +148,15 @@ class Recompilations:
             with_library_places(message, first.libraries) + messages.likewise(len(others)),
             first.place.span,
             "\n\n".join(filter(None, explained)),
-            hints=advice.common_hints(hint for group in groups for hint in self._hints_of(group)),
+            hints=sentences(given),
             stack=first.place.calls,
             text="\n".join(dict.fromkeys(reason for group in groups for reason in group.reasons)),
+            remedies=remedies(given),
         )
         return FindingBuilder(finding, compile_ids)
 
-    def _hints_of(self, group: _Group) -> tuple[str, ...]:
-        return self.hints(next(iter(group.failures.values())))
+    def _advice_on(self, group: _Group) -> tuple[Advice, ...]:
+        return self.advise(next(iter(group.failures.values())))
 
     def late_compilations(self) -> Iterator[FindingBuilder]:
         """Build a finding, at the call, for each call and cause of compilations after the warm-up."""
@@ -166,6 +169,7 @@ class Recompilations:
             groups.setdefault((span, function, cause), {})[fact.compile_id] = failure
         for (_, function, _), group in groups.items():
             first, failures = next(iter(group)), [failure for failure in group.values() if failure]
+            given = self.advise(failures[0]) if failures else (Advice(advice.CALL_AHEAD),)
             place, stack = self._places.place((), first), self._places.calling_stack(first)
             yield FindingBuilder(
                 Finding(
@@ -174,19 +178,20 @@ class Recompilations:
                     "error",
                     messages.late_compilation_message(function, failures),
                     self._places.place(stack, "").span if stack else place.span,
-                    hints=self.hints(failures[0]) if failures else (advice.CALL_AHEAD,),
+                    hints=sentences(given),
                     stack=place.calls,
                     text="\n".join(dict.fromkeys(failure.reason for failure in failures)),
+                    remedies=remedies(given),
                 ),
                 set(group),
             )
 
-    def hints(self, failure: GuardFailure) -> tuple[str, ...]:
+    def advise(self, failure: GuardFailure) -> tuple[Advice, ...]:
         """Advise on a guard that failed, from what the compilations of its function say."""
         frame, compile_id = frame_of(failure.compile_id), failure.compile_id
         stack = failure.stack or self._guard_stack(failure)
         if instead := self._lightning.hints(stack, compile_id, failure.source):
-            return instead
+            return tuple(map(Advice, instead))
         ids = sorted((key for key in self.guards if frame_of(key) == frame), key=compile_number)
         seen = outlook(failure, {key: self.guards[key] for key in ids})
         names = (failure.source, *(source for source, _ in seen.sizes))
@@ -198,7 +203,7 @@ class Recompilations:
             at_call=not seen.is_optional and all(self._places.at_call(name, compile_id) for name in names),
             has_loader=self._places.mentions("DataLoader(", compile_id),
         )
-        return advice.recompile_hints(failure, seen)
+        return advice.recompile_advice(failure, seen)
 
     def causes(self, limit: RecompileLimit) -> list[GuardFailure]:
         """List why a frame was compiled so often: the cause of each of its recompilations."""

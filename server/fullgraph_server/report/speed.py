@@ -27,7 +27,7 @@ from fullgraph_compiler.facts import (
 )
 
 from ..text import messages
-from ..text.advice import cudagraph_hints
+from ..text.hints import cudagraph_hints
 from .finding_builder import FindingBuilder
 from .model import Compilation, Finding, FindingKind
 from .phases import Part, seconds_of_parts, steps_of

@@ -14,7 +14,7 @@ from typing import Final
 
 from fullgraph_compiler.facts import Fact, LightningCompiled, Network, Stack, StackFrame
 
-from ..text.advice import compile_networks
+from ..text.hints import compile_networks
 from ..workspace.definitions import called_attributes, definitions, held_attributes
 from ..workspace.workspace import Workspace
 from .source_locator import Places

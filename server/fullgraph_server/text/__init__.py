@@ -2,7 +2,10 @@
 
 - ``messages``: the sentences of findings
 - ``advice``: hints about recompilations and graph breaks
+- ``hints``: hints about CUDA graphs and modules of Lightning
+- ``remedies``: what an advice says, as data
 - ``outlook``: what the compilations of a function say of a value that changed
+- ``meanings``: what each kind of finding means
 - ``subjects``: what breaks a graph, as the user wrote it
 - ``source_names``: torch's names as the user wrote them
 - ``size_expressions``: conditions on sizes as the user wrote them

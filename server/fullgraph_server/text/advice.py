@@ -12,12 +12,13 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from fullgraph_compiler.facts import GuardFailure, Network
+from fullgraph_compiler.facts import GuardFailure
 from fullgraph_compiler.trace.changes import TYPE, VALUES
 from fullgraph_compiler.trace.decoding import read_literal
 
 from .markdown import code_span, filled
 from .outlook import DYNAMIC, Outlook, Tensor
+from .remedies import Advice, Remedy, advised
 from .source_names import written_name
 
 _AHEAD = "Call it with every one ahead of time."
@@ -39,32 +40,36 @@ _EVERY_SIZE = ", to keep one graph for every size."
 _BY_DYNAMIC = f"Compile with `dynamic=True`{_EVERY_SIZE}"
 _DYNAMIC_NUMBER = "Compile with `torch.compile(dynamic=True)`, to keep one graph for every number."
 _EVERY = ("for every size.", "for every number.")
-_ONE_TYPE = "Pass a number of one type in every call, `float({name})`, and compile with `dynamic=True`."
+_ONE_TYPE = "Pass a number of one type in every call, `{code}`, and compile with `dynamic=True`."
 _OF_MODULE = (
     "Torch takes whole numbers of modules for constants. Where the code only computes with `{name}`, set "
-    "`torch._dynamo.config.allow_unspec_int_on_nn_module = True` and compile with `dynamic=True`."
+    "`{setting}` and compile with `dynamic=True`."
 )
+_UNSPECIALIZED = "torch._dynamo.config.allow_unspec_int_on_nn_module = True"
 _OF_GLOBAL = (
     "Torch takes whole numbers of modules for constants. Where the code only computes with `{name}`, use a "
-    "tensor in its place: `torch.tensor({number})`."
+    "tensor in its place: `{code}`."
 )
-_LEARNING_RATE = "Give the optimizer a tensor: `lr=torch.tensor({expected})`."
+_LEARNING_RATE = "Give the optimizer a tensor: `lr={code}`."
 _GRADIENTS = f"With and without gradients are two graphs, which is as it should be. {_ONCE_EACH}"
-_DUCK = (
-    "Set `torch.fx.experimental._config.use_duck_shape = False`: "
-    "sizes that are equal in the first call are otherwise taken for one."
-)
+_NO_DUCK = "torch.fx.experimental._config.use_duck_shape = False"
+_DUCK = "Set `{setting}`: sizes that are equal in the first call are otherwise taken for one."
 _UNROLLED = (
     "The code makes a number of {size}, so that each size is a graph of its own (a loop over it is "
     "unrolled): use operations on the whole tensor{also}, or pad to a few sizes."
 )
+_NO_STATIC = "torch._dynamo.config.force_parameter_static_shapes = False"
 _PARAMETER = (
-    "Set `torch._dynamo.config.force_parameter_static_shapes = False`, since parameters are static otherwise,"
+    "Set `{setting}`, since parameters are static otherwise, and call {marks} before the compiled call."
 )
+_UNBACKED = "Call `{code}` before the compiled call: a size of 0 or 1 is compiled apart otherwise."
 _STATIC_CACHE = (
     'Generate with `cache_implementation="static"`: the cache has one size then, instead of growing.'
 )
-_DROP_LAST = "If it is the last batch that is smaller, leave it out: `DataLoader(..., drop_last=True)`."
+_DROP_LAST = Advice(
+    "If it is the last batch that is smaller, leave it out: `DataLoader(..., drop_last=True)`.",
+    (Remedy("drop-last"),),
+)
 _A_TENSOR = "a tensor"
 _KINDS_OF_NUMBERS = {
     **dict.fromkeys(("torch.int", "torch.uint"), 0),
@@ -80,28 +85,23 @@ RELATION = "RELATION"
 _REPORT = re.compile(r"Please (?:report|open) an issue(?: to PyTorch)?\.?")
 _ABOUT_TORCH = re.compile(r"^Set |torch\._dynamo\.config|TORCH|issue to PyTorch|earlier graph break")
 """Hints that are about settings or torch itself, rather than the code where the graph breaks."""
-_CUDAGRAPH_HINTS = {
-    "mutated inputs": "Return the new value from compiled code instead of writing into its inputs.",
-    "cpu device": "Move the tensor to the GPU ahead of the compiled code; make it with `device=x.device`.",
-    "multiple devices": "Keep compiled code on one GPU.",
-    "incompatible op": "Move the operation out of the compiled function, or use another one.",
-    "dynamic shapes": "Pad inputs to a few sizes, or mark sizes as static: a CUDA graph is of one size.",
-}
 
 
-def recompile_hints(failure: GuardFailure, seen: Outlook) -> tuple[str, ...]:
+def recompile_advice(failure: GuardFailure, seen: Outlook) -> tuple[Advice, ...]:
     """Advise on a guard that fails between calls, of which ``seen`` is known; no advice if none is sure."""
     cause = failure.changed if failure.changed in _BY_CHANGE else failure.kind
-    rule = _LEARNING_RATE if _is_learning_rate(failure) else _BY_CAUSE.get(cause)
+    rule = _learning_rate if _is_learning_rate(failure) else _BY_CAUSE.get(cause)
     name = written_name(failure.source)
     if rule is None or not (name or failure.kind in _WITHOUT_NAME or cause == "size"):
         return ()
     if cause in _REWRITTEN and not seen.at_call:
         return ()
     if isinstance(rule, str):
-        return (filled(rule, name=name, expected=failure.expected),)
-    told = (rule(failure, seen), _DROP_LAST if _is_last_batch(failure, seen) else "")
-    return tuple(advice for advice in told if advice)
+        return (Advice(filled(rule, name=name)),)
+    given = rule(failure, seen)
+    first = Advice(given) if isinstance(given, str) else given
+    last = (_DROP_LAST,) if _is_last_batch(failure, seen) else ()
+    return (*((first,) if first.sentence else ()), *last)
 
 
 def advises_dynamic(hints: Iterable[str]) -> bool:
@@ -116,58 +116,38 @@ def break_hints(hints: Sequence[str], *, in_library: bool) -> tuple[str, ...]:
     return tuple(helpful or possible)
 
 
-def compile_networks(cls: str, networks: Sequence[Network]) -> str:
-    """Advise to compile the networks of a ``LightningModule`` of this class, and not the whole."""
-    one = len(networks) == 1
-    ways = [_compiled(item.name, in_place=item.in_place) for item in networks]
-    renamed = [code_span(f"{item.name}._orig_mod.") for item in networks if not item.in_place]
-    keys = f" In checkpoints, names then begin with {' and '.join(renamed)}." if renamed else ""
-    return (
-        f"Compile the {'network' if one else 'networks'}, not the LightningModule: write "
-        f"{' and '.join(map(code_span, ways))} right after {'it is' if one else 'they are'} set, with the "
-        f"options that {code_span(cls)} is compiled with, and do not compile {code_span(cls)} itself.{keys}"
-    )
-
-
-def _compiled(name: str, *, in_place: bool) -> str:
-    return f"self.{name}.compile()" if in_place else f"self.{name} = torch.compile(self.{name})"
-
-
-def cudagraph_hints(reason: str) -> tuple[str, ...]:
-    """Advise on a reason why no CUDA graph is made (``torch/_inductor/cudagraph_utils.py``)."""
-    return tuple(hint for words, hint in _CUDAGRAPH_HINTS.items() if words in reason)
-
-
 # -- tensors -------------------------------------------------------------------------------------------
 
 
-def common_hints(hints: Iterable[str]) -> tuple[str, ...]:
+def common_advice(given: Iterable[Advice]) -> tuple[Advice, ...]:
     """Choose from the advice on values that changed alike: one for all of them, if there is one."""
-    distinct = tuple(dict.fromkeys(hints))
-    if len(distinct) > 1 and all(hint.endswith(_BY_DYNAMIC[1:]) for hint in distinct):
-        return (_BY_DYNAMIC,)  # the end of the others, too
+    distinct = tuple(dict.fromkeys(given))
+    if len(distinct) > 1 and all(item.sentence.endswith(_BY_DYNAMIC[1:]) for item in distinct):
+        return (Advice(_BY_DYNAMIC, (Remedy("dynamic"),)),)  # the end of the others, too
     return distinct
 
 
-def _size(failure: GuardFailure, seen: Outlook) -> str:
+def _size(failure: GuardFailure, seen: Outlook) -> str | Advice:
     if seen.is_cache:
         return _STATIC_CACHE
     if failure.kind == "DUCK_SIZE":
-        return _DUCK
+        return advised(_DUCK, Remedy("setting", setting=_NO_DUCK))
     name = written_name(failure.source)
     size = code_span(f"{name}.shape[{failure.dimension or 0}]") if name else "this size"
     can_mark = seen.at_call and seen.alone and len(seen.sizes) <= _MOST_MARKS
-    marks = [code_span(_mark(*item)) for item in seen.sizes] if can_mark else []
+    marks = tuple(_mark(*item) for item in seen.sizes) if can_mark else ()
+    listed = " and ".join(map(code_span, marks))
     if failure.expected in ("0", "1", "at least 2") or failure.actual in ("0", "1"):
         if seen.is_asked or len(marks) != 1:
             return f"A size of 0 or 1 is compiled apart, also where it is dynamic. {_ONCE_EACH}"
-        mark = marks[0].replace("mark_dynamic", "decorators.mark_unbacked")
-        return f"Call {mark} before the compiled call: a size of 0 or 1 is compiled apart otherwise."
+        unbacked = Remedy("mark-unbacked", (marks[0].replace("mark_dynamic", "decorators.mark_unbacked"),))
+        return advised(_UNBACKED, unbacked)
     if failure.kind == SPECIALIZED:
         if not seen.is_own:
             return ""
         also = "" if seen.is_dynamic else " and compile with `dynamic=True`"
-        return filled(_UNROLLED, size=size, also=also)
+        ways = (Remedy("whole-tensor"),) if seen.is_dynamic else (Remedy("dynamic"), Remedy("whole-tensor"))
+        return Advice(filled(_UNROLLED, size=size, also=also), ways)
     if failure.kind != "TENSOR_MATCH" or seen.serves is False:
         return _ASKED
     if seen.before is not None and not seen.is_tried:
@@ -175,15 +155,18 @@ def _size(failure: GuardFailure, seen: Outlook) -> str:
     if "force_parameter_static_shapes" in failure.reason:
         if not marks or "._parameters[" in failure.source:
             return f"Torch compiles for the sizes of parameters. {_ONCE_EACH}"
-        return f"{_PARAMETER} and call {' and '.join(marks)} before the compiled call."
+        return advised(_PARAMETER, Remedy("mark", marks, _NO_STATIC), marks=listed)
     # Without a graph that served both sizes, a mark may raise an error.
-    ways = [f"call {' and '.join(marks)} before the compiled call"] if marks and seen.serves else []
+    told: dict[Remedy, str] = {}
+    if marks and seen.serves:
+        told[Remedy("mark", marks)] = f"call {listed} before the compiled call"
     if not (seen.is_dynamic or (seen.serves and seen.has_twin)):
-        ways.append("compile with `dynamic=True`")
-    if not ways:
-        return "" if seen.is_dynamic else f"Compile with `dynamic=True`. {_DUCK}"
-    advice = ", or ".join(ways)
-    return f"{advice[0].upper()}{advice[1:]}{_EVERY_SIZE}"
+        told[Remedy("dynamic")] = "compile with `dynamic=True`"
+    if not told:
+        dynamic = Remedy("dynamic", setting=_NO_DUCK)
+        return "" if seen.is_dynamic else advised(f"Compile with `dynamic=True`. {_DUCK}", dynamic)
+    advice = ", or ".join(told.values())
+    return Advice(f"{advice[0].upper()}{advice[1:]}{_EVERY_SIZE}", tuple(told))
 
 
 def _is_last_batch(failure: GuardFailure, seen: Outlook) -> bool:
@@ -202,19 +185,21 @@ def _mark(source: str, dimensions: tuple[int, ...]) -> str:
     return f"torch._dynamo.mark_dynamic({written_name(source)}, {shown})"
 
 
-def _rank(failure: GuardFailure, seen: Outlook) -> str:
+def _rank(failure: GuardFailure, seen: Outlook) -> str | Advice:
     before, after = (tensor.shape if tensor else () for tensor in (seen.before, seen.after))
     if before[:1] == ("1",) and _is_like(before[1:], after):
-        step = "`{name}.unsqueeze(0)` adds one"
+        method, does = "unsqueeze(0)", "adds one"
     elif after[:1] == ("1",) and _is_like(before, after[1:]):
-        step = "`{name}.squeeze(0)` takes one away"
+        method, does = "squeeze(0)", "takes one away"
     elif len(after) > 1 and before[1:] == after[2:] and before[:1] == (_product(after[:2]),):
-        step = "`{name}.flatten(0, 1)` joins two"
+        method, does = "flatten(0, 1)", "joins two"
     else:
         return ""
-    name = written_name(failure.source)
     dimensions = "1 dimension" if failure.expected == "1" else f"{failure.expected} dimensions"
-    return f"Give it {dimensions} in every call: {filled(step, name=name)}."
+    remedy = Remedy("one-rank", (f"{written_name(failure.source)}.{method}",))
+    return advised(
+        "Give it {dimensions} in every call: `{code}` {does}.", remedy, dimensions=dimensions, does=does
+    )
 
 
 def _is_like(before: Sequence[str], after: Sequence[str]) -> bool:
@@ -233,76 +218,77 @@ def _product(sizes: Sequence[str]) -> str:
     return str(math.prod(map(int, sizes))) if all(map(str.isdecimal, sizes)) else ""
 
 
-def _stride(failure: GuardFailure, seen: Outlook) -> str:
+def _stride(failure: GuardFailure, seen: Outlook) -> Advice:
     # A tensor is contiguous whatever the stride of a dimension of size 1 is.
     is_one = any(tensor and "1" in tensor.shape for tensor in (seen.before, seen.after))
     copy = "clone(memory_format=torch.contiguous_format)" if is_one else "contiguous()"
-    name = written_name(failure.source)
-    return filled(
-        f"Give it one memory layout before every compiled call: `{{name}}.{copy}`. That may be a copy, so it "
+    return advised(
+        "Give it one memory layout before every compiled call: `{code}`. That may be a copy, so it "
         "is not for what the call writes into.",
-        name=name,
+        Remedy("one-layout", (f"{written_name(failure.source)}.{copy}",)),
     )
 
 
-def _dtype(failure: GuardFailure, _: Outlook) -> str:
+def _dtype(failure: GuardFailure, _: Outlook) -> str | Advice:
     """Advise to convert a tensor, where that neither loses what it holds nor makes a mask of indices."""
     kinds = [_KINDS_OF_NUMBERS.get(text.rstrip("0123456789")) for text in (failure.expected, failure.actual)]
     old, new = kinds
     if old is None or new is None or old < new:
         return ""
-    return filled(
-        "Convert it before the compiled call: `{name}.to({expected})`.",
-        name=written_name(failure.source),
-        expected=failure.expected,
-    )
+    return _converted("Convert it before the compiled call: `{code}`.", failure, f"to({failure.expected})")
 
 
-def _device(failure: GuardFailure, _: Outlook) -> str:
+def _converted(template: str, failure: GuardFailure, method: str) -> Advice:
+    return advised(template, Remedy("convert", (f"{written_name(failure.source)}.{method}",)))
+
+
+def _device(failure: GuardFailure, _: Outlook) -> str | Advice:
     if "meta" in (failure.expected, failure.actual):  # where there are no numbers to be moved
         return ""
-    advice = 'Move it before the compiled call: `{name}.to("{expected}")`.'
-    return filled(advice, name=written_name(failure.source), expected=failure.expected)
+    return _converted("Move it before the compiled call: `{code}`.", failure, f'to("{failure.expected}")')
 
 
-def _requires_grad(failure: GuardFailure, _: Outlook) -> str:
+def _requires_grad(failure: GuardFailure, _: Outlook) -> str | Advice:
     if failure.expected == "False":  # without its gradients, the program would learn something else
         return _GRADIENTS
-    name = written_name(failure.source)
-    return filled("Let it require gradients in every call: `{name}.requires_grad_(True)`.", name=name)
+    return _converted("Let it require gradients in every call: `{code}`.", failure, "requires_grad_(True)")
 
 
-def _autograd(failure: GuardFailure, _: Outlook) -> str:
+def _autograd(failure: GuardFailure, _: Outlook) -> str | Advice:
     name = written_name(failure.source)
     if failure.expected == "on":
-        advice = "Pass a copy of what was made in inference mode: `{name}.clone()`, outside of that mode."
-    else:
-        advice = "Make `{name}` in `torch.inference_mode()` in every call."
-    return filled(advice, name=name)
+        advice = "Pass a copy of what was made in inference mode: `{code}`, outside of that mode."
+        return advised(advice, Remedy("one-layout", (f"{name}.clone()",)))
+    return filled("Make `{name}` in `torch.inference_mode()` in every call.", name=name)
 
 
-def _type_of_tensor(failure: GuardFailure, seen: Outlook) -> str:
+def _type_of_tensor(failure: GuardFailure, seen: Outlook) -> str | Advice:
     name = written_name(failure.source)
     if failure.actual == "NoneType":
-        return filled(_OPTIONAL, name=name)
+        return _optional_tensor(name)
     if failure.actual in ("int", "float", "bool"):
         return _tensor_of(name, seen.before)
     if failure.actual.endswith("Parameter"):
-        return filled("Pass the plain tensor in every call: `{name}.detach()`.", name=name)
-    return filled("Pass a plain tensor in every call: `{name}.as_subclass(torch.Tensor)`.", name=name)
+        return _converted("Pass the plain tensor in every call: `{code}`.", failure, "detach()")
+    return _converted("Pass a plain tensor in every call: `{code}`.", failure, "as_subclass(torch.Tensor)")
 
 
-def _same_tensor(failure: GuardFailure, seen: Outlook) -> str:
+def _optional_tensor(name: str) -> Advice:
+    return advised(_OPTIONAL, Remedy("neutral-tensor"), name=name)
+
+
+def _same_tensor(failure: GuardFailure, seen: Outlook) -> str | Advice:
     if failure.kind == "OBJECT_ALIASING" and seen.before is None:
         return ""  # a list, say
     other = written_name(failure.actual or failure.expected)
-    return filled("Pass two tensors in every call: `{name}.clone()` in the place of the second.", name=other)
+    advice = "Pass two tensors in every call: `{code}` in the place of the second."
+    return advised(advice, Remedy("one-layout", (f"{other}.clone()",)))
 
 
 # -- values --------------------------------------------------------------------------------------------
 
 
-def _value(failure: GuardFailure, seen: Outlook) -> str:
+def _value(failure: GuardFailure, seen: Outlook) -> str | Advice:
     value, name = read_literal(failure.expected), written_name(failure.source)
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if failure.actual == _A_TENSOR:
@@ -312,15 +298,18 @@ def _value(failure: GuardFailure, seen: Outlook) -> str:
     if seen.serves is False:
         return filled(_NEEDED, name=name)
     if seen.serves and isinstance(value, int) and failure.actual == "any float":
-        return filled(_ONE_TYPE, name=name)
+        both = Remedy("dynamic", (f"float({name})",)), Remedy("one-class", (f"float({name})",))
+        return Advice(filled(_ONE_TYPE, code=f"float({name})"), both)
     if seen.serves and isinstance(value, int) and value in (0, 1):
         return f"The numbers 0 and 1 are compiled apart, also where numbers are dynamic. {_ONCE_EACH}"
     if seen.serves:
-        return filled(_NEEDED, name=name) if seen.is_dynamic else _DYNAMIC_NUMBER
+        by_dynamic = Advice(_DYNAMIC_NUMBER, (Remedy("dynamic"),))
+        return filled(_NEEDED, name=name) if seen.is_dynamic else by_dynamic
     if seen.is_tried and isinstance(value, int) and "." in name and failure.source.startswith("L["):
-        return filled(_OF_MODULE, name=name)
+        return advised(_OF_MODULE, Remedy("dynamic", setting=_UNSPECIALIZED), name=name)
     if seen.is_tried and isinstance(value, int) and failure.source.startswith("G["):
-        return filled(_OF_GLOBAL, name=name, number=failure.expected)
+        tensor = Remedy("number-as-tensor", (f"torch.tensor({failure.expected})",))
+        return advised(_OF_GLOBAL, tensor, name=name)
     return filled(_CHOSEN, name=name)
 
 
@@ -330,13 +319,16 @@ def _is_other(actual: str) -> bool:
     return actual in ("None", "True", "False") or isinstance(value, (str, tuple, list, dict))
 
 
-def _tensor_of(name: str, like: Tensor | None) -> str:
+def _tensor_of(name: str, like: Tensor | None) -> str | Advice:
     """Advise to pass a tensor without dimensions, of the type that is passed in other calls."""
     if like is None or like.shape:
         return ""
-    return filled(
-        "Pass a tensor in every call: `torch.tensor({name}, dtype={dtype})`.", name=name, dtype=like.dtype
-    )
+    remedy = Remedy("number-as-tensor", (f"torch.tensor({name}, dtype={like.dtype})",))
+    return advised("Pass a tensor in every call: `{code}`.", remedy)
+
+
+def _learning_rate(failure: GuardFailure, _: Outlook) -> Advice:
+    return advised(_LEARNING_RATE, Remedy("tensor-learning-rate", (f"torch.tensor({failure.expected})",)))
 
 
 def _is_learning_rate(failure: GuardFailure) -> bool:
@@ -350,69 +342,98 @@ def _flag(failure: GuardFailure, _: Outlook) -> str:
     return filled(_CHOSEN, name=name)
 
 
-def _length(failure: GuardFailure, seen: Outlook) -> str:
+def _length(failure: GuardFailure, seen: Outlook) -> str | Advice:
     name = written_name(failure.source)
     if name.endswith("_hooks"):
         module, _, hooks = name.rpartition("._")
-        register = code_span(f"{module}.register_{hooks[:-1]}(...)")
-        return f"Register hooks before the first call, and keep them: {register}."
+        register = Remedy("set-earlier", (f"{module}.register_{hooks[:-1]}(...)",))
+        return advised("Register hooks before the first call, and keep them: `{code}`.", register)
     if failure.source.endswith("._modules"):
-        return filled("Add all modules before the first call: `{name}.append(...)`.", name=name)
+        append = Remedy("set-earlier", (f"{name}.append(...)",))
+        return advised("Add all modules before the first call: `{code}`.", append)
     if failure.kind in ("", "DICT_LENGTH"):  # until torch 2.14, a dict counts without a guard of its own
         if seen.in_library:
             return ""
-        return filled("Give `{name}` the same keys in every call.", name=name)
+        return advised("Give `{name}` the same keys in every call.", Remedy("same-keys"), name=name)
     if seen.at_call and len(set(seen.items)) == 1:
-        advice = "Pass one tensor, `torch.stack({name})`, with a dimension that is marked as dynamic."
-        return filled(advice, name=name)
+        advice = "Pass one tensor, `{code}`, with a dimension that is marked as dynamic."
+        return advised(advice, Remedy("stack", (f"torch.stack({name})",)))
     return f"Each length is a graph of its own, compiled once. {_AHEAD}"
 
 
-def _member(failure: GuardFailure, _: Outlook) -> str:
+def _keys(failure: GuardFailure, _: Outlook) -> Advice:
+    return advised(
+        "Give `{name}` the same keys in the same order in every call, {expected} among them.",
+        Remedy("same-keys"),
+        name=written_name(failure.source),
+        expected=failure.expected,
+    )
+
+
+def _member(failure: GuardFailure, _: Outlook) -> str | Advice:
     name = written_name(failure.source)
     if failure.kind.startswith("SET_"):
         return f"Pass an equal set in every call, {failure.expected}: all that it holds is compared."
     member = failure.expected.partition(" ")[2]
     if name.endswith(".__dict__"):
-        attribute = f"{name.removesuffix('.__dict__')}.{read_literal(member)}"
-        return f"Set {code_span(attribute)} on the object itself, before the first call."
+        attribute = Remedy("assign-earlier", (f"{name.removesuffix('.__dict__')}.{read_literal(member)}",))
+        return advised("Set `{code}` on the object itself, before the first call.", attribute)
     with_it = f"{code_span(name)} be with {member}"
-    return f"Let {with_it}, or without it, in every call: the compiled code asks for it."
+    return Advice(
+        f"Let {with_it}, or without it, in every call: the compiled code asks for it.",
+        (Remedy("assign-earlier", (member,)) if member.startswith(".") else Remedy("same-keys"),),
+    )
 
 
-def _class(failure: GuardFailure, seen: Outlook) -> str:
+def _class(failure: GuardFailure, seen: Outlook) -> str | Advice:
     name = written_name(failure.source)
     expected = failure.expected.removeprefix(TYPE)
     if failure.actual == "None" and name.endswith("()"):
         return f"Keep what {code_span(name.removesuffix('()'))} refers to alive between calls."
     if failure.actual == _A_TENSOR or failure.actual.partition(".")[0] == "torch":
         return _tensor_of(name, seen.after) if expected in ("int", "float") else ""
-    short = expected.rpartition(".")[2]
-    return f"Pass an object of one class in every call: {code_span(f'{short}(...)')}. {_ONCE_EACH}"
+    one = Remedy("one-class", (f"{expected.rpartition('.')[2]}(...)",))
+    return advised(f"Pass an object of one class in every call: `{{code}}`. {_ONCE_EACH}", one)
 
 
-def _optional(failure: GuardFailure, _: Outlook) -> str:
+def _optional(failure: GuardFailure, _: Outlook) -> str | Advice:
     name = written_name(failure.source)
-    return filled(_OPTIONAL if failure.actual == _A_TENSOR else _CHOSEN, name=name)
+    return _optional_tensor(name) if failure.actual == _A_TENSOR else filled(_CHOSEN, name=name)
 
 
-def _object(failure: GuardFailure, _: Outlook) -> str:
+def _object(failure: GuardFailure, _: Outlook) -> str | Advice:
     """Advise on another object of the same class: one that is made anew in each call, if it is a function."""
-    is_made = failure.expected == "the same function" or "<locals>" in failure.expected
-    return filled(_SAME_OBJECT if is_made else _CHOSEN, name=written_name(failure.source))
+    name = written_name(failure.source)
+    if failure.expected == "the same function" or "<locals>" in failure.expected:
+        return advised(_SAME_OBJECT, Remedy("make-once"), name=name)
+    return filled(_CHOSEN, name=name)
 
 
 # -- state of the process --------------------------------------------------------------------------------
 
 
-def _state(failure: GuardFailure, _: Outlook) -> str:
+def _state(failure: GuardFailure, _: Outlook) -> str | Advice:
     if "grad mode" in failure.changed.replace("_", " "):
         return _GRADIENTS
     settings = [setting for flag, setting in _SETTINGS.items() if flag in failure.changed]
-    listed = " and ".join(map(code_span, settings))
-    if not listed:
+    if not settings:
         return "Set it once, before the first call."
-    return f"Set it once, before the first call, or to the same for every call: {listed}."
+    listed = " and ".join(map(code_span, settings))
+    return Advice(
+        f"Set it once, before the first call, or to the same for every call: {listed}.",
+        tuple(
+            Remedy("set-earlier" if item.endswith(")") else "assign-earlier", (item,)) for item in settings
+        ),
+    )
+
+
+def _same_modes(_: GuardFailure, __: Outlook) -> Advice:
+    default = Remedy("set-earlier", ("torch.set_default_device(...)",))
+    return Advice(_SAME_MODES, (Remedy("same-modes"), default))
+
+
+def _same_backend(_: GuardFailure, __: Outlook) -> Advice:
+    return Advice(_SAME_BACKEND, (Remedy("make-once"),))
 
 
 _SETTINGS = {
@@ -436,13 +457,16 @@ _WITHOUT_NAME = (
     "DUCK_SIZE",
     RELATION,
 )
-_Rule = str | Callable[[GuardFailure, Outlook], str]
+_Rule = str | Callable[[GuardFailure, Outlook], str | Advice]
 _SAME_OBJECT = (
     f"Make it once, before the first call (`{{name}} = ...`), and pass that in every call. {_ONCE_EACH}"
 )
 _SAME_MODES = (
     "Make every call under the same torch function modes (`with ...`); a default device is one: "
     "`torch.set_default_device(...)` once, before the first call."
+)
+_SAME_BACKEND = (
+    "Make the backend once and pass that object every time: `torch.compile(..., backend=backend)`."
 )
 _BY_CHANGE: dict[str, _Rule] = {
     "size": _size,
@@ -454,7 +478,7 @@ _BY_CHANGE: dict[str, _Rule] = {
     "autograd": _autograd,
     "type": _type_of_tensor,
     "length": _length,
-    "key": "Give `{name}` the same keys in the same order in every call, {expected} among them.",
+    "key": _keys,
 }
 _BY_KIND: dict[str, _Rule] = {
     **dict.fromkeys(VALUES, _value),
@@ -462,7 +486,7 @@ _BY_KIND: dict[str, _Rule] = {
     **dict.fromkeys(("ID_MATCH", "FUNCTION_MATCH", "CLASS_MATCH", "CLOSURE_MATCH"), _object),
     **dict.fromkeys(("SET_CONTAINS", "DICT_CONTAINS", "HASATTR", "NO_HASATTR"), _member),
     **dict.fromkeys(("DUPLICATE", "OBJECT_ALIASING"), _same_tensor),
-    **dict.fromkeys(("TORCH_FUNCTION_MODE_STACK", "DEFAULT_DEVICE"), _SAME_MODES),
+    **dict.fromkeys(("TORCH_FUNCTION_MODE_STACK", "DEFAULT_DEVICE"), _same_modes),
     "TYPE_MATCH": _class,
     "NONE_MATCH": _optional,
     RELATION: _ASKED,
@@ -472,9 +496,7 @@ _BY_KIND: dict[str, _Rule] = {
     "RANGE_ITERATOR_MATCH": (
         "Pass the items as a tensor: `torch.tensor([*{name}])`, with a dimension that is dynamic."
     ),
-    "BACKEND_MATCH": (
-        "Make the backend once and pass that object every time: `torch.compile(..., backend=backend)`."
-    ),
+    "BACKEND_MATCH": _same_backend,
 }
 _BY_CAUSE = {**_BY_CHANGE, **_BY_KIND}
 _REWRITTEN = {

@@ -9,6 +9,7 @@ from fullgraph_compiler.facts import GuardFailure
 
 from .advice import SPECIALIZED
 from .markdown import code_span, filled
+from .remedies import Advice, introduced
 from .size_expressions import readable_condition
 from .source_names import written_name
 
@@ -230,18 +231,18 @@ def limit_explanation(again: Sequence[GuardFailure], last: Sequence[GuardFailure
     return "\n".join(lines)
 
 
-def limit_hints(
+def limit_advice(
     failures: Sequence[GuardFailure],
-    hints_of: Callable[[GuardFailure], tuple[str, ...]],
+    advice_on: Callable[[GuardFailure], tuple[Advice, ...]],
     setting: str,
     function: str,
-) -> tuple[str, ...]:
+) -> tuple[Advice, ...]:
     """Advise on a function that is compiled too often, what helps most first."""
     causes = _by_cause(failures)
-    hints = _distinct([hint for cause in causes for hint in hints_of(cause[0])])
-    if len(hints) > 1 and len(causes[0]) > 1:
-        hints[0] = f"First, for {len(causes[0])} of {len(failures)} recompilations: {hints[0]}"
-    return (*hints, filled(_LIMIT_HINT, setting=setting, function=function))
+    given = list(dict.fromkeys(item for cause in causes for item in advice_on(cause[0])))
+    if len(given) > 1 and len(causes[0]) > 1:
+        given[0] = introduced(f"First, for {len(causes[0])} of {len(failures)} recompilations: ", given[0])
+    return (*given, Advice(filled(_LIMIT_HINT, setting=setting, function=function)))
 
 
 def _by_cause(failures: Sequence[GuardFailure]) -> list[list[GuardFailure]]:

@@ -7,6 +7,7 @@
 - ``worker``: a process that serves one run, in JSON-RPC
 - ``interpreter``: which Python runs a target
 - ``probe``: what an interpreter is, without importing torch
+- ``registry``: what torch itself says of a graph break, without importing torch
 - ``settings``: where a program runs, and its limits
 - ``environment``: torch's environment report
 - ``crash``: what a dead process left: its stack and exit status

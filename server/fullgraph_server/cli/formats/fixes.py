@@ -11,7 +11,7 @@ from rich.text import Text
 from ...fixes.changes import counts_of
 from ...fixes.model import Counts
 from ...fixes.search import Plan, Tried, Try, gain
-from ...fixes.words import safety_words, unified_diff, verdict_words
+from ...fixes.words import removal_words, safety_words, unified_diff, verdict_words
 from ...text.messages import counted
 from ...text.visible import visible
 from ..output import clean_console, tell, write_line, write_object
@@ -102,7 +102,9 @@ def _finding(tried: Tried) -> Iterator[Text]:
     if not tried.tries:
         yield Text("  no edit is known for this")
     for item in [best] if best else tried.tries:
-        yield Text.assemble("  fix: ", (visible(item.fix.title), "bold"), f" ({safety_words(item.fix)})")
+        removes = f", {removal_words(item.verdict)}" if item is best and any(tried.removes) else ""
+        title = (visible(item.fix.title), "bold")
+        yield Text.assemble("  fix: ", title, f" ({safety_words(item.fix)}){removes}")
         yield Text(f"       {visible(item.fix.change)}")
         yield Text(f"       {visible(verdict_words(item.verdict, item.fix))}", "green" if best else "red")
         if item.verdict.basis:
@@ -118,6 +120,7 @@ def _object(tried: Tried) -> dict[str, Any]:
         "file": span.filename,
         "row": span.row,
         "column": span.column,
+        "removes": dict(zip(("breaks", "recompiles"), tried.removes, strict=True)),
         "tries": [_try(item) for item in tried.tries],
     }
 

@@ -6,7 +6,8 @@ Families:
 
 - ``printing``: printing and logging
 - ``branches``: branches, loops and assertions on data
-- ``values``: numbers made of tensors, and sizes that depend on data
+- ``values``: numbers made of tensors
+- ``selections``: masks as indices, and other sizes that depend on data
 - ``tensors``: tensors made or changed in ways that are not traced
 - ``rewrites``: calls that are traced when written otherwise
 - ``python``: settings, decorators, imports and classes

@@ -19,6 +19,7 @@ from . import (
     python,
     recompilations,
     rewrites,
+    selections,
     tensors,
     values,
 )
@@ -39,7 +40,7 @@ _BREAKS: dict[str, tuple[Rule, ...]] = {
     # values
     "GB0124": (values.scalars, hoisting.hoisted),
     "GB0109": (values.lists,),
-    "GB0036": (values.shapes,),
+    "GB0036": (selections.shapes,),
     "GB0246": (values.one_hot,),
     # Python that is not traced
     **dict.fromkeys(("GB0025", "GB0030", "GB4297", "GB0275"), (python.own_breaks,)),
@@ -55,7 +56,7 @@ _BREAKS: dict[str, tuple[Rule, ...]] = {
     "GB4198": (tensors.deepcopies,),
     **dict.fromkeys(("GB0240", "GB0241", "GB0242", "GB0247"), (tensors.out_arguments,)),
     **dict.fromkeys(("GB0056", "GB0220"), (tensors.data_assignments,)),
-    **dict.fromkeys(("GB0126", "GB0127", "GB0128"), (tensors.resized,)),
+    **dict.fromkeys(("GB0126", "GB0127"), (tensors.resized,)),
     "GB0107": (tensors.random_fills,),
     "GB0110": (tensors.uniform_fills,),
     "GB0225": (tensors.created,),

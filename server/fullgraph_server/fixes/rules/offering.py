@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 
 from ...report.model import Finding
-from ..model import Context, Fix, Rule, Safety
+from ..model import Context, Edit, Fix, Rule, Safety
 from .syntax import Code, Node, code_of
 
 INDEX = "https://docs.pytorch.org/docs/stable/compile/programming_model.graph_breaks_index.html"
@@ -31,3 +32,17 @@ def node_rule(rewrite: _Rewrite) -> Rule:
             yield from rewrite(code, node)
 
     return rule
+
+
+def place_in_file(finding: Finding, context: Context) -> tuple[Code | None, ast.expr | None]:
+    """Return the file of a finding, and the expression that it stands at."""
+    source = context.source(finding)
+    code = code_of(source) if source else None
+    node = code.at(finding.span) if code else None
+    node = node.value if isinstance(node, (ast.Expr, ast.Return)) else node
+    return code, node if isinstance(node, ast.expr) else None
+
+
+def setting(code: Code, name: str) -> Edit | None:
+    """Turn a setting of Dynamo on behind the imports, unless the file speaks of it."""
+    return None if code.mentions(name) else code.setting(f"torch._dynamo.config.{name} = True")

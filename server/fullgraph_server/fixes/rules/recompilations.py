@@ -1,7 +1,4 @@
-"""Fixes of recompilations: what the advice of a finding says, as an edit at the right line.
-
-The code that an advice names (``text/advice.py``) is what is inserted; its syntax tells where it belongs.
-"""
+"""Fixes of recompilations: the remedies of a finding (``text/remedies.py``) as edits at the right line."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...report.model import Finding
+from ...text.remedies import Remedy, RemedyKind
 from ..model import Context, Edit, Fix
 from .arguments import neutral_entries, neutral_tensors, stacked, whole_tensors
 from .calls import Compiled, before_calls, compile_calls, compiled, guarded_name, root_of
@@ -86,8 +84,6 @@ _DROP = Fix(
     "https://docs.pytorch.org/docs/stable/data.html",
     (),
 )
-_ASSIGNED = re.compile(r"^torch\.[\w.]+ = ")
-_CODE = re.compile(r"`` (.+?) ``|`([^`]+)`")
 
 
 def recompilations(finding: Finding, context: Context) -> Iterator[Fix]:
@@ -95,60 +91,78 @@ def recompilations(finding: Finding, context: Context) -> Iterator[Fix]:
     made = compiled(finding, context)
     if made is None:
         return
-    told = [(hint, [_snippet(found) for found in _CODE.finditer(hint)]) for hint in finding.hints]
-    for hint, snippets in told:
-        settings = [_setting(made.code, text) for text in snippets if _ASSIGNED.match(text)]
-        marks = [call for text in snippets if (call := _mark(text)) is not None]
-        if marks and (edits := _marked(made, marks)) is not None:
-            rule = _UNBACKED if "mark_unbacked" in hint else _MARK
-            yield replace(rule, edits=(*settings, *edits))
-        if any("dynamic=True" in text for text in snippets):
-            added = _dynamic(made)
-            for edits in ([*_converted(made, snippets), *added], added) if added else ():
-                yield replace(_DYNAMIC, edits=(*settings, *edits))
-        if settings and not marks:
+    for remedy in finding.remedies:
+        if remedy.kind in ("mark", "mark-unbacked", "dynamic", "setting"):
+            yield from _compiled_otherwise(made, remedy)
+        else:
+            yield from _changed_otherwise(made, remedy, guarded_name(finding, made))
+
+
+def _compiled_otherwise(made: Compiled, remedy: Remedy) -> Iterator[Fix]:
+    """Mark sizes, compile with dynamic ones, or set what torch compiles for."""
+    settings = [made.code.setting(remedy.setting)] if remedy.setting else []
+    if remedy.kind == "setting":
+        yield replace(_SETTING, edits=tuple(settings))
+    elif remedy.kind == "dynamic":
+        added = _dynamic(made)
+        for edits in ([*_converted(made, remedy), *added], added) if added else ():
+            yield replace(_DYNAMIC, edits=(*settings, *edits))
+        if settings:
             yield replace(_SETTING, edits=tuple(settings))
-        for text in snippets:
-            yield from _others(hint, finding, made, text)
-        yield from _alike(hint, finding, made)
-    yield from made_once(finding, made)
+    else:
+        calls = [call for text in remedy.code if isinstance(call := _expression(text), ast.Call)]
+        if (marked := _marked(made, calls)) is not None:
+            rule = _UNBACKED if remedy.kind == "mark-unbacked" else _MARK
+            yield replace(rule, edits=(*settings, *marked))
 
 
-def _alike(hint: str, finding: Finding, made: Compiled) -> Iterator[Fix]:
-    """Offer arguments that are alike in every call, as the advice says."""
-    name = guarded_name(finding, made)
-    if hint.startswith("Pass a tensor as "):
+def _changed_otherwise(made: Compiled, remedy: Remedy, name: str) -> Iterator[Fix]:
+    """Change what calls pass as ``name``, or what is set and made before them."""
+    code = remedy.code[0] if remedy.code else ""
+    node = _expression(code) if code else None
+    call = node if isinstance(node, ast.Call) else None
+    kind = remedy.kind
+    if kind == "neutral-tensor":
         yield from neutral_tensors(made, name)
-    elif hint.startswith("Give ") and "same keys" in hint:
+    elif kind == "same-keys":
         yield from neutral_entries(made, name)
-    elif hint.startswith("Let ") and (member := re.search(r" be with \.(\w+)", hint)):
-        yield from earlier_attribute(made, f"{name}.{member[1]}")
-    elif hint.startswith("Let "):
-        yield from neutral_entries(made, name)
-    elif hint.startswith("Pass one tensor"):
+    elif kind == "assign-earlier":
+        yield from earlier_attribute(made, code)
+    elif kind == "set-earlier":
+        yield from earlier(made, code.partition("(")[0])
+    elif kind == "same-modes":
+        yield from earlier(made, "")
+    elif kind == "stack":
         yield from stacked(made, name)
-    elif hint.startswith("The code makes a number of "):
+    elif kind == "whole-tensor":
         yield from whole_tensors(made, _dynamic(made))
+    elif kind == "make-once":
+        yield from made_once(made, name)
+    elif kind == "tensor-learning-rate":
+        yield from _learning_rate(made)
+    elif kind == "drop-last":
+        yield from _drop_last(made)
+    elif call is not None:
+        yield from _converting(made, kind, call, name)
 
 
-def _snippet(found: re.Match[str]) -> str:
-    return found[1] or found[2] or ""
-
-
-def _setting(code: Code, text: str) -> Edit:
-    return code.setting(text)
+def _converting(made: Compiled, kind: RemedyKind, call: ast.Call, name: str) -> Iterator[Fix]:
+    """Convert what calls pass."""
+    if kind == "number-as-tensor":
+        yield from _as_tensor(made, call)
+    elif kind == "one-class":
+        yield from _of_one_class(made, name, call)
+    elif isinstance(call.func, ast.Attribute):
+        edits = _wrapped(made, call, call.func.value)
+        if edits and kind == "one-rank":
+            yield from _ranked(made, call, call.func.value)
+        elif edits:
+            yield replace(_LAYOUT if kind == "one-layout" else _ARGUMENT, edits=tuple(edits))
+        elif call.func.attr == "requires_grad_":
+            yield from earlier_undone(made)
 
 
 # -- sizes ---------------------------------------------------------------------------------------------
-
-
-def _mark(text: str) -> ast.Call | None:
-    node = _expression(text)
-    is_mark = isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in _MARKS
-    return node if is_mark and isinstance(node, ast.Call) and len(node.args) == 2 else None
-
-
-_MARKS = ("mark_dynamic", "mark_unbacked")
 
 
 def _expression(text: str) -> ast.expr | None:
@@ -279,11 +293,11 @@ def _end(node: ast.expr) -> tuple[int, int]:
 # -- arguments -----------------------------------------------------------------------------------------
 
 
-def _converted(made: Compiled, snippets: list[str]) -> list[Edit]:
-    """Pass ``float(n)`` where an advice says that numbers are to be of one type."""
-    for text in snippets:
+def _converted(made: Compiled, remedy: Remedy) -> list[Edit]:
+    """Pass ``float(n)`` where numbers are to be of one type."""
+    for text in remedy.code:
         node = _expression(text)
-        if isinstance(node, ast.Call) and dotted(node.func) == "float" and len(node.args) == 1:
+        if isinstance(node, ast.Call) and len(node.args) == 1:
             return _wrapped(made, node, node.args[0]) or []
     return []
 
@@ -306,46 +320,7 @@ def _in_place(text: str, name: str, written: str) -> str:
     return re.sub(rf"(?<![\w.'\"]){re.escape(name)}(?![\w'\"])", lambda _: written, text, count=1)
 
 
-_METHODS = (
-    "to",
-    "clone",
-    "contiguous",
-    "detach",
-    "as_subclass",
-    "unsqueeze",
-    "squeeze",
-    "flatten",
-    "requires_grad_",
-)
 _CONTAINERS = ("list", "tuple", "float")
-
-
-def _others(hint: str, finding: Finding, made: Compiled, text: str) -> Iterator[Fix]:
-    node = _expression(text)
-    if text.startswith("lr=torch.tensor("):
-        yield from _learning_rate(made)
-    elif text == "with ...":
-        yield from earlier(made, "")
-    elif text == "DataLoader(..., drop_last=True)":
-        yield from _drop_last(made)
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        name, value = node.func.attr, node.func.value
-        if name in _METHODS and (edits := _wrapped(made, node, value)):
-            rule = _LAYOUT if name in ("clone", "contiguous") else _ARGUMENT
-            if name in ("unsqueeze", "squeeze", "flatten"):
-                yield from _ranked(made, node, value)
-            else:
-                yield replace(rule, edits=tuple(edits))
-        elif name == "requires_grad_":
-            yield from earlier_undone(made)
-        elif name == "tensor" and node.args and dotted(node.func).endswith("torch.tensor"):
-            yield from _as_tensor(made, node)
-        elif "..." in text or name.startswith(("set_", "use_")):
-            yield from earlier(made, dotted(node.func))
-    elif isinstance(node, ast.Attribute) and hint.startswith("Set "):
-        yield from earlier_attribute(made, text)
-    elif isinstance(node, ast.Call) and (isinstance(node.func, ast.Name)):
-        yield from _of_one_class(made, finding, node)
 
 
 def _learning_rate(made: Compiled) -> Iterator[Fix]:
@@ -445,11 +420,10 @@ def _global_number(made: Compiled) -> Iterator[Fix]:
         yield replace(_NUMBER, edits=tuple(edits), change="The variable is a tensor.", safety="unsafe")
 
 
-def _of_one_class(made: Compiled, finding: Finding, template: ast.Call) -> Iterator[Fix]:
+def _of_one_class(made: Compiled, name: str, template: ast.Call) -> Iterator[Fix]:
     """Convert a sequence to the type that the first call passes, in the calls that pass another one."""
     if dotted(template.func) not in _CONTAINERS or len(made.calls) < 2:
         return
-    name = guarded_name(finding, made)
     for call in made.calls[1:]:
         argument = made.arguments(call).get(name)
         if argument is None:

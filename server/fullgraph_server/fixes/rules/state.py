@@ -6,9 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...report.model import Finding
 from ..model import Edit, Fix
-from .calls import Compiled, guarded_name, is_at_once
+from .calls import Compiled, is_at_once
 from .syntax import dotted, names, stored
 
 _ONCE = Fix(
@@ -104,11 +103,9 @@ def earlier_attribute(made: Compiled, text: str) -> Iterator[Fix]:
 # -- objects -------------------------------------------------------------------------------------------
 
 
-def made_once(finding: Finding, made: Compiled) -> Iterator[Fix]:
+def made_once(made: Compiled, name: str) -> Iterator[Fix]:
     """Make an argument before a loop where each turn makes another one, if the loop does not change it."""
     code = made.code
-    if not any("Make it once" in hint or "Make the backend once" in hint for hint in finding.hints):
-        return
     for call in made.calls:
         statement = code.statement(call)
         loop = next((item for item in code.around(call) if isinstance(item, (ast.For, ast.While))), None)
@@ -117,7 +114,6 @@ def made_once(finding: Finding, made: Compiled) -> Iterator[Fix]:
         changing = set().union(*(stored(item) for item in loop.body)) | (
             names(loop.target) if isinstance(loop, ast.For) else set()
         )
-        name = guarded_name(finding, made)
         argument = made.arguments(call).get(name)
         if isinstance(call.func, ast.Call):
             argument = next((word.value for word in call.func.keywords if word.arg == "backend"), argument)

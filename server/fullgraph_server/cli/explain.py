@@ -1,0 +1,138 @@
+"""The command that explains a code: what it means, and the fixes for it, by examples."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TextIO, TypeAlias
+
+import click
+from rich.text import Text
+
+from ..fixes.explaining import Example, examples
+from ..fixes.samples import BREAKS
+from ..fixes.words import safety_words
+from ..runs.effective_settings import Overrides, choose_interpreter
+from ..text.meanings import MEANINGS
+from ..workers.registry import KnownBreak, NoRegistryError, known_break
+from ..workspace.config import read_config
+from ..workspace.workspace import project_root
+from .output import clean_console, tell, write_object
+
+_GRAPH_BREAK: Final = re.compile(r"GB\d{4}")
+_PAGE: Final = "https://docs.pytorch.org/docs/stable/compile/programming_model.html"
+_PAGES: Final = {
+    "graph-break": "https://docs.pytorch.org/docs/stable/compile/programming_model.graph_breaks_index.html",
+    "recompile": "https://docs.pytorch.org/docs/stable/compile/programming_model.recompilation.html",
+    "recompile-limit": "https://docs.pytorch.org/docs/stable/compile/programming_model.recompilation.html",
+    "late-compile": "https://docs.pytorch.org/docs/stable/compile/programming_model.recompilation.html",
+}
+_UNKNOWN: Final = KnownBreak("", "", (), "")
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A code, what it means, torch's page about it, and the fixes that exist for it."""
+
+    code: str
+    meaning: KnownBreak
+    examples: tuple[Example, ...]
+
+
+ExplainFormat: TypeAlias = Callable[[Explained, TextIO], None]
+
+
+def explained(code: str, python: str | None) -> Explained:
+    """Look a code up, with upper case or lower case. Raises ``click.UsageError`` if there is none such."""
+    if code.lower() in MEANINGS:
+        kind = code.lower()
+        meaning = f"{MEANINGS[kind][0].upper()}{MEANINGS[kind][1:]}."
+        return Explained(kind, KnownBreak("", meaning, (), _PAGES.get(kind, _PAGE)), tuple(examples(kind)))
+    code = code.upper()
+    if not _GRAPH_BREAK.fullmatch(code):
+        raise click.UsageError(
+            f"{code} is no code: those of graph breaks are like GB0170, others are {', '.join(MEANINGS)}"
+        )
+    return Explained(code, _of_torch(code, python), tuple(examples(code)))
+
+
+def _of_torch(code: str, python: str | None) -> KnownBreak:
+    """Return what torch says of a graph break; nothing if there is no torch."""
+    folder = Path.cwd()
+    config = read_config(project_root(folder))
+    chosen = choose_interpreter(config, Overrides(folder, python)).path
+    try:
+        known = known_break(chosen, code)
+    except NoRegistryError as error:
+        tell(f"Torch's own words are missing: {error}")
+        return _UNKNOWN
+    if known is None and code not in BREAKS:
+        raise click.UsageError(f"the torch in {chosen} has no graph break {code}")
+    return known or _UNKNOWN
+
+
+def write(told: Explained, out: TextIO) -> None:
+    """Write the meaning, then each fix with what it changes of a small program."""
+    console = clean_console(out)
+    meaning = told.meaning
+    console.print(Text.assemble((told.code, "yellow"), (f" {meaning.title}".rstrip(), "bold")))
+    for text in filter(
+        None, (meaning.explanation, *(f"hint: {hint}" for hint in meaning.hints), meaning.url)
+    ):
+        console.print(Text(f"  {text}"))
+    if not told.examples:
+        console.print()
+        console.print(Text("no edit is known for this"))
+    for example in told.examples:
+        fix = example.fix
+        console.print()
+        console.print(Text.assemble("fix: ", (fix.title, "bold"), f" ({safety_words(fix)}; rule {fix.rule})"))
+        for text in filter(None, (example.cause and f"{example.cause}.", fix.change)):
+            console.print(Text(f"  {text}"))
+        for line in _difference(example):
+            console.print(Text(f"  {line}", {"+": "green", "-": "red"}.get(line[:1], "")))
+
+
+def write_json(told: Explained, out: TextIO) -> None:
+    """Write one object."""
+    meaning = told.meaning
+    write_object(
+        out,
+        {
+            "code": told.code,
+            "title": meaning.title,
+            "explanation": meaning.explanation,
+            "hints": list(meaning.hints),
+            "url": meaning.url,
+            "fixes": [_object(example) for example in told.examples],
+        },
+    )
+
+
+EXPLAIN_FORMATS: Final[Mapping[str, ExplainFormat]] = {"text": write, "json": write_json}
+
+
+def _object(example: Example) -> dict[str, Any]:
+    fix = example.fix
+    return {
+        "rule": fix.rule,
+        "title": fix.title,
+        "change": fix.change,
+        "safety": fix.safety,
+        "source": fix.source,
+        "cause": example.cause,
+        "before": example.before,
+        "after": example.after,
+    }
+
+
+def _difference(example: Example) -> list[str]:
+    """Return the lines that differ, with some around them."""
+    before, after = example.before.splitlines(), example.after.splitlines()
+    lines = [line.rstrip() for line in difflib.unified_diff(before, after, lineterm="")][3:]
+    while not lines[-1]:
+        lines.pop()
+    return ["…" if line.startswith("@@") else line for line in lines[not lines[0] :]]

@@ -1,0 +1,97 @@
+"""What the rules for a code make of small programs: a text before and after each fix."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from ..report.model import Compilation, Finding, Report
+from ..text.remedies import Remedy
+from ..workspace.positions import Span
+from ..workspace.ranges import node_span
+from ..workspace.source import SourceFile
+from .editing import edited
+from .model import Context, Fix
+from .rules.catalogue import candidates
+from .samples import BREAKS, OTHER_BREAKS, RECOMPILES
+
+_FILE: Final = "program.py"
+_MARKED: Final = re.compile("«(.*?)»")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A fix, and the text of a small program before and after it; ``cause`` is what it is about, if known."""
+
+    fix: Fix
+    before: str
+    after: str
+    cause: str = ""
+
+
+def examples(code: str) -> Iterator[Example]:
+    """Yield an example of each fix for findings with a code: torch's id of a graph break, or a kind."""
+    seen: set[str] = set()
+    for cause, text, remedies in _samples(code):
+        for example in _examples(cause, text, code, remedies):
+            if example.fix.rule not in seen:
+                yield example
+            seen.add(example.fix.rule)
+
+
+def _samples(code: str) -> Iterator[tuple[str, str, tuple[Remedy, ...]]]:
+    """Yield programs for a code: what is special about each, its text, and the remedies of the finding."""
+    texts = BREAKS.get(code, ())
+    if code in ("recompile", "recompile-limit", "late-compile"):
+        yield from ((cause, text, (remedy,)) for cause, text, remedy in RECOMPILES)
+    elif texts:
+        yield from (("", text, ()) for text in ((texts,) if isinstance(texts, str) else texts))
+    elif code == "graph-break" or code.startswith("GB"):
+        yield from ((cause, text, ()) for cause, text in OTHER_BREAKS)
+
+
+def _examples(cause: str, text: str, code: str, remedies: tuple[Remedy, ...]) -> Iterator[Example]:
+    source = SourceFile(_FILE, _MARKED.sub(r"\1", text))
+    finding = Finding(
+        "recompile" if remedies else "graph-break",
+        code,
+        "warning",
+        "",
+        _marked(text),
+        compile_ids=frozenset({"0/0"}),
+        remedies=remedies,
+    )
+    context = Context(Report(_FILE, 1, compilations=tuple(_compilations(source))), {_FILE: source})
+    for fix in candidates(finding, context):
+        yield Example(fix, source.text, edited(source, fix.edits), cause)
+
+
+def _marked(text: str) -> Span:
+    """Return the range of what is marked, in the text without the marks."""
+    found = _MARKED.search(text)
+    assert found is not None
+    row, column = text.count("\n", 0, found.start()) + 1, found.start() - text.rfind("\n", 0, found.start())
+    return Span(_FILE, row, column, row, column + len(found[1]))
+
+
+def _compilations(source: SourceFile) -> Iterator[Compilation]:
+    """Yield a compilation of the decorated function for each call of it in the module."""
+    assert source.tree is not None
+    functions = {
+        item.name: item
+        for item in source.tree.body
+        if isinstance(item, ast.FunctionDef)
+        and any(ast.unparse(decorator) == "torch.compile" for decorator in item.decorator_list)
+    }
+    calls = [
+        node
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in functions
+    ]
+    for number, call in enumerate(calls):
+        name = ast.unparse(call.func)
+        place = Span(_FILE, functions[name].lineno, 1, functions[name].lineno, 1)
+        yield Compilation(f"0/{number}", name, place, 0.0, 0.0, "", node_span(source, call))

@@ -1,0 +1,280 @@
+"""Fixes of operations whose size depends on data: what masks select, and how often elements are repeated."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ...report.model import Finding
+from ..model import Context, Fix
+from .expressions import beside, condition, is_pure
+from .offering import place_in_file, setting
+from .syntax import Code, called, dotted
+
+_SHAPES = Fix(
+    "capture-dynamic-shapes",
+    "Let torch capture operations whose size depends on data",
+    "The setting holds for everything that is compiled afterwards.",
+    "safe",
+    "torch/_dynamo/config.py",
+    (),
+    replaces=False,
+)
+_FILL = Fix(
+    "masked-fill",
+    "Write through the mask without an index",
+    "All elements are computed, and those under the mask are taken.",
+    "safe",
+    "https://docs.pytorch.org/docs/stable/generated/torch.where.html",
+    (),
+)
+_SUM = replace(
+    _FILL,
+    rule="masked-sum",
+    title="Sum over the mask with `torch.where`",
+    change="All elements are summed, with zero outside of the mask.",
+)
+_REDUCED: Final[Mapping[str, tuple[Fix, str]]] = {
+    "sum": (_SUM, "0"),
+    "prod": (
+        replace(
+            _SUM,
+            rule="masked-product",
+            title="Multiply over the mask with `torch.where`",
+            change="All elements are multiplied, with one outside of the mask.",
+        ),
+        "1",
+    ),
+    **{
+        name: (
+            replace(
+                _SUM,
+                rule=f"masked-{name}",
+                title="Ask under the mask with `torch.where`",
+                change=f"All elements are asked, with {number} outside of the mask.",
+            ),
+            number,
+        )
+        for name, number in (("any", "0"), ("all", "1"))
+    },
+}
+"""How a selection is reduced, with the element that changes nothing."""
+_MEAN = replace(
+    _SUM,
+    rule="masked-mean",
+    title="Average over the mask with `torch.where`",
+    change="All elements are summed, with zero outside of the mask, and divided by the number under it.",
+)
+_COUNT = Fix(
+    "count-nonzero",
+    "Count with `count_nonzero`",
+    "The number stays a tensor instead of a Python number.",
+    "safe",
+    "https://docs.pytorch.org/docs/stable/generated/torch.count_nonzero.html",
+    (),
+)
+_MASK = replace(
+    _FILL,
+    rule="mask-index",
+    title="Write through the mask itself",
+    change="The elements are chosen by the mask in the place of their indices.",
+)
+_REPEATED = Fix(
+    "repeat-output-size",
+    "Give the size of the output",
+    "The number of elements is computed from the data by itself.",
+    "safe",
+    "https://docs.pytorch.org/docs/stable/generated/torch.repeat_interleave.html",
+    (),
+)
+_BINCOUNT = Fix(
+    "scatter-bincount",
+    "Count with `scatter_add`",
+    "There are as many counts as `minlength` says; a larger number raises an error.",
+    "unsafe",
+    "https://docs.pytorch.org/docs/stable/generated/torch.scatter_add.html",
+    (),
+)
+
+
+def shapes(finding: Finding, context: Context) -> Iterator[Fix]:
+    """Offer what keeps ``nonzero``, masks as indices and the like from breaking a graph."""
+    code, node = place_in_file(finding, context)
+    if code is None or node is None:
+        return
+    found = _selection(code, node)
+    if found is not None:
+        yield from _selected(code, found)
+    yield from _indexed(code, node)
+    yield from _sized(code, node)
+    yield from _counted(code, node)
+    yield from _repeated(code, node)
+    dynamic = setting(code, "capture_dynamic_output_shape_ops")
+    if dynamic is not None:
+        yield replace(_SHAPES, edits=(dynamic,))
+        if setting(code, "capture_scalar_outputs") is not None:
+            both = "torch._dynamo.config.capture_scalar_outputs = True"
+            text = dynamic.text.rstrip("\n") + f"\n{code.of_torch(both)}\n"
+            yield replace(_SHAPES, edits=(replace(dynamic, text=text),))
+
+
+@dataclass(frozen=True)
+class _Selection:
+    """An expression that selects elements of ``value`` by a ``mask``, both as they are written."""
+
+    node: ast.expr
+    value: str
+    mask: str
+    is_pure: bool
+
+
+def _selection(code: Code, node: ast.expr) -> _Selection | None:
+    """Read ``x[mask]``, ``x[mask.nonzero(as_tuple=True)]`` and ``x.masked_select(mask)``."""
+    outer = code.parent(node)
+    inner = _nonzero(node)
+    if inner is not None and isinstance(outer, ast.Subscript) and outer.slice is node:
+        return _Selection(outer, code.operand(outer.value), _as_mask(code, inner), is_pure(inner))
+    if isinstance(node, ast.Subscript):
+        if isinstance(node.slice, (ast.Slice, ast.Tuple, ast.Constant)):
+            return None
+        mask = code.argument(node.slice)
+        return _Selection(node, code.operand(node.value), mask, is_pure(node.slice))
+    if called(node) == "masked_select" and isinstance(node, ast.Call) and not node.keywords:
+        given = list(node.args)
+        if isinstance(node.func, ast.Attribute) and dotted(node.func.value) != (code.torch or "torch"):
+            given.insert(0, node.func.value)
+        if len(given) == 2:
+            value, mask = code.operand(given[0]), code.argument(given[1])
+            return _Selection(node, value, mask, is_pure(given[1]))
+    return None
+
+
+def _nonzero(node: ast.AST) -> ast.expr | None:
+    """Return the mask of ``mask.nonzero(as_tuple=True)`` or ``torch.where(mask)``."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    if called(node) == "where" and len(node.args) == 1 and not node.keywords:
+        return node.args[0]
+    words = {word.arg: word.value for word in node.keywords}
+    wanted = words.pop("as_tuple", None)
+    is_tuple = isinstance(wanted, ast.Constant) and wanted.value is True
+    if called(node) != "nonzero" or words or not is_tuple:
+        return None
+    return node.args[0] if len(node.args) == 1 else node.func.value if not node.args else None
+
+
+def _as_mask(code: Code, node: ast.expr) -> str:
+    """Write a mask as a tensor of booleans."""
+    return condition(code, node) or f"{code.operand(node)} != 0"
+
+
+def _selected(code: Code, found: _Selection) -> Iterator[Fix]:
+    """Compute on all elements what is computed of those that are selected."""
+    parent = code.parent(found.node)
+    if isinstance(parent, ast.Assign) and parent.value is found.node and len(parent.targets) == 1:
+        target, source = parent.targets[0], found.node
+        is_same = isinstance(target, ast.Subscript) and isinstance(source, ast.Subscript)
+        if is_same and code.text(target.slice) == code.text(source.slice):  # type: ignore[attr-defined]
+            into = code.operand(target.value)  # type: ignore[attr-defined]
+            text = code.of_torch(f"{into}.copy_(torch.where({found.mask}, {found.value}, {into}))")
+            yield replace(_FILL, edits=(code.replaced(parent, text), *code.importing_torch()))
+            return
+    uses = _uses(code, found.node)
+    methods = {_reduction(code, item) for item in uses}
+    if len(methods) != 1:
+        return
+    (method,) = methods
+    if method in _REDUCED:
+        fix, neutral = _REDUCED[method]
+        text = code.of_torch(f"torch.where({found.mask}, {found.value}, {neutral})")
+        yield replace(fix, edits=(code.replaced(found.node, text), *code.importing_torch()))
+    elif method == "mean" and uses == [found.node] and found.is_pure:
+        call = code.parent(code.parent(found.node) or found.node)
+        assert isinstance(call, ast.Call)
+        text = f"torch.where({found.mask}, {found.value}, 0).sum() / {beside(found.mask)}.sum()"
+        is_part = not isinstance(code.parent(call), (ast.Assign, ast.Return))
+        text = code.of_torch(f"({text})" if is_part else text)
+        yield replace(_MEAN, edits=(code.replaced(call, text), *code.importing_torch()))
+
+
+def _uses(code: Code, node: ast.expr) -> list[ast.expr]:
+    """Return where a value is used: itself, or the variable that it alone is assigned to."""
+    parent = code.parent(node)
+    if not isinstance(parent, ast.Assign) or len(parent.targets) != 1:
+        return [node]
+    name = dotted(parent.targets[0])
+    function = code.function(node) or code.tree
+    named = [item for item in ast.walk(function) if isinstance(item, ast.Name) and item.id == name]
+    reads: list[ast.expr] = [item for item in named if isinstance(item.ctx, ast.Load)]
+    return reads if name.isidentifier() and len(named) == len(reads) + 1 else [node]
+
+
+def _reduction(code: Code, node: ast.expr) -> str:
+    """Return the method without arguments that is called on a value; empty if it is used otherwise."""
+    method = code.parent(node)
+    call = code.parent(method) if method is not None else None
+    if not isinstance(method, ast.Attribute) or not isinstance(call, ast.Call) or call.func is not method:
+        return ""
+    return "" if call.args or call.keywords else method.attr
+
+
+def _indexed(code: Code, node: ast.expr) -> Iterator[Fix]:
+    """Write ``x[mask.nonzero(as_tuple=True)] = y`` by the mask."""
+    outer, mask = code.parent(node), _nonzero(node)
+    if mask is not None and isinstance(outer, ast.Subscript) and isinstance(outer.ctx, ast.Store):
+        yield replace(_MASK, edits=(code.replaced(node, _as_mask(code, mask)), *code.importing_torch()))
+
+
+def _sized(code: Code, node: ast.expr) -> Iterator[Fix]:
+    """Write ``len(x.nonzero())`` and ``x.nonzero().shape[0]`` with ``count_nonzero``."""
+    if called(node) != "nonzero" or not isinstance(node, ast.Call) or node.keywords:
+        return
+    if not isinstance(node.func, ast.Attribute) or len(node.args) > 1:
+        return
+    value = node.args[0] if node.args else node.func.value
+    outer = code.parent(node)
+    whole: ast.AST | None = None
+    if isinstance(outer, ast.Call) and dotted(outer.func) == "len":
+        whole = outer
+    elif isinstance(outer, ast.Attribute):
+        whole = code.parent(outer)
+    if isinstance(whole, (ast.Call, ast.Subscript)):
+        written = ast.unparse(whole).removeprefix(ast.unparse(node))
+        if whole is outer or written in (".shape[0]", ".size(0)"):
+            yield replace(_COUNT, edits=(code.replaced(whole, f"{code.operand(value)}.count_nonzero()"),))
+
+
+def _repeated(code: Code, node: ast.expr) -> Iterator[Fix]:
+    """Give ``repeat_interleave`` the size of its output."""
+    if called(node) != "repeat_interleave" or not isinstance(node, ast.Call):
+        return
+    is_function = isinstance(node.func, ast.Attribute) and dotted(node.func.value) == (code.torch or "torch")
+    words = {word.arg: word.value for word in node.keywords}
+    given = node.args[1 if is_function and len(node.args) > 1 else 0 :]
+    repeats = words.get("repeats") or (given[0] if given else None)
+    scalars = setting(code, "capture_scalar_outputs")
+    if repeats is None or "output_size" in words or None in words or not is_pure(repeats) or scalars is None:
+        return
+    if not isinstance(repeats, (ast.Constant, ast.Starred)):
+        size = code.appended(node, f"output_size=int({code.operand(repeats)}.sum())")
+        yield replace(_REPEATED, edits=(scalars, size))
+
+
+def _counted(code: Code, node: ast.expr) -> Iterator[Fix]:
+    """Write ``torch.bincount(x, minlength=n)`` by ``scatter_add``."""
+    if called(node) != "bincount" or not isinstance(node, ast.Call):
+        return
+    values = {word.arg: word.value for word in node.keywords}
+    if set(values) != {"minlength"} or len(node.args) > 1:
+        return
+    counted = node.args[0] if node.args else node.func.value if isinstance(node.func, ast.Attribute) else None
+    if counted is None or not is_pure(counted):
+        return
+    owner, size = code.operand(counted), code.argument(values["minlength"])
+    text = (
+        f"torch.zeros({size}, dtype=torch.long, device={owner}.device)"
+        f".scatter_add(0, {owner}, torch.ones_like({owner}))"
+    )
+    yield replace(_BINCOUNT, edits=(code.replaced(node, code.of_torch(text)), *code.importing_torch()))

@@ -1,0 +1,73 @@
+"""What to write against a recompilation, as data: sentences of advice and edits are made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from .markdown import filled
+
+RemedyKind: TypeAlias = Literal[
+    "mark",
+    "mark-unbacked",
+    "dynamic",
+    "setting",
+    "convert",
+    "one-layout",
+    "one-rank",
+    "one-class",
+    "number-as-tensor",
+    "tensor-learning-rate",
+    "drop-last",
+    "neutral-tensor",
+    "same-keys",
+    "member",
+    "stack",
+    "whole-tensor",
+    "make-once",
+    "set-earlier",
+    "assign-earlier",
+    "same-modes",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """One thing to do, with what is to be written for it: ``torch._dynamo.mark_dynamic(x, 0)``.
+
+    ``setting`` is the assignment that it takes beside it.
+    """
+
+    kind: RemedyKind
+    code: tuple[str, ...] = ()
+    setting: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A sentence on what to do, and the remedies that it names, in its order; none where no edit is known."""
+
+    sentence: str
+    remedies: tuple[Remedy, ...] = ()
+
+
+def advised(template: str, remedy: Remedy, **values: str) -> Advice:
+    """Make advice of a template, whose ``{code}`` and ``{setting}`` are those of the remedy."""
+    code = remedy.code[0] if remedy.code else ""
+    return Advice(filled(template, code=code, setting=remedy.setting, **values), (remedy,))
+
+
+def sentences(given: Iterable[Advice]) -> tuple[str, ...]:
+    """Return the sentences of several pieces of advice."""
+    return tuple(item.sentence for item in given)
+
+
+def remedies(given: Iterable[Advice]) -> tuple[Remedy, ...]:
+    """Return the remedies of several pieces of advice, each once."""
+    return tuple(dict.fromkeys(remedy for item in given for remedy in item.remedies))
+
+
+def introduced(words: str, given: Advice) -> Advice:
+    """Put words before the sentence of a piece of advice."""
+    return replace(given, sentence=f"{words}{given.sentence}")

@@ -1,0 +1,101 @@
+"""What torch itself says of a graph break: the registry in an interpreter's torch, which is not imported."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from ..workspace.bundled import worker_folder
+from .probe import CHOOSE, cannot_start
+
+_SECONDS: Final = 20.0
+_WHERE: Final = """
+import importlib.util, os
+spec = importlib.util.find_spec("torch")
+print(os.path.dirname(spec.origin) if spec is not None and spec.origin else "")
+"""
+_PAGE: Final = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
+"""``torch/_dynamo/exc.py``"""
+_PLACEHOLDER: Final = re.compile(r"\{[^{}]*\}")
+_IS_CODE: Final = re.compile(r'^_|^f?["\']|" \+ |^[a-z_]+$')
+"""Texts that the registry has as the code that makes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBreak:
+    """A graph break as torch describes it; what differs between programs is ``…``."""
+
+    title: str
+    explanation: str
+    hints: tuple[str, ...]
+    url: str
+
+
+class NoRegistryError(Exception):
+    """The reason why torch's registry cannot be read, as a sentence."""
+
+
+def known_break(python: str, code: str) -> KnownBreak | None:
+    """Look a code (``GB0170``) up in the registry of an interpreter's torch.
+
+    Raises :class:`NoRegistryError`.
+    """
+    entries = _registry(python).get(code)
+    if not entries:
+        return None
+    # The newest description comes first; some are the code by which torch makes them.
+    told = {
+        key: next(filter(None, (_readable(entry.get(key)) for entry in entries)), "")
+        for key in ("Gb_type", "Explanation")
+    }
+    hints = next((found for entry in entries if (found := _hints(entry.get("Hints")))), ())
+    return KnownBreak(told["Gb_type"], told["Explanation"], hints, _PAGE.format(code.lower()))
+
+
+def _registry(python: str) -> dict[str, Any]:
+    try:
+        ran = subprocess.run(
+            [python, "-c", _WHERE],
+            cwd=worker_folder(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, ValueError) as error:
+        raise NoRegistryError(f"{cannot_start(python, error)} {CHOOSE}") from error
+    except subprocess.TimeoutExpired as error:
+        raise NoRegistryError(f"{python} did not answer within {_SECONDS:g} s. {CHOOSE}") from error
+    folder = ran.stdout.strip()
+    if not folder:
+        raise NoRegistryError(f"There is no torch in {python}. {CHOOSE}")
+    try:
+        text = (Path(folder) / "_dynamo" / "graph_break_registry.json").read_text("utf-8")
+        registry = json.loads(text)
+    except (OSError, ValueError):
+        raise NoRegistryError(f"The torch in {python} describes no graph breaks.") from None
+    return registry if isinstance(registry, dict) else {}
+
+
+def _hints(texts: Any) -> tuple[str, ...]:
+    """Return hints, of which the registry has some in several parts."""
+    hints: list[str] = []
+    for text in filter(None, map(_readable, texts if isinstance(texts, list) else ())):
+        is_open = bool(hints) and not hints[-1].endswith((".", "?"))
+        if hints and (text[0].islower() or (is_open and text.startswith("`"))):
+            hints[-1] += f" {text}"
+        else:
+            hints.append(text)
+    return tuple(hints)
+
+
+def _readable(text: Any) -> str:
+    """Return a text of the registry without what differs between programs; empty if it is code."""
+    if not isinstance(text, str) or _IS_CODE.search(text):
+        return ""
+    return _PLACEHOLDER.sub("…", " ".join(text.split()))
