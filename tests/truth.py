@@ -95,8 +95,10 @@ def read_logs(text: str, error: str = "") -> Truth:
     for record in _records(text):
         first = record.partition("\n")[0]
         if first.startswith("Graph break"):
-            # The record of a frame that is skipped ends in the user's stack, which may be empty.
-            place = _BREAK.search(first) or next(reversed([*_FRAME.finditer(record)]), None)
+            # The record of a frame that is skipped ends in the user's stack, which may be empty, or goes on
+            # with that of Dynamo itself.
+            stack = record.partition("\nTraceback (most recent call last):")[0]
+            place = _BREAK.search(first) or next(reversed([*_FRAME.finditer(stack)]), None)
             number = _BREAK_ID.search(record)
             where = (place["file"], int(place["row"])) if place else ("", 0)
             breaks.add((*where, f"GB{number['number']}" if number else ""))
