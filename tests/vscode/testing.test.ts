@@ -47,6 +47,9 @@ scenario("tests and example calls run from the Testing view, and stop with it", 
   await window.palette("Fullgraph: Show Program Output");
   const output = window.page.locator(".panel .view-line");
   // The channel shows its end: of the test that passed, or of the one that was stopped.
-  await output.getByText(/collected 1 item|1 passed in/).first().waitFor();
+  await output
+    .getByText(/collected 1 item|1 passed in/)
+    .first()
+    .waitFor();
   await scene.picture("program-output");
 });
