@@ -82,6 +82,7 @@ _SAME: dict[str, Callable[[str], object]] = {
 """What must be the same in both, by the name of the file."""
 
 
+@pytest.mark.slow
 def test_everything_in_the_debug_folder_is_a_document_that_says_the_same(theirs: Path, ours: Path) -> None:
     compared = []
     for file in sorted(path for path in theirs.rglob("*") if path.is_file()):

@@ -123,6 +123,7 @@ def test_what_can_become_of_files_is_checked(folder: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_summary_says_that_no_file_was_changed(folder: Path) -> None:
     assert " - no file was changed" in fullgraph(folder, "check", "--discard-files", "program.py").stdout
     assert "no file" not in fullgraph(folder, "check", "program.py").stdout

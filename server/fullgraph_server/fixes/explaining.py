@@ -19,7 +19,7 @@ from .rules.catalogue import candidates
 from .samples import BREAKS, OTHER_BREAKS, RECOMPILES
 
 _FILE: Final = "program.py"
-_MARKED: Final = re.compile("«(.*?)»")
+_MARKED: Final = re.compile("«([^«»]*)»")
 
 
 @dataclass(frozen=True, slots=True)
