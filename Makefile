@@ -7,8 +7,6 @@ TORCH_LATEST ?= torch==2.15.0
 SOURCES = compiler server scripts tests benchmarks
 # Tests wait for processes a good part of the time: four at a time on two cores.
 PYTEST = -m pytest -n 4 --dist loadgroup
-# Set where tests give way to others.
-GIVING_WAY =
 SLOW = and not slow
 CODE_SERVER = .cache/code-server/node_modules/.bin/code-server
 
@@ -16,9 +14,7 @@ export PATH := $(CURDIR)/.cache/node/node_modules/.bin:$(PATH)
 
 .PHONY: test test-all test-latest quick lint lint-python lint-client unit pytest truth preview e2e vsix demo bench setup clean
 
-# The editor waits a good part of the time: the previews run beside it.
-test: lint vsix unit pytest .venv-latest/ready .cache/code-server/ready .cache/chromium
-	$(MAKE) --no-print-directory -j2 --output-sync=target GIVING_WAY=nice SLOW='$(SLOW)' preview e2e
+test: lint vsix unit pytest preview e2e
 
 # More of the same, too, for some hours.
 test-all: SLOW =
@@ -44,7 +40,7 @@ unit: node_modules/ready
 	npm test --silent
 
 pytest: .venv/ready build/fullgraph.vsix
-	$(GIVING_WAY) .venv/bin/python $(PYTEST) -m "not gpu and not preview $(SLOW)" $(PYTEST_ARGS)
+	.venv/bin/python $(PYTEST) -m "not gpu and not preview $(SLOW)" $(PYTEST_ARGS)
 
 # Reports beside torch's own logs: each program runs twice, once with TorchInductor.
 truth: .venv/truth
@@ -52,7 +48,7 @@ truth: .venv/truth
 
 # Kernels for a GPU that is not there need a torch that is built for CUDA, as the newest one is.
 preview: .venv/ready .venv-latest/ready
-	$(GIVING_WAY) .venv-latest/bin/python $(PYTEST) -m "preview $(SLOW)" tests/compiler tests/e2e
+	.venv-latest/bin/python $(PYTEST) -m "preview $(SLOW)" tests/compiler tests/e2e
 
 e2e: .venv/ready .venv-latest/ready build/fullgraph.vsix .cache/code-server/ready .cache/chromium
 	SLOW="$(SLOW)" npm run --silent e2e

@@ -48,7 +48,7 @@ scenario("tests and example calls run from the Testing view, and stop with it", 
   const output = window.page.locator(".panel .view-line");
   // The channel shows its end: of the test that passed, or of the one that was stopped.
   await output
-    .getByText(/collected 1 item|1 passed in/)
+    .getByText(/collected\s1\sitem|1\spassed\sin/)
     .first()
     .waitFor();
   await scene.picture("program-output");
