@@ -54,6 +54,23 @@ def test_the_call_of_compile_gets_a_keyword(before: str, after: str) -> None:
     assert got == {"dynamic": plain + f"{after}\ng(a)\n"}
 
 
+def test_only_the_call_of_compile_that_was_seen_gets_a_keyword() -> None:
+    plain = F.replace("@torch.compile\n", "")
+    other = "def other():\n    g = torch.compile(f)\n    g(b)\n\n\n"
+    own = "def own(g):\n    g = torch.compile(f)\n    g(a)\n"
+    got = fixed(other + own, DYNAMIC, seen=("g(a)",), text=plain)
+    assert got == {"dynamic": plain + other + own.replace("(f)", "(f, dynamic=True)")}
+    twice = "def given(g):\n    g(a)\n\n\n" + other + own.replace("own", "third").replace("g(a)", "g(c)")
+    assert fixed(twice, DYNAMIC, seen=("g(a)",), text=plain) == {}
+    assert fixed("g = torch.compile(f, **options)\ng(a)\n", DYNAMIC, seen=("g(a)",), text=plain) == {}
+
+
+def test_only_the_function_that_was_compiled_gets_a_keyword() -> None:
+    apart = "def g():\n    @torch.compile\n    def f(x):\n        return x + 2\n\n    f(b)\n\n\n"
+    got = fixed(apart + "f(a)\n", DYNAMIC)
+    assert got["dynamic"] == F.replace("compile\n", "compile(dynamic=True)\n") + apart + "f(a)\n"
+
+
 def test_a_setting_comes_with_it() -> None:
     setting = "torch._dynamo.config.allow_unspec_int_on_nn_module = True"
     got = fixed("f(a)\n", Remedy("dynamic", setting=setting))["dynamic"]

@@ -58,8 +58,18 @@ AFTER = text_of("new", "a", "b", "changed")
 
 def test_a_finding_that_moved_with_its_line_is_still_there() -> None:
     before = report(BEFORE, graph_break(2))
-    assert gone(graph_break(2), report(AFTER, graph_break(3)), drifts(before, report(AFTER)))
-    assert not gone(graph_break(2), report(AFTER), drifts(before, report(AFTER)))
+    between = drifts(before, report(AFTER))
+    assert gone(graph_break(2), before, report(AFTER, graph_break(3)), between)
+    assert not gone(graph_break(2), before, report(AFTER), between)
+
+
+def test_a_finding_is_gone_that_left_its_neighbour_on_the_line_behind() -> None:
+    size, length, other = (replace(recompile(2), message=text) for text in ("size", "length", "other"))
+    before = report(BEFORE, size, length)
+    between = drifts(before, report(BEFORE))
+    assert not gone(size, before, report(BEFORE, length), between)
+    assert gone(length, before, report(BEFORE, length), between)
+    assert gone(size, before, report(BEFORE, length, other), between)
 
 
 @pytest.mark.parametrize(

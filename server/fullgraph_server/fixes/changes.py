@@ -36,12 +36,16 @@ def counts_of(report: Report) -> Counts:
     return Counts(breaks, sum(frame.graphs for frame in report.frames), recompiles)
 
 
-def gone(finding: Finding, after: Report, drifts: Drifts) -> str:
-    """Say that a finding of the run before is still there; empty if it is not."""
+def gone(finding: Finding, before: Report, after: Report, drifts: Drifts) -> str:
+    """Say that a finding of the run before is still there; empty if it is not.
+
+    What stands at its place is one of its neighbours there where that says the same as before.
+    """
     place = _moved(finding, drifts)
-    if any(_key(item) == place for item in after.findings):
-        return f"{finding.message}, with this edit, too"
-    return ""
+    neighbours = Counter(item.message for item in before.findings if _moved(item, drifts) == place)
+    neighbours[finding.message] -= 1
+    left = Counter(item.message for item in after.findings if _key(item) == place)
+    return f"{finding.message}, with this edit, too" if left - neighbours else ""
 
 
 def worse(before: Report, after: Report, drifts: Drifts) -> str:

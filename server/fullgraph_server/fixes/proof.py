@@ -140,7 +140,7 @@ class Prover:
         drifts = _drifts(before.report, after.report)
         untaken = tuple(dict.fromkeys(itertools.chain(*(item.untaken for item in tried))))
         problem = (
-            gone(finding, after.report, drifts)
+            gone(finding, before.report, after.report, drifts)
             or worse(before.report, after.report, drifts)
             or _of_trials(tried)
         )

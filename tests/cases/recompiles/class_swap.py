@@ -22,5 +22,6 @@ def f(x, step):
 
 
 if __name__ == "__main__":
-    f(torch.ones(4), Add())
-    f(torch.ones(4), Multiply())  # fix: f(torch.ones(4), Add())
+    x = torch.arange(4.0)
+    f(x, Add())
+    f(x, Multiply())  # fix: f(x, Add())

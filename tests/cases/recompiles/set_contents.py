@@ -14,6 +14,6 @@ def f(x, names):
 
 
 if __name__ == "__main__":
-    x = torch.ones(4)
+    x = -torch.ones(4)
     f(x, {"relu"})
     f(x, {"tanh"})  # fix: f(x, {'relu'})

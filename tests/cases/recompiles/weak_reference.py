@@ -20,6 +20,7 @@ def f(x, reference):
 if __name__ == "__main__":
     config = Config()
     reference = weakref.ref(config)
-    f(torch.ones(4), reference)
+    x = torch.arange(4.0)
+    f(x, reference)
     del config  # fix: pass
-    f(torch.ones(4), reference)
+    f(x, reference)

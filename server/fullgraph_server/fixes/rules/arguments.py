@@ -26,6 +26,7 @@ _STACK = Fix(
     "safe",
     "https://docs.pytorch.org/docs/stable/generated/torch.stack.html",
     (),
+    replaces=False,  # new lines get a tensor, old ones a list: they have no values in common
 )
 _WHOLE = Fix(
     "whole-tensor",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from ...report.model import Compilation, Finding
 from ..model import Context, Edit
 from .syntax import Code, Function, code_of, dotted, parameters, stored
+
+_Node = TypeVar("_Node", bound=ast.AST)
 
 
 @dataclass(frozen=True)
@@ -165,16 +168,20 @@ def compile_calls(code: Code, called: Sequence[ast.Call], function: Function | N
         root = call.func
         if isinstance(root, ast.Call) and is_compile(root):  # torch.compile(f)(x)
             yield root
-        if isinstance(root, ast.Name):
-            decorators += [
-                item for node in code.functions() if node.name == root.id for item in node.decorator_list
-            ]
+        if isinstance(root, ast.Name) and (function is None or function.name != root.id):
+            named = (node for node in code.functions() if node.name == root.id)
+            decorators += [item for node in _visible(code, call, named) for item in node.decorator_list]
         name = dotted(root).rpartition(".")[2]
-        for statement in code.all(ast.Assign):
-            value = statement.value
-            is_named = any(name and dotted(target).rpartition(".")[2] == name for target in statement.targets)
-            if is_named and isinstance(value, ast.Call) and is_compile(value):
-                yield value
+        assigned = (
+            statement
+            for statement in code.all(ast.Assign)
+            if any(name and dotted(target).rpartition(".")[2] == name for target in statement.targets)
+        )
+        for statement in _visible(code, call, assigned) if isinstance(root, ast.Name) else assigned:
+            if isinstance(statement.value, ast.Call) and is_compile(statement.value):
+                yield statement.value
+        compiled_in_place = (item for item in code.all(ast.Call) if _compiles_itself(item, dotted(root)))
+        yield from _visible(code, call, compiled_in_place)
     for decorator in dict.fromkeys(decorators):
         is_partial = isinstance(decorator, ast.Call) and any(
             map(_is_compile_name, map(dotted, decorator.args))
@@ -185,13 +192,25 @@ def compile_calls(code: Code, called: Sequence[ast.Call], function: Function | N
             or is_partial
         ):
             yield decorator
-    names = {dotted(call.func) for call in called}
-    for call in code.all(ast.Call):  # model.compile()
-        is_method = (
-            isinstance(call.func, ast.Attribute) and call.func.attr == "compile" and not is_compile(call)
-        )
-        if is_method and dotted(call.func).rpartition(".")[0] in names:
-            yield call
+
+
+def _visible(code: Code, call: ast.Call, named: Iterable[_Node]) -> list[_Node]:
+    """Choose what a name in a call stands for: what is in its function, else in the next one around it.
+
+    What a function is given as a parameter is anywhere: then there is but one of the name, or none is sure.
+    """
+    within: dict[Function | None, list[_Node]] = {}
+    for node in named:
+        within.setdefault(code.function(node), []).append(node)
+    scopes = [*(item for item in code.around(call) if isinstance(item, Function)), None]
+    nearest = next((within[scope] for scope in scopes if scope in within), None)
+    return nearest or (next(iter(within.values())) if len(within) == 1 else [])
+
+
+def _compiles_itself(call: ast.Call, name: str) -> bool:
+    """Tell whether a call is ``model.compile()``, of the module of this name."""
+    is_method = isinstance(call.func, ast.Attribute) and call.func.attr == "compile" and not is_compile(call)
+    return is_method and dotted(call.func).rpartition(".")[0] == name
 
 
 def is_compile(call: ast.Call) -> bool:

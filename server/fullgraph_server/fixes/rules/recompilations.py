@@ -232,6 +232,8 @@ def _dynamic(made: Compiled) -> list[Edit]:
         if not isinstance(node, ast.Call):
             edits.append(_behind(made.code, node, "(dynamic=True)"))
             continue
+        if any(word.arg is None for word in node.keywords):  # `**options` may have one
+            continue
         given = next((word for word in node.keywords if word.arg == "dynamic"), None)
         if given is not None and made.code.text(given.value) == "True":
             continue
