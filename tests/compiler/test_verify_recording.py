@@ -148,7 +148,13 @@ def test_an_edit_that_changes_what_a_call_does_is_told(edit: str, program: Path,
 
 
 @pytest.mark.parametrize(
-    "name", ["graph_breaks/gb0124_item_in_loop.py", "recompiles/attribute_added.py", "findings/twice.py"]
+    "name",
+    [
+        "graph_breaks/gb0123_backward.py",
+        "graph_breaks/gb0124_item_in_loop.py",
+        "recompiles/attribute_added.py",
+        "findings/twice.py",
+    ],
 )
 def test_recording_changes_nothing_of_what_is_compiled(name: str, tmp_path: Path) -> None:
     path = CASES / name

@@ -65,8 +65,17 @@ def test_only_the_call_of_compile_that_was_seen_gets_a_keyword() -> None:
     assert fixed("g = torch.compile(f, **options)\ng(a)\n", DYNAMIC, seen=("g(a)",), text=plain) == {}
 
 
+def test_a_method_is_compiled_in_its_own_class() -> None:
+    own = "class A:\n    def __init__(self):\n        self.g = torch.compile(f)\n\n    def run(self):\n"
+    other = own.replace("class A", "class B") + "        self.g(b)\n\n\n"
+    plain = F.replace("@torch.compile\n", "") + other
+    got = fixed(own + "        self.g(a)\n", DYNAMIC, seen=("self.g(a)",), text=plain)
+    assert got == {"dynamic": plain + own.replace("(f)", "(f, dynamic=True)") + "        self.g(a)\n"}
+
+
 def test_only_the_function_that_was_compiled_gets_a_keyword() -> None:
     apart = "def g():\n    @torch.compile\n    def f(x):\n        return x + 2\n\n    f(b)\n\n\n"
+    apart += "def h():\n    f = torch.compile(g)\n    f(b)\n\n\n"
     got = fixed(apart + "f(a)\n", DYNAMIC)
     assert got["dynamic"] == F.replace("compile\n", "compile(dynamic=True)\n") + apart + "f(a)\n"
 

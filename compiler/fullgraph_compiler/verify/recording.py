@@ -72,6 +72,8 @@ class Recorder(CallWatcher):
         self._records: list[dict[str, Any]] = []
         self._given: list[tuple[str, Node]] = []
         self._watched: list[tuple[dict[str, Any], str, weakref.ref[torch.Tensor]]] = []
+        # A backward pass in a compiled function would compile the hooks, too.
+        self._keep = torch.compiler.disable(self._keep_gradient)
 
     def install(self) -> None:
         """Record calls from now on; the program draws the same random numbers in each recorded run."""
@@ -142,7 +144,7 @@ class Recorder(CallWatcher):
             taken.append((place, snapshots.take(place, value)))
         return taken
 
-    def _keep(self, record: dict[str, Any], place: str, gradient: torch.Tensor) -> None:
+    def _keep_gradient(self, record: dict[str, Any], place: str, gradient: torch.Tensor) -> None:
         kept = record["gradients"].setdefault(place, [])
         if len(kept) < _MOST_GRADIENTS:
             kept.append(Snapshots().take(place, gradient))

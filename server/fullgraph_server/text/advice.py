@@ -39,7 +39,6 @@ _NEEDED = (
 _EVERY_SIZE = ", to keep one graph for every size."
 _BY_DYNAMIC = f"Compile with `dynamic=True`{_EVERY_SIZE}"
 _DYNAMIC_NUMBER = "Compile with `torch.compile(dynamic=True)`, to keep one graph for every number."
-_EVERY = ("for every size.", "for every number.")
 _ONE_TYPE = "Pass a number of one type in every call, `{code}`, and compile with `dynamic=True`."
 _OF_MODULE = (
     "Torch takes whole numbers of modules for constants. Where the code only computes with `{name}`, set "
@@ -63,6 +62,8 @@ _PARAMETER = (
     "Set `{setting}`, since parameters are static otherwise, and call {marks} before the compiled call."
 )
 _UNBACKED = "Call `{code}` before the compiled call: a size of 0 or 1 is compiled apart otherwise."
+_NO_PARAMETER = "Where its gradient is not needed, pass the plain tensor in every call: `{code}`."
+_STATIC_SIZE = f"The program marks this size as static: each is a graph of its own, compiled once. {_AHEAD}"
 _STATIC_CACHE = (
     'Generate with `cache_implementation="static"`: the cache has one size then, instead of growing.'
 )
@@ -102,11 +103,6 @@ def recompile_advice(failure: GuardFailure, seen: Outlook) -> tuple[Advice, ...]
     first = Advice(given) if isinstance(given, str) else given
     last = (_DROP_LAST,) if _is_last_batch(failure, seen) else ()
     return (*((first,) if first.sentence else ()), *last)
-
-
-def advises_dynamic(hints: Iterable[str]) -> bool:
-    """Tell whether some advice is to compile with dynamic sizes or numbers, and nothing else to be done."""
-    return any("dynamic=True" in hint and hint.endswith(_EVERY) for hint in hints)
 
 
 def break_hints(hints: Sequence[str], *, in_library: bool) -> tuple[str, ...]:
@@ -152,6 +148,8 @@ def _size(failure: GuardFailure, seen: Outlook) -> str | Advice:
         return _ASKED
     if seen.before is not None and not seen.is_tried:
         return ""  # the program ended with this compilation
+    if seen.is_static:
+        return _STATIC_SIZE
     if "force_parameter_static_shapes" in failure.reason:
         if not marks or "._parameters[" in failure.source:
             return f"Torch compiles for the sizes of parameters. {_ONCE_EACH}"
@@ -269,7 +267,7 @@ def _type_of_tensor(failure: GuardFailure, seen: Outlook) -> str | Advice:
     if failure.actual in ("int", "float", "bool"):
         return _tensor_of(name, seen.before)
     if failure.actual.endswith("Parameter"):
-        return _converted("Pass the plain tensor in every call: `{code}`.", failure, "detach()")
+        return _converted(_NO_PARAMETER, failure, "detach()")
     return _converted("Pass a plain tensor in every call: `{code}`.", failure, "as_subclass(torch.Tensor)")
 
 

@@ -8,7 +8,7 @@ assumes of sizes holds for the earlier one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fullgraph_compiler.facts import GuardFailure, GuardInstalled
@@ -23,6 +23,10 @@ _TENSOR = re.compile(
 _ITEM = re.compile(r"\[\d+\]")
 _NUMBERS = (f"{TYPE}int", f"{TYPE}float")
 DYNAMIC = "dynamic"
+_BY_CHANCE = "duck sizing added this equality"
+"""What torch writes behind a condition that two sizes are still equal (``symbolic_shapes.py``)."""
+_STATIC = "'_dynamo_static_indices', set()).issubset("
+"""What the guard on a tensor with ``mark_static`` has (``DIMENSION_DYNAMIC_MARKING_GUARD``)."""
 _CACHE = f"{TYPE}transformers.cache_utils."
 
 
@@ -61,6 +65,8 @@ class Outlook:
     has_twin: bool = False
     is_dynamic: bool = False
     """Whether the first compilation had dynamic sizes: it was asked for them."""
+    is_static: bool = False
+    """Whether the program marks sizes of the tensor as static, which takes precedence over dynamic ones."""
     before: Tensor | None = None
     after: Tensor | None = None
     items: tuple[Tensor, ...] = ()
@@ -94,13 +100,16 @@ def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> Outlook:
     return Outlook(
         sizes=sizes,
         is_tried=bool(shown),
-        serves=None if free is None else all(held(text, values) is not False for text in _conditions(free)),
+        serves=None
+        if free is None
+        else all(held(text, values) is not False for text in (*_conditions(free), *_asked(failure, later))),
         alone=not any(name in values for name in became),
         is_asked=asked is None or any(size in text and text != f"2 <= {size}" for text in _conditions(asked)),
         has_twin=_has_twin(size, before, sizes, free or ()),
         is_dynamic=any(DYNAMIC in tensor.shape for tensor in _tensors(versions[ids[0]]).values())
         if ids
         else False,
+        is_static=any(guard.source == source and _STATIC in guard.code for guard in first),
         before=before.get(source),
         after=after.get(source),
         items=tuple(
@@ -147,6 +156,20 @@ def _is_free(failure: GuardFailure, version: Version) -> bool:
 def _conditions(version: Version) -> Iterator[str]:
     """List what a compilation assumes of sizes and numbers."""
     return (guard.code.partition(" #")[0].strip() for guard in version if guard.kind == "LAMBDA_GUARD")
+
+
+def _asked(failure: GuardFailure, later: Iterable[Version]) -> Iterator[str]:
+    """List what the code asked, in all compilations that are for any value of what changed.
+
+    Where the answers differ, one graph does not serve every value, though the last one may be for the first.
+    """
+    return (
+        guard.code.partition(" #")[0].strip()
+        for version in later
+        if _is_free(failure, version)
+        for guard in version
+        if guard.kind == "LAMBDA_GUARD" and _BY_CHANCE not in guard.code
+    )
 
 
 def _tensors(version: Version) -> Mapping[str, Tensor]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -66,6 +66,11 @@ def sentences(given: Iterable[Advice]) -> tuple[str, ...]:
 def remedies(given: Iterable[Advice]) -> tuple[Remedy, ...]:
     """Return the remedies of several pieces of advice, each once."""
     return tuple(dict.fromkeys(remedy for item in given for remedy in item.remedies))
+
+
+def is_mended_by_dynamic(given: Sequence[Remedy]) -> bool:
+    """Tell whether compiling with dynamic sizes or numbers is enough, with nothing else to be done."""
+    return Remedy("dynamic") in given and Remedy("whole-tensor") not in given
 
 
 def introduced(words: str, given: Advice) -> Advice:

@@ -15,8 +15,8 @@ from rich.text import Text
 
 from ...report.model import Finding, Report
 from ...text import devices
-from ...text.advice import advises_dynamic
 from ...text.messages import KIND_NAMES, counted, seen_in
+from ...text.remedies import is_mended_by_dynamic
 from ...text.visible import visible
 from ...workspace.positions import Span
 from ...workspace.source import SourceFile
@@ -59,8 +59,8 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
 
 def trial_of_dynamic(checked: Checked) -> str:
     """Name the command that tries dynamic sizes, if a finding advises them and the target can run again."""
-    hints = (hint for finding in checked.new_findings for hint in finding.hints)
-    if not checked.report.repeatable or checked.report.dry or not advises_dynamic(hints):
+    is_advised = any(is_mended_by_dynamic(finding.remedies) for finding in checked.new_findings)
+    if not checked.report.repeatable or checked.report.dry or not is_advised:
         return ""
     program = checked.target.program
     arguments = f" -- {shlex.join(program.args)}" if isinstance(program, Script) and program.args else ""

@@ -168,18 +168,12 @@ def compile_calls(code: Code, called: Sequence[ast.Call], function: Function | N
         root = call.func
         if isinstance(root, ast.Call) and is_compile(root):  # torch.compile(f)(x)
             yield root
-        if isinstance(root, ast.Name) and (function is None or function.name != root.id):
-            named = (node for node in code.functions() if node.name == root.id)
-            decorators += [item for node in _visible(code, call, named) for item in node.decorator_list]
-        name = dotted(root).rpartition(".")[2]
-        assigned = (
-            statement
-            for statement in code.all(ast.Assign)
-            if any(name and dotted(target).rpartition(".")[2] == name for target in statement.targets)
-        )
-        for statement in _visible(code, call, assigned) if isinstance(root, ast.Name) else assigned:
-            if isinstance(statement.value, ast.Call) and is_compile(statement.value):
-                yield statement.value
+        named = _visible(code, call, _named(code, root)) if dotted(root) else []
+        for node in named:
+            if isinstance(node, Function):
+                decorators += node.decorator_list
+            elif isinstance(node.value, ast.Call) and is_compile(node.value):
+                yield node.value
         compiled_in_place = (item for item in code.all(ast.Call) if _compiles_itself(item, dotted(root)))
         yield from _visible(code, call, compiled_in_place)
     for decorator in dict.fromkeys(decorators):
@@ -194,10 +188,22 @@ def compile_calls(code: Code, called: Sequence[ast.Call], function: Function | N
             yield decorator
 
 
+def _named(code: Code, root: ast.expr) -> Iterator[Function | ast.Assign]:
+    """Yield what gives a variable its value, or an attribute, which is known by its last part."""
+    name = dotted(root).rpartition(".")[2]
+    if isinstance(root, ast.Name):
+        yield from (node for node in code.functions() if node.name == name)
+    owner = code.definition(root) if dotted(root).startswith("self.") else None
+    for statement in code.all(ast.Assign, owner):
+        if any(dotted(target).rpartition(".")[2] == name for target in statement.targets):
+            yield statement
+
+
 def _visible(code: Code, call: ast.Call, named: Iterable[_Node]) -> list[_Node]:
     """Choose what a name in a call stands for: what is in its function, else in the next one around it.
 
-    What a function is given as a parameter is anywhere: then there is but one of the name, or none is sure.
+    What comes as a parameter, or is an attribute, may be anywhere: then it is sure only if one function has
+    all of that name.
     """
     within: dict[Function | None, list[_Node]] = {}
     for node in named:
