@@ -113,6 +113,22 @@ def test_a_condition_of_the_next_graph_that_did_not_hold_before_makes_two_graphs
     assert "mark_dynamic(x, 0)" in told
 
 
+def test_graphs_for_different_answers_are_several_though_the_last_would_have_served() -> None:
+    versions = relation("0/1", "(L['x'].size()[0] % 4) != 0"), relation("0/2", "(L['x'].size()[0] % 4) == 0")
+    last = FrameStarted("0/2", "f", FILE, 4, (CALL,)), tensor("0/2", "L['x']", "dynamic")
+    begun, seen = resized("L['x']")[:2], resized("L['x']")[2:]
+    assert "asks for this size" in hints(*begun, *last, *versions, *seen)[0]
+    by_chance = relation("0/1", "L['x'].size()[0] == 6  # duck sizing added this equality because")
+    of_another = relation("0/1", "2 <= L['x'].stride()[0]")
+    assert "mark_dynamic(x, 0)" in hints(*begun, *last, by_chance, of_another, *seen)[0]
+
+
+def test_a_size_that_is_marked_as_static_stays_so() -> None:
+    code = "((getattr(L['x'], '_dynamo_static_indices', set()).issubset({0})) if hasattr(...) else True)"
+    mark = GuardInstalled("0/0", "L['x']", "DIMENSION_DYNAMIC_MARKING_GUARD", "", code, ())
+    assert "marks this size as static" in hints(mark, *resized("L['x']"))[0]
+
+
 def test_dynamic_is_not_advised_where_it_is_set() -> None:
     (told,) = hints(*resized("L['x']", tensor("0/0", "L['y']", "dynamic")))
     assert "dynamic=True" not in told

@@ -90,6 +90,10 @@ def test_a_setting_comes_with_it() -> None:
 def test_arguments_are_converted() -> None:
     got = fixed("f(a + b)\n", Remedy("convert", ("x.to(torch.float32)",)), seen=("f(a + b)",))
     assert got == {"convert-argument": F + "f((a + b).to(torch.float32))\n"}
+    every = fixed("f(a)\nf(b)\n", Remedy("convert", ("x.to(torch.float32)",)))
+    assert every == {"convert-argument": F + "f(a.to(torch.float32))\nf(b.to(torch.float32))\n"}
+    inner = fixed("f(a)\nf(f(b))\n", Remedy("convert", ("x.to(torch.float32)",)))
+    assert inner == {"convert-argument": F + "f(a.to(torch.float32))\nf(f(b))\n"}
     got = fixed("f(a)\n", Remedy("one-layout", ("x.contiguous()",)))
     assert got == {"one-layout": F + "f(a.contiguous())\n"}
 

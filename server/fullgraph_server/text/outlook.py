@@ -102,7 +102,9 @@ def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> Outlook:
         is_tried=bool(shown),
         serves=None
         if free is None
-        else all(held(text, values) is not False for text in (*_conditions(free), *_asked(failure, later))),
+        else all(
+            held(text, values) is not False for text in (*_conditions(free), *_asked(failure, size, later))
+        ),
         alone=not any(name in values for name in became),
         is_asked=asked is None or any(size in text and text != f"2 <= {size}" for text in _conditions(asked)),
         has_twin=_has_twin(size, before, sizes, free or ()),
@@ -158,17 +160,18 @@ def _conditions(version: Version) -> Iterator[str]:
     return (guard.code.partition(" #")[0].strip() for guard in version if guard.kind == "LAMBDA_GUARD")
 
 
-def _asked(failure: GuardFailure, later: Iterable[Version]) -> Iterator[str]:
-    """List what the code asked, in all compilations that are for any value of what changed.
+def _asked(failure: GuardFailure, size: str, later: Iterable[Version]) -> Iterator[str]:
+    """List what the code asked of what changed, in all compilations that are for any value of it.
 
     Where the answers differ, one graph does not serve every value, though the last one may be for the first.
     """
+    name = size if failure.changed == "size" else failure.source
     return (
         guard.code.partition(" #")[0].strip()
         for version in later
         if _is_free(failure, version)
         for guard in version
-        if guard.kind == "LAMBDA_GUARD" and _BY_CHANCE not in guard.code
+        if guard.kind == "LAMBDA_GUARD" and name in guard.code and _BY_CHANCE not in guard.code
     )
 
 

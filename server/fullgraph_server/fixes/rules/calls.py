@@ -42,6 +42,20 @@ class Compiled:
             values.append(argument)
         return {**dict(zip(positional[1:] if self.is_method else positional, values, strict=False)), **named}
 
+    def calls_passing(self, name: str) -> tuple[ast.Call, ...]:
+        """Return the calls that were seen, and those beside them of the same with this parameter.
+
+        Those found a graph that was compiled before. Where a call is an argument of another, only what was
+        seen: edits would overlap.
+        """
+        code = self.code
+        seen = {(code.function(call), dotted(call.func)) for call in self.calls if dotted(call.func)}
+        found = [call for call in code.all(ast.Call) if (code.function(call), dotted(call.func)) in seen]
+        others = [call for call in found if call not in self.calls and name in self.arguments(call)]
+        every = (*self.calls, *others)
+        is_nested = any(outer in every for call in every for outer in code.around(code.parent(call) or call))
+        return self.calls if is_nested else every
+
 
 def compiled(finding: Finding, context: Context) -> Compiled | None:
     """Return the compiled function of a finding; ``None`` where its calls were not seen in one file."""

@@ -308,9 +308,11 @@ def _wrapped(made: Compiled, template: ast.expr, place: ast.expr) -> list[Edit] 
     """Write an advice's expression in the place of an argument, around what each call passes."""
     root = root_of(place)
     edits: list[Edit] = []
-    for call in made.calls:
-        argument = made.arguments(call).get(root.id) if root is not None else None
-        if argument is None or root is None or dotted(place) != root.id:
+    if root is None or dotted(place) != root.id:
+        return None
+    for call in made.calls_passing(root.id):
+        argument = made.arguments(call).get(root.id)
+        if argument is None:
             return None
         text = ast.unparse(template)
         written = made.code.operand(argument)
@@ -393,7 +395,7 @@ def _as_tensor(made: Compiled, template: ast.Call) -> Iterator[Fix]:
         (code.of_torch(ast.unparse(word.value)) for word in template.keywords if word.arg == "dtype"), ""
     )
     edits = []
-    for call in made.calls:
+    for call in made.calls_passing(root.id):
         argument = made.arguments(call).get(root.id)
         if argument is None:
             return
