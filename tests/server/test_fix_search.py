@@ -63,6 +63,16 @@ def test_a_finding_that_moved_with_its_line_is_still_there() -> None:
     assert not gone(graph_break(2), before, report(AFTER), between)
 
 
+def test_a_break_of_another_kind_at_the_same_place_is_the_same() -> None:
+    before = report(BEFORE, graph_break(2))
+    between = drifts(before, report(AFTER))
+    assert "breaks the graph" in gone(
+        graph_break(2), before, report(AFTER, graph_break(3, "GB0296")), between
+    )
+    both = report(BEFORE, graph_break(2), graph_break(2, "GB0296"))
+    assert not gone(graph_break(2), both, report(AFTER, graph_break(3, "GB0296")), between)
+
+
 def test_a_finding_is_gone_that_left_its_neighbour_on_the_line_behind() -> None:
     size, length, other = (replace(recompile(2), message=text) for text in ("size", "length", "other"))
     before = report(BEFORE, size, length)

@@ -39,13 +39,23 @@ def counts_of(report: Report) -> Counts:
 def gone(finding: Finding, before: Report, after: Report, drifts: Drifts) -> str:
     """Say that a finding of the run before is still there; empty if it is not.
 
-    What stands at its place is one of its neighbours there where that says the same as before.
+    What stands at its place is one of its neighbours there where that says the same as before. A break of
+    another kind at its very start is the same one: the edit did not remove it.
     """
     place = _moved(finding, drifts)
     neighbours = Counter(item.message for item in before.findings if _moved(item, drifts) == place)
     neighbours[finding.message] -= 1
     left = Counter(item.message for item in after.findings if _key(item) == place)
-    return f"{finding.message}, with this edit, too" if left - neighbours else ""
+    if left - neighbours:
+        return f"{finding.message}, with this edit, too"
+    span = drifts(finding.span.filename).span(finding.span).span
+    start = (span.filename, span.row, span.column)
+    known = {item.code for item in before.findings if item.span.row == finding.span.row}
+    for item in after.findings if finding.kind == "graph-break" else ():
+        is_there = (item.span.filename, item.span.row, item.span.column) == start
+        if item.kind == "graph-break" and is_there and item.code not in known:
+            return f"it breaks the graph with this edit, too: {item.message}"
+    return ""
 
 
 def worse(before: Report, after: Report, drifts: Drifts) -> str:
