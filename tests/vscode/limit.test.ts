@@ -27,7 +27,9 @@ scenario("a time limit is neutral, and can be raised", async (scene) => {
   const window = await scene.enter(PROJECT);
   await window.openFile("forever.py");
   await window.openView("Fullgraph");
-  await window.treeAction("forever.py", "Analyze");
+  // A click is lost where VS Code draws the row anew meanwhile.
+  const stop = window.treeRow("forever.py").locator('.actions [aria-label^="Stop"]');
+  await window.until(stop, () => window.treeAction("forever.py", "Analyze"));
   await expect
     .poll(() => window.target("forever.py"))
     .toMatchObject({

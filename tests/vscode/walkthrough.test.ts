@@ -13,7 +13,7 @@ scenario("the steps of the walkthrough are done by doing them", async (scene) =>
   await window.openFile("toy.py");
   await window.palette("Fullgraph: Analyze This File");
   await expect.poll(() => window.squiggles()).toEqual(BREAKS);
-  await window.hover("a / (");
+  await expect.poll(() => window.hover("a / (")).toMatch(/guard/i);
   await window.deleteLine("print(");
   await window.save();
   await expect.poll(() => window.squiggles()).toHaveLength(1);

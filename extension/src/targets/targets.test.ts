@@ -128,6 +128,12 @@ test("what the list does not have yet is asked for before it is revealed", async
   expect(asked).toEqual([TARGETS, TARGETS]);
 });
 
+test("an item that is listed anew while it is revealed is no error of a command", async () => {
+  Object.assign(window.trees.at(-1) ?? {}, { isNew: true });
+  await targets.reveal(ID);
+  expect(asked).toContain(TARGETS);
+});
+
 test("a filter shows findings of some kinds, and the functions that have one; the view says so", async () => {
   const limit = finding({ kind: "recompile-limit", kindName: "recompile limits hit" });
   const problem = finding({ kind: "target-error", kindName: "problems" });

@@ -133,7 +133,7 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
     this.changed.fire(node);
     if (isFirst && node.report && this.view.visible && !isClosed(node)) {
       // VS Code keeps an item collapsed that had no children before.
-      await this.view.reveal(node, { select: false, focus: false, expand: true });
+      await this.select(node, { select: false, focus: false, expand: true });
     }
   }
 
@@ -146,7 +146,15 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
     await this.list();
     const node = this.nodes.get(target);
     if (node) {
-      await this.view.reveal(node, { select: true, focus: true, expand: !isClosed(node) });
+      await this.select(node, { select: true, focus: true, expand: !isClosed(node) });
+    }
+  }
+
+  private async select(node: Node, how: Parameters<TreeView<Node>["reveal"]>[1]): Promise<void> {
+    try {
+      await this.view.reveal(node, how);
+    } catch {
+      // VS Code rejects it for an item whose tree is listed anew meanwhile: it is there, and not selected.
     }
   }
 

@@ -223,7 +223,10 @@ export class TreeView {
   readonly shown = new EventEmitter<{ visible: boolean }>();
   readonly onDidChangeVisibility = this.shown.event;
 
-  readonly reveal = () => Promise.resolve();
+  /** Whether the items that are to be revealed have been listed anew. */
+  isNew = false;
+  readonly reveal = () =>
+    this.isNew ? Promise.reject(new Error("Data tree node not found")) : Promise.resolve();
   readonly dispose = () => undefined;
 }
 
