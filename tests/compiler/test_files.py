@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fullgraph_compiler.files import namespace
 from fullgraph_compiler.files.guards import guard_files
 from fullgraph_compiler.files.mounts import Cover, Mount, covers, read_mounts
 from fullgraph_compiler.files.namespace import NamespaceError, cover_files
@@ -119,6 +120,10 @@ def test_a_mount_table_is_read(tmp_path: Path) -> None:
         Mount("/snap/core", "squashfs", True),
         Mount("/frozen", "ext4", True),
     ]
+
+
+def test_a_socket_that_goes_while_folders_are_covered_is_left_out(tmp_path: Path) -> None:
+    namespace._uncover(str(tmp_path / "socket"), 0)
 
 
 def test_folders_with_mounts_below_them_are_split(tmp_path: Path) -> None:

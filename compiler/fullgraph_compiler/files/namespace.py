@@ -145,8 +145,17 @@ def _cover(to_cover: Sequence[Cover], scratch: Path, passing: Sequence[Path]) ->
                 _make_read_only(item.path)
                 read_only += [item.path] * (item.kind == "folder")
         for path, descriptor in originals:
-            _mount(f"/proc/self/fd/{descriptor}", path, flags=_MS_BIND | _MS_REC)
+            _uncover(path, descriptor)
     return tuple(read_only)
+
+
+def _uncover(path: str, descriptor: int) -> None:
+    """Mount the original over the cover; a socket whose program has ended meanwhile is gone."""
+    try:
+        _mount(f"/proc/self/fd/{descriptor}", path, flags=_MS_BIND | _MS_REC)
+    except NamespaceError:
+        if os.path.exists(path):
+            raise
 
 
 def _overlay(folder: str, scratch: Path, number: int) -> bool:
