@@ -76,6 +76,7 @@ def test_a_method_is_compiled_in_its_own_class() -> None:
 def test_only_the_function_that_was_compiled_gets_a_keyword() -> None:
     apart = "def g():\n    @torch.compile\n    def f(x):\n        return x + 2\n\n    f(b)\n\n\n"
     apart += "def h():\n    f = torch.compile(g)\n    f(b)\n\n\n"
+    apart += "class A:\n    @torch.compile\n    def f(self):\n        pass\n\n\n"
     got = fixed(apart + "f(a)\n", DYNAMIC)
     assert got["dynamic"] == F.replace("compile\n", "compile(dynamic=True)\n") + apart + "f(a)\n"
 

@@ -48,11 +48,9 @@ def gone(finding: Finding, before: Report, after: Report, drifts: Drifts) -> str
     left = Counter(item.message for item in after.findings if _key(item) == place)
     if left - neighbours:
         return f"{finding.message}, with this edit, too"
-    span = drifts(finding.span.filename).span(finding.span).span
-    start = (span.filename, span.row, span.column)
-    known = {item.code for item in before.findings if item.span.row == finding.span.row}
+    known = {item.code for item in before.findings if _moved(item, drifts)[2:] == place[2:]}
     for item in after.findings if finding.kind == "graph-break" else ():
-        is_there = (item.span.filename, item.span.row, item.span.column) == start
+        is_there = _key(item)[2:] == place[2:] and item.span.column == finding.span.column
         if item.kind == "graph-break" and is_there and item.code not in known:
             return f"it breaks the graph with this edit, too: {item.message}"
     return ""

@@ -206,7 +206,9 @@ def _named(code: Code, root: ast.expr) -> Iterator[Function | ast.Assign]:
     """Yield what gives a variable its value, or an attribute, which is known by its last part."""
     name = dotted(root).rpartition(".")[2]
     if isinstance(root, ast.Name):
-        yield from (node for node in code.functions() if node.name == name)
+        for function in code.functions():
+            if function.name == name and not isinstance(code.parent(function), ast.ClassDef):
+                yield function
     owner = code.definition(root) if dotted(root).startswith("self.") else None
     for statement in code.all(ast.Assign, owner):
         if any(dotted(target).rpartition(".")[2] == name for target in statement.targets):
