@@ -22,8 +22,8 @@ _NEUTRAL = Fix(
 _STACK = Fix(
     "stack",
     "Pass one tensor in the place of a list",
-    "The list is copied into one tensor, whose first dimension is dynamic.",
-    "safe",
+    "The list is copied into one tensor, whose first dimension is dynamic; an empty list raises an error.",
+    "unsafe",
     "https://docs.pytorch.org/docs/stable/generated/torch.stack.html",
     (),
     replaces=False,  # new lines get a tensor, old ones a list: they have no values in common
