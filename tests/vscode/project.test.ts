@@ -89,11 +89,8 @@ scenario("from a model file to its squiggles by the program that trains it", asy
   await expect
     .poll(() => window.target(target), { timeout: LONG })
     .toMatchObject({ description: expect.stringContaining("no graph breaks") as string });
-  const save = window.page.locator(".context-view .action-label", {
-    hasText: "Save to pyproject.toml",
-  });
-  await window.until(save, () => window.treeRow(target).click({ button: "right" }));
-  await save.click();
+  await window.openMenu(target, "Save to pyproject.toml");
+  await window.takeMenuAction("Save to pyproject.toml");
   await window.shows("pyproject.toml");
   await window.save();
   const saved = `[[tool.fullgraph.targets]]

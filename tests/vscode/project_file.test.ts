@@ -48,12 +48,9 @@ scenario(
     await expect.poll(() => window.lenses(), { timeout: LONG }).toContainEqual(ran);
     await expect.poll(() => window.squiggles()).toEqual(BREAKS);
 
-    const save = window.page.locator(".context-view .action-label", {
-      hasText: "Save to pyproject.toml",
-    });
-    await window.until(save, () => window.treeRow("Toy, twice").click({ button: "right" }));
+    await window.openMenu("Toy, twice", "Save to pyproject.toml");
     await scene.picture("target-menu");
-    await save.click();
+    await window.takeMenuAction("Save to pyproject.toml");
     await window.shows("pyproject.toml");
     const added = window.editor.locator(".view-line", { hasText: "--twice" });
     await added.waitFor();

@@ -402,6 +402,26 @@ export class Window {
     });
   }
 
+  /** Opens the context menu of a row of the tree, until it shows an action. */
+  async openMenu(label: string, action: string): Promise<void> {
+    await this.until(this.menuAction(action), () => this.treeRow(label).click({ button: "right" }));
+  }
+
+  /** Takes an action of the menu that is open: VS Code ignores the mouse for the first 100 ms of a menu. */
+  async takeMenuAction(action: string): Promise<void> {
+    const item = this.menuAction(action);
+    await this.patiently(async (timeout) => {
+      if (await item.isVisible()) {
+        await item.click({ timeout });
+      }
+      await item.waitFor({ state: "hidden", timeout });
+    });
+  }
+
+  private menuAction(action: string): Locator {
+    return this.page.locator(".context-view .action-label", { hasText: action });
+  }
+
   /** A target, the only one of its label, with its description. */
   async target(label: string): Promise<TreeRow | undefined> {
     return (await this.tree()).find((row) => row.label === label);
