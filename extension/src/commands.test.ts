@@ -3,7 +3,7 @@ import manifest from "../../package.json";
 import texts from "../../package.nls.json";
 import { registerCommands } from "./commands";
 import * as protocol from "./protocol";
-import { commands } from "./testing/vscode";
+import { commands, shown } from "./testing/vscode";
 
 const { commands: contributed, menus, keybindings, submenus } = manifest.contributes;
 const MOST_IN_A_MENU = 7;
@@ -44,6 +44,13 @@ test("what the manifest offers is registered, and nothing else but what the serv
   expect([...commands.registered.keys()].toSorted()).toEqual(
     [...contributed.map(({ command }) => command), ...internal].toSorted(),
   );
+});
+
+test("a menu of an item that was listed anew says so", async () => {
+  shown.length = 0;
+  const handler = commands.registered.get("fullgraph.addToProject") as () => Promise<unknown>;
+  await handler();
+  expect(shown).toEqual(["The view has changed meanwhile: please choose again."]);
 });
 
 test("menus, keys and titles speak of what there is", () => {

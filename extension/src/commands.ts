@@ -1,4 +1,4 @@
-import { commands, type Disposable, type ExtensionContext, l10n, Uri } from "vscode";
+import { commands, type Disposable, type ExtensionContext, l10n, Uri, window } from "vscode";
 import { chooseAnalysis } from "./actions/analyses";
 import {
   analyzeFiles,
@@ -71,39 +71,49 @@ export function registerCommands(
       analyzeFiles(server, extension.workspaceState, urisOf(uri, selected)),
     "fullgraph.analyze": () => chooseAnalysis(),
     "fullgraph.runWithArguments": () => analyzeWithArguments(server, extension.workspaceState),
-    "fullgraph.analyzeTarget": ({ item }: TargetNode) => analyzeTarget(server, item),
+    "fullgraph.analyzeTarget": onItem(({ item }: TargetNode) => analyzeTarget(server, item)),
     "fullgraph.analyzeTest": () => analyzeTest(server),
     "fullgraph.selectTarget": async () => {
       const title = l10n.t("Fullgraph: Analyze a Target");
       const target = await pickTarget(server, title, { qualifies: isRun });
       return target && analyzeTarget(server, target);
     },
-    "fullgraph.stopTarget": ({ item }: TargetNode) => server.command(STOP, item.id),
+    "fullgraph.stopTarget": onItem(({ item }: TargetNode) => server.command(STOP, item.id)),
     "fullgraph.stopAll": () => nowOrNever(server, STOP),
-    "fullgraph.raiseTargetLimit": ({ item }: TargetNode) => raiseLimit(server, item),
-    "fullgraph.clearTarget": ({ item }: TargetNode) => server.command(CLEAR, item.id),
+    "fullgraph.raiseTargetLimit": onItem(({ item }: TargetNode) => raiseLimit(server, item)),
+    "fullgraph.clearTarget": onItem(({ item }: TargetNode) => server.command(CLEAR, item.id)),
     "fullgraph.clearAll": () => nowOrNever(server, CLEAR),
     "fullgraph.showResultsOf": () => showResultsOf(server),
-    "fullgraph.showResultsOnly": ({ item }: TargetNode) => server.command(SHOW_RESULTS, item.id),
+    "fullgraph.showResultsOnly": onItem(({ item }: TargetNode) =>
+      server.command(SHOW_RESULTS, item.id),
+    ),
     [SHOW_ALL]: () => server.command(SHOW_RESULTS),
     "fullgraph.toggleRunOnSave": () => toggleRunOnSave(server),
-    "fullgraph.runOnSaveOn": ({ item }: TargetNode) => server.command(RUN_ON_SAVE, item.id, true),
-    "fullgraph.runOnSaveOff": ({ item }: TargetNode) => server.command(RUN_ON_SAVE, item.id, false),
-    "fullgraph.addToProject": ({ item }: TargetNode) => server.command(SAVE_TARGET, item.id),
+    "fullgraph.runOnSaveOn": onItem(({ item }: TargetNode) =>
+      server.command(RUN_ON_SAVE, item.id, true),
+    ),
+    "fullgraph.runOnSaveOff": onItem(({ item }: TargetNode) =>
+      server.command(RUN_ON_SAVE, item.id, false),
+    ),
+    "fullgraph.addToProject": onItem(({ item }: TargetNode) =>
+      server.command(SAVE_TARGET, item.id),
+    ),
     "fullgraph.openTrace": (uri?: unknown, selected?: unknown) =>
       traces.open(urisOf(uri, selected)),
-    "fullgraph.readTraceAgain": ({ item }: TargetNode) => analyzeTarget(server, item),
-    "fullgraph.closeTrace": ({ item }: TargetNode) => server.command(CLEAR, item.id),
-    "fullgraph.showRank": (node: RankNode) => traces.showRank(node),
+    "fullgraph.readTraceAgain": onItem(({ item }: TargetNode) => analyzeTarget(server, item)),
+    "fullgraph.closeTrace": onItem(({ item }: TargetNode) => server.command(CLEAR, item.id)),
+    "fullgraph.showRank": onItem((node: RankNode) => traces.showRank(node)),
     "fullgraph.compareTraces": () => traces.compare(undefined),
-    "fullgraph.compareTrace": (node: TargetNode) => traces.compare(node),
+    "fullgraph.compareTrace": onItem((node: TargetNode) => traces.compare(node)),
     "fullgraph.mapTracePath": (node?: TargetNode) => mapRemoteFolder(server, node),
     "fullgraph.openKernels": (named?: unknown) => openKernels(server, nodeOf(named)),
     "fullgraph.previewKernels": (named?: unknown) =>
       previewKernels(server, extension.workspaceState, nodeOf(named)),
     "fullgraph.dryRun": (named?: unknown) => dryRun(server, nodeOf(named)),
     "fullgraph.openAssembly": (named?: unknown) => openAssembly(server, nodeOf(named)),
-    "fullgraph.compareWithPrevious": ({ artifact }: ArtifactNode) => compareWithPrevious(artifact),
+    "fullgraph.compareWithPrevious": onItem(({ artifact }: ArtifactNode) =>
+      compareWithPrevious(artifact),
+    ),
     "fullgraph.openReport": (named?: unknown) => reports.open(nodeOf(named)),
     "fullgraph.exportReport": (named?: unknown) => reports.export(nodeOf(named)),
     "fullgraph.measureCompileTimes": (named?: unknown) => reports.measure(nodeOf(named)),
@@ -116,18 +126,19 @@ export function registerCommands(
     "fullgraph.debugUncompiled": (named?: unknown) => debugTarget(server, nodeOf(named), true),
     "fullgraph.debugRepro": () => debugRepro(server),
     "fullgraph.copyBugReport": (named?: unknown) => copyBugReport(server, nodeOf(named)),
-    "fullgraph.goToOrigin": ({ guard }: GuardNode) =>
-      guard.originLocation && showSource(guard.originLocation),
+    "fullgraph.goToOrigin": onItem(
+      ({ guard }: GuardNode) => guard.originLocation && showSource(guard.originLocation),
+    ),
     "fullgraph.findLateCompilations": (named?: unknown) =>
       findLateCompilations(server, nodeOf(named)),
     "fullgraph.toggleGraphMarks": () => showGraphMarks(!showsGraphMarks()),
     "fullgraph.pinLine": () => atLine.pin(true),
     "fullgraph.unpinLine": () => atLine.pin(false),
-    "fullgraph.fixFinding": ({ entry }: EntryNode) => entry.location && quickFix(entry.location),
+    "fullgraph.fixFinding": onItem(
+      ({ entry }: EntryNode) => entry.location && quickFix(entry.location),
+    ),
     "fullgraph.filterFindings": () => targets.chooseFilter(),
-    "fullgraph.refreshTargets": () => {
-      targets.refresh();
-    },
+    "fullgraph.refreshTargets": () => targets.refresh(),
     "fullgraph.selectInterpreter": () => selectInterpreter(server, context.python),
     "fullgraph.showOutput": () => {
       context.log.show(true);
@@ -151,6 +162,16 @@ export function registerCommands(
     [SHOW_TARGET]: (target: string) => targets.reveal(target),
   };
   return Object.entries(handlers).map(([id, handler]) => commands.registerCommand(id, handler));
+}
+
+/** A command for an item of a view. VS Code passes none if the view was listed anew while a menu was open. */
+function onItem<Item>(act: (item: Item) => unknown): (item?: Item) => unknown {
+  return (item) =>
+    item === undefined
+      ? window.showInformationMessage(
+          l10n.t("The view has changed meanwhile: please choose again."),
+        )
+      : act(item);
 }
 
 /** Before the server is ready there is nothing to stop or to clear; later there would be something else. */

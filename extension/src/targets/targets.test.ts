@@ -198,8 +198,28 @@ test("a target that the list does not have makes it be asked for anew", async ()
 
 test("nodes stay the same when the list is asked for anew", async () => {
   const before = await root();
-  targets.refresh();
+  await targets.refresh();
   expect(await root()).toBe(before);
+});
+
+test("a view that is shown is told of a new list once it is there, a hidden one at once", async () => {
+  await targets.getChildren();
+  const refreshed = targets.refresh();
+  expect([asked, changed]).toEqual([[TARGETS, TARGETS], []]);
+  await refreshed;
+  expect(changed).toEqual([undefined]);
+  Object.assign(window.trees.at(-1) ?? {}, { visible: false });
+  await targets.refresh();
+  expect([asked, changed]).toEqual([
+    [TARGETS, TARGETS],
+    [undefined, undefined],
+  ]);
+});
+
+test("of two refreshes only the newer one is told", async () => {
+  await targets.getChildren();
+  await Promise.all([targets.refresh(), targets.refresh()]);
+  expect(changed).toEqual([undefined]);
 });
 
 test("another server begins with nothing", async () => {

@@ -81,17 +81,34 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
     ];
   }
 
-  /** Request the targets anew. VS Code does not request the children of a hidden view. */
-  refresh(): void {
+  /**
+   * Request the targets anew. VS Code forgets its items when it is told of the change, and a menu that is open
+   * passes none until they are listed again: so the list comes first.
+   */
+  async refresh(): Promise<void> {
     clearTimeout(this.timer); // A refresh would interrupt a reveal.
-    this.listing = undefined;
-    this.changed.fire(undefined);
+    if (this.listing === undefined || !this.view.visible) {
+      this.forget(); // VS Code does not request the children of a hidden view.
+      return;
+    }
+    const listing = this.fetchTargets();
+    this.listing = listing;
+    await listing;
+    if (this.listing === listing) {
+      this.changed.fire(undefined);
+    }
   }
 
   /** Forget everything, since the server was restarted or has ended. */
   reset(): void {
+    clearTimeout(this.timer);
     this.nodes.clear();
-    this.refresh();
+    this.forget();
+  }
+
+  private forget(): void {
+    this.listing = undefined;
+    this.changed.fire(undefined);
   }
 
   /** Let the user choose which kinds of findings the view shows. */
@@ -113,7 +130,7 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
       return;
     }
     if (state === undefined && node.item.kind === "trace") {
-      this.refresh(); // It was closed.
+      await this.refresh(); // It was closed.
       return;
     }
     const item = { ...node.item, stale, runOnSave };
@@ -140,7 +157,7 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
   /** Show a target in the view, with the report of its last run. */
   async reveal(target: string): Promise<void> {
     if (!this.nodes.has(target)) {
-      this.refresh();
+      await this.refresh();
     }
     await commands.executeCommand(`${VIEW}.focus`);
     await this.list();
@@ -213,9 +230,7 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
   /** Refresh after a pause, since files are often written many at a time. */
   private refreshSoon(): void {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
-      this.refresh();
-    }, QUIET);
+    this.timer = setTimeout(() => void this.refresh(), QUIET);
   }
 
   /** Wait for the list of targets. VS Code shows progress until then. */

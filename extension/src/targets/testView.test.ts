@@ -130,7 +130,7 @@ async function answer({ id }: TargetItem, status: string): Promise<void> {
 
 test("nothing is asked for before the view is opened, and nothing runs by itself", async () => {
   await runElsewhere(BLOCK, "finished", report());
-  targets.refresh();
+  await targets.refresh();
   expect([asked, shown()]).toEqual([[], {}]);
   await controller.resolveHandler();
   expect(shown()).toEqual({ "block.py": ["Block"], "test_block.py": ["test_one"] });
@@ -145,7 +145,7 @@ test("a test has no icon in the gutter where the Python extension has one", asyn
     exports: undefined,
     activate: () => Promise.resolve(),
   });
-  targets.refresh();
+  await targets.refresh();
   await vi.waitUntil(() => item(TEST).range === undefined);
   expect(item(BLOCK).range?.numbers[0]).toBe(8);
 });
@@ -262,7 +262,7 @@ test("a run ends with the server, and with the target", async () => {
   changed.fire(undefined);
   await targets.status({ ...running, target: TEST.id });
   listed = [BLOCK];
-  targets.refresh();
+  await targets.refresh();
   await vi.waitUntil(() => controller.runs[1]?.told.includes("end"));
   expect(controller.runs.map((run) => run.told)).toEqual([
     ["started Block", "end"],

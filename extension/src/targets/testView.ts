@@ -55,9 +55,9 @@ export class TestView implements Disposable {
     private readonly targets: Targets,
   ) {
     this.controller.resolveHandler = () => this.list();
-    this.controller.refreshHandler = () => {
-      targets.refresh();
-      return this.list();
+    this.controller.refreshHandler = async () => {
+      await targets.refresh();
+      await this.list();
     };
     // Not by default: "Run All Tests" runs those of other extensions, if there are any.
     this.controller.createRunProfile(
