@@ -459,4 +459,13 @@ CORPUS = (
         (),
         ("y = x * values['a']", "y = x * values.get('a', 2.0)"),
     ),
+    Replacement(
+        "a module in the other mode",
+        "x, drop",
+        "torch.randn(4), drop",
+        "y = drop(x)",
+        ("y = drop.forward(x)",),
+        ("y = x + 0", "y = torch.dropout(x, 0.5, False)"),
+        setup="drop = torch.nn.Dropout(0.5).eval()",
+    ),
 )

@@ -25,7 +25,7 @@ from replacements import CORPUS, Replacement
 Told: TypeAlias = Callable[[str], dict[str, StatementsTried]]
 """What is told of each of the new statements of a replacement, by its name."""
 
-FEW = {"two arms", "a clone", "a mask as index", "a caught exception"}
+FEW = {"two arms", "a clone", "a mask as index", "a caught exception", "a module in the other mode"}
 """The replacements of each test run; the others are slow."""
 REFUSED = {
     "a generator": ("def f():\n    yield 1\nlist(f())", 2, "    yield 2\n", "`yield` cannot be tried"),

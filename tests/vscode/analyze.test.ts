@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { BREAKS } from "./harness/examples.ts";
+import { BREAKS, LONG } from "./harness/examples.ts";
 import { scenario } from "./harness/scene.ts";
 
 const TESTS = `import torch
@@ -53,6 +53,14 @@ scenario("one key shows the graph breaks, the guards and a summary", async (scen
       expect.stringContaining("toy.py\n[Ln 16, Col 5]"),
     ]);
   await scene.picture("problems");
+
+  // What was not run is said, with the click that runs it.
+  await window.clickLens("Run TorchInductor");
+  await window.quickRows.filter({ hasText: "toy.py:" }).first().waitFor({ timeout: LONG });
+  await scene.picture("torchinductor");
+  await window.page.keyboard.press("Escape");
+  await expect.poll(async () => (await window.lenses()).at(-1)).toBe("▶ Analyze with Fullgraph");
+  await expect.poll(() => window.squiggles()).toEqual(BREAKS);
   expect(await window.messages()).toEqual([]);
 });
 

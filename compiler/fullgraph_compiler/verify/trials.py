@@ -44,7 +44,7 @@ from .statements import (
     asks_for_compiling,
     find,
 )
-from .values import Case, cases, pushes, random_case, slots
+from .values import Case, cases, modules, pushes, random_case, slots
 from .values import Path as ValuePath
 
 _MOST_VISITS = 3
@@ -247,7 +247,8 @@ class _Visit:
 
     def _all(self) -> None:
         given = slots(self._statements, self._environment)
-        listed = cases(self._statements, given)
+        named = modules(self._statements, self._environment)
+        listed = cases(self._statements, given, named)
         gaps: dict[int, float] = {}
         for case in listed:
             if self._answer.cases >= _MOST_CASES or self._is_over():

@@ -51,20 +51,36 @@ def slots(statements: Statements, environment: Environment) -> dict[Path, Any]:
     for node in walk((*statements.old, *statements.new)):
         path = _attribute_path(node)
         if path and (path[0] in environment.local or path[0] in environment.shared):
-            value: Any = _read(environment, path[:1])
-            for part in path[1:]:
-                value = getattr(value, part[1:], None)
-            _collect(found, path, value, 0)
+            _collect(found, path, _attribute(environment, path), 0)
     return found
 
 
-def cases(statements: Statements, given: dict[Path, Any]) -> Iterator[Case]:
+def modules(statements: Statements, environment: Environment) -> dict[Path, torch.nn.Module]:
+    """Return the modules that statements name, by where they are, without the parts of others."""
+    attributes = (_attribute_path(node) for node in walk((*statements.old, *statements.new)))
+    found: dict[Path, torch.nn.Module] = {}
+    for path in (*((name,) for name in statements.names), *attributes):
+        if any(path[:length] in found for length in range(len(path) + 1)):
+            continue
+        if path and (path[0] in environment.local or path[0] in environment.shared):
+            value = _attribute(environment, path)
+            if isinstance(value, torch.nn.Module):
+                found[path] = value
+    return found
+
+
+def cases(
+    statements: Statements, given: dict[Path, Any], named: dict[Path, torch.nn.Module]
+) -> Iterator[Case]:
     """Yield cases, the most telling first."""
     floats = {path: value for path, value in given.items() if _is_float_tensor(value)}
     whole = {path: value for path, value in given.items() if _is_whole_tensor(value)}
     constants = list(dict.fromkeys([*_constants(statements), *_numbers(given)]))[:_MOST_CONSTANTS]
     yield Case("")
     yield Case("", seed=1)
+    for path, module in itertools.islice(named.items(), _MOST_SWITCHES):
+        mode = "evaluation" if module.training else "training"
+        yield Case(f"{_name(path)} in {mode} mode", {path: _in_mode(not module.training)})
     several = list(itertools.islice(floats, _MOST_SLOTS))
     for words, change in _FLOATS:
         if several:
@@ -155,6 +171,14 @@ def _attribute_path(node: ast.AST) -> Path:
     return (node.id, *reversed(parts)) if isinstance(node, ast.Name) and parts else ()
 
 
+def _attribute(environment: Environment, path: Path) -> Any:
+    """Return the value of an attribute, which need not be there."""
+    value = _read(environment, path[:1])
+    for part in path[1:]:
+        value = getattr(value, part[1:], None)
+    return value
+
+
 def _read(environment: Environment, path: Path) -> Any:
     values = environment.local if path[0] in environment.local else environment.shared
     value: Any = values[path[0]]
@@ -223,6 +247,10 @@ def _names(paths: Sequence[Path]) -> str:
 
 def _always(value: Any) -> Change:
     return lambda _: value
+
+
+def _in_mode(training: bool) -> Change:
+    return lambda module: module.train(training)
 
 
 def _filled(number: float) -> Change:
