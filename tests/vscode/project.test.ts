@@ -89,9 +89,7 @@ scenario("from a model file to its squiggles by the program that trains it", asy
   await expect
     .poll(() => window.target(target), { timeout: LONG })
     .toMatchObject({ description: expect.stringContaining("no graph breaks") as string });
-  await window.openMenu(target, "Save to pyproject.toml");
-  await window.takeMenuAction("Save to pyproject.toml");
-  await window.shows("pyproject.toml");
+  await window.takeMenuAction(target, "Save to pyproject.toml", "pyproject.toml");
   await window.save();
   const saved = `[[tool.fullgraph.targets]]
 name = "${target}"

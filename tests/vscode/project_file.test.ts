@@ -50,8 +50,7 @@ scenario(
 
     await window.openMenu("Toy, twice", "Save to pyproject.toml");
     await scene.picture("target-menu");
-    await window.takeMenuAction("Save to pyproject.toml");
-    await window.shows("pyproject.toml");
+    await window.takeMenuAction("Toy, twice", "Save to pyproject.toml", "pyproject.toml");
     const added = window.editor.locator(".view-line", { hasText: "--twice" });
     await added.waitFor();
     await scene.picture("target-saved");

@@ -407,14 +407,18 @@ export class Window {
     await this.until(this.menuAction(action), () => this.treeRow(label).click({ button: "right" }));
   }
 
-  /** Takes an action of the menu that is open: VS Code ignores the mouse for the first 100 ms of a menu. */
-  async takeMenuAction(action: string): Promise<void> {
+  /**
+   * Takes an action of a row's context menu, again until it shows a file: VS Code ignores the mouse for the
+   * first 100 ms of a menu, and passes no item if the tree is listed anew while the menu is open.
+   */
+  async takeMenuAction(label: string, action: string, file: string): Promise<void> {
     const item = this.menuAction(action);
     await this.patiently(async (timeout) => {
-      if (await item.isVisible()) {
-        await item.click({ timeout });
+      if (!(await item.isVisible())) {
+        await this.treeRow(label).click({ button: "right", timeout });
       }
-      await item.waitFor({ state: "hidden", timeout });
+      await item.click({ timeout });
+      await this.shows(file, timeout);
     });
   }
 
