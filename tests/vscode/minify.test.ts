@@ -30,6 +30,22 @@ scenario("a failure of the compiler is shrunk to a repro, which opens beside it"
     .poll(() => window.lenses())
     .toContainEqual(expect.stringContaining("Minify this failure"));
 
+  // Progress names the stages; what they tell stands on the line, in the place of the failure.
+  await window.palette("Fullgraph: Analyze…");
+  await window.quickRow("Dry Run").waitFor();
+  await window.page.keyboard.type("Which Stage");
+  await window.choose("Which Stage Is at Fault?");
+  await window.page
+    .locator(".statusbar", { hasText: /looking for the stage at fault in fails\.py: stages? \d/ })
+    .waitFor();
+  await expect
+    .poll(() => window.problems(), { timeout: LONG })
+    .toContainEqual(expect.stringMatching(/The fault is in the backend relu_compile_error/));
+  expect(await window.squiggles()).toEqual([
+    { severity: "error", text: "return torch.relu(z) * 2" },
+  ]);
+  await scene.picture("stages");
+
   await window.clickText(failing[0]?.text ?? "");
   await window.quickFix("Minify this failure");
   await expect.poll(() => window.activeFile(), { timeout: LONG }).toBe("fails-1.py");
