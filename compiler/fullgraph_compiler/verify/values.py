@@ -45,27 +45,18 @@ class Case:
 def slots(statements: Statements, environment: Environment) -> dict[Path, Any]:
     """Return the values that statements may depend on, by where they are."""
     found: dict[Path, Any] = {}
-    for name in statements.names:
-        if name in environment.local or name in environment.shared:
-            _collect(found, (name,), _read(environment, (name,)), 0)
-    for node in walk((*statements.old, *statements.new)):
-        path = _attribute_path(node)
-        if path and (path[0] in environment.local or path[0] in environment.shared):
-            _collect(found, path, _attribute(environment, path), 0)
+    for path, value in _named(statements, environment):
+        _collect(found, path, value, 0)
     return found
 
 
 def modules(statements: Statements, environment: Environment) -> dict[Path, torch.nn.Module]:
     """Return the modules that statements name, by where they are, without the parts of others."""
-    attributes = (_attribute_path(node) for node in walk((*statements.old, *statements.new)))
     found: dict[Path, torch.nn.Module] = {}
-    for path in (*((name,) for name in statements.names), *attributes):
-        if any(path[:length] in found for length in range(len(path) + 1)):
-            continue
-        if path and (path[0] in environment.local or path[0] in environment.shared):
-            value = _attribute(environment, path)
-            if isinstance(value, torch.nn.Module):
-                found[path] = value
+    for path, value in _named(statements, environment):
+        is_part = any(path[:length] in found for length in range(1, len(path)))
+        if isinstance(value, torch.nn.Module) and not is_part:
+            found[path] = value
     return found
 
 
@@ -171,12 +162,15 @@ def _attribute_path(node: ast.AST) -> Path:
     return (node.id, *reversed(parts)) if isinstance(node, ast.Name) and parts else ()
 
 
-def _attribute(environment: Environment, path: Path) -> Any:
-    """Return the value of an attribute, which need not be there."""
-    value = _read(environment, path[:1])
-    for part in path[1:]:
-        value = getattr(value, part[1:], None)
-    return value
+def _named(statements: Statements, environment: Environment) -> Iterator[tuple[Path, Any]]:
+    """Yield the values of variables, then of attributes, which need not be there."""
+    attributes = (_attribute_path(node) for node in walk((*statements.old, *statements.new)))
+    for path in (*((name,) for name in statements.names), *attributes):
+        if path and (path[0] in environment.local or path[0] in environment.shared):
+            value = _read(environment, path[:1])
+            for part in path[1:]:
+                value = getattr(value, part[1:], None)
+            yield path, value
 
 
 def _read(environment: Environment, path: Path) -> Any:
