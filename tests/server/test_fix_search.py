@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from fullgraph_server.fixes.changes import counts_of, gone, revealed, worse
+from fullgraph_server.fixes.changes import counts_of, gone, gone_along, revealed, worse
 from fullgraph_server.fixes.model import Context, Counts, Edit, Fix, Safety, Verdict
 from fullgraph_server.fixes.proof import State
-from fullgraph_server.fixes.search import fix_first, gain, shortest, try_all
+from fullgraph_server.fixes.search import Tried, Try, fix_first, gain, root_of, shortest, try_all
 from fullgraph_server.fixes.words import removal_words, verdict_words
 from fullgraph_server.report.model import Finding, FrameReport, GraphLines, NumberedGraph, Report
 from fullgraph_server.workspace.drift import Drift
@@ -115,6 +115,24 @@ def test_a_break_on_a_line_that_ran_eagerly_is_revealed() -> None:
 def test_one_graph_of_a_function_that_had_none_is_not_worse() -> None:
     before, after = report(BEFORE, graph_break(2), graphs=0), report(AFTER, graphs=1)
     assert not worse(before, after, drifts(before, after))
+
+
+def test_what_goes_with_a_fix_belongs_to_its_root() -> None:
+    root, other, apart, left = (graph_break(row) for row in (1, 2, 3, 4))
+    before, after = report(BEFORE, root, other, apart, left), report(BEFORE, left)
+    along = gone_along(root, before, after, drifts(before, after))
+    assert along == (other, apart)
+    verdict = Verdict(True, "", counts_of(before), counts_of(after), along=along)
+    one, same, own = fix("one"), fix("one"), fix("own")
+    group = [
+        Tried(root, (Try(one, verdict),)),
+        Tried(other, ()),
+        Tried(apart, (Try(own, replace(verdict, along=())),)),
+        Tried(left, ()),
+    ]
+    assert [root_of(item, group) for item in group] == [None, group[0], None, None]
+    group[2] = Tried(apart, (Try(same, replace(verdict, along=(root, other))),))
+    assert [root_of(item, group) for item in group] == [None, group[0], group[0], None]
 
 
 Outcome = tuple[Literal["verified", "wrong", "reveals"], tuple[Finding, ...]]

@@ -12,10 +12,11 @@ from pygls.lsp.server import LanguageServer
 from ..client.capabilities import member
 from ..client.documents import Documents
 from ..client.findings import ShownFinding
+from ..fixes.changes import FIXABLE
 from ..fixes.editing import edited
 from ..fixes.model import Fix
 from ..fixes.proofs import Proofs, Proved
-from ..fixes.search import FIXABLE, Tried, Try, gain
+from ..fixes.search import Tried, Try, gain, root_of
 from ..fixes.words import unified_diff, verdict_words
 from ..protocol import TRY_FIXES
 from ..runs.schedule import Runs
@@ -75,7 +76,7 @@ class FixActions:
         proved = self._proofs.of(shown.report.target)
         place = self._documents.range(shown.span)
         tried = self._tried(proved, shown.finding.code, shown.span.filename, place)
-        best = tried.best() if tried else None
+        best = self._leading(proved, tried).best() if proved and tried else None
         is_there = proved and best and self._is_as_proven(proved, _texts(proved, best.fix))
         return (proved, best) if is_there else (None, None)
 
@@ -90,6 +91,7 @@ class FixActions:
                     _TRY, types.CodeActionKind.QuickFix, diagnostics=[diagnostic], command=command
                 )
             return
+        tried = self._leading(proved, tried)
         best = tried.best(["safe"])
         for item in tried.tries:
             texts = _texts(proved, item.fix)
@@ -135,6 +137,10 @@ class FixActions:
             if self._documents.range(finding.span) == place:
                 return tried
         return None
+
+    def _leading(self, proved: Proved, tried: Tried) -> Tried:
+        """Return what was tried for a finding, or for the one with whose fix it goes."""
+        return root_of(tried, proved.tried) or tried
 
     def _is_as_proven(self, proved: Proved, names: Iterable[str]) -> bool:
         for name in names:

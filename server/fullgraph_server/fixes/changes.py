@@ -16,6 +16,9 @@ Drifts: TypeAlias = Callable[[str], Drift]
 
 _Key: TypeAlias = tuple[str, str, str, int]
 
+FIXABLE: Final[tuple[FindingKind, ...]] = ("graph-break", "recompile", "recompile-limit")
+"""The kinds of findings that a fix can be for."""
+
 _COUNTED: Final[tuple[FindingKind, ...]] = (
     "graph-break",
     "recompile",
@@ -54,6 +57,12 @@ def gone(finding: Finding, before: Report, after: Report, drifts: Drifts) -> str
         if item.kind == "graph-break" and is_there and item.code not in known:
             return f"it breaks the graph with this edit, too: {item.message}"
     return ""
+
+
+def gone_along(finding: Finding, before: Report, after: Report, drifts: Drifts) -> tuple[Finding, ...]:
+    """Return the other breaks and recompilations that are gone with a finding."""
+    others = (item for item in before.findings if item.kind in FIXABLE and not item.of_run)
+    return tuple(item for item in others if item is not finding and not gone(item, before, after, drifts))
 
 
 def worse(before: Report, after: Report, drifts: Drifts) -> str:

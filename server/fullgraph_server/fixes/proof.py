@@ -35,7 +35,7 @@ from ..text.messages import counted
 from ..workers.pool import WorkerPool
 from ..workspace.drift import Drift
 from ..workspace.source import SourceFile
-from .changes import counts_of, gone, revealed, worse
+from .changes import counts_of, gone, gone_along, revealed, worse
 from .editing import Replaced, edited, replaced
 from .model import Edit, Fix, Verdict
 from .widening import replaced_widely
@@ -159,7 +159,8 @@ class Prover:
             return Verdict(False, f"not seen: {untaken[0]}", *counts, basis, untaken), after
         if more := revealed(before.report, after.report, drifts):
             return Verdict(False, more, *counts, basis, reveals=True), after
-        return Verdict(True, "", *counts, basis), after
+        along = gone_along(finding, before.report, after.report, drifts)
+        return Verdict(True, "", *counts, basis, along=along), after
 
     # -- runs ----------------------------------------------------------------------------------
 

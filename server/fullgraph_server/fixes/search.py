@@ -7,14 +7,13 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ..report.model import Finding, Report
-from .changes import counts_of
+from .changes import FIXABLE, counts_of
 from .model import Context, Counts, Fix, Safety, Verdict
 from .proof import Prover, State
 
 Candidates = Callable[[Finding, Context], Sequence[Fix]]
 """Returns the candidates for the fix of a finding, the best first."""
 
-FIXABLE = ("graph-break", "recompile", "recompile-limit")
 _MOST_CANDIDATES = 4
 """How many candidates of one finding are tried."""
 _MOST_STEPS = 32
@@ -49,6 +48,23 @@ class Tried:
     def revealing(self, safety: Sequence[Safety]) -> Try | None:
         """Return the first candidate against which only breaks are that showed with it."""
         return next((item for item in self.tries if item.verdict.reveals and item.fix.safety in safety), None)
+
+
+def root_of(item: Tried, tried: Iterable[Tried]) -> Tried | None:
+    """Return the finding with whose verified edit another one goes, if it has none of its own.
+
+    The same edit for both is that of the first.
+    """
+    own = item.best()
+    for root in tried:
+        best = root.best()
+        if root is item and own is not None:
+            return None
+        if best is None or item.finding not in best.verdict.along:
+            continue
+        if own is None or own.fix.edits == best.fix.edits:
+            return root
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from rich.text import Text
 
 from ...fixes.changes import counts_of
 from ...fixes.model import Counts
-from ...fixes.search import Plan, Tried, Try, gain
+from ...fixes.search import Plan, Tried, Try, gain, root_of
 from ...fixes.words import removal_words, safety_words, unified_diff, verdict_words
+from ...report.model import Finding
 from ...text.messages import counted
 from ...text.visible import visible
 from ..output import clean_console, tell, write_line, write_object
@@ -28,7 +29,7 @@ def write(fixed: Fixed, out: TextIO) -> None:
     """Write each finding with the best edit and its verdict; then the edits that go together, as a diff."""
     console = clean_console(out)
     for tried in fixed.tried:
-        for text in _finding(tried):
+        for text in _finding(tried, root_of(tried, fixed.tried)):
             console.print(text)
         console.print()
     if fixed.nondeterminism:
@@ -95,10 +96,13 @@ def _left(plan: Plan) -> str:
     return f"{counted(len(plan.left), 'finding is', 'findings are')} left" if plan.left else "nothing is left"
 
 
-def _finding(tried: Tried) -> Iterator[Text]:
+def _finding(tried: Tried, root: Tried | None) -> Iterator[Text]:
     finding, best = tried.finding, tried.best()
-    place = f"{shown_path(finding.span.filename)}:{finding.span.row}:{finding.span.column}"
-    yield Text.assemble((place, "bold"), " ", (finding.code, "yellow"), " ", (finding.message, "bold"))
+    place, code = (_place(finding), "bold"), (finding.code, "yellow")
+    yield Text.assemble(place, " ", code, " ", (finding.message, "bold"))
+    if root is not None:
+        yield Text(f"  goes with the fix of {_place(root.finding)}", "green")
+        return
     if not tried.tries:
         yield Text("  no edit is known for this")
     for item in [best] if best else tried.tries:
@@ -109,6 +113,14 @@ def _finding(tried: Tried) -> Iterator[Text]:
         yield Text(f"       {visible(verdict_words(item.verdict, item.fix))}", "green" if best else "red")
         if item.verdict.basis:
             yield Text(f"       seen: {visible(item.verdict.basis)}")
+        if item.verdict.along:
+            along = ", ".join(f"{_place(other)} {other.code}" for other in item.verdict.along)
+            yield Text(f"       removes, too: {along}")
+
+
+def _place(finding: Finding) -> str:
+    span = finding.span
+    return f"{shown_path(span.filename)}:{span.row}:{span.column}"
 
 
 def _object(tried: Tried) -> dict[str, Any]:
@@ -137,6 +149,9 @@ def _try(item: Try) -> dict[str, Any]:
         "reason": verdict.reason,
         "basis": verdict.basis,
         "untaken": list(verdict.untaken),
+        "along": [
+            {"code": item.code, "file": item.span.filename, "row": item.span.row} for item in verdict.along
+        ],
         "before": _counts(verdict.before),
         "after": _counts(verdict.after),
         "edits": [
