@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from fullgraph_server.fixes.changes import fixable
 from fullgraph_server.fixes.model import Edit, Fix
 from fullgraph_server.fixes.proof import State
-from fullgraph_server.fixes.search import fixable
 from fullgraph_server.report.model import Finding
 from fullgraph_server.workspace.positions import Span
 from proving import Proving

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from fullgraph_server.fixes.changes import counts_of, gone, gone_along, revealed, worse
+from fullgraph_server.fixes.changes import counts_of, fixable, gone, gone_along, revealed, worse
 from fullgraph_server.fixes.model import Context, Counts, Edit, Fix, Safety, Verdict
 from fullgraph_server.fixes.proof import State
 from fullgraph_server.fixes.search import Tried, Try, fix_first, gain, root_of, shortest, try_all
@@ -144,6 +144,9 @@ class Programs:
     def __init__(self, outcomes: Mapping[str, Outcome], *findings: Finding) -> None:
         self._outcomes = outcomes
         self.base = self._state(findings)
+
+    def fixable(self, report: Report) -> list[Finding]:
+        return fixable(report)
 
     def _state(self, findings: Sequence[Finding]) -> State:
         return State({}, report(BEFORE, *findings, graphs=len(findings) + 1), "", Path())

@@ -249,6 +249,12 @@ def minify(
     metavar="CODE",
     help="Try fixes for this code (GB0170), or of this rule, alone.",
 )
+@click.option(
+    "--package",
+    default="",
+    metavar="NAME",
+    help="Look for fixes in this installed package: with --diff as a patch for it.",
+)
 def fix(
     targets: Sequence[Target],
     overrides: Overrides,
@@ -257,19 +263,24 @@ def fix(
     apply: bool,
     unsafe: bool,
     select: tuple[str, ...],
+    package: str,
 ) -> None:
     """Search for edits that remove graph breaks and recompilations, and verify each.
 
     TARGET is named as for check. It runs many times, as it is and with edits, and its file changes
     are discarded: an edit is verified if its finding is gone, nothing is worse, and all results are
-    equal. Nothing is written without --apply.
+    equal. Nothing is written without --apply, and an installed package never.
 
     The exit code is 0 if nothing is left to fix, 1 if something is, and 2 if a target could not be
     started.
     """
     from .fix import FixOptions, fix_targets
 
-    options = FixOptions(apply, unsafe, select)
+    if package and apply:
+        raise click.UsageError("--package changes no installed files: --diff writes a patch for them.")
+    if package in ("torch", "triton"):
+        raise click.UsageError(f"{package} is the compiler itself: name a package that it compiles.")
+    options = FixOptions(apply, unsafe, select, package)
     sys.exit(fix_targets(targets, overrides, FIX_FORMATS["diff" if diff else output], options))
 
 

@@ -6,11 +6,13 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import click
 
 from ..fixes.model import Context, Fix, Safety
+from ..fixes.patches import patched_package
 from ..fixes.proof import Prover
 from ..fixes.rules.catalogue import candidates
 from ..fixes.search import Plan, fix_first, shortest, try_all
@@ -19,10 +21,11 @@ from ..report.model import Finding
 from ..runs.effective_settings import Overrides
 from ..runs.suitability import unsuited
 from ..workspace.targets import Target
+from ..workspace.workspace import Workspace
 from .formats.fixed import Fixed
 from .formats.fixes import FixFormat
 from .output import tell
-from .session import NOT_STARTED, Session
+from .session import NOT_STARTED, Session, workspace_root
 
 _LEFT = 1
 
@@ -34,6 +37,8 @@ class FixOptions:
     apply: bool = False
     unsafe: bool = False
     select: tuple[str, ...] = ()
+    package: str = ""
+    """The installed package to look for fixes in; empty for the user's own files."""
 
     @property
     def safety(self) -> Sequence[Safety]:
@@ -56,7 +61,7 @@ def fix_targets(
     command = _Fix(session, options)
     try:
         for target in targets:
-            write(command.run(target), sys.stdout)
+            write(command.run(target, Workspace(workspace_root(target), package=options.package)), sys.stdout)
             if session.signalled:
                 break
     finally:
@@ -70,23 +75,27 @@ class _Fix:
     options: FixOptions
     exit_code: int = 0
 
-    def run(self, target: Target) -> Fixed:
+    def run(self, target: Target, workspace: Workspace) -> Fixed:
         with tempfile.TemporaryDirectory(prefix="fullgraph-") as folder:
-            fixed = self.session.prove(target, Path(folder), lambda prover: self._search(target, prover))
+            search = partial(self._search, target, workspace)
+            fixed = self.session.prove(target, workspace, Path(folder), search)
         if fixed.base.report.status == "not-started":
             self.exit_code = NOT_STARTED
         elif fixed.plan.left or fixed.refusal:
             self.exit_code = self.exit_code or _LEFT
         return fixed
 
-    async def _search(self, target: Target, prover: Prover) -> Fixed:
+    async def _search(self, target: Target, workspace: Workspace, prover: Prover) -> Fixed:
+        if workspace.package:
+            prover.wanted = lambda finding: workspace.in_package(finding.span.filename)
         base = await prover.as_it_is()
-        if not base.report.findings:
+        if not prover.fixable(base.report):
             return Fixed(target, base, "", (), Plan(base, base, (), ()))
         nondeterminism = await prover.nondeterminism(base)
         tried = fix_first([item async for item in try_all(prover, base, self._candidates)])
         plan = await shortest(prover, base, self._candidates, self.options.safety)
-        fixed = Fixed(target, base, nondeterminism, tuple(tried), plan)
+        package = patched_package(plan, workspace)
+        fixed = Fixed(target, base, nondeterminism, tuple(tried), plan, package)
         is_wanted = self.options.apply and plan.texts and not self.session.signalled
         return self._applied(fixed) if is_wanted else fixed
 

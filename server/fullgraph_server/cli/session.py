@@ -76,9 +76,15 @@ class Session:
         minification = Minification(plan, failing, output, self._start)
         return self._until_signalled(minification.execute(on_progress), minification.cancel)
 
-    def prove(self, target: Target, folder: Path, search: Callable[[Prover], Coroutine[Any, Any, _T]]) -> _T:
+    def prove(
+        self,
+        target: Target,
+        workspace: Workspace,
+        folder: Path,
+        search: Callable[[Prover], Coroutine[Any, Any, _T]],
+    ) -> _T:
         """Search for fixes of a target; what runs record goes into the folder."""
-        prover = Prover(self._plan(target, Workspace(workspace_root(target))), self._start, folder)
+        prover = Prover(self._plan(target, workspace), self._start, folder)
         return self._until_signalled(search(prover), prover.cancel)
 
     def _start(self, plan: Plan, request: WorkerRequest, on_output: OnOutput | None = None) -> Run:

@@ -32,6 +32,12 @@ _COUNTED: Final[tuple[FindingKind, ...]] = (
 """The kinds of findings of which an edit may add none."""
 
 
+def fixable(report: Report) -> list[Finding]:
+    """Return the findings that a fix can be for; those with most breaks first."""
+    own = [item for item in report.findings if item.kind in FIXABLE and not item.of_run]
+    return sorted(own, key=lambda item: (item.kind != "graph-break", -item.count))
+
+
 def counts_of(report: Report) -> Counts:
     """Count what fixes are about."""
     breaks = sum(finding.kind == "graph-break" for finding in report.findings)
@@ -61,8 +67,9 @@ def gone(finding: Finding, before: Report, after: Report, drifts: Drifts) -> str
 
 def gone_along(finding: Finding, before: Report, after: Report, drifts: Drifts) -> tuple[Finding, ...]:
     """Return the other breaks and recompilations that are gone with a finding."""
-    others = (item for item in before.findings if item.kind in FIXABLE and not item.of_run)
-    return tuple(item for item in others if item is not finding and not gone(item, before, after, drifts))
+    return tuple(
+        item for item in fixable(before) if item is not finding and not gone(item, before, after, drifts)
+    )
 
 
 def worse(before: Report, after: Report, drifts: Drifts) -> str:

@@ -35,7 +35,7 @@ from ..text.messages import counted
 from ..workers.pool import WorkerPool
 from ..workspace.drift import Drift
 from ..workspace.source import SourceFile
-from .changes import counts_of, gone, gone_along, revealed, worse
+from .changes import counts_of, fixable, gone, gone_along, revealed, worse
 from .editing import Replaced, edited, replaced
 from .model import Edit, Fix, Verdict
 from .widening import replaced_widely
@@ -74,6 +74,8 @@ class Prover:
     start: Start
     folder: Path
     """An empty folder for what runs record; whoever makes it removes it."""
+    wanted: Callable[[Finding], bool] = lambda _: True
+    """Tells whether fixes of a finding are looked for."""
     torch: str = ""
     _numbers: Callable[[], int] = field(default_factory=lambda: itertools.count(1).__next__)
     _states: dict[frozenset[tuple[str, str]], asyncio.Task[State]] = field(default_factory=dict)
@@ -100,6 +102,10 @@ class Prover:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    def fixable(self, report: Report) -> list[Finding]:
+        """Return the findings of a report for which fixes are looked for."""
+        return [finding for finding in fixable(report) if self.wanted(finding)]
 
     async def as_it_is(self) -> State:
         """Run the target as it is."""

@@ -17,9 +17,10 @@ from ..runs.schedule import RunObserver, Runs
 from ..runs.slot import TargetState
 from ..runs.suitability import unsuited
 from ..workspace.targets import Target
+from .changes import fixable
 from .model import Context
 from .proof import Prover, State
-from .search import Candidates, Plan, Tried, fixable, shortest, try_all
+from .search import Candidates, Plan, Tried, shortest, try_all
 
 _log = logging.getLogger(__name__)
 
@@ -184,7 +185,7 @@ class Proofs(RunObserver):
         base = await prover.as_it_is()
         proved = self._proved[target] = Proved(base, ())
         nondeterminism = await prover.nondeterminism(base)
-        total = len(fixable(base.report))
+        total = len(prover.fixable(base.report))
         async for tried in try_all(prover, base, self._candidates):
             proved = Proved(base, (*proved.tried, tried), nondeterminism)
             self._proved[target] = proved

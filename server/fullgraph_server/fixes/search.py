@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ..report.model import Finding, Report
-from .changes import FIXABLE, counts_of
+from ..report.model import Finding
+from .changes import counts_of
 from .model import Context, Counts, Fix, Safety, Verdict
 from .proof import Prover, State
 
@@ -88,12 +88,6 @@ class Plan:
         return changed
 
 
-def fixable(report: Report) -> list[Finding]:
-    """Return the findings that a fix can be for; those with most breaks first."""
-    own = [item for item in report.findings if item.kind in FIXABLE and not item.of_run]
-    return sorted(own, key=lambda item: (item.kind != "graph-break", -item.count))
-
-
 async def try_finding(
     prover: Prover, base: State, state: State, finding: Finding, candidates: Candidates
 ) -> Tried:
@@ -113,7 +107,7 @@ async def try_all(prover: Prover, base: State, candidates: Candidates) -> AsyncI
     """Try the candidates for each finding by itself; yields each as soon as it is tried."""
     tasks = [
         asyncio.ensure_future(try_finding(prover, base, base, finding, candidates))
-        for finding in fixable(base.report)
+        for finding in prover.fixable(base.report)
     ]
     try:
         for task in tasks:
@@ -157,7 +151,7 @@ async def shortest(prover: Prover, base: State, candidates: Candidates, safety: 
             left=tuple(
                 [
                     await try_finding(prover, base, sound.last, finding, candidates)
-                    for finding in fixable(sound.last.report)
+                    for finding in prover.fixable(sound.last.report)
                 ]
             ),
         )
@@ -172,7 +166,7 @@ async def _in_order(
         for tried in fix_first([item async for item in try_all(prover, base, candidates)]):
             yield tried
     else:
-        for finding in fixable(state.report):
+        for finding in prover.fixable(state.report):
             yield await try_finding(prover, base, state, finding, candidates)
 
 

@@ -2,6 +2,7 @@
 
 - ``source``: a file's text, lines and syntax tree
 - ``workspace``: which files are the user's own
+- ``packages``: which installed package a file belongs to
 - ``positions``: rows, columns and spans
 - ``ranges``: from the places that torch names to ranges
 - ``drift``: where lines of the text that ran are now

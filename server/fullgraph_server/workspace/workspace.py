@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from .packages import package_name
 from .source import SourceFile, SourceReader
 
 _LIBRARY_FOLDERS = frozenset({"site-packages", "dist-packages", "node_modules"})
@@ -23,10 +24,16 @@ class Workspace:
     root: Path
     read: Callable[[str], SourceFile | None] = field(default_factory=SourceReader, compare=False, repr=False)
     """The function that reads a file: from disk, or from an editor that has a newer text."""
+    package: str = ""
+    """The installed package whose files count as the user's own, too."""
 
     def contains(self, filename: str) -> bool:
         """Tell whether a file is the user's own: below the root and in no environment or library."""
-        return _contains(str(self.root), filename)
+        return _contains(str(self.root), filename) or self.in_package(filename)
+
+    def in_package(self, filename: str) -> bool:
+        """Tell whether a file belongs to the installed package that counts as the user's own."""
+        return bool(self.package) and os.path.isabs(filename) and package_name(filename) == self.package
 
     def source(self, filename: str) -> SourceFile | None:
         """Return the file, or ``None`` if it is missing or no Python text."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ...fixes.proof import State
 from ...fixes.search import Plan, Tried
+from ...workspace.packages import Package
 from ...workspace.targets import Target
 
 
@@ -19,6 +20,8 @@ class Fixed:
     """How two runs of the target as it is differ, as a sentence; empty if they do not."""
     tried: tuple[Tried, ...]
     plan: Plan
+    package: Package | None = None
+    """The installed package that the edits are for; ``None`` if they are for the user's own files."""
     applied: bool = False
     refusal: str = ""
     """Why nothing was written although that was asked for."""

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from ...fixes.changes import counts_of
 from ...fixes.model import Counts
+from ...fixes.patches import patch
 from ...fixes.search import Plan, Tried, Try, gain, root_of
 from ...fixes.words import removal_words, safety_words, unified_diff, verdict_words
 from ...report.model import Finding
@@ -34,7 +35,7 @@ def write(fixed: Fixed, out: TextIO) -> None:
         console.print()
     if fixed.nondeterminism:
         console.print(Text(f"No result could be compared: {fixed.nondeterminism}.", "bold"))
-    for line in unified_diff(fixed.plan.texts, os.getcwd()):
+    for line in unified_diff(fixed.plan.texts, str(fixed.package.folder) if fixed.package else os.getcwd()):
         console.print(Text(visible(line), _COLOURS.get(line[:1], "")))
     if fixed.plan.texts:
         console.print()
@@ -43,7 +44,7 @@ def write(fixed: Fixed, out: TextIO) -> None:
 
 def write_diff(fixed: Fixed, out: TextIO) -> None:
     """Write the edits that go together as a unified diff, which ``git apply`` takes."""
-    for line in unified_diff(fixed.plan.texts, os.getcwd()):
+    for line in _lines(fixed):
         write_line(out, line)
     tell(summary(fixed))
 
@@ -88,8 +89,16 @@ def summary(fixed: Fixed) -> str:
         return f"{none} that keeps what the program does: {_left(plan)}"
     edits = counted(len({step.fix for _, step in plan.steps}), "edit")
     gained = gain(counts_of(report), counts_of(plan.last.report))
-    ending = "written" if fixed.applied else fixed.refusal or "write with --apply"
+    offer = "--diff writes a patch" if fixed.package else "write with --apply"
+    ending = "written" if fixed.applied else fixed.refusal or offer
     return f"{edits} together: {gained} - {_left(plan)} - {ending}"
+
+
+def _lines(fixed: Fixed) -> Iterator[str]:
+    if fixed.package is None:
+        return unified_diff(fixed.plan.texts, os.getcwd())
+    report = fixed.base.report
+    return patch(fixed.plan, fixed.package, fixed.target.label, report.torch)
 
 
 def _left(plan: Plan) -> str:

@@ -1,0 +1,54 @@
+"""Patches of installed packages: what was verified, as a unified diff that says what it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..report.model import Finding
+from ..workspace.packages import Package, installed_package
+from ..workspace.workspace import Workspace
+from .changes import counts_of
+from .search import Plan, Try, gain
+from .words import safety_words, unified_diff, verdict_words
+
+
+def patched_package(plan: Plan, workspace: Workspace) -> Package | None:
+    """Return the installed package that the edits of a plan are in; ``None`` if there are none."""
+    names = [name for name in plan.texts if workspace.in_package(name)]
+    return installed_package(names[0], workspace.package, tuple(names)) if names else None
+
+
+def patch(plan: Plan, package: Package, target: str, torch: str) -> Iterator[str]:
+    """Yield the lines of a patch, without their ends: what it is for and what was verified, then the diff.
+
+    ``patch`` and ``git apply`` skip the lines before the diff.
+    """
+    gained = gain(counts_of(plan.base.report), counts_of(plan.last.report))
+    yield f"{named(package)}: {gained} in {target}, with torch {torch}"
+    yield ""
+    for finding, step in plan.steps:
+        yield from _step(finding, step, package)
+    yield f"Apply it to a copy of this version: patch -p1 -d {package.folder} < this file"
+    yield from (
+        f"{Path(name).relative_to(package.folder)} was edited since it was installed: "
+        "the patch is for the edited file"
+        for name in package.edited
+    )
+    yield ""
+    yield from unified_diff(plan.texts, str(package.folder))
+
+
+def named(package: Package) -> str:
+    """Name a package with its version, if that is known."""
+    return f"{package.name} {package.version or 'of an unknown version'}"
+
+
+def _step(finding: Finding, step: Try, package: Package) -> Iterator[str]:
+    path = Path(finding.span.filename)
+    place = path.relative_to(package.folder) if path.is_relative_to(package.folder) else path
+    yield f"{place}:{finding.span.row}: {finding.code} {finding.message}"
+    yield f"  {step.fix.title} ({safety_words(step.fix)}): {step.fix.change}"
+    yield f"  {verdict_words(step.verdict, step.fix)}"
+    yield f"  seen: {step.verdict.basis}"
+    yield ""

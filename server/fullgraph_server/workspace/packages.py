@@ -1,0 +1,70 @@
+"""Installed packages: which one a file belongs to, of which version, and whether it is as installed."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import PackagePath, distributions
+from pathlib import Path
+
+_SITES = ("site-packages", "dist-packages")
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """An installed package: its import name, the folder in which that lies, and its distribution's version.
+
+    ``version`` is empty where the installation has no record; ``edited`` are files that are not as installed.
+    """
+
+    name: str
+    folder: Path
+    version: str = ""
+    edited: tuple[str, ...] = ()
+
+
+def package_name(filename: str) -> str:
+    """Return the import name of the outermost package, or of the module, that a file belongs to."""
+    return os.path.relpath(filename, _folder(os.path.dirname(filename))).split(os.sep)[0].removesuffix(".py")
+
+
+def installed_package(filename: str, name: str, files: tuple[str, ...]) -> Package:
+    """Return the package ``name`` that a file belongs to; ``files`` are those to compare with the record."""
+    folder = _folder(os.path.dirname(filename))
+    for distribution in distributions(path=[folder]):
+        known = {str(item): item for item in distribution.files or ()}
+        if any(path.split("/")[0] in (name, f"{name}.py") for path in known):
+            return Package(name, Path(folder), distribution.version, _edited(known, folder, files))
+    return Package(name, Path(folder))
+
+
+@lru_cache(maxsize=4096)
+def _folder(folder: str) -> str:
+    """Return the folder that is on the import path: above all packages."""
+    parts = folder.split(os.sep)
+    for site in _SITES:
+        if site in parts:
+            return os.sep.join(parts[: len(parts) - parts[::-1].index(site)])
+    while os.path.exists(os.path.join(folder, "__init__.py")):
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def _edited(known: Mapping[str, PackagePath], folder: str, files: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(
+        filename
+        for filename in files
+        if (item := known.get(os.path.relpath(filename, folder).replace(os.sep, "/"))) is not None
+        and item.hash is not None
+        and item.hash.value != _digest(filename, item.hash.mode)
+    )
+
+
+def _digest(filename: str, mode: str) -> str:
+    """Return the hash of a file as a RECORD writes it (PyPA, "Recording installed projects")."""
+    digest = hashlib.new(mode, Path(filename).read_bytes()).digest()
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
