@@ -17,7 +17,7 @@ from ..runs.choice import Choice
 from ..runs.schedule import RunObserver
 from ..text.messages import brief
 from ..workspace.examples import find_examples, unknown_names
-from ..workspace.problems import Problem
+from ..workspace.positions import Problem
 from .explanation import explanation_uri
 
 _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {

@@ -4,6 +4,7 @@
 - ``editing``: edits applied to a text, and the statements that they replace
 - ``widening``: what edits replace of whole functions, with what they compute elsewhere
 - ``changes``: what an edit changed of a report: findings that are gone, and what became worse
+- ``patches``: patches of installed packages
 - ``proof``: a program run as it is and with edits, and the results compared
 - ``search``: the best fix of each finding, and the fewest that leave the fewest breaks
 - ``proofs``: the proofs of an editor, made when asked and ahead of time

@@ -3,7 +3,7 @@
 - ``source``: a file's text, lines and syntax tree
 - ``workspace``: which files are the user's own
 - ``packages``: which installed package a file belongs to
-- ``positions``: rows, columns and spans
+- ``positions``: rows, columns and spans, and mistakes in what a person wrote
 - ``ranges``: from the places that torch names to ranges
 - ``drift``: where lines of the text that ran are now
 - ``targets``: what can be run
@@ -14,7 +14,6 @@
 - ``config``: ``[tool.fullgraph]`` of pyproject.toml
 - ``settings_schema``: every setting of editors and of pyproject.toml
 - ``setting_types``: the types of settings, and the validator of both
-- ``problems``: what is wrong with what a person wrote
 - ``names``: where names get their values
 - ``definitions``: where parameters, variables and attributes are defined
 - ``constructions``: how the source makes objects of its classes

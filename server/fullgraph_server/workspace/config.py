@@ -11,8 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from fullgraph_compiler.facts import Switches
 
-from .positions import Span
-from .problems import Problem
+from .positions import Problem, Span
 from .programs import no_module
 from .setting_types import Setting, read_settings, wrong_type
 from .settings_schema import PROGRAMS, PROJECT, SWITCHES, TARGET

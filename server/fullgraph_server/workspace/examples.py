@@ -27,8 +27,7 @@ from typing import TypeAlias
 from fullgraph_compiler.facts import GIVEN_OPERATIONS, Example, ExampleCall, GivenValue
 from fullgraph_compiler.facts.dtypes import DTYPES
 
-from .positions import Span
-from .problems import Problem
+from .positions import Problem, Span
 from .source import SourceFile
 
 NamedDefinition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef

@@ -30,3 +30,11 @@ class Call:
     filename: str
     row: int
     function: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A mistake in text that the user wrote for Fullgraph: one clear sentence, and its place."""
+
+    message: str
+    span: Span

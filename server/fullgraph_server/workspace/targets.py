@@ -23,8 +23,7 @@ from fullgraph_compiler.facts import (
 
 from .config import Config, TargetConfig, TargetKind
 from .examples import FileExamples, find_examples
-from .positions import TRACE, Span
-from .problems import Problem
+from .positions import TRACE, Problem, Span
 from .programs import is_program, module_file
 from .source import SourceFile, read_bytes, read_source
 from .workspace import is_library_folder
