@@ -218,7 +218,7 @@ class Trial:
     """Statements of a file, to be tried against those that would take their place.
 
     ``row`` to ``end_row`` are whole statements of one block in a function of the file; ``text`` replaces
-    these lines, with their indentation.
+    these lines, with their indentation. If ``draws_differ``, it may draw another number of random numbers.
     """
 
     number: int
@@ -226,6 +226,7 @@ class Trial:
     row: int
     end_row: int
     text: str
+    draws_differ: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,6 +105,8 @@ class Runner:
             shared = after()
         if not end:
             end = left[-1] if left else "through" if result is through else "return"
+            if end == "continue" and self._statements.ends_turn:
+                end = "through"
         outcome = Outcome(end, by_statement, random=random)
         after_run = self._values(environment, shared, last, outcome, None if result is through else result)
         outcome.values = _snapshots_of(after_run)
@@ -129,7 +131,7 @@ class Runner:
                 if not (place.startswith("`") and (of_form or other == _UNBOUND)):
                     return f"{where}: {words}", False
                 depends = depends or f"{where}: {words}"
-        for source, digest in old.random.items():
+        for source, digest in old.random.items() if not self._statements.draws_differ else ():
             if new.random.get(source, digest) != digest:
                 return f"random numbers of {source}: another number of them is drawn", False
         for place, gradient in old.gradients.items() if not depends else ():

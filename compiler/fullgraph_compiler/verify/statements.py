@@ -36,7 +36,9 @@ class Statements:
 
     ``live`` are the names that are read after them, ``changed_later`` those whose values may be changed in
     place after them. ``global_names`` are declared so in the function. ``class_name`` is that of the class
-    around the function, for private names.
+    around the function, for private names. ``ends_turn`` says that they are the last in the body of a loop:
+    ``continue`` goes where they end. If ``draws_differ``, the new ones may draw another number of random
+    numbers.
     """
 
     old: tuple[ast.stmt, ...]
@@ -46,6 +48,8 @@ class Statements:
     changed_later: frozenset[str]
     global_names: frozenset[str]
     first_argument: str
+    ends_turn: bool = False
+    draws_differ: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -94,6 +98,8 @@ def find(tree: ast.Module, trial: Trial) -> Statements:
             name for node in ast.walk(place.function) if isinstance(node, ast.Global) for name in node.names
         ),
         arguments[0].arg if arguments else "",
+        block[last] is block[-1] and _is_body_of_loop(place.function, block),
+        trial.draws_differ,
     )
     call = ast.Expr(ast.Call(ast.Name(PROBE, ast.Load()), [ast.Constant(trial.number)], []))
     block.insert(first, ast.copy_location(call, block[first]))
@@ -194,6 +200,11 @@ def _search(
         if found is not None:
             return found
     return None
+
+
+def _is_body_of_loop(function: ast.AST, block: list[ast.stmt]) -> bool:
+    loops = (ast.For, ast.AsyncFor, ast.While)
+    return any(isinstance(node, loops) and node.body is block for node in ast.walk(function))
 
 
 def _first_row(statement: ast.stmt) -> int:

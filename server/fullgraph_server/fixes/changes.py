@@ -77,7 +77,7 @@ def worse(before: Report, after: Report, drifts: Drifts) -> str:
     if after.status != before.status:
         return f"the program {_ENDS.get(after.status or '', 'ends')} with this edit"
     for new in _new(before, after, drifts):
-        if not _was_eager(new, before, drifts):
+        if not _was_hidden(new, before, after, drifts):
             return f"line {new.span.row} is new: {new.message}"
     was, now = counts_of(before), counts_of(after)
     if now.recompiles > was.recompiles:
@@ -88,10 +88,11 @@ def worse(before: Report, after: Report, drifts: Drifts) -> str:
 
 
 def revealed(before: Report, after: Report, drifts: Drifts) -> str:
-    """Say which break shows only with an edit, on a line that ran eagerly before; empty if none does."""
+    """Say which break or recompilation shows only with an edit; empty if none does."""
     for new in _new(before, after, drifts):
-        if _was_eager(new, before, drifts):
-            return f"then line {new.span.row} breaks the graph: {new.message}"
+        if _was_hidden(new, before, after, drifts):
+            what = "breaks the graph" if new.kind == "graph-break" else "makes it compile again"
+            return f"then line {new.span.row} {what}: {new.message}"
     return ""
 
 
@@ -117,6 +118,17 @@ def _new(before: Report, after: Report, drifts: Drifts) -> Iterator[Finding]:
             known[_key(item)] -= 1
         else:
             yield item
+
+
+def _was_hidden(new: Finding, before: Report, after: Report, drifts: Drifts) -> bool:
+    """Tell whether what is new could not show before: what ran eagerly, or a guard that failed with others.
+
+    torch names the first guard that failed. If there are no more recompilations than before, it is another
+    one of these.
+    """
+    if new.kind == "recompile":
+        return counts_of(after).recompiles <= counts_of(before).recompiles
+    return _was_eager(new, before, drifts)
 
 
 def _was_eager(new: Finding, before: Report, drifts: Drifts) -> bool:

@@ -39,6 +39,8 @@ class Fix:
     edits: tuple[Edit, ...]
     prints_differ: bool = False
     """Whether what the program prints may differ or move: then it is not compared."""
+    draws_differ: bool = False
+    """Whether the edited statements may draw another number of random numbers."""
     replaces: bool = True
     """Whether edited statements compute something: then they are tried by themselves, old against new."""
 

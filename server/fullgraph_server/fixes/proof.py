@@ -217,7 +217,8 @@ class Prover:
         for filename, source in _edited_files(state, fix).items():
             edits = [edit for edit in fix.edits if edit.span.filename == filename]
             for part in parts(source, edits):
-                trials.append(Trial(len(trials) + 1, filename, part.first_row, part.last_row, part.text))
+                rows = part.first_row, part.last_row
+                trials.append(Trial(len(trials) + 1, filename, *rows, part.text, fix.draws_differ))
         texts = frozenset(state.texts.items())
         missing = [trial for trial in trials if (trial, texts) not in self._tried]
         if missing:

@@ -6,6 +6,7 @@ Families:
 
 - ``printing``: printing and logging
 - ``branches``: branches, loops and assertions on data
+- ``skipping``: layers that are skipped at random
 - ``values``: numbers made of tensors
 - ``selections``: masks as indices, and other sizes that depend on data
 - ``tensors``: tensors made or changed in ways that are not traced

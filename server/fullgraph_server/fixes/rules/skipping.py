@@ -1,0 +1,216 @@
+"""Fixes of layers that are skipped at random (LayerDrop): each runs, and its result is taken or left.
+
+The idiom of transformers (``models/bart/modeling_bart.py``, after arXiv 1909.11556): a number is drawn, and
+a flag says whether the layer is skipped, or there is a ``continue``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ...report.model import Finding
+from ...workspace.positions import Span
+from ..model import Context, Edit, Fix
+from .expressions import condition
+from .syntax import Code, bound, bracketed, code_of, first_row, names, stored
+
+_SKIP = Fix(
+    "skip-by-where",
+    "Run the layer, and choose its result with `torch.where`",
+    "A layer that is skipped runs all the same: its random numbers are drawn, and it takes its time.",
+    "unsafe",
+    "https://docs.pytorch.org/docs/stable/generated/torch.where.html",
+    (),
+    draws_differ=True,
+)
+_LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Await)
+
+
+@dataclass(frozen=True)
+class _Skip:
+    """A part of a block that is skipped, as it is written anew from ``first`` to ``last``."""
+
+    first: ast.stmt
+    last: ast.stmt
+    part: Sequence[ast.stmt]
+    rows: tuple[int, int]
+    """The rows of the part, with comments before it."""
+    flag: str
+    """The variable that says whether the part is skipped."""
+    written: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    """Other lines for some rows."""
+    also: str = ""
+    """What has to hold, too, for the part to be skipped."""
+    is_drawn: bool = False
+    """Whether the flag is a tensor in any case."""
+
+
+def skipped(finding: Finding, context: Context) -> Iterator[Fix]:
+    """Offer to run a layer that is skipped at random, and to choose its result."""
+    source = context.source(finding)
+    code = code_of(source) if source else None
+    node = code.at(finding.span) if code else None
+    owner = code.statement(node) if code and node else None
+    if code is None or not isinstance(owner, ast.If) or owner.orelse or node not in set(ast.walk(owner.test)):
+        return
+    skip = _by_flag(code, owner) or _by_draw(code, owner)
+    edit = _edit(code, skip) if skip is not None else None
+    if edit is not None:
+        yield replace(_SKIP, edits=(edit, *code.importing_torch()))
+
+
+def _by_draw(code: Code, owner: ast.If) -> _Skip | None:
+    """Read ``if drawn < p: continue``, or ``if drawn < p: to_drop = True`` with ``if not to_drop:`` below."""
+    test = condition(code, owner.test)
+    if not test or len(owner.body) != 1:
+        return None
+    (statement,) = owner.body
+    outer = code.parent(owner)
+    is_nested = isinstance(outer, ast.If) and outer.body[-1] is owner and not outer.orelse
+    around = outer if is_nested and isinstance(outer, ast.If) else owner
+    following = code.following(around)
+    if isinstance(statement, ast.Continue):
+        if not following or not isinstance(code.parent(around), (ast.For, ast.AsyncFor)):
+            return None
+        flag = code.new_name("skipped")
+        written = _decided(code, owner, flag, test)
+        if is_nested:
+            row, indent = first_row(around), code.indentation(around)
+            written[row] = (f"{indent}{flag} = False", code.source.line(row))
+        rows = _begin(code, around), _end(following[-1])
+        return _Skip(around, following[-1], following, rows, flag, written, is_drawn=not is_nested)
+    if not _sets_flag(statement, value=True):
+        return None
+    (flag,) = stored(statement)
+    user = next((item for item in following if flag in names(item)), None)
+    if not isinstance(user, ast.If):
+        return None
+    return _conditional(code, around, user, flag, _decided(code, owner, flag, test))
+
+
+def _by_flag(code: Code, owner: ast.If) -> _Skip | None:
+    """Read ``skip = drawn < p`` under a condition, with ``if not skip:`` or ``if skip: continue`` below."""
+    earlier = code.block(owner)[: code.block(owner).index(owner)]
+    for flag in sorted(names(owner.test)):
+        settings = [item for item in earlier if flag in stored(item) and not _sets_flag(item, value=False)]
+        if not settings:
+            continue
+        if isinstance(owner.body[0], ast.Continue):
+            return _jump(code, settings[0], owner, flag)
+        return _conditional(code, settings[0], owner, flag, {})
+    return None
+
+
+def _jump(code: Code, first: ast.stmt, owner: ast.If, flag: str) -> _Skip | None:
+    also, following = _other(code, owner.test, flag, negated=False), code.following(owner)
+    if also is None or not following or not isinstance(code.parent(owner), (ast.For, ast.AsyncFor)):
+        return None
+    written = dict.fromkeys(range(owner.lineno, _end(owner) + 1), ())
+    rows = _begin(code, owner), _end(following[-1])
+    return _Skip(first, following[-1], following, rows, flag, written, also)
+
+
+def _conditional(
+    code: Code, first: ast.stmt, owner: ast.If, flag: str, written: dict[int, tuple[str, ...]]
+) -> _Skip | None:
+    """Read ``if not flag: ...``; an ``if flag: continue`` at the end of the block has no effect then."""
+    also, head = _other(code, owner.test, flag, negated=True), _end(owner.test)
+    if also is None or owner.orelse or first_row(owner.body[0]) <= head:
+        return None
+    last: ast.stmt = owner
+    following = code.following(owner)
+    users = [item for item in following if flag in names(item)]
+    if users:
+        (last, *others) = users
+        if others or following != [last] or not isinstance(last, ast.If):
+            return None
+        if not isinstance(last.body[0], ast.Continue):
+            return None
+    unit, indent = code.unit(owner.body[0]), code.indentation(owner)
+    written |= dict.fromkeys(range(owner.lineno, head + 1), ())
+    written |= dict.fromkeys(range(_end(owner) + 1, _end(last) + 1), ())
+    for row in range(head + 1, _end(owner) + 1):
+        line = code.source.line(row)
+        if line.strip() and not line.startswith(indent + unit):
+            return None
+        written[row] = (line.replace(indent + unit, indent, 1),)
+    return _Skip(first, last, owner.body, (head + 1, _end(owner)), flag, written, also)
+
+
+def _decided(code: Code, owner: ast.If, flag: str, test: str) -> dict[int, tuple[str, ...]]:
+    """Write a branch as an assignment of its condition to the flag."""
+    written: dict[int, tuple[str, ...]] = dict.fromkeys(range(owner.lineno, _end(owner) + 1), ())
+    comment = "".join(f"  {text}" for text in code.comments(owner.lineno, owner.lineno))
+    written[owner.lineno] = (f"{code.indentation(owner)}{flag} = {bracketed(test)}{comment}",)
+    return written
+
+
+def _other(code: Code, test: ast.expr, flag: str, *, negated: bool) -> str | None:
+    """Return what has to hold beside a flag for a part to be skipped; ``None`` if it does not decide."""
+    kind = ast.Or if negated else ast.And
+    is_several = isinstance(test, ast.BoolOp) and isinstance(test.op, kind)
+    first, *others = test.values if is_several and isinstance(test, ast.BoolOp) else [test]
+    if negated:
+        if not isinstance(first, ast.UnaryOp) or not isinstance(first.op, ast.Not):
+            return None
+        first = first.operand
+    if not isinstance(first, ast.Name) or first.id != flag or any(flag in names(item) for item in others):
+        return None
+    texts = [code.operand(item) if negated else code.text(item) for item in others]
+    return " and ".join(f"not {text}" if negated else text for text in texts)
+
+
+def _edit(code: Code, skip: _Skip) -> Edit | None:
+    """Write the block anew: the flag as a tensor, the part in any case, then the choice."""
+    if any(isinstance(node, _LEAVES) for item in skip.part for node in ast.walk(item)):
+        return None
+    kept = [
+        name
+        for name in sorted({name for item in skip.part for name in bound(item)})
+        if code.is_read_later(skip.last, name) and code.is_bound_before(skip.first, name)
+    ]
+    if not kept or skip.flag in kept or not code.is_first(skip.first):
+        return None
+    indent, unit = code.indentation(skip.first), code.unit(skip.part[0])
+    before = {name: code.new_name(f"{name}_before") for name in kept}
+    where = code.of_torch("torch.where")
+    chosen = [f"{name} = {where}({skip.flag}, {before[name]}, {name})" for name in kept]
+    asked = [] if skip.is_drawn else [f"{skip.flag} is not False"]
+    asked += [skip.also] if skip.also else []
+    if asked:
+        chosen = [f"if {' and '.join(asked)}:", *(f"{unit}{line}" for line in chosen)]
+    lines: list[str] = []
+    for row in range(first_row(skip.first), _end(skip.last) + 1):
+        if row == skip.rows[0]:
+            lines += [f"{indent}{new} = {name}" for name, new in before.items()]
+        lines += skip.written.get(row, (code.source.line(row),))
+        if row == skip.rows[1]:
+            lines += [f"{indent}{line}" for line in chosen]
+    last = skip.last
+    end = Span(
+        code.source.filename, first_row(skip.first), 1, _end(last), len(code.source.line(_end(last))) + 1
+    )
+    return Edit(end, "\n".join(lines))
+
+
+def _begin(code: Code, statement: ast.stmt) -> int:
+    """Return the first row after a statement that is not blank."""
+    row = _end(statement) + 1
+    while not code.source.line(row).strip():
+        row += 1
+    return row
+
+
+def _sets_flag(statement: ast.stmt, *, value: bool) -> bool:
+    return (
+        isinstance(statement, ast.Assign)
+        and [*map(type, statement.targets)] == [ast.Name]
+        and isinstance(statement.value, ast.Constant)
+        and statement.value.value is value
+    )
+
+
+def _end(node: ast.stmt | ast.expr) -> int:
+    return node.end_lineno or node.lineno
