@@ -218,7 +218,8 @@ class Trial:
     """Statements of a file, to be tried against those that would take their place.
 
     ``row`` to ``end_row`` are whole statements of one block in a function of the file; ``text`` replaces
-    these lines, with their indentation. If ``draws_differ``, it may draw another number of random numbers.
+    these lines, with their indentation. If ``runs_skipped``, it runs what the old statements skip: random
+    numbers of it may be drawn, and what is not finite there may reach gradients.
     """
 
     number: int
@@ -226,7 +227,7 @@ class Trial:
     row: int
     end_row: int
     text: str
-    draws_differ: bool = False
+    runs_skipped: bool = False
 
 
 @dataclass(frozen=True, slots=True)

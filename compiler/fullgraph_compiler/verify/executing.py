@@ -131,7 +131,7 @@ class Runner:
                 if not (place.startswith("`") and (of_form or other == _UNBOUND)):
                     return f"{where}: {words}", False
                 depends = depends or f"{where}: {words}"
-        for source, digest in old.random.items() if not self._statements.draws_differ else ():
+        for source, digest in old.random.items() if not self._statements.runs_skipped else ():
             if new.random.get(source, digest) != digest:
                 return f"random numbers of {source}: another number of them is drawn", False
         for place, gradient in old.gradients.items() if not depends else ():

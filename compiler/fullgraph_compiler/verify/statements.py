@@ -37,8 +37,7 @@ class Statements:
     ``live`` are the names that are read after them, ``changed_later`` those whose values may be changed in
     place after them. ``global_names`` are declared so in the function. ``class_name`` is that of the class
     around the function, for private names. ``ends_turn`` says that they are the last in the body of a loop:
-    ``continue`` goes where they end. If ``draws_differ``, the new ones may draw another number of random
-    numbers.
+    ``continue`` goes where they end. ``runs_skipped`` is that of the trial.
     """
 
     old: tuple[ast.stmt, ...]
@@ -49,7 +48,7 @@ class Statements:
     global_names: frozenset[str]
     first_argument: str
     ends_turn: bool = False
-    draws_differ: bool = False
+    runs_skipped: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -99,7 +98,7 @@ def find(tree: ast.Module, trial: Trial) -> Statements:
         ),
         arguments[0].arg if arguments else "",
         block[last] is block[-1] and _is_body_of_loop(place.function, block),
-        trial.draws_differ,
+        trial.runs_skipped,
     )
     call = ast.Expr(ast.Call(ast.Name(PROBE, ast.Load()), [ast.Constant(trial.number)], []))
     block.insert(first, ast.copy_location(call, block[first]))

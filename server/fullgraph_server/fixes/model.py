@@ -39,8 +39,9 @@ class Fix:
     edits: tuple[Edit, ...]
     prints_differ: bool = False
     """Whether what the program prints may differ or move: then it is not compared."""
-    draws_differ: bool = False
-    """Whether the edited statements may draw another number of random numbers."""
+    runs_skipped: bool = False
+    """Whether the edited statements run what was skipped before: it may draw random numbers, and what is not
+    finite there may reach gradients."""
     replaces: bool = True
     """Whether edited statements compute something: then they are tried by themselves, old against new."""
 

@@ -19,11 +19,12 @@ from .syntax import Code, bound, bracketed, code_of, first_row, names, stored
 _SKIP = Fix(
     "skip-by-where",
     "Run the layer, and choose its result with `torch.where`",
-    "A layer that is skipped runs all the same: its random numbers are drawn, and it takes its time.",
+    "A layer that is skipped runs all the same: it takes its time, its random numbers are drawn, and what is "
+    "not finite in it reaches gradients.",
     "unsafe",
     "https://docs.pytorch.org/docs/stable/generated/torch.where.html",
     (),
-    draws_differ=True,
+    runs_skipped=True,
 )
 _LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Await)
 
