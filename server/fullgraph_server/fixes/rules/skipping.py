@@ -129,6 +129,11 @@ def _conditional(
             return None
         if not isinstance(last.body[0], ast.Continue):
             return None
+    block = code.block(first)
+    initial = [
+        item for item in block[: block.index(first)] if _sets_flag(item, value=False) and flag in stored(item)
+    ]
+    first = initial[-1] if initial else first
     unit, indent = code.unit(owner.body[0]), code.indentation(owner)
     written |= dict.fromkeys(range(owner.lineno, head + 1), ())
     written |= dict.fromkeys(range(_end(owner) + 1, _end(last) + 1), ())
