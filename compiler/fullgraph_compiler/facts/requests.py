@@ -219,7 +219,8 @@ class Trial:
 
     ``row`` to ``end_row`` are whole statements of one block in a function of the file; ``text`` replaces
     these lines, with their indentation. If ``runs_skipped``, it runs what the old statements skip: random
-    numbers of it may be drawn, and what is not finite there may reach gradients.
+    numbers of it may be drawn, and what is not finite there may reach gradients. If ``errors_differ``, it
+    may raise ``RuntimeError`` where they raise another one.
     """
 
     number: int
@@ -228,6 +229,7 @@ class Trial:
     end_row: int
     text: str
     runs_skipped: bool = False
+    errors_differ: bool = False
 
 
 @dataclass(frozen=True, slots=True)

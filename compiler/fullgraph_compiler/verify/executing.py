@@ -63,6 +63,11 @@ class Outcome:
     random: dict[str, str] = field(default_factory=dict)
     gradients: dict[str, torch.Tensor | None] = field(default_factory=dict)
 
+    @property
+    def is_error(self) -> bool:
+        """Whether an exception ended it."""
+        return self.end not in ("through", "return", "break", "continue")
+
 
 class Runner:
     """Runs statements on copies of an environment, in the place of ``namespace``'s own data."""
@@ -110,7 +115,7 @@ class Runner:
         outcome = Outcome(end, by_statement, random=random)
         after_run = self._values(environment, shared, last, outcome, None if result is through else result)
         outcome.values = _snapshots_of(after_run)
-        if gradients and end in ("through", "return", "break", "continue"):
+        if gradients and not outcome.is_error:
             outcome.gradients = _gradients(after_run, environment.leaves)
         return outcome
 
@@ -120,6 +125,8 @@ class Runner:
         It does if what differs is the form of a variable, or that a name has no value. Then gradients are not
         compared: a number has none.
         """
+        if self._statements.errors_differ and old.is_error and new.end == "RuntimeError":
+            return "", False
         if old.end != new.end:
             return f"{_ending(new)}, before {_ending(old)}", new.end in _NO_VALUE
         depends = ""

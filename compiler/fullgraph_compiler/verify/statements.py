@@ -37,7 +37,7 @@ class Statements:
     ``live`` are the names that are read after them, ``changed_later`` those whose values may be changed in
     place after them. ``global_names`` are declared so in the function. ``class_name`` is that of the class
     around the function, for private names. ``ends_turn`` says that they are the last in the body of a loop:
-    ``continue`` goes where they end. ``runs_skipped`` is that of the trial.
+    ``continue`` goes where they end. ``runs_skipped`` and ``errors_differ`` are those of the trial.
     """
 
     old: tuple[ast.stmt, ...]
@@ -49,6 +49,7 @@ class Statements:
     first_argument: str
     ends_turn: bool = False
     runs_skipped: bool = False
+    errors_differ: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -99,6 +100,7 @@ def find(tree: ast.Module, trial: Trial) -> Statements:
         arguments[0].arg if arguments else "",
         block[last] is block[-1] and _is_body_of_loop(place.function, block),
         trial.runs_skipped,
+        trial.errors_differ,
     )
     call = ast.Expr(ast.Call(ast.Name(PROBE, ast.Load()), [ast.Constant(trial.number)], []))
     block.insert(first, ast.copy_location(call, block[first]))

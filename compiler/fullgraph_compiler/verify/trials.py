@@ -315,6 +315,8 @@ class _Visit:
             return False
         for nodes in self._news:
             new = self._runner.run(nodes, environment, case.seed, gradients=False)
+            if case.words and self._statements.runs_skipped and new.end in _OF_TYPES:
+                return False  # what was skipped cannot run on these values
             difference, depends_on_use = self._runner.difference(old, new)
             if not difference and self._gradients:
                 difference, depends_on_use = self._gradients_differ(environment, case, nodes)
@@ -335,7 +337,7 @@ class _Visit:
             raise
         except Exception:
             return "", False
-        if old.end not in ("through", "return", "break", "continue"):
+        if old.is_error:
             return "", False
         try:
             new = self._runner.run(nodes, environment, case.seed, gradients=True)

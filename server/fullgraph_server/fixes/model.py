@@ -42,6 +42,8 @@ class Fix:
     runs_skipped: bool = False
     """Whether the edited statements run what was skipped before: it may draw random numbers, and what is not
     finite there may reach gradients."""
+    errors_differ: bool = False
+    """Whether the edited statements may raise ``RuntimeError`` where the old ones raise another error."""
     replaces: bool = True
     """Whether edited statements compute something: then they are tried by themselves, old against new."""
 

@@ -218,7 +218,8 @@ class Prover:
             edits = [edit for edit in fix.edits if edit.span.filename == filename]
             for part in parts(source, edits):
                 rows = part.first_row, part.last_row
-                trials.append(Trial(len(trials) + 1, filename, *rows, part.text, fix.runs_skipped))
+                differ = fix.runs_skipped, fix.errors_differ
+                trials.append(Trial(len(trials) + 1, filename, *rows, part.text, *differ))
         texts = frozenset(state.texts.items())
         missing = [trial for trial in trials if (trial, texts) not in self._tried]
         if missing:

@@ -50,6 +50,7 @@ _ASSERT = Fix(
     "unsafe",
     "torch/_dynamo/symbolic_convert.py",
     (),
+    errors_differ=True,
 )
 _SKIP = Fix(
     "skip-when-compiling",
@@ -239,9 +240,12 @@ def _assertion(code: Code, owner: ast.stmt, test: _Test, message: ast.expr | Non
     if not test.text:
         return
     is_text = isinstance(message, ast.Constant) and isinstance(message.value, str)
-    told = f", {code.text(message)}" if message is not None and is_text else ""
-    line = f"torch._assert_async({test.text}{told})"
-    yield replace(_ASSERT, edits=_replaced(code, owner, owner, test.guards, [line]))
+    texts = (
+        [f", {code.argument(message)}"] if message and (is_text or isinstance(message, ast.JoinedStr)) else []
+    )
+    for told in texts if is_text else [*texts, ""]:
+        line = f"torch._assert_async({test.text}{told})"
+        yield replace(_ASSERT, edits=_replaced(code, owner, owner, test.guards, [line]))
 
 
 def _loop(code: Code, owner: ast.While) -> Iterator[Fix]:
