@@ -88,11 +88,10 @@ def worse(before: Report, after: Report, drifts: Drifts) -> str:
 
 
 def revealed(before: Report, after: Report, drifts: Drifts) -> str:
-    """Say which break or recompilation shows only with an edit; empty if none does."""
+    """Say which break shows only with an edit, on a line that ran eagerly before; empty if none does."""
     for new in _new(before, after, drifts):
-        if _was_hidden(new, before, after, drifts):
-            what = "breaks the graph" if new.kind == "graph-break" else "makes it compile again"
-            return f"then line {new.span.row} {what}: {new.message}"
+        if _was_eager(new, before, drifts):
+            return f"then line {new.span.row} breaks the graph: {new.message}"
     return ""
 
 

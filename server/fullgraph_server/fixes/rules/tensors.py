@@ -146,6 +146,9 @@ def uniform_fills(code: Code, node: Node) -> Iterator[Fix]:
 _NO_GRADIENT = base(
     "without-requires-grad", "Make the tensor without `requires_grad`", "The new tensor collects no gradient."
 )
+_NOT_REQUIRED = base(
+    "without-requires-grad", "Leave out `requires_grad`", "The tensor collects no gradient of its own."
+)
 _REQUIRED = base("require-later", "Ask for gradients by a method", "It is a call of its own.", "safe")
 _PLAIN = base("no-parameter", "Use the tensor itself", "It is a tensor, no parameter.")
 
@@ -162,6 +165,22 @@ def created(code: Code, node: Node) -> Iterator[Fix]:
     plain = _cut(code, node, kept[-1])
     yield replace(_REQUIRED, edits=(code.replaced(node, f"{plain}.requires_grad_()"),))
     yield replace(_NO_GRADIENT, edits=(code.replaced(node, plain),))
+
+
+@node_rule
+def required(code: Code, node: Node) -> Iterator[Fix]:
+    """Leave out ``x.requires_grad = True`` and ``x.requires_grad_()`` of a tensor that was just made."""
+    statement = code.statement(node)
+    if isinstance(statement, ast.Assign) and dotted(statement.targets[0]).endswith(".requires_grad"):
+        yield replace(_NOT_REQUIRED, edits=(code.removed(statement),))
+        return
+    call = next((item for item in code.around(node) if called(item) == "requires_grad_"), None)
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return
+    if isinstance(statement, ast.Expr) and statement.value is call:
+        yield replace(_NOT_REQUIRED, edits=(code.removed(statement),))
+    else:
+        yield replace(_NOT_REQUIRED, edits=(code.replaced(call, code.text(call.func.value)),))
 
 
 @node_rule
