@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import Any, Literal
 import pytest
 from fullgraph_server.fixes.changes import counts_of, fixable, gone, gone_along, revealed, worse
 from fullgraph_server.fixes.model import Context, Counts, Edit, Fix, Safety, Verdict
+from fullgraph_server.fixes.plans import shortest
 from fullgraph_server.fixes.proof import State
-from fullgraph_server.fixes.search import Tried, Try, fix_first, gain, root_of, shortest, try_all
+from fullgraph_server.fixes.search import Tried, Try, fix_first, gain, root_of, try_all
 from fullgraph_server.fixes.words import removal_words, verdict_words
 from fullgraph_server.report.model import Finding, FrameReport, GraphLines, NumberedGraph, Report
 from fullgraph_server.workspace.drift import Drift
@@ -252,6 +254,70 @@ async def test_what_is_revealed_is_fixed_too_or_nothing_is() -> None:
     plan = await shortest(programs, programs.base, candidates(first), ["safe"])  # type: ignore[arg-type]
     assert plan.steps == ()
     assert [item.finding for item in plan.left] == [graph_break(1)]
+
+
+class Overlapping:
+    """A prover of programs in which each fix removes breaks, some more than one, and may reveal others."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        rows = range(1, self._random.randint(3, 6))
+        hidden = range(10, 10 + self._random.randint(0, 2))
+        self.fixes = {row: fix(f"fix-{row}") for row in [*rows, *hidden] if self._random.random() < 0.9}
+        self._removed = {
+            item.rule: {row, *self._random.sample(rows, self._random.randint(0, len(rows) // 2) * (row < 10))}
+            for row, item in self.fixes.items()
+        }
+        self._revealed = {
+            item.rule: set(hidden) if row < 10 and self._random.random() < 0.3 else set[int]()
+            for row, item in self.fixes.items()
+        }
+        self._rows = set(rows)
+        self.base = self._state(frozenset())
+
+    def fixable(self, report: Report) -> list[Finding]:
+        return fixable(report)
+
+    def _state(self, made: frozenset[str]) -> State:
+        rows = self._rows | set[int]().union(*(self._revealed[rule] for rule in made))
+        rows -= set[int]().union(*(self._removed[rule] for rule in made))
+        texts = dict.fromkeys(made, "")
+        found = report(BEFORE, *map(graph_break, sorted(rows)), graphs=len(rows) + 1)
+        return State(texts, found, "", Path())
+
+    async def with_fixes(self, state: State, fixes: Sequence[Fix]) -> State:
+        return self._state(frozenset({*state.texts, *(item.rule for item in fixes)}))
+
+    async def prove(self, _: State, before: State, fix: Fix, finding: Finding) -> tuple[Verdict, State]:
+        after = await self.with_fixes(before, [fix])
+        was, now = before.report.findings, after.report.findings
+        counts = counts_of(before.report), counts_of(after.report)
+        along = tuple(item for item in was if item not in now and item != finding)
+        if set(now) - set(was):
+            return Verdict(False, "more shows", *counts, along=along, reveals=True), after
+        return Verdict(finding not in now, "", *counts, along=along), after
+
+    def fewest(self) -> tuple[int, int]:
+        """The fewest breaks that any set of fixes leaves, and the size of the smallest such set."""
+        level, seen, best = {frozenset[str]()}, set[frozenset[str]](), (len(self._rows), 0)
+        while level:
+            seen |= level
+            best = min(best, *((len(self._state(made).report.findings), len(made)) for made in level))
+            level = {
+                made | {self.fixes[finding.span.row].rule}
+                for made in level
+                for finding in self._state(made).report.findings
+                if finding.span.row in self.fixes
+            } - seen
+        return best
+
+
+@pytest.mark.parametrize("seed", range(20))
+async def test_the_shortest_way_is_the_one_of_an_exhaustive_search(seed: int) -> None:
+    programs = Overlapping(seed)
+    table = candidates({row: [item] for row, item in programs.fixes.items()})
+    plan = await shortest(programs, programs.base, table, ["safe"])  # type: ignore[arg-type]
+    assert (len(plan.last.report.findings), len(plan.steps)) == programs.fewest()
 
 
 async def test_what_changes_the_program_is_made_only_if_asked_for() -> None:

@@ -13,9 +13,10 @@ import click
 
 from ..fixes.model import Context, Fix, Safety
 from ..fixes.patches import patched_package
+from ..fixes.plans import Plan, shortest
 from ..fixes.proof import Prover
 from ..fixes.rules.catalogue import candidates
-from ..fixes.search import Plan, fix_first, shortest, try_all
+from ..fixes.search import fix_first, try_all
 from ..fixes.writing import UnwritableError, write_texts
 from ..report.model import Finding
 from ..runs.effective_settings import Overrides

@@ -6,7 +6,8 @@
 - ``changes``: what an edit changed of a report: findings that are gone, and what became worse
 - ``patches``: patches of installed packages
 - ``proof``: a program run as it is and with edits, and the results compared
-- ``search``: the best fix of each finding, and the fewest that leave the fewest breaks
+- ``search``: the candidates of each finding, and the best one
+- ``plans``: the fewest fixes that together leave the fewest breaks
 - ``proofs``: the proofs of an editor, made when asked and ahead of time
 - ``writing``: proven texts, written into files
 - ``explaining``: what the rules for a code make of small programs

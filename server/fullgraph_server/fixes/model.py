@@ -91,7 +91,7 @@ class Verdict:
     untaken: tuple[str, ...] = ()
     """The branches of the replaced statements that no value took."""
     along: tuple[Finding, ...] = ()
-    """The other findings that a verified edit removes: consequences of the one that it is for."""
+    """The other findings that the edit removes: consequences of the one that it is for."""
     reveals: bool = False
     """Whether all that is against it are breaks that showed only now, since more is compiled."""
 

@@ -9,7 +9,8 @@ from ..report.model import Finding
 from ..workspace.packages import Package, installed_package
 from ..workspace.workspace import Workspace
 from .changes import counts_of
-from .search import Plan, Try, gain
+from .plans import Plan
+from .search import Try, gain
 from .words import safety_words, unified_diff, verdict_words
 
 

@@ -163,9 +163,9 @@ class Prover:
         basis = self._basis(compared, tried)
         if untaken:
             return Verdict(False, f"not seen: {untaken[0]}", *counts, basis, untaken), after
-        if more := revealed(before.report, after.report, drifts):
-            return Verdict(False, more, *counts, basis, reveals=True), after
         along = gone_along(finding, before.report, after.report, drifts)
+        if more := revealed(before.report, after.report, drifts):
+            return Verdict(False, more, *counts, basis, along=along, reveals=True), after
         return Verdict(True, "", *counts, basis, along=along), after
 
     # -- runs ----------------------------------------------------------------------------------

@@ -19,8 +19,9 @@ from ..runs.suitability import unsuited
 from ..workspace.targets import Target
 from .changes import fixable
 from .model import Context
+from .plans import Plan, shortest
 from .proof import Prover, State
-from .search import Candidates, Plan, Tried, shortest, try_all
+from .search import Candidates, Tried, try_all
 
 _log = logging.getLogger(__name__)
 

@@ -1,13 +1,12 @@
-"""The search for fixes: the best one of each finding, and those that together leave the fewest breaks."""
+"""The search for fixes: the candidates of each finding, and the best one of them."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..report.model import Finding
-from .changes import counts_of
 from .model import Context, Counts, Fix, Safety, Verdict
 from .proof import Prover, State
 
@@ -16,7 +15,6 @@ Candidates = Callable[[Finding, Context], Sequence[Fix]]
 
 _MOST_CANDIDATES = 4
 """How many candidates of one finding are tried."""
-_MOST_STEPS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +43,11 @@ class Tried:
         best = self.best()
         return best.verdict.removes if best is not None else (0, 0)
 
-    def revealing(self, safety: Sequence[Safety]) -> Try | None:
-        """Return the first candidate against which only breaks are that showed with it."""
-        return next((item for item in self.tries if item.verdict.reveals and item.fix.safety in safety), None)
+    def steps(self, safety: Sequence[Safety]) -> list[Try]:
+        """Return the candidates that a plan can have: verified ones, then those that only reveal breaks."""
+        allowed = [item for item in self.tries if item.fix.safety in safety]
+        revealing = [item for item in allowed if item.verdict.reveals]
+        return [*filter(None, [self.best(safety)]), *revealing]
 
 
 def root_of(item: Tried, tried: Iterable[Tried]) -> Tried | None:
@@ -65,27 +65,6 @@ def root_of(item: Tried, tried: Iterable[Tried]) -> Tried | None:
         if own is None or own.fix.edits == best.fix.edits:
             return root
     return None
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Fixes in the order in which they are made, each of the text that those before it made."""
-
-    base: State
-    last: State
-    steps: tuple[tuple[Finding, Try], ...]
-    left: tuple[Tried, ...]
-    """The findings that are left, and what was tried for each."""
-
-    @property
-    def texts(self) -> dict[str, tuple[str, str]]:
-        """Return the texts of the changed files, before and after."""
-        changed = {}
-        for filename, text in self.last.texts.items():
-            source = self.base.report.files.get(filename)
-            if source is not None and source.text != text:
-                changed[filename] = (source.text, text)
-        return changed
 
 
 async def try_finding(
@@ -120,58 +99,6 @@ async def try_all(prover: Prover, base: State, candidates: Candidates) -> AsyncI
 def fix_first(tried: Iterable[Tried]) -> list[Tried]:
     """Put findings in the order in which they are to be fixed: what removes most comes first."""
     return sorted(tried, key=lambda item: item.removes, reverse=True)
-
-
-async def shortest(prover: Prover, base: State, candidates: Candidates, safety: Sequence[Safety]) -> Plan:
-    """Search for the fixes that together leave the fewest breaks, graphs and recompilations.
-
-    The first step is the fix that removes most. Each later one fixes the first finding that can be fixed in
-    the text that the steps before made: one that lets others go, too, makes theirs needless. A step that only
-    reveals breaks is kept if later ones remove them.
-    """
-    state, left = base, list[Tried]()
-    steps: list[tuple[Finding, Try]] = []
-    sound = Plan(base, base, (), ())
-    for _ in range(_MOST_STEPS):
-        left = []
-        async for tried in _in_order(prover, base, state, candidates):
-            best = tried.best(safety) or tried.revealing(safety)
-            if best is not None:
-                steps.append((tried.finding, best))
-                state = await prover.with_fixes(state, [best.fix])
-                if not best.verdict.reveals and not _breaks_more(base, state):
-                    sound = Plan(base, state, tuple(steps), ())
-                break
-            left.append(tried)
-        else:
-            break
-    if sound.last is not state:  # what the last steps revealed cannot be fixed
-        return replace(
-            sound,
-            left=tuple(
-                [
-                    await try_finding(prover, base, sound.last, finding, candidates)
-                    for finding in prover.fixable(sound.last.report)
-                ]
-            ),
-        )
-    return replace(sound, left=tuple(left))
-
-
-async def _in_order(
-    prover: Prover, base: State, state: State, candidates: Candidates
-) -> AsyncIterator[Tried]:
-    """Try the findings of a state: of the program as it is all, for the one to begin with."""
-    if state is base:
-        for tried in fix_first([item async for item in try_all(prover, base, candidates)]):
-            yield tried
-    else:
-        for finding in prover.fixable(state.report):
-            yield await try_finding(prover, base, state, finding, candidates)
-
-
-def _breaks_more(base: State, state: State) -> bool:
-    return counts_of(state.report).breaks > counts_of(base.report).breaks
 
 
 def gain(before: Counts, after: Counts) -> str:

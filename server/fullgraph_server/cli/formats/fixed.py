@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...fixes.plans import Plan
 from ...fixes.proof import State
-from ...fixes.search import Plan, Tried
+from ...fixes.search import Tried
 from ...workspace.packages import Package
 from ...workspace.targets import Target
 

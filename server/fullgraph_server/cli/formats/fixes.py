@@ -11,7 +11,8 @@ from rich.text import Text
 from ...fixes.changes import counts_of
 from ...fixes.model import Counts
 from ...fixes.patches import patch
-from ...fixes.search import Plan, Tried, Try, gain, root_of
+from ...fixes.plans import Plan
+from ...fixes.search import Tried, Try, gain, root_of
 from ...fixes.words import removal_words, safety_words, unified_diff, verdict_words
 from ...report.model import Finding
 from ...text.messages import counted

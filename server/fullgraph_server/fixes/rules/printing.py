@@ -63,6 +63,7 @@ _REMOVE = Fix(
 )
 _OUTPUT = ("print", "warnings.warn")
 _LEVELS = ("debug", "info", "warning", "warn", "error", "exception", "critical", "log")
+"""The methods of loggers; libraries add some that log a message once (``warning_once``)."""
 
 
 def prints(finding: Finding, context: Context) -> Iterator[Fix]:
@@ -97,7 +98,7 @@ def _call(finding: Finding, context: Context) -> tuple[Code | None, ast.Call | N
 
 def _is_logging(call: ast.Call) -> bool:
     owner = dotted(call.func).rpartition(".")[0].lower()
-    is_level = isinstance(call.func, ast.Attribute) and call.func.attr in _LEVELS
+    is_level = isinstance(call.func, ast.Attribute) and call.func.attr.removesuffix("_once") in _LEVELS
     return is_level and owner.rpartition(".")[2].strip("_") in ("log", "logger", "logging")
 
 

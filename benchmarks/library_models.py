@@ -1,0 +1,168 @@
+"""Programs that train and evaluate small models of transformers, each of which breaks its graph in the library.
+
+They are the classes of transformers 5.24 that break with torch 2.13: one of each kind of model for which a small
+random configuration runs. LayerDrop is on where there is one, as in the configurations that were trained with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+_SMALL: Mapping[str, Any] = {
+    "vocab_size": 99, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
+    "intermediate_size": 64, "max_position_embeddings": 64,
+}  # fmt: skip
+_SEQUENCES: Mapping[str, Any] = {
+    "vocab_size": 99, "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,
+    "decoder_attention_heads": 4, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "max_position_embeddings": 64,
+    "encoder_layerdrop": 0.1, "decoder_layerdrop": 0.1, "use_cache": False,
+}  # fmt: skip
+_GPT: Mapping[str, Any] = {
+    "vocab_size": 99, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64, "use_cache": False,
+}  # fmt: skip
+_SPEECH: Mapping[str, Any] = {
+    "vocab_size": 99, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
+    "intermediate_size": 64, "conv_dim": (16, 16), "conv_kernel": (3, 3), "conv_stride": (2, 2),
+    "num_feat_extract_layers": 2, "num_conv_pos_embeddings": 4, "num_conv_pos_embedding_groups": 2,
+    "classifier_proj_size": 16,
+}  # fmt: skip
+_SEAMLESS: Mapping[str, Any] = {
+    **{name: value for name, value in _SEQUENCES.items() if name != "d_model"}, "hidden_size": 32,
+}  # fmt: skip
+
+
+_INPUTS = {
+    "text": "{'input_ids': ids, 'attention_mask': torch.ones_like(ids), 'labels': ids}",
+    "classes": "{'input_ids': ids, 'attention_mask': torch.ones_like(ids)}",
+    "speech": "{'input_values': torch.randn(2, 800), 'labels': torch.tensor([0, 1])}",
+    "ctc": "{'input_values': torch.randn(2, 800), 'labels': torch.tensor([[3, 4], [5, 6]])}",
+    "features": "{'input_features': torch.randn(2, 16, 120), 'labels': ids}",
+}
+
+
+@dataclass(frozen=True)
+class Model:
+    """A class of transformers, its configuration, and the kind of its inputs."""
+
+    name: str
+    config: str
+    options: Mapping[str, Any]
+    inputs: str = "text"
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def program(self) -> str:
+        """A script that evaluates and trains the model, compiled."""
+        options = ", ".join(f"{name}={value!r}" for name, value in {**self.options, **self.extra}.items())
+        loss = ".loss" if self.inputs != "classes" else "[0].float().sum()"
+        return (
+            f"import torch\nfrom transformers import {self.config}, {self.name}\n\n"
+            f"torch.manual_seed(0)\nmodel = {self.name}({self.config}({options}))\n"
+            f"compiled = torch.compile(model)\nids = torch.randint(3, 90, (2, 12))\n"
+            f"inputs = {_INPUTS[self.inputs]}\n"
+            f"for train in (False, True):\n    model.train(train)\n"
+            f"    loss = compiled(**inputs){loss}\n    loss.backward()\n"
+        )
+
+
+def _sequences(name: str, **extra: Any) -> Model:
+    return Model(f"{name}ForConditionalGeneration", f"{name}Config", _SEQUENCES, extra=extra)
+
+
+def _speech(name: str, inputs: str = "speech") -> Model:
+    suffix = "ForSequenceClassification" if inputs == "speech" else "ForCTC"
+    return Model(f"{name}{suffix}", f"{name}Config", _SPEECH, inputs)
+
+
+MODELS = (
+    *map(
+        _sequences,
+        ("Bart", "BigBirdPegasus", "Blenderbot", "BlenderbotSmall", "M2M100", "MBart", "Mvp", "NllbMoe"),
+    ),
+    *map(_sequences, ("PLBart", "Pegasus", "PegasusX")),
+    Model("MarianMTModel", "MarianConfig", _SEQUENCES, extra={"pad_token_id": 0, "decoder_start_token_id": 2}),
+    Model(
+        "FSMTForConditionalGeneration",
+        "FSMTConfig",
+        {name: value for name, value in _SEQUENCES.items() if name != "vocab_size"},
+        extra={"src_vocab_size": 99, "tgt_vocab_size": 99, "langs": ["en", "de"]},
+    ),
+    Model(
+        "LEDForConditionalGeneration",
+        "LEDConfig",
+        {name: value for name, value in _SEQUENCES.items() if name != "max_position_embeddings"},
+        extra={"attention_window": 4},
+    ),
+    Model("SeamlessM4TForTextToText", "SeamlessM4TConfig", _SEAMLESS),
+    Model("SeamlessM4Tv2ForTextToText", "SeamlessM4Tv2Config", _SEAMLESS),
+    Model(
+        "WhisperForConditionalGeneration",
+        "WhisperConfig",
+        {name: value for name, value in _SEQUENCES.items() if name != "max_position_embeddings"},
+        "features",
+        {"num_mel_bins": 16, "max_source_positions": 60, "max_target_positions": 40, "pad_token_id": 0,
+         "decoder_start_token_id": 2},
+    ),  # fmt: skip
+    Model("BioGptForCausalLM", "BioGptConfig", _SMALL, extra={"layerdrop": 0.1, "use_cache": False}),
+    Model(
+        "OPTForCausalLM",
+        "OPTConfig",
+        {name: value for name, value in _SMALL.items() if name != "intermediate_size"},
+        extra={"ffn_dim": 64, "word_embed_proj_dim": 32, "layerdrop": 0.1, "use_cache": False},
+    ),
+    Model(
+        "TrOCRForCausalLM",
+        "TrOCRConfig",
+        {"vocab_size": 99, "d_model": 32, "decoder_layers": 2, "decoder_attention_heads": 4,
+         "decoder_ffn_dim": 64, "max_position_embeddings": 64, "decoder_layerdrop": 0.1, "use_cache": False},
+    ),  # fmt: skip
+    Model(
+        "XGLMForCausalLM",
+        "XGLMConfig",
+        {"vocab_size": 99, "d_model": 32, "num_layers": 2, "attention_heads": 4, "ffn_dim": 64,
+         "max_position_embeddings": 64, "layerdrop": 0.1, "use_cache": False},
+    ),  # fmt: skip
+    Model("BertLMHeadModel", "BertConfig", _SMALL),
+    Model("BertGenerationDecoder", "BertGenerationConfig", _SMALL),
+    Model("GPT2LMHeadModel", "GPT2Config", _GPT),
+    Model("OpenAIGPTLMHeadModel", "OpenAIGPTConfig", {k: v for k, v in _GPT.items() if k != "use_cache"}),
+    Model("CTRLLMHeadModel", "CTRLConfig", _GPT, extra={"dff": 64}),
+    Model(
+        "FlaubertWithLMHeadModel",
+        "FlaubertConfig",
+        {"vocab_size": 99, "emb_dim": 32, "n_layers": 2, "n_heads": 4, "max_position_embeddings": 64,
+         "layerdrop": 0.1},
+    ),  # fmt: skip
+    Model("IBertForMaskedLM", "IBertConfig", _SMALL),
+    Model("LongformerForMaskedLM", "LongformerConfig", _SMALL, extra={"attention_window": 4}),
+    Model("MraForMaskedLM", "MraConfig", _SMALL),
+    Model("YosoForMaskedLM", "YosoConfig", _SMALL),
+    Model(
+        "JetMoeForCausalLM",
+        "JetMoeConfig",
+        _SMALL,
+        extra={"num_key_value_heads": 2, "num_local_experts": 4, "kv_channels": 8, "use_cache": False},
+    ),
+    Model(
+        "OpenAIPrivacyFilterModel",
+        "OpenAIPrivacyFilterConfig",
+        _SMALL,
+        "classes",
+        {"num_local_experts": 4, "num_experts_per_tok": 2, "head_dim": 8, "sliding_window": 8,
+         "pad_token_id": 0},
+    ),  # fmt: skip
+    Model(
+        "HiggsAudioV2ForConditionalGeneration",
+        "HiggsAudioV2Config",
+        _SMALL,
+        "classes",
+        {"num_key_value_heads": 2, "head_dim": 8, "pad_token_id": 0, "use_cache": False},
+    ),
+    *(_speech(name) for name in ("Data2VecAudio", "Hubert", "SEW", "SEWD", "UniSpeech", "UniSpeechSat")),
+    *(_speech(name) for name in ("Wav2Vec2", "WavLM")),
+    _speech("Hubert", "ctc"),
+    _speech("Wav2Vec2", "ctc"),
+)
+"""The models: 44 classes."""

@@ -1,0 +1,155 @@
+"""Plans: the fewest fixes that together leave the fewest breaks."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ..report.model import Finding
+from .changes import counts_of
+from .model import Safety
+from .proof import Prover, State
+from .search import Candidates, Tried, Try, fix_first, try_all, try_finding
+
+_MOST_STEPS = 32
+_MOST_COMBINED = 12
+"""Of so many candidates all sets are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Fixes in the order in which they are made, each of the text that those before it made."""
+
+    base: State
+    last: State
+    steps: tuple[tuple[Finding, Try], ...]
+    left: tuple[Tried, ...]
+    """The findings that are left, and what was tried for each."""
+
+    @property
+    def texts(self) -> dict[str, tuple[str, str]]:
+        """Return the texts of the changed files, before and after."""
+        changed = {}
+        for filename, text in self.last.texts.items():
+            source = self.base.report.files.get(filename)
+            if source is not None and source.text != text:
+                changed[filename] = (source.text, text)
+        return changed
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A candidate for a step of a plan, of the program as it is."""
+
+    finding: Finding
+    item: Try
+
+    @property
+    def removes(self) -> set[Finding]:
+        return {self.finding, *self.item.verdict.along}
+
+    @property
+    def weight(self) -> int:
+        """The number of steps that come with it: itself, and one for each break that it reveals."""
+        verdict = self.item.verdict
+        gone = sum(finding.kind == "graph-break" for finding in self.removes)
+        return 1 + verdict.after.breaks - verdict.before.breaks + gone if verdict.reveals else 1
+
+    def is_of(self, finding: Finding) -> bool:
+        """Tell whether a finding of a later text is the one that it is for."""
+        own = self.finding
+        return (finding.kind, finding.code, finding.message) == (own.kind, own.code, own.message)
+
+
+async def shortest(prover: Prover, base: State, candidates: Candidates, safety: Sequence[Safety]) -> Plan:
+    """Search for the fewest fixes that together leave the fewest breaks, graphs and recompilations.
+
+    First come those of the smallest set that removes what any fix removes, then whatever can be fixed in the
+    text that the steps before made: what goes along with one needs no other. Steps that only reveal breaks
+    are kept if later ones remove these; else the plan is made without them.
+    """
+    tried = fix_first([item async for item in try_all(prover, base, candidates)])
+    steps = [_Step(item.finding, step) for item in tried for step in item.steps(safety)]
+    ways = [steps, [step for step in steps if not step.item.verdict.reveals]]
+    plans = [
+        await _followed(prover, base, candidates, safety, tried, smallest_cover(way))
+        for way in (ways if ways[0] != ways[1] else ways[:1])
+    ]
+    return min(plans, key=lambda plan: (counts_of(plan.last.report).breaks, len(plan.steps)))
+
+
+def smallest_cover(steps: Sequence[_Step]) -> list[_Step]:
+    """Return the steps of least weight that remove all that any removes, those of most first.
+
+    Of many steps, what removes most of the rest comes next, which may be one or two more than the fewest.
+    """
+    everything = set[Finding]().union(*(step.removes for step in steps))
+    if len(steps) <= _MOST_COMBINED:
+        sets = itertools.chain(*(itertools.combinations(steps, size) for size in range(len(steps) + 1)))
+        whole = (some for some in sets if everything == set().union(*(step.removes for step in some)))
+        return list(min(whole, key=lambda some: sum(step.weight for step in some)))
+    chosen: list[_Step] = []
+    while everything:
+        most = max(steps, key=lambda step: len(everything & step.removes))
+        chosen.append(most)
+        everything -= most.removes
+    return chosen
+
+
+async def _followed(
+    prover: Prover,
+    base: State,
+    candidates: Candidates,
+    safety: Sequence[Safety],
+    tried: Sequence[Tried],
+    first: Sequence[_Step],
+) -> Plan:
+    """Make the plan that begins with some steps."""
+    state, left = base, list[Tried]()
+    made: list[tuple[Finding, Try]] = []
+    sound = Plan(base, base, (), ())
+    for _ in range(_MOST_STEPS):
+        left = []
+        async for item in _in_order(prover, base, state, candidates, tried, first):
+            wanted = [step.item.fix.rule for step in first if step.is_of(item.finding)]
+            steps = sorted(item.steps(safety), key=lambda step: step.fix.rule not in wanted)
+            if steps:
+                made.append((item.finding, steps[0]))
+                state = await prover.with_fixes(state, [steps[0].fix])
+                if not steps[0].verdict.reveals and not _breaks_more(base, state):
+                    sound = Plan(base, state, tuple(made), ())
+                break
+            left.append(item)
+        else:
+            break
+    if sound.last is not state:  # what the last steps revealed cannot be fixed
+        found = prover.fixable(sound.last.report)
+        left = [await try_finding(prover, base, sound.last, finding, candidates) for finding in found]
+    return replace(sound, left=tuple(left))
+
+
+async def _in_order(
+    prover: Prover,
+    base: State,
+    state: State,
+    candidates: Candidates,
+    tried: Sequence[Tried],
+    first: Iterable[_Step],
+) -> AsyncIterator[Tried]:
+    """Try the findings of a state, some of them first; those of the program as it is were tried."""
+    steps = list(first)
+
+    def rank(finding: Finding) -> int:
+        return next((index for index, step in enumerate(steps) if step.is_of(finding)), len(steps))
+
+    if state is base:
+        for item in sorted(tried, key=lambda item: rank(item.finding)):
+            yield item
+        return
+    for finding in sorted(prover.fixable(state.report), key=rank):
+        yield await try_finding(prover, base, state, finding, candidates)
+
+
+def _breaks_more(base: State, state: State) -> bool:
+    return counts_of(state.report).breaks > counts_of(base.report).breaks
