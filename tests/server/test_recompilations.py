@@ -17,6 +17,7 @@ from fullgraph_compiler.facts import (
 from fullgraph_server.cli.formats.text import summary
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report
+from fullgraph_server.text.messages import change
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
 
@@ -129,3 +130,15 @@ def test_a_recompilation_without_a_reason_counts() -> None:
     (finding,) = report.findings
     assert finding.message == "recompiled: none of the earlier compilations fits"
     assert (finding.count, report.frames[0].recompiles, bool(report.compilations[1].reason)) == (1, 1, True)
+
+
+@pytest.mark.parametrize(
+    ("source", "other", "told"),
+    [
+        ("L['x']", "L['y']", "`x` and `y` are no longer the same object"),
+        ("___stack0", "L['y']", "two values, not both with a name here, are no longer the same object"),
+    ],
+)
+def test_values_without_a_name_are_told_without_one(source: str, other: str, told: str) -> None:
+    failure = GuardFailure("0/0", source, "OBJECT_ALIASING", "", expected=other)
+    assert change([failure]) == told

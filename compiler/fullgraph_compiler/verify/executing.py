@@ -174,13 +174,18 @@ class Runner:
         return values
 
     def _lost_memory(self, place: str, first: str) -> str:
-        if not (_BARE.fullmatch(place) and _BARE.fullmatch(first)):
+        if not (_BARE.fullmatch(place) and (_BARE.fullmatch(first) or self._is_forgotten(first))):
             return f"no longer in the memory of {first}"
         names = {part for text in (place, first) for part in text.split("`")[1:2]}
         changed = sorted(names & self._statements.changed_later)
         if not changed:
             return ""
         return f"no longer in the memory of {first}, and `{changed[0]}` is changed in place later"
+
+    def _is_forgotten(self, place: str) -> bool:
+        """Tell whether a place is in a variable that nothing reads any more."""
+        name = place.split("`")[1]
+        return name in self._statements.assigned and name not in self._statements.live
 
     @contextlib.contextmanager
     def _quietly(self, shared: dict[str, Any]) -> Iterator[Callable[[], dict[str, Any]]]:

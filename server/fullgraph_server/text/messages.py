@@ -25,6 +25,11 @@ _WHOLE = {
     "DIMENSION_DYNAMIC_MARKING_GUARD": "a tensor's sizes are marked as dynamic or static in another way",
 }
 """Sentences for guards that do not compare one value with another."""
+_UNNAMED = {
+    "DUPLICATE": "two values, not both with a name here, are now the same tensor",
+    "OBJECT_ALIASING": "two values, not both with a name here, are no longer the same object",
+}
+"""Sentences for values that have no name in the code, such as those from before a graph break."""
 _SAME_TENSOR = "the same tensor as another value"
 _ASKED = {
     "DICT_CONTAINS": "has the keys that are looked up, or lacks them, as before",
@@ -154,8 +159,9 @@ def change(failures: Sequence[GuardFailure]) -> str:
     if first.kind == "GLOBAL_STATE":
         return ", and ".join(_state(flag) for flag in zip(*map(_flags, failures), strict=True))
     if first.kind in _WHOLE:
-        other = written_name(first.actual or first.expected)
-        return filled(_WHOLE[first.kind], name=written_name(first.source), other=other)
+        name, other = written_name(first.source), written_name(first.actual or first.expected)
+        sentence = _WHOLE[first.kind] if name and other else _UNNAMED.get(first.kind, _WHOLE[first.kind])
+        return filled(sentence, name=name, other=other)
     subject = _subject(first)
     if not subject:
         condition = readable_condition(written_name(first_line(first.reason)))
