@@ -84,7 +84,8 @@ def find(tree: ast.Module, trial: Trial) -> Statements:
             if isinstance(node, kinds):
                 raise TrialError(f"Statements with `{word}` cannot be tried by themselves.")
     outside = list(_outside(place.function, block[first : last + 1]))
-    later = [node for node in outside if place.loops or getattr(node, "lineno", 0) > trial.end_row]
+    begin = place.loop_row or trial.end_row + 1  # a loop comes back to its first row
+    later = [node for node in outside if getattr(node, "lineno", 0) >= begin]
     arguments = [*place.function.args.posonlyargs, *place.function.args.args]
     statements = Statements(
         tuple(_mangled(old, place.class_name)),
@@ -177,7 +178,8 @@ _UNTRIABLE: tuple[tuple[Any, str], ...] = (
 class _Place:
     class_name: str = ""
     function: ast.FunctionDef | ast.AsyncFunctionDef | None = None
-    loops: int = 0
+    loop_row: int = 0
+    """The row of the outermost loop in the function; 0 without one."""
 
 
 def _search(
@@ -188,7 +190,7 @@ def _search(
     elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         place = _Place(place.class_name, node)
     elif isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
-        place = _Place(place.class_name, place.function, place.loops + 1)
+        place = _Place(place.class_name, place.function, place.loop_row or node.lineno)
     for _, block in ast.iter_fields(node):
         if not (isinstance(block, list) and block and isinstance(block[0], ast.stmt)):
             continue
