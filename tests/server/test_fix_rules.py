@@ -328,3 +328,37 @@ def test_tabs_stay() -> None:
     )
     got = results(text, "x.any()", "GB0170")
     assert "\tif flag is not None:\n\t\tx = torch.where(x.any(), x + 1, x)\n\treturn x\n" in got["where"]
+
+
+def test_an_arm_with_branches_of_its_own_runs_and_is_chosen_from() -> None:
+    text = body(
+        """
+        import torch
+
+
+        def f(x, y, flag):
+            if x.sum() > 0:
+                y = x
+            elif flag:
+                y = y + 1
+            else:
+                y = y - 1
+            return y
+        """
+    )
+    assert results(text, "x.sum()", "GB0170")["where"] == body(
+        """
+        import torch
+
+
+        def f(x, y, flag):
+            taken = x.sum() > 0
+            y_if = x
+            if flag:
+                y = y + 1
+            else:
+                y = y - 1
+            y = torch.where(taken, y_if, y)
+            return y
+        """
+    )

@@ -10,7 +10,7 @@ from ...report.model import Finding
 from ..model import Context, Edit, Fix
 from .arms import Arm, chosen, read_arm
 from .expressions import beside, condition, is_pure, may_run_twice, plain
-from .syntax import Code, code_of
+from .syntax import Code, bracketed, code_of
 
 _WHERE = Fix(
     "where",
@@ -155,9 +155,40 @@ def _statement(code: Code, owner: ast.If, test: _Test) -> Iterator[Fix]:
     if test.guards and orelse:
         return
     arms = read_arm(body), read_arm(orelse)
+    if arms[0] is not None and arms[1] is None and last is owner and not test.guards:
+        yield from _other_first(code, owner, test, arms[0])
     if arms[0] is None or arms[1] is None:
         return
     yield from _choice(code, owner, last, test, (arms[0], arms[1]))
+
+
+def _other_first(code: Code, owner: ast.If, test: _Test, arm: Arm) -> Iterator[Fix]:
+    """Compute the first arm, run all that ``else`` has, then choose: where that has branches of its own."""
+    simple = (ast.Assign, ast.AugAssign, ast.If, ast.Pass)
+    inside = [item for part in owner.orelse for item in ast.walk(part) if isinstance(item, ast.stmt)]
+    values = [step.value for step in arm.steps]
+    is_simple = all(isinstance(item, simple) for item in inside) and all(map(is_pure, values))
+    if not is_simple or not arm.steps or arm.returned is not None or not all(map(may_run_twice, inside)):
+        return
+    if code.is_elif(owner) or not code.is_alone(owner.orelse[-1]):
+        return
+    rows = range(owner.orelse[0].lineno, (owner.end_lineno or owner.lineno) + 1)
+    unit, indent = code.unit(owner.body[0]), code.indentation(owner)
+    kept = [code.source.line(row) for row in rows]
+    if code.is_elif(owner.orelse[0]):
+        kept = [kept[0].replace("elif", "if", 1), *kept[1:]]
+    elif all(line.startswith(indent + unit) or not line.strip() for line in kept):
+        kept = [line.replace(unit, "", 1) for line in kept]
+    else:
+        return
+    taken = code.new_name("taken")
+    new = {step.target: code.new_name(f"{step.target.rpartition('.')[2]}_if") for step in arm.steps}
+    lines = [f"{taken} = {bracketed(test.text)}"]
+    lines += [f"{new[step.target]} = {bracketed(step.text(code))}" for step in arm.steps]
+    lines += [line.removeprefix(indent) for line in kept]
+    lines += [f"{target} = torch.where({taken}, {name}, {target})" for target, name in new.items()]
+    edits = _replaced(code, owner, owner, (), lines)
+    yield replace(_WHERE, edits=edits)
 
 
 def _choice(code: Code, owner: ast.If, last: ast.stmt, test: _Test, arms: tuple[Arm, Arm]) -> Iterator[Fix]:

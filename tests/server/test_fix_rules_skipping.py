@@ -1,0 +1,95 @@
+"""Layers that are skipped at random, in the forms in which libraries write it."""
+
+from __future__ import annotations
+
+import pytest
+from fixing import body, results
+
+DRAWN = "torch.rand([]) < self.layerdrop"
+
+
+def loop(text: str) -> str:
+    """A module with a loop over layers that has these statements."""
+    lines = "\n".join(f"            {line}" if line.strip() else "" for line in body(text).splitlines())
+    return (
+        "import torch\n\n\nclass Model:\n    def forward(self, hidden, mask, synced):\n"
+        f"        for layer in self.layers:\n{lines}\n        return hidden\n"
+    )
+
+
+CALL = """
+hidden = layer(
+    hidden,
+    mask,
+)
+"""
+CHOICE = """
+hidden_before = hidden
+hidden = layer(
+    hidden,
+    mask,
+)
+if {condition}:
+    hidden = torch.where({flag}, hidden_before, hidden)
+"""
+INDENTED = CALL.strip().replace("\n", "\n    ")
+GUARDED = "if self.training:\n    drawn = torch.rand([])\n    "
+
+
+@pytest.mark.parametrize(
+    ("before", "at", "after"),
+    [
+        (
+            f"{GUARDED}if drawn < self.layerdrop:  # skip it\n        continue\n\n{CALL.strip()}",
+            "drawn < self.layerdrop",
+            f"skipped = False\n{GUARDED}skipped = drawn < self.layerdrop  # skip it\n\n"
+            + CHOICE.strip().format(condition="skipped is not False", flag="skipped"),
+        ),
+        (
+            (
+                f"drop = False\n{GUARDED}if drawn < self.layerdrop:\n        drop = True\n\n"
+                f"if not drop:\n    {INDENTED}"
+            ),
+            "drawn < self.layerdrop",
+            f"drop = False\n{GUARDED}drop = drawn < self.layerdrop\n\n"
+            + CHOICE.strip().format(condition="drop is not False", flag="drop"),
+        ),
+        (
+            (
+                f"skip = False\n{GUARDED}skip = drawn < self.layerdrop\nif not skip or synced:\n    {INDENTED}\n"
+                "if skip:\n    continue"
+            ),
+            "not skip or synced",
+            f"skip = False\n{GUARDED}skip = drawn < self.layerdrop\n"
+            + CHOICE.strip().format(condition="skip is not False and not synced", flag="skip"),
+        ),
+        (
+            (
+                f"skip = False\n{GUARDED}skip = drawn < self.layerdrop\nif skip and not synced:\n    continue\n"
+                f"{CALL.strip()}"
+            ),
+            "skip and not synced",
+            f"skip = False\n{GUARDED}skip = drawn < self.layerdrop\n"
+            + CHOICE.strip().format(condition="skip is not False and not synced", flag="skip"),
+        ),
+    ],
+    ids=["continue", "flag", "condition", "jump"],
+)
+def test_a_skipped_layer_runs_and_its_result_is_chosen(before: str, at: str, after: str) -> None:
+    assert results(loop(before), at, "GB0170")["skip-by-where"] == loop(after)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"if {DRAWN}:\n    continue\nreturn layer(hidden)",
+        f"if {DRAWN}:\n    continue\nself.seen.append(layer)",
+        f"if {DRAWN}:\n    hidden = 0\nhidden = layer(hidden)",
+        f"skip = {DRAWN}\nif not skip:\n    hidden = layer(hidden)\nelse:\n    hidden = mask",
+        f"skip = {DRAWN}\nif not skip:\n    hidden = layer(hidden)\nself.skipped = skip",
+    ],
+    ids=["returns", "chooses nothing", "skips nothing", "else", "flag is used"],
+)
+def test_what_is_no_skipped_layer_is_left_alone(text: str) -> None:
+    at = "not skip" if "not skip" in text else DRAWN
+    assert "skip-by-where" not in results(loop(text), at, "GB0170")
