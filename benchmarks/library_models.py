@@ -1,7 +1,7 @@
-"""Programs that train and evaluate small models of transformers, each of which breaks its graph in the library.
+"""Programs that train and evaluate small models of transformers, whose graphs break in the library.
 
-They are the classes of transformers 5.24 that break with torch 2.13: one of each kind of model for which a small
-random configuration runs. LayerDrop is on where there is one, as in the configurations that were trained with it.
+They are classes of transformers 5.24 that break with torch 2.13, for which a small random configuration runs.
+LayerDrop is on where there is one, as it is in the configurations that were trained with it.
 """
 
 from __future__ import annotations
@@ -81,7 +81,9 @@ MODELS = (
         ("Bart", "BigBirdPegasus", "Blenderbot", "BlenderbotSmall", "M2M100", "MBart", "Mvp", "NllbMoe"),
     ),
     *map(_sequences, ("PLBart", "Pegasus", "PegasusX")),
-    Model("MarianMTModel", "MarianConfig", _SEQUENCES, extra={"pad_token_id": 0, "decoder_start_token_id": 2}),
+    Model(
+        "MarianMTModel", "MarianConfig", _SEQUENCES, extra={"pad_token_id": 0, "decoder_start_token_id": 2}
+    ),
     Model(
         "FSMTForConditionalGeneration",
         "FSMTConfig",
@@ -101,9 +103,14 @@ MODELS = (
         "WhisperConfig",
         {name: value for name, value in _SEQUENCES.items() if name != "max_position_embeddings"},
         "features",
-        {"num_mel_bins": 16, "max_source_positions": 60, "max_target_positions": 40, "pad_token_id": 0,
-         "decoder_start_token_id": 2},
-    ),  # fmt: skip
+        {
+            "num_mel_bins": 16,
+            "max_source_positions": 60,
+            "max_target_positions": 40,
+            "pad_token_id": 0,
+            "decoder_start_token_id": 2,
+        },
+    ),
     Model("BioGptForCausalLM", "BioGptConfig", _SMALL, extra={"layerdrop": 0.05, "use_cache": False}),
     Model(
         "OPTForCausalLM",
@@ -114,15 +121,31 @@ MODELS = (
     Model(
         "TrOCRForCausalLM",
         "TrOCRConfig",
-        {"vocab_size": 99, "d_model": 32, "decoder_layers": 2, "decoder_attention_heads": 4,
-         "decoder_ffn_dim": 64, "max_position_embeddings": 64, "decoder_layerdrop": 0.05, "use_cache": False},
-    ),  # fmt: skip
+        {
+            "vocab_size": 99,
+            "d_model": 32,
+            "decoder_layers": 2,
+            "decoder_attention_heads": 4,
+            "decoder_ffn_dim": 64,
+            "max_position_embeddings": 64,
+            "decoder_layerdrop": 0.05,
+            "use_cache": False,
+        },
+    ),
     Model(
         "XGLMForCausalLM",
         "XGLMConfig",
-        {"vocab_size": 99, "d_model": 32, "num_layers": 2, "attention_heads": 4, "ffn_dim": 64,
-         "max_position_embeddings": 64, "layerdrop": 0.05, "use_cache": False},
-    ),  # fmt: skip
+        {
+            "vocab_size": 99,
+            "d_model": 32,
+            "num_layers": 2,
+            "attention_heads": 4,
+            "ffn_dim": 64,
+            "max_position_embeddings": 64,
+            "layerdrop": 0.05,
+            "use_cache": False,
+        },
+    ),
     Model("BertLMHeadModel", "BertConfig", _SMALL),
     Model("BertGenerationDecoder", "BertGenerationConfig", _SMALL),
     Model("GPT2LMHeadModel", "GPT2Config", _GPT),
@@ -131,9 +154,15 @@ MODELS = (
     Model(
         "FlaubertWithLMHeadModel",
         "FlaubertConfig",
-        {"vocab_size": 99, "emb_dim": 32, "n_layers": 2, "n_heads": 4, "max_position_embeddings": 64,
-         "layerdrop": 0.05},
-    ),  # fmt: skip
+        {
+            "vocab_size": 99,
+            "emb_dim": 32,
+            "n_layers": 2,
+            "n_heads": 4,
+            "max_position_embeddings": 64,
+            "layerdrop": 0.05,
+        },
+    ),
     Model("IBertForMaskedLM", "IBertConfig", _SMALL),
     Model("LongformerForMaskedLM", "LongformerConfig", _SMALL, extra={"attention_window": 4}),
     Model("MraForMaskedLM", "MraConfig", _SMALL),
@@ -149,9 +178,14 @@ MODELS = (
         "OpenAIPrivacyFilterConfig",
         _SMALL,
         "classes",
-        {"num_local_experts": 4, "num_experts_per_tok": 2, "head_dim": 8, "sliding_window": 8,
-         "pad_token_id": 0},
-    ),  # fmt: skip
+        {
+            "num_local_experts": 4,
+            "num_experts_per_tok": 2,
+            "head_dim": 8,
+            "sliding_window": 8,
+            "pad_token_id": 0,
+        },
+    ),
     Model(
         "HiggsAudioV2ForConditionalGeneration",
         "HiggsAudioV2Config",

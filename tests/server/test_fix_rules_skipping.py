@@ -34,6 +34,7 @@ if {condition}:
 """
 INDENTED = CALL.strip().replace("\n", "\n    ")
 GUARDED = "if self.training:\n    drawn = torch.rand([])\n    "
+FLAGGED = f"skip = False\n{GUARDED}skip = drawn < self.layerdrop\n"
 
 
 @pytest.mark.parametrize(
@@ -55,22 +56,14 @@ GUARDED = "if self.training:\n    drawn = torch.rand([])\n    "
             + CHOICE.strip().format(condition="drop is not False", flag="drop"),
         ),
         (
-            (
-                f"skip = False\n{GUARDED}skip = drawn < self.layerdrop\nif not skip or synced:\n    {INDENTED}\n"
-                "if skip:\n    continue"
-            ),
+            (f"{FLAGGED}if not skip or synced:\n    {INDENTED}\nif skip:\n    continue"),
             "not skip or synced",
-            f"skip = False\n{GUARDED}skip = drawn < self.layerdrop\n"
-            + CHOICE.strip().format(condition="skip is not False and not synced", flag="skip"),
+            FLAGGED + CHOICE.strip().format(condition="skip is not False and not synced", flag="skip"),
         ),
         (
-            (
-                f"skip = False\n{GUARDED}skip = drawn < self.layerdrop\nif skip and not synced:\n    continue\n"
-                f"{CALL.strip()}"
-            ),
+            (f"{FLAGGED}if skip and not synced:\n    continue\n{CALL.strip()}"),
             "skip and not synced",
-            f"skip = False\n{GUARDED}skip = drawn < self.layerdrop\n"
-            + CHOICE.strip().format(condition="skip is not False and not synced", flag="skip"),
+            FLAGGED + CHOICE.strip().format(condition="skip is not False and not synced", flag="skip"),
         ),
     ],
     ids=["continue", "flag", "condition", "jump"],
