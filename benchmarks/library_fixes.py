@@ -56,9 +56,8 @@ def main() -> None:
                 sums["models"] += 1
                 sums["whole"] += not told["after"]["breaks"]
     removed = sums["breaks"] - sums["left"]
-    print(
-        f"\n{removed} of {sums['breaks']} breaks removed, {sums['whole']} of {sums['models']} models without one"
-    )
+    whole = f"{sums['whole']} of {sums['models']} models without one"
+    print(f"\n{removed} of {sums['breaks']} breaks removed, {whole}")
 
 
 if __name__ == "__main__":
