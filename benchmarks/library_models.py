@@ -1,7 +1,8 @@
 """Programs that train and evaluate small models of transformers, whose graphs break in the library.
 
 They are classes of transformers 5.24 that break with torch 2.13, for which a small random configuration runs.
-LayerDrop is on where there is one, as it is in the configurations that were trained with it.
+LayerDrop is on where there is one, and so rare that no layer is skipped in these runs: where one is, what
+dropout draws after it is another number with the edit than without.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _SMALL: Mapping[str, Any] = {
 _SEQUENCES: Mapping[str, Any] = {
     "vocab_size": 99, "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,
     "decoder_attention_heads": 4, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "max_position_embeddings": 64,
-    "encoder_layerdrop": 0.05, "decoder_layerdrop": 0.05, "use_cache": False,
+    "encoder_layerdrop": 0.001, "decoder_layerdrop": 0.001, "use_cache": False,
 }  # fmt: skip
 _GPT: Mapping[str, Any] = {
     "vocab_size": 99, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64, "use_cache": False,
@@ -26,7 +27,7 @@ _SPEECH: Mapping[str, Any] = {
     "vocab_size": 99, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
     "intermediate_size": 64, "conv_dim": (16, 16), "conv_kernel": (3, 3), "conv_stride": (2, 2),
     "num_feat_extract_layers": 2, "num_conv_pos_embeddings": 4, "num_conv_pos_embedding_groups": 2,
-    "layerdrop": 0.05,
+    "layerdrop": 0.001,
 }  # fmt: skip
 _SEAMLESS: Mapping[str, Any] = {
     **{name: value for name, value in _SEQUENCES.items() if name != "d_model"}, "hidden_size": 32,
@@ -111,12 +112,12 @@ MODELS = (
             "decoder_start_token_id": 2,
         },
     ),
-    Model("BioGptForCausalLM", "BioGptConfig", _SMALL, extra={"layerdrop": 0.05, "use_cache": False}),
+    Model("BioGptForCausalLM", "BioGptConfig", _SMALL, extra={"layerdrop": 0.001, "use_cache": False}),
     Model(
         "OPTForCausalLM",
         "OPTConfig",
         {name: value for name, value in _SMALL.items() if name != "intermediate_size"},
-        extra={"ffn_dim": 64, "word_embed_proj_dim": 32, "layerdrop": 0.05, "use_cache": False},
+        extra={"ffn_dim": 64, "word_embed_proj_dim": 32, "layerdrop": 0.001, "use_cache": False},
     ),
     Model(
         "TrOCRForCausalLM",
@@ -128,7 +129,7 @@ MODELS = (
             "decoder_attention_heads": 4,
             "decoder_ffn_dim": 64,
             "max_position_embeddings": 64,
-            "decoder_layerdrop": 0.05,
+            "decoder_layerdrop": 0.001,
             "use_cache": False,
         },
     ),
@@ -142,7 +143,7 @@ MODELS = (
             "attention_heads": 4,
             "ffn_dim": 64,
             "max_position_embeddings": 64,
-            "layerdrop": 0.05,
+            "layerdrop": 0.001,
             "use_cache": False,
         },
     ),
@@ -160,7 +161,7 @@ MODELS = (
             "n_layers": 2,
             "n_heads": 4,
             "max_position_embeddings": 64,
-            "layerdrop": 0.05,
+            "layerdrop": 0.001,
         },
     ),
     Model("IBertForMaskedLM", "IBertConfig", _SMALL),
