@@ -14,7 +14,7 @@ import pytest
 import torch
 from fullgraph_compiler.backends import registry
 from fullgraph_compiler.backends.faults import Fault
-from fullgraph_compiler.compat import torch_compat
+from fullgraph_compiler.compat import backend_compat, torch_compat
 from in_child import in_child
 
 if sys.version_info >= (3, 11):
@@ -271,3 +271,24 @@ def test_the_package_announces_the_same_names() -> None:
     text = (Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8")
     project = tomllib.loads(text)["project"]
     assert project["entry-points"]["torch_dynamo_backends"] == registry.ENTRY_POINTS
+
+
+# -- runs of depth "graph" -----------------------------------------------------------------------
+
+
+def test_a_graph_that_runs_as_it_is_draws_what_uncompiled_code_draws() -> None:
+    def drawn(function: Callable[..., torch.Tensor]) -> list[list[float]]:
+        torch.manual_seed(0)
+        result = function(torch.ones(4, 8))
+        return [result.flatten().tolist(), torch.rand(3).tolist()]
+
+    def random(x: torch.Tensor) -> torch.Tensor:
+        noise = torch.rand_like(x) + torch.randn(8) + torch.bernoulli(x / 2)
+        return torch.nn.functional.dropout(x, 0.5) + noise
+
+    def call() -> list[list[list[float]]]:
+        backend_compat.stop_after_aot()
+        return [drawn(torch.compile(random)), drawn(random)]
+
+    compiled, uncompiled = in_child(call)
+    assert compiled == uncompiled

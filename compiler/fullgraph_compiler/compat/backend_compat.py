@@ -41,16 +41,18 @@ def stop_after_aot() -> None:
 def trace_ahead_of_time(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
     """Compile one of Dynamo's graphs to those of AOTAutograd, which run as they are."""
     import torch._functorch.config
-    import torch._inductor
+    import torch._inductor.config
     from torch._dynamo.backends.common import aot_autograd
     from torch._inductor.decomposition import select_decomp_table
     from torch.fx._lazy_graph_module import _use_lazy_graph_module
 
     torch._inductor.__getattr__ = _module_of_inductor
+    with torch._inductor.config.patch(fallback_random=True):  # what is drawn stays what is drawn uncompiled
+        decompositions = select_decomp_table()
     compile_ahead = aot_autograd(
         fw_compiler=_as_it_is,
         bw_compiler=_as_it_is,
-        decompositions=select_decomp_table(),
+        decompositions=decompositions,
         keep_inference_input_mutations=True,
     )
     with torch._functorch.config.patch(unlift_effect_tokens=True), _use_lazy_graph_module(True):

@@ -274,11 +274,12 @@ def fix(
     The exit code is 0 if nothing is left to fix, 1 if something is, and 2 if a target could not be
     started.
     """
+    from ..fixes.patches import COMPILER
     from .fix import FixOptions, fix_targets
 
     if package and apply:
         raise click.UsageError("--package changes no installed files: --diff writes a patch for them.")
-    if package in ("torch", "triton"):
+    if package in COMPILER:
         raise click.UsageError(f"{package} is the compiler itself: name a package that it compiles.")
     options = FixOptions(apply, unsafe, select, package)
     sys.exit(fix_targets(targets, overrides, FIX_FORMATS["diff" if diff else output], options))

@@ -91,12 +91,12 @@ class _Fix:
             prover.wanted = lambda finding: workspace.in_package(finding.span.filename)
         base = await prover.as_it_is()
         if not prover.fixable(base.report):
-            return Fixed(target, base, "", (), Plan(base, base, (), ()))
+            return Fixed(target, workspace, base, "", (), Plan(base, base, (), ()))
         nondeterminism = await prover.nondeterminism(base)
         tried = fix_first([item async for item in try_all(prover, base, self._candidates)])
         plan = await shortest(prover, base, self._candidates, self.options.safety)
         package = patched_package(plan, workspace)
-        fixed = Fixed(target, base, nondeterminism, tuple(tried), plan, package)
+        fixed = Fixed(target, workspace, base, nondeterminism, tuple(tried), plan, package)
         is_wanted = self.options.apply and plan.texts and not self.session.signalled
         return self._applied(fixed) if is_wanted else fixed
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..report.model import Finding
-from ..workspace.packages import Package, installed_package
+from ..workspace.packages import Package, installed_package, is_installed, package_name
 from ..workspace.workspace import Workspace
 from .changes import counts_of
 from .plans import Plan
@@ -20,6 +20,21 @@ def patched_package(plan: Plan, workspace: Workspace) -> Package | None:
     return installed_package(names[0], workspace.package, tuple(names)) if names else None
 
 
+COMPILER = ("torch", "triton")
+"""The packages of the compiler itself."""
+
+
+def library_of(finding: Finding, workspace: Workspace) -> str:
+    """Name the installed package whose code a finding is about; empty for the user's own."""
+    for call in reversed(finding.stack):
+        if workspace.contains(call.filename):
+            return ""
+        name = package_name(call.filename)
+        if name not in COMPILER:
+            return name if is_installed(call.filename) else ""
+    return ""
+
+
 def patch(plan: Plan, package: Package, target: str, torch: str) -> Iterator[str]:
     """Yield the lines of a patch, without their ends: what it is for and what was verified, then the diff.
 
@@ -30,7 +45,7 @@ def patch(plan: Plan, package: Package, target: str, torch: str) -> Iterator[str
     yield ""
     for finding, step in plan.steps:
         yield from _step(finding, step, package)
-    yield f"Apply it to a copy of this version: patch -p1 -d {package.folder} < this file"
+    yield f"Apply it with: patch -p1 -d FOLDER < this file, where FOLDER has {package.name} of this version"
     yield from (
         f"{Path(name).relative_to(package.folder)} was edited since it was installed: "
         "the patch is for the edited file"

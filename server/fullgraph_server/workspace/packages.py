@@ -43,6 +43,13 @@ def installed_package(filename: str, name: str, files: tuple[str, ...]) -> Packa
 
 
 @lru_cache(maxsize=4096)
+def is_installed(filename: str) -> bool:
+    """Tell whether a file belongs to an installed package, rather than to Python itself."""
+    folder = _folder(os.path.dirname(filename))
+    return os.path.exists(filename) and next(iter(distributions(path=[folder])), None) is not None
+
+
+@lru_cache(maxsize=4096)
 def _folder(folder: str) -> str:
     """Return the folder that is on the import path: above all packages."""
     parts = folder.split(os.sep)

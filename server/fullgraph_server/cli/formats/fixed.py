@@ -9,6 +9,7 @@ from ...fixes.proof import State
 from ...fixes.search import Tried
 from ...workspace.packages import Package
 from ...workspace.targets import Target
+from ...workspace.workspace import Workspace
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,7 @@ class Fixed:
     """All that was found out about a target: each finding's tries, and the fixes that go together."""
 
     target: Target
+    workspace: Workspace
     base: State
     nondeterminism: str
     """How two runs of the target as it is differ, as a sentence; empty if they do not."""

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ...fixes.changes import counts_of
 from ...fixes.model import Counts
-from ...fixes.patches import patch
+from ...fixes.patches import library_of, patch
 from ...fixes.plans import Plan
 from ...fixes.search import Tried, Try, gain, root_of
 from ...fixes.words import removal_words, safety_words, unified_diff, verdict_words
@@ -31,7 +31,7 @@ def write(fixed: Fixed, out: TextIO) -> None:
     """Write each finding with the best edit and its verdict; then the edits that go together, as a diff."""
     console = clean_console(out)
     for tried in fixed.tried:
-        for text in _finding(tried, root_of(tried, fixed.tried)):
+        for text in _finding(tried, root_of(tried, fixed.tried), library_of(tried.finding, fixed.workspace)):
             console.print(text)
         console.print()
     if fixed.nondeterminism:
@@ -106,7 +106,7 @@ def _left(plan: Plan) -> str:
     return f"{counted(len(plan.left), 'finding is', 'findings are')} left" if plan.left else "nothing is left"
 
 
-def _finding(tried: Tried, root: Tried | None) -> Iterator[Text]:
+def _finding(tried: Tried, root: Tried | None, library: str) -> Iterator[Text]:
     finding, best = tried.finding, tried.best()
     place, code = (_place(finding), "bold"), (finding.code, "yellow")
     yield Text.assemble(place, " ", code, " ", (finding.message, "bold"))
@@ -114,7 +114,8 @@ def _finding(tried: Tried, root: Tried | None) -> Iterator[Text]:
         yield Text(f"  goes with the fix of {_place(root.finding)}", "green")
         return
     if not tried.tries:
-        yield Text("  no edit is known for this")
+        elsewhere = f": it is in {library}, where --package {library} looks for one" if library else ""
+        yield Text(f"  no edit is known for this{elsewhere}")
     for item in [best] if best else tried.tries:
         removes = f", {removal_words(item.verdict)}" if item is best and any(tried.removes) else ""
         title = (visible(item.fix.title), "bold")
