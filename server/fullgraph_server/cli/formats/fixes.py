@@ -83,6 +83,8 @@ def summary(fixed: Fixed) -> str:
     report, plan = fixed.base.report, fixed.plan
     if report.status == "not-started":
         return "not started"
+    if not fixed.tried and fixed.workspace.package:
+        return f"nothing to fix: no finding is in the package {fixed.workspace.package}"
     if not fixed.tried:
         return "nothing to fix: no graph breaks, no recompilations"
     if not plan.steps:

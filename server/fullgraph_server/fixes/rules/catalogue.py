@@ -35,7 +35,7 @@ _BREAKS: dict[str, tuple[Rule, ...]] = {
     "GB0291": (printing.prints,),
     "GB0296": (printing.prints,),
     # branches
-    "GB0170": (branches.branches, skipping.skipped),
+    "GB0170": (skipping.skipped_or(branches.branches),),
     "GB0033": (branches.branches, values.lists),
     "GB0034": (branches.branches,),
     # values

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from ...report.model import Finding
 from ...workspace.positions import Span
-from ..model import Context, Edit, Fix
+from ..model import Context, Edit, Fix, Rule
 from .expressions import condition
 from .syntax import Code, bound, bracketed, code_of, first_row, names, stored
 
@@ -60,6 +60,16 @@ def skipped(finding: Finding, context: Context) -> Iterator[Fix]:
     edit = _edit(code, skip) if skip is not None else None
     if edit is not None:
         yield replace(_SKIP, edits=(edit, *code.importing_torch()))
+
+
+def skipped_or(rule: Rule) -> Rule:
+    """Make a rule that offers this for skipped layers, and what another rule does for all else."""
+
+    def either(finding: Finding, context: Context) -> Iterator[Fix]:
+        found = list(skipped(finding, context))
+        yield from found or rule(finding, context)
+
+    return either
 
 
 def _by_draw(code: Code, owner: ast.If) -> _Skip | None:

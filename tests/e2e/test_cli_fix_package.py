@@ -1,0 +1,100 @@
+"""``fullgraph fix --package``: fixes in an installed package become a patch, and nothing is written."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CLI = "from fullgraph_server.cli import main; main()"
+LIBRARY = """\
+import torch
+
+
+def scaled(x):
+    if x.abs().max() > 1:
+        x = x * 2
+    return x
+"""
+PROGRAM = """\
+import torch
+from layers.blocks import scaled
+
+
+@torch.compile
+def f(x):
+    return scaled(x) + 1
+
+
+print(f(torch.ones(3) * 2))
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """A program that uses a package that is installed beside it."""
+    site = tmp_path / "site-packages"
+    (site / "layers").mkdir(parents=True)
+    (site / "layers" / "__init__.py").touch()
+    (site / "layers" / "blocks.py").write_text(LIBRARY)
+    info = site / "layers-1.2.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: layers\nVersion: 1.2\n")
+    (info / "RECORD").write_text("layers/__init__.py,,\nlayers/blocks.py,,\n")
+    path = tmp_path / "project" / "train.py"
+    path.parent.mkdir()
+    path.write_text(PROGRAM)
+    return path
+
+
+def fix(path: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    site = path.parents[1] / "site-packages"
+    return subprocess.run(
+        [sys.executable, "-c", CLI, "fix", path.name, "--python", sys.executable, *options],
+        cwd=path.parent,
+        env={**os.environ, "PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+
+
+def test_a_fix_in_a_package_is_a_patch_of_its_version(program: Path) -> None:
+    library = program.parents[1] / "site-packages" / "layers" / "blocks.py"
+    run = fix(program, "--package", "layers", "--diff")
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith("layers 1.2: 1 break → 0, ")
+    assert "layers/blocks.py:5: GB0170" in run.stdout
+    assert "verified: 1 break → 0" in run.stdout
+    assert library.read_text() == LIBRARY
+    patched = program.parents[1] / "copy"
+    (patched / "layers").mkdir(parents=True)
+    (patched / "layers" / "blocks.py").write_text(LIBRARY)
+    subprocess.run(["git", "apply"], cwd=patched, input=run.stdout, text=True, check=True)
+    assert "torch.where(x.abs().max() > 1" in (patched / "layers" / "blocks.py").read_text()
+
+
+@pytest.mark.slow
+def test_a_break_in_a_package_says_where_to_look(program: Path) -> None:
+    run = fix(program)
+    assert "it is in layers, where --package layers looks for one" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--package", "layers", "--apply"], "--package changes no installed files"),
+        (["--package", "torch"], "torch is the compiler itself"),
+        pytest.param(
+            ["--package", "nothing"], "no finding is in the package nothing", marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_what_cannot_be_done_is_told(program: Path, options: list[str], told: str) -> None:
+    run = fix(program, *options)
+    assert told in run.stdout + run.stderr
+    assert "Traceback" not in run.stderr
