@@ -264,7 +264,7 @@ class _Visit:
             done = number >= _LEAST_SEARCHED and not untaken(self._branches, self._answer.taken)
             if self._is_over() or done:
                 return
-            self._compare(random_case(given, number))
+            self._compare(random_case(self._statements, given, number))
 
     def _is_over(self) -> bool:
         return self._answer.is_over or time.monotonic() > self._deadline

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -115,8 +116,8 @@ def pushes(given: dict[Path, Any]) -> Iterator[tuple[str, Path, Callable[[float]
             yield f"{_name(path)} shifted", path, lambda amount: lambda number: number + round(amount)
 
 
-def random_case(given: dict[Path, Any], number: int) -> Case:
-    """Return a case in which each value is changed in a random way."""
+def random_case(statements: Statements, given: dict[Path, Any], number: int) -> Case:
+    """Return a case with values changed at random, numbers also to those that they are compared with."""
     generator = torch.Generator().manual_seed(number)
     changes: dict[Path, Change] = {}
     for path, value in given.items():
@@ -129,10 +130,10 @@ def random_case(given: dict[Path, Any], number: int) -> Case:
             changes[path] = change[number % len(change)][1]
         elif isinstance(value, bool):
             changes[path] = _always(scale > 0)
-        elif isinstance(value, float):
-            changes[path] = _always(value * size + 10 * shift)
-        elif isinstance(value, int):
-            changes[path] = _always(value + round(3 * shift))
+        elif isinstance(value, (int, float)):
+            other = value * size + 10 * shift if isinstance(value, float) else value + round(3 * shift)
+            wanted = _equals(statements, path) if scale > 0 else []
+            changes[path] = _always(type(value)(wanted[number % len(wanted)]) if wanted else other)
     return Case(f"random values (seed {number})", changes, seed=number)
 
 
@@ -397,6 +398,17 @@ def _is_compared_to_none(statements: Statements, path: Path) -> bool:
         and any(isinstance(item, ast.Constant) and item.value is None for item in node.comparators)
         for node in walk((*statements.old, *statements.new))
     )
+
+
+def _equals(statements: Statements, path: Path) -> list[float]:
+    """Return the numbers that statements ask a value to be equal to."""
+    name = _name(path).strip("`")
+    found: list[float] = []
+    for node in walk(statements.old):
+        if isinstance(node, ast.Compare) and ast.unparse(node.left) == name:
+            with contextlib.suppress(ValueError):
+                found += [ast.literal_eval(item) for item in node.comparators]
+    return [item for item in found if isinstance(item, (int, float))]
 
 
 def _is_float_tensor(value: Any) -> bool:
