@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fixing import results
+from fixing import body, results
 
 HEAD = "import torch\n\n"
 
@@ -231,4 +231,47 @@ def test_gradients_are_asked_for_before_the_call() -> None:
     text = HEAD + "def f(x):\n    x.requires_grad = True\n    return x\n\n\nf(torch.ones(2))\n"
     got = results(text, "x.requires_grad", "GB0206", compiled="f", calls=("f(torch.ones(2))",))
     end = "x_2 = torch.ones(2)\nx_2.requires_grad = True\nf(x_2)\n"
-    assert got == {"before-call": HEAD + f"def f(x):\n    return x\n\n\n{end}"}
+    without = HEAD + "def f(x):\n    return x\n\n\nf(torch.ones(2))\n"
+    assert got == {
+        "before-call": HEAD + f"def f(x):\n    return x\n\n\n{end}",
+        "without-requires-grad": without,
+    }
+
+
+@pytest.mark.parametrize(
+    ("before", "at", "after"),
+    [
+        ("return torch.zeros_like(x).requires_grad_()", "torch.zeros_like(x).requires_grad_()",
+         "return torch.zeros_like(x)"),
+        ("y = x[:, None]\n    y.requires_grad_()\n    return y", "y.requires_grad_()",
+         "y = x[:, None]\n    return y"),
+    ],
+)  # fmt: skip
+def test_a_tensor_may_do_without_gradients(before: str, at: str, after: str) -> None:
+    got = results(HEAD + f"def f(x):\n    {before}\n", at, "GB8985")
+    assert got["without-requires-grad"] == HEAD + f"def f(x):\n    {after}\n"
+
+
+def test_a_tensor_that_is_moved_stays_in_a_variable() -> None:
+    text = body(
+        """
+        import torch
+
+
+        class Model(torch.nn.Module):
+            def forward(self, x):
+                self.table = self.table.to(x.device)
+                return x + self.table[0] * self.table.sum()
+        """
+    )
+    assert results(text, "self.table = self.table.to(x.device)", "GB4841")["local-copy"] == body(
+        """
+        import torch
+
+
+        class Model(torch.nn.Module):
+            def forward(self, x):
+                table = self.table.to(x.device)
+                return x + table[0] * table.sum()
+        """
+    )

@@ -315,7 +315,7 @@ class _Visit:
             return False
         for nodes in self._news:
             new = self._runner.run(nodes, environment, case.seed, gradients=False)
-            if case.words and self._statements.runs_skipped and new.end in _OF_TYPES:
+            if case.words and self._statements.runs_skipped and new.is_error and not old.is_error:
                 return False  # what was skipped cannot run on these values
             difference, depends_on_use = self._runner.difference(old, new)
             if not difference and self._gradients:

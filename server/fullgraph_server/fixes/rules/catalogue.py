@@ -61,6 +61,7 @@ _BREAKS: dict[str, tuple[Rule, ...]] = {
     "GB0107": (tensors.random_fills,),
     "GB0110": (tensors.uniform_fills,),
     "GB0225": (tensors.created,),
+    "GB4841": (tensors.moved_attributes,),
     **dict.fromkeys(("GB0013", "GB0467", "GB7650", "GB6815"), (hoisting.moved,)),
     **dict.fromkeys(("GB0125", "GB0206", "GB8985"), (hoisting.moved, tensors.required)),
     **dict.fromkeys(("GB4271", "GB7786"), (hoisting.moved,)),

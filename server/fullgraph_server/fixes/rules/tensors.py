@@ -9,7 +9,7 @@ from dataclasses import replace
 from ..model import Edit, Fix
 from .expressions import is_pure
 from .offering import base, node_rule
-from .syntax import Code, Function, Node, called, dotted, names
+from .syntax import Code, Function, Node, called, dotted, names, parameters
 
 _CLONE = base(
     "clone",
@@ -141,6 +141,32 @@ def uniform_fills(code: Code, node: Node) -> Iterator[Fix]:
             text = ", ".join(code.argument(value) for value in values.values())
             span = code.span(given)
             yield replace(_POSITIONAL, edits=(Edit(replace(span, column=span.column - 2), text),))
+
+
+_LOCAL = base(
+    "local-copy", "Keep the moved tensor in a variable", "The attribute keeps its device and type.", "unsafe"
+)
+
+
+@node_rule
+def moved_attributes(code: Code, node: Node) -> Iterator[Fix]:
+    """Assign ``self.x.to(...)`` to a variable, which the rest of the function reads for ``self.x``."""
+    statement, function = code.statement(node), code.function(node)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or function is None:
+        return
+    target, owner = statement.targets[0], getattr(getattr(statement.value, "func", None), "value", None)
+    if called(statement.value) != "to" or not dotted(target) or dotted(target) != dotted(owner):
+        return
+    wanted = dotted(target).rpartition(".")[2]
+    taken = {*names(function), *parameters(function), *code.module_names}
+    name = code.new_name(wanted) if wanted in taken else wanted
+    later = [
+        item
+        for item in code.all(ast.Attribute, function)
+        if dotted(item) == dotted(target) and item.lineno > (statement.end_lineno or statement.lineno)
+    ]
+    edits = [code.replaced(item, name) for item in (target, *later)]
+    yield replace(_LOCAL, edits=tuple(edits))
 
 
 _NO_GRADIENT = base(
