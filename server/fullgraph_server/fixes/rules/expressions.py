@@ -16,7 +16,7 @@ _CHANGING = frozenset(
         "warning", "warn", "error", "exception", "log",
     }
 )  # fmt: skip
-_RANDOM = frozenset(
+RANDOM = frozenset(
     {
         "rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "normal",
         "bernoulli", "multinomial", "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout",
@@ -147,7 +147,7 @@ def is_scalar_arithmetic(node: ast.AST | None) -> bool:
 
 def _is_pure_call(call: ast.Call) -> bool:
     name = called(call)
-    if not name or name in _CHANGING or name in _RANDOM or _writes(name):
+    if not name or name in _CHANGING or name in RANDOM or _writes(name):
         return False
     if any(word.arg in ("out", None) for word in call.keywords):
         return False

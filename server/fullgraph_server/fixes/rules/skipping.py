@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from ...report.model import Finding
 from ...workspace.positions import Span
 from ..model import Context, Edit, Fix, Rule
-from .expressions import condition
-from .syntax import Code, bound, bracketed, code_of, first_row, names, stored
+from .expressions import RANDOM, condition
+from .syntax import Code, bound, bracketed, called, code_of, first_row, names, stored
 
 _SKIP = Fix(
     "skip-by-where",
@@ -57,7 +57,7 @@ def skipped(finding: Finding, context: Context) -> Iterator[Fix]:
     if code is None or not isinstance(owner, ast.If) or owner.orelse or node not in set(ast.walk(owner.test)):
         return
     skip = _by_flag(code, owner) or _by_draw(code, owner)
-    edit = _edit(code, skip) if skip is not None else None
+    edit = _edit(code, skip) if skip is not None and _is_drawn(code, skip) else None
     if edit is not None:
         yield replace(_SKIP, edits=(edit, *code.importing_torch()))
 
@@ -176,6 +176,13 @@ def _other(code: Code, test: ast.expr, flag: str, *, negated: bool) -> str | Non
         return None
     texts = [code.operand(item) if negated else code.text(item) for item in others]
     return " and ".join(f"not {text}" if negated else text for text in texts)
+
+
+def _is_drawn(code: Code, skip: _Skip) -> bool:
+    """Tell whether a random number is drawn before the part: else both arms are computed as any others."""
+    block = code.block(skip.first)
+    before = block[: block.index(skip.part[0]) if skip.part[0] in block else block.index(skip.last)]
+    return any(called(node) in RANDOM for item in before for node in ast.walk(item))
 
 
 def _edit(code: Code, skip: _Skip) -> Edit | None:
