@@ -162,6 +162,7 @@ MODELS = (
             "n_heads": 4,
             "max_position_embeddings": 64,
             "layerdrop": 0.001,
+            "use_cache": False,
         },
     ),
     Model("IBertForMaskedLM", "IBertConfig", _SMALL),

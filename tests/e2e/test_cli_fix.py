@@ -101,3 +101,35 @@ def test_selected_rules_alone_are_tried(tmp_path: Path) -> None:
     path = program(tmp_path, "f(torch.ones(3))")
     code, told = fix(path, "--select", "no-such-rule")
     assert (code, told["plan"], told["findings"][0]["tries"]) == (1, [], [])
+
+
+MODES = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+
+    def forward(self, x):
+        y = self.linear(x)
+        if y.sum() > 0:
+            y = y * 2
+        if self.training and y.sum() > 0:
+            y = y + 1
+        return y
+
+
+model = torch.compile(Model().eval())
+model(torch.ones(2, 4))
+"""
+
+
+def test_a_fix_has_to_hold_in_training_and_evaluation(tmp_path: Path) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(MODES)
+    _, told = fix(path)
+    [step] = told["plan"]
+    assert (step["rule"], step["verified"]) == ("where", True)
+    assert step["basis"].endswith("in training mode, too, which has 1 break")

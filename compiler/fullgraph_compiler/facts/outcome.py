@@ -194,13 +194,15 @@ class ResultsCompared:
     ``difference`` says what differs first (``result of call 2 of `step`: by up to 3.1e-2``), empty if nothing
     does. ``calls`` is the number of compared calls of compiled functions; ``seen`` names what was compared
     (``results``, ``gradients``, ``inputs``, ``buffers``, ``random numbers``, ``exceptions``), ``unseen`` what
-    could not be.
+    could not be. ``modes`` are those of the modules of the calls (``training``, ``evaluation``), empty if
+    they have none.
     """
 
     calls: int
     difference: str
     seen: tuple[str, ...]
     unseen: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

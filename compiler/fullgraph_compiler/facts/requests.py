@@ -159,7 +159,8 @@ class RunRequest:
     between the processes (ranks) of one program, which start from the same warm state. ``meeting`` is a
     folder through which these processes share the files that they write and that are discarded. With
     ``low_priority`` it leaves the processor to everything else. The results of compiled calls are recorded in
-    the file ``record`` for a :class:`CompareRequest`, unless that is empty.
+    the file ``record`` for a :class:`CompareRequest`, unless that is empty. ``other_mode`` calls modules in
+    evaluation mode where the program trains them, and the other way round.
     """
 
     generation: int
@@ -173,6 +174,7 @@ class RunRequest:
     variables: tuple[tuple[str, str], ...] = ()
     meeting: str = ""
     record: str = ""
+    other_mode: bool = False
     low_priority: bool = False
 
 

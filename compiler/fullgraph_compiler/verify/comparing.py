@@ -29,7 +29,11 @@ def compared(before: dict[str, Any], after: dict[str, Any]) -> ResultsCompared:
     comparison = _Comparison()
     difference = next(comparison.differences(before, after), "")
     return ResultsCompared(
-        comparison.calls, difference, tuple(comparison.seen), tuple(dict.fromkeys(comparison.unseen))
+        comparison.calls,
+        difference,
+        tuple(comparison.seen),
+        tuple(dict.fromkeys(comparison.unseen)),
+        tuple(sorted({mode for call in before["calls"] for mode in call["modes"]})),
     )
 
 

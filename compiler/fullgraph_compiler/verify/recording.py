@@ -31,7 +31,7 @@ _STATE_ELEMENTS = 1 << 14
 
 def run_recorded(request: RunRequest, sink: Sink) -> None:
     """Run the program of a request, and write what it computed to its file ``record``."""
-    recorder = Recorder()
+    recorder = Recorder(other_mode=request.other_mode)
 
     def take(facts: list[Fact]) -> None:
         for fact in facts:
@@ -66,8 +66,11 @@ def random_states() -> dict[str, str]:
 class Recorder(CallWatcher):
     """A recorder of what calls give back and change."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, other_mode: bool = False) -> None:
         super().__init__(compiled=True)
+        self._other_mode = other_mode
+        self._modes: list[tuple[torch.nn.Module, bool]] = []
+        """The modules of the call that is on, with their own modes."""
         self.raised: list[list[str]] = []
         self._records: list[dict[str, Any]] = []
         self._given: list[tuple[str, Node]] = []
@@ -100,8 +103,10 @@ class Recorder(CallWatcher):
             "error": None,
             "incomplete": False,
             "unchanged": [],
+            "modes": [],
         }
         self._records.append(record)
+        self._set_modes(call, record)
         self._given = self._inputs(call, Snapshots())
         for place, tensor in _differentiable(call):
             if tensor.requires_grad:
@@ -111,13 +116,29 @@ class Recorder(CallWatcher):
 
     def end(self, call: Call, result: Any) -> None:
         """Keep what a call has given back and changed."""
+        self._reset_modes()
         self._keep_values(call, [("result", result)])
 
     def fail(self, call: Call, error: Exception) -> None:
         """Keep the exception of a call, and what the call has changed until then."""
+        self._reset_modes()
         of_compiler = torch_compat.is_internal(type(error).__module__)
         self._records[-1]["error"] = [type(error).__qualname__, str(error), of_compiler]
         self._keep_values(call, [])
+
+    def _set_modes(self, call: Call, record: dict[str, Any]) -> None:
+        """Note in which modes the modules of a call are, and call them in the others if that is asked for."""
+        roots = [module for _, module in _modules(call)]
+        record["modes"] = ["training" if module.training else "evaluation" for module in roots]
+        if self._other_mode:
+            self._modes = [(inner, inner.training) for module in roots for inner in module.modules()]
+            for module in roots:
+                module.train(not module.training)
+
+    def _reset_modes(self) -> None:
+        for module, training in self._modes:
+            module.training = training
+        self._modes = []
 
     def _keep_values(self, call: Call, results: list[tuple[str, Any]]) -> None:
         record = self._records[-1]

@@ -78,7 +78,7 @@ class Prover:
     """Tells whether fixes of a finding are looked for."""
     torch: str = ""
     _numbers: Callable[[], int] = field(default_factory=lambda: itertools.count(1).__next__)
-    _states: dict[frozenset[tuple[str, str]], asyncio.Task[State]] = field(default_factory=dict)
+    _states: dict[tuple[frozenset[tuple[str, str]], bool], asyncio.Task[State]] = field(default_factory=dict)
     _compared: dict[tuple[Path, Path], asyncio.Task[ResultsCompared | str]] = field(default_factory=dict)
     _tried: dict[tuple[Trial, frozenset[tuple[str, str]]], asyncio.Task[StatementsTried]] = field(
         default_factory=dict
@@ -160,7 +160,12 @@ class Prover:
         compared = await self._compare(base.record, after.record)
         if isinstance(compared, str) or compared.difference:
             return Verdict(False, _difference(compared), *counts), after
-        basis = self._basis(compared, tried)
+        failure, mode = "", ""
+        if len(compared.modes) == 1:
+            failure, mode = await self._in_other_mode(base, before, after, compared.modes[0])
+        if failure:
+            return Verdict(False, failure, *counts), after
+        basis = ", ".join(filter(None, [self._basis(compared, tried), mode]))
         if untaken:
             return Verdict(False, f"not seen: {untaken[0]}", *counts, basis, untaken), after
         along = gone_along(finding, before.report, after.report, drifts)
@@ -168,15 +173,29 @@ class Prover:
             return Verdict(False, more, *counts, basis, along=along, reveals=True), after
         return Verdict(True, "", *counts, basis, along=along), after
 
+    async def _in_other_mode(self, base: State, before: State, after: State, mode: str) -> tuple[str, str]:
+        """Say what is wrong with an edit in the mode in which modules do not run here, and what was seen."""
+        other = "evaluation" if mode == "training" else "training"
+        first, was, now = [await self._state(state.texts, other_mode=True) for state in (base, before, after)]
+        if first.report.status != base.report.status:
+            return "", f"not in {other} mode, in which the program does not get to its end"
+        problem = worse(was.report, now.report, _drifts(was.report, now.report))
+        compared = "" if problem else await self._compare(first.record, now.record)
+        if problem or isinstance(compared, str) or compared.difference:
+            return f"in {other} mode: {problem or _difference(compared)}", ""
+        left = counts_of(now.report).breaks
+        others = f", which has {counted(left, 'break')}" if left > counts_of(after.report).breaks else ""
+        return "", f"in {other} mode, too{others}"
+
     # -- runs ----------------------------------------------------------------------------------
 
-    async def _state(self, texts: Mapping[str, str]) -> State:
-        key = frozenset(texts.items())
+    async def _state(self, texts: Mapping[str, str], *, other_mode: bool = False) -> State:
+        key = frozenset(texts.items()), other_mode
         if key not in self._states:
-            self._states[key] = asyncio.ensure_future(self._run(texts))
+            self._states[key] = asyncio.ensure_future(self._run(texts, other_mode=other_mode))
         return await self._states[key]
 
-    async def _run(self, texts: Mapping[str, str]) -> State:
+    async def _run(self, texts: Mapping[str, str], *, other_mode: bool = False) -> State:
         """Run the program with these texts; its files are discarded."""
         number = self._numbers()
         record = self.folder / f"{number}.results"
@@ -184,7 +203,7 @@ class Prover:
         program = plan.target.program
         assert isinstance(program, Program), "others are refused"
         printed: list[str] = []
-        request = RunRequest(number, program, "graph", plan.texts, record=str(record))
+        request = RunRequest(number, program, "graph", plan.texts, record=str(record), other_mode=other_mode)
         facts, torch = await self._execute(plan, request, printed.append)
         report = Job(plan, number, "graph", _NO_WORKERS).fold(torch, facts)
         return State(texts, report, "".join(printed), record)
