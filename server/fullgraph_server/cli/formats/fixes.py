@@ -114,6 +114,8 @@ def _finding(tried: Tried, root: Tried | None) -> Iterator[Text]:
         return
     if not tried.tries:
         yield Text("  no edit is known for this")
+    if tried.refused and best is None:
+        yield Text(f"  no operator of torch: {visible(tried.refused)}")
     for item in [best] if best else tried.tries:
         removes = f", {removal_words(item.verdict)}" if item is best and any(tried.removes) else ""
         title = (visible(item.fix.title), "bold")
@@ -143,6 +145,7 @@ def _object(tried: Tried) -> dict[str, Any]:
         "column": span.column,
         "removes": dict(zip(("breaks", "recompiles"), tried.removes, strict=True)),
         "tries": [_try(item) for item in tried.tries],
+        "refused": tried.refused,
     }
 
 
