@@ -53,7 +53,7 @@ def variations(given: Given, fixed: frozenset[int]) -> Iterator[Given]:
     tensors = _tensors(given)
     sizes = list(dict.fromkeys(size for tensor in tensors for size in tensor.shape))
     for size in sizes[:_MOST_SIZES]:
-        for other in (size + 1, 2 * size + 3):
+        for other in (size + 1, 2 * size + 3, 1):
             resized = _sized(given, partial(_of_size, size, other))
             yield resized
             yield resized.mapped(partial(_of_number, size, other, fixed))

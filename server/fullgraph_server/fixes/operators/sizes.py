@@ -153,8 +153,6 @@ def _expressions(atoms: _Atoms, wanted: tuple[int, ...], dim: int) -> Iterator[s
         pairs = list(zip(atoms[one], atoms[other], wanted, strict=True))
         if all(result == a * b for a, b, result in pairs):
             yield f"{one} * {other}"
-        if all(result == min(a, b) for a, b, result in pairs):
-            yield f"min({one}, {other})"
         for text, rest in (
             (f"{one} + {other}", {result - a - b for a, b, result in pairs}),
             (f"{one} - {other}", {result - a + b for a, b, result in pairs}),
@@ -162,6 +160,10 @@ def _expressions(atoms: _Atoms, wanted: tuple[int, ...], dim: int) -> Iterator[s
         ):
             if len(rest) == 1:
                 yield _plus(text, rest.pop())
+        if all(result == min(a, b) for a, b, result in pairs):
+            yield f"min({one}, {other})"
+        if all(result == max(a - b, 0) for a, b, result in pairs):
+            yield f"max({one} - {other}, 0)"
         for a_name, b_name in ((one, other), (other, one)):
             divided = zip(atoms[a_name], atoms[b_name], wanted, strict=True)
             if all(b > 0 and result == a // b for a, b, result in divided):

@@ -240,9 +240,10 @@ class _Operator:
         stars = {index: f"{'*' if index in lists else ''}{self._names[index]}" for index in tensors}
         base = self._operator.removesuffix("_op")
         operator, backward, setup = f"{base}_gradient_op", f"_{base}_backward", f"_{base}_setup"
-        grads = [f"grad_{index + 1}" if self._result == "tensors" else "grad" for index in flowing]
+        is_one = self._result == "tensor"
+        grads = ["grad_of_result" if is_one else f"grad_of_result_{index + 1}" for index in flowing]
         of_grads = ", ".join(f"{name}: torch.Tensor" for name in grads)
-        results = [f"results[{index}]" for index in flowing] if self._result == "tensors" else ["results"]
+        results = ["results" if is_one else f"results[{index}]" for index in flowing]
         needed = "".join(
             f"        {self._names[index]} = {self._needing(index, index in lists)}\n" for index in own
         )
@@ -285,11 +286,11 @@ class _Operator:
         returned = ", ".join(
             f"{self._names[index]}_grad" if index in own else "None" for index in range(len(self._names))
         )
-        if self._result == "tensor":
-            given, of_results = "grad", "grad"
+        if is_one:
+            given, of_results = "grad_of_result", "grad_of_result"
         else:
-            given = "*grads" if self._is_tuple else "grads"
-            of_results = ", ".join(f"grads[{index}]" for index in flowing)
+            given = "*grads_of_results" if self._is_tuple else "grads_of_results"
+            of_results = ", ".join(f"grads_of_results[{index}]" for index in flowing)
         derived = (
             f"def {backward}(ctx, {given}):\n"
             f"    {_listed([stars[index] for index in tensors])} = ctx.saved_tensors\n"
