@@ -149,23 +149,23 @@ _TAKEN = ("aten", "at", "prim", "prims", "onnx", "torch", "c10", "inductor", "qu
 
 
 def _inserted(function: Callee, text: str, blank: int) -> tuple[Edit, ...]:
-    """Insert definitions behind what makes the function: its definition, its import, or its assignment."""
+    """Insert definitions behind the imports, and behind what makes the function."""
     code, root = function.code, function.name.partition(".")[0]
-    makers = [item for item in code.tree.body if root in bound(item) or root in stored(item)]
-    made = makers[-1]
-    imports = code.importing_torch()
-    last = max((edit.span.row - 1 for edit in imports), default=0)
-    end = max(made.end_lineno or made.lineno, last)
-    if imports and end == last:  # one insertion, in this order
-        return (replace(imports[0], text=f"{imports[0].text}{chr(10) * blank}{text}"),)
-    lines = code.source.lines
-    if end >= len(lines):
-        place = Span(code.source.filename, end, len(lines[-1]) + 1, end, len(lines[-1]) + 1)
-        return (*imports, Edit(place, "\n" + "\n" * blank + text))
-    following = 0
-    while end + following < len(lines) and not lines[end + following].strip():
+    made = [item for item in code.tree.body if root in bound(item) or root in stored(item)][-1]
+    imports, head = code.importing_torch(), code.imported("").span
+    end, lines = made.end_lineno or made.lineno, code.source.lines
+    if end < head.row:  # one insertion, in this order
+        before = "".join(edit.text for edit in imports)
+        place, following = head, head.row - 1
+    else:
+        before, following = "", end
+        place = replace(head, row=end + 1, column=1, end_row=end + 1, end_column=1)
+        if end >= len(lines):
+            column = len(lines[-1]) + 1
+            place, before = replace(place, row=end, column=column, end_row=end, end_column=column), "\n"
+    while following < len(lines) and not lines[following].strip():
         following += 1
-    is_last = end + following >= len(lines)
-    after = "" if is_last else "\n" * max(blank - following, 0)
-    place = Span(code.source.filename, end + 1, 1, end + 1, 1)
-    return (*imports, Edit(place, "\n" * blank + text + after))
+    there = following - place.row + 1
+    after = "\n" * max(blank - there, 0) if following < len(lines) else ""
+    edit = Edit(place, f"{before}{chr(10) * blank}{text}{after}")
+    return (edit,) if end < head.row else (*imports, edit)
