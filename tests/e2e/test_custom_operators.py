@@ -1,4 +1,4 @@
-"""Functions that Dynamo cannot trace become operators of torch, with a fake implementation that is checked."""
+"""Functions that Dynamo cannot trace become operators of torch, whose fake implementations are checked."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from fullgraph_server.fixes.editing import edited
 from fullgraph_server.fixes.proof import Prover
 from fullgraph_server.fixes.rules.catalogue import candidates
-from fullgraph_server.fixes.search import Try, shortest, try_finding
+from fullgraph_server.fixes.search import Try, try_finding
+from fullgraph_server.workspace.source import SourceFile
 from proving import Proving
 
 pytestmark = pytest.mark.xdist_group("proofs")  # they have one warm process
@@ -125,7 +127,7 @@ OPAQUE = (
         "numpy that is not traced",
         """
         def counts(x, bins):
-            return torch.from_numpy(np.histogramdd(x.numpy(), bins=bins)[0])
+            return torch.from_numpy(np.histogramdd(x.numpy(), bins=bins)[0].astype(int))
         """,
         """
         @torch.compile(backend="eager")
@@ -135,7 +137,7 @@ OPAQUE = (
         print(f(torch.randn(9, 2), 3))
         print(f(torch.randn(7, 2), 3))
         """,
-        ("bins: list[int]", "x.new_empty((bins[0], bins[1]), dtype=torch.float64)"),
+        ("bins: list[int]", "x.new_empty((bins[0], bins[1]), dtype=torch.int64)"),
         "import numpy as np",
     ),
     Opaque(
@@ -238,6 +240,7 @@ OPAQUE = (
         """,
         ("return head(x, n).clone()", "head_op(n=3, x=x)", "x.new_empty((min(x.shape[0], n),))"),
         "import hashlib",
+        gradient=True,
     ),
     Opaque(
         "loops like those of SciPy",
@@ -407,9 +410,6 @@ def test_what_cannot_be_traced_becomes_an_operator(
 
 
 def _edited(path: Path, item: Try) -> str:
-    from fullgraph_server.fixes.editing import edited
-    from fullgraph_server.workspace.source import SourceFile
-
     return edited(SourceFile(str(path), path.read_text()), item.fix.edits)
 
 
