@@ -116,8 +116,7 @@ OPAQUE = (
             clip(y, 0.5)
             return y + 1
 
-        with torch.no_grad():
-            print(f(torch.arange(-3.0, 3.0)))
+        print(f(torch.arange(-3.0, 3.0)))
         """,
         ('mutates_args=("x",)', "def clip_op(x: torch.Tensor, low: float) -> None:", "return None"),
         LIB,

@@ -220,7 +220,7 @@ class Trial:
     ``row`` to ``end_row`` are whole statements of one block in a function of the file; ``text`` replaces
     these lines, with their indentation. If ``runs_skipped``, it runs what the old statements skip: random
     numbers of it may be drawn, and what is not finite there may reach gradients. The new statements use what
-    ``defines`` defines in the module.
+    ``defines`` defines in the module. Without ``gradients`` these are not compared: no tensor there has any.
     """
 
     number: int
@@ -230,6 +230,7 @@ class Trial:
     text: str
     runs_skipped: bool = False
     defines: str = ""
+    gradients: bool = True
 
 
 @dataclass(frozen=True, slots=True)

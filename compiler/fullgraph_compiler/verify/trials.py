@@ -194,7 +194,7 @@ class _Session:
             frame.f_globals,
             local.get("__class__"),
             self._request.patience,
-            state.trial.defines,
+            state.trial,
         )
         _merge(state.found, self._answer(visit))
 
@@ -221,9 +221,9 @@ class _Visit:
         namespace: dict[str, Any],
         cls: object,
         patience: float,
-        defines: str,
+        trial: Trial,
     ) -> None:
-        self._define = functools.partial(_define, defines, namespace)
+        self._define = functools.partial(_define, trial.defines, namespace)
         self._news = [list(statements.new)]
         if asks_for_compiling(statements.new):
             self._news.append(as_compiling(statements.new))
@@ -233,7 +233,7 @@ class _Visit:
         self._runner = Runner(statements, namespace, cls)
         self._answer = _Found()
         self._deadline = time.monotonic() + patience / 2
-        self._gradients = torch.is_grad_enabled()
+        self._gradients = trial.gradients and torch.is_grad_enabled()
 
     def in_child(self) -> Any:
         """Return what the cases show, in a child of the program, which has but one thread."""

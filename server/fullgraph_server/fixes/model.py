@@ -29,12 +29,13 @@ class Operator:
     """What an edit defines in the module, for its new lines: an operator of torch, which is then checked.
 
     ``name`` is that of the operator, empty if it is none, ``definition`` the text, and ``seen`` what its
-    sizes rest on.
+    sizes rest on. ``in_place`` says that it changes tensors, none of which has a gradient in the run.
     """
 
     name: str
     definition: str
     seen: str = ""
+    in_place: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -276,8 +276,13 @@ class Prover:
             edits = [edit for edit in fix.edits if edit.span.filename == filename]
             for part in parts(source, edits):
                 rows = part.first_row, part.last_row
-                defines = fix.operator.definition if fix.operator is not None else ""
-                trials.append(Trial(len(trials) + 1, filename, *rows, part.text, fix.runs_skipped, defines))
+                defines, in_place = "", False
+                if fix.operator is not None:
+                    defines, in_place = fix.operator.definition, fix.operator.in_place
+                number, runs_skipped = len(trials) + 1, fix.runs_skipped
+                trials.append(
+                    Trial(number, filename, *rows, part.text, runs_skipped, defines, gradients=not in_place)
+                )
         texts = frozenset(state.texts.items())
         missing = [trial for trial in trials if (trial, texts) not in self._tried]
         if missing:

@@ -97,10 +97,10 @@ def _fixes(function: Callee, calls: list[ast.Call], context: Context, torch_code
     name, library_name = code.new_name(f"{base_name}_op"), _library_name(code, base_name)
     written = replace(function.written, is_used=is_used)
     text = code.of_torch(operator_text(written, seen, name, library_name))
-    is_traceable = is_used and not any(
+    in_place = any(
         tensor.changed for one in seen.calls for value in one.arguments for tensor in value.tensors
     )
-    if torch_code in _SKIPPED and seen.is_python and is_traceable:
+    if torch_code in _SKIPPED and seen.is_python and is_used and not in_place:
         traced = code.new_name(f"{base_name}_traced")
         own = code.of_torch(f"{traced} = torch._dynamo.nonstrict_trace({function.name})\n")
         edits = _edits(function, calls, traced, own, blank=1)
@@ -109,7 +109,7 @@ def _fixes(function: Callee, calls: list[ast.Call], context: Context, torch_code
         _OPERATOR,
         title=f"Make `{function.name}` an operator of torch",
         edits=_edits(function, calls, name, text, blank=2),
-        operator=Operator(name, text, _basis(seen)),
+        operator=Operator(name, text, _basis(seen), in_place),
     )
 
 
