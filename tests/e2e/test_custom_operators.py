@@ -125,18 +125,19 @@ OPAQUE = (
     Opaque(
         "numpy that is not traced",
         """
-        def counts(x, bins):
-            return torch.from_numpy(np.histogramdd(x.numpy(), bins=bins)[0].astype(int))
+        def placed(x, shape):
+            keys = np.lexsort((x.numpy()[:, 1], x.numpy()[:, 0]))
+            return torch.from_numpy(keys).reshape(shape)
         """,
         """
         @torch.compile(backend="eager")
         def f(x, n):
-            return counts(x * 2, [n, n + 1]) + 1
+            return placed(x * 2, [n, 3]) + 1
 
         print(f(torch.randn(9, 2), 3))
-        print(f(torch.randn(7, 2), 3))
+        print(f(torch.randn(12, 2), 4))
         """,
-        ("bins: list[int]", "x.new_empty((bins[0], bins[1]), dtype=torch.int64)"),
+        ("shape: list[int]", "x.new_empty((shape[0], shape[1]), dtype=torch.int64)"),
         "import numpy as np",
     ),
     Opaque(
