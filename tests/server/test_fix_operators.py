@@ -237,6 +237,7 @@ def test_one_size_is_told() -> None:
         pytest.param("self.part(x)", id="a method"),
         pytest.param("ranked(*x)", id="arguments in a list"),
         pytest.param("done_op(x)", id="an operator"),
+        pytest.param("compiled(x)", id="a compiled function"),
     ],
 )
 def test_only_functions_of_modules_become_operators(at: str) -> None:
@@ -247,12 +248,20 @@ def test_only_functions_of_modules_become_operators(at: str) -> None:
             return x + 1
 
 
+        @torch.compile(dynamic=True)
+        def compiled(x):
+            return x
+
+
         def h(self, x, g):
             return {at}
         """
     )
     finding, context = context_of(text, at)
     assert calls_wanted(finding, context) == ()
+    assert refusal(finding, context) == (
+        "`self.part` works on an object, which an operator of torch cannot have" if "self" in at else ""
+    )
 
 
 def test_what_calls_the_compiled_function_is_left_alone() -> None:

@@ -110,9 +110,9 @@ async def try_finding(
         return False
 
     refused = ""
-    is_done = await is_fixed(candidates(finding, context)[:_MOST_CANDIDATES])
-    if not is_done and (wanted := calls_wanted(finding, context)):
-        context = replace(context, calls=await prover.calls(state, wanted))
+    if not await is_fixed(candidates(finding, context)[:_MOST_CANDIDATES]):
+        if wanted := calls_wanted(finding, context):
+            context = replace(context, calls=await prover.calls(state, wanted))
         operators = [fix for fix in candidates(finding, context) if fix.operator is not None]
         await is_fixed(operators)
         refused = "" if operators else refusal(finding, context)

@@ -18,6 +18,8 @@ from .text import Called
 
 _OWN = ("torch", "ctx", "results", "found", "item", "tuple", "len", "sum", "min")
 """The names that an operator's text uses itself."""
+_MADE = ("compile", "custom_op", "triton_op")
+"""Decorators of functions that are compiled themselves, or operators already."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,18 @@ def functions(finding: Finding, context: Context) -> Iterator[Callee]:
         same = [item for item in code.all(ast.Call) if _is_same(code, item, call, definition)]
         written = Called(dotted(call.func), tuple(names), positional, is_used=True)
         yield Callee(code, written, tuple(same))
+
+
+def method(finding: Finding, context: Context) -> str:
+    """Return the method that is called at a finding or above it, as it is written; empty if none is."""
+    source = context.source(finding)
+    code = code_of(source) if source else None
+    node = code.at(finding.span) if code else None
+    own = [item for item in code.around(node) if isinstance(item, ast.Call)] if code and node else []
+    for call in own:
+        if dotted(call.func).startswith("self."):
+            return dotted(call.func)
+    return ""
 
 
 def _is_same(code: Code, item: ast.Call, call: ast.Call, definition: Function | None) -> bool:
@@ -147,7 +161,12 @@ def _is_of_module(call: ast.AST, code: Code) -> TypeGuard[ast.Call]:
             if root in own or root in parameters(outer):
                 return False
     made = _definition(code, root)
-    return made is None or not any("custom_op" in code.text(item) for item in made.decorator_list)
+    return made is None or not any(_decorates(item) in _MADE for item in made.decorator_list)
+
+
+def _decorates(decorator: ast.expr) -> str:
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return dotted(function).rpartition(".")[2]
 
 
 def _definition(code: Code, name: str) -> Function | None:

@@ -16,7 +16,7 @@ from ...workspace.positions import Span
 from ..model import Context, Edit, Fix, Operator
 from ..rules.offering import base
 from ..rules.syntax import Code, bound, stored
-from .callees import Callee, functions
+from .callees import Callee, functions, method
 from .sizes import sizes_seen
 from .text import NoOperatorError, operator_text
 
@@ -63,7 +63,10 @@ def operators(finding: Finding, context: Context) -> Iterator[Fix]:
 def refusal(finding: Finding, context: Context) -> str:
     """Say why no function around a finding can be an operator; empty if that is not known."""
     reasons = [item for item in _tried(finding, context) if isinstance(item, str)]
-    return reasons[-1] if reasons else ""
+    if reasons:
+        return reasons[-1]
+    written = method(finding, context) if finding.code in _SKIPPED else ""
+    return f"`{written}` works on an object, which an operator of torch cannot have" if written else ""
 
 
 def _tried(finding: Finding, context: Context) -> Iterator[list[Fix] | str]:
