@@ -43,6 +43,12 @@ def test_an_example_is_what_the_rule_writes() -> None:
     assert "    y = torch.where(y.sum() > 0, -y, y)\n" in found["where"].after
 
 
+@pytest.mark.parametrize("code", ["GB0098", "GB0156"])
+def test_what_cannot_be_traced_becomes_an_operator(code: str) -> None:
+    found = {example.fix.rule: example for example in examples(code)}
+    assert "    return x.new_empty(x.shape)\n" in found["custom-operator"].after
+
+
 def test_a_kind_means_what_the_documentation_says() -> None:
     table = re.findall(r"^\| `([\w-]+)` \|.*\| (.+) \|$", (DOCS / "findings.md").read_text(), re.MULTILINE)
     assert dict(table) == MEANINGS

@@ -8,6 +8,7 @@ Frozen dataclasses and their JSON form; standard library only. Both sides of the
 - ``code``: AOTAutograd and TorchInductor: forms of a graph, code, kernels
 - ``shapes``: conditions on symbolic sizes
 - ``speed``: phases, performance hints, skipped CUDA graphs
+- ``calls``: calls in a program, observed
 - ``outcome``: how a program, its graphs and its repros end
 - ``stacks``: frames of a stack
 - ``devices``: GPUs that need not be there
@@ -19,6 +20,7 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
+from .calls import CallSeen, CallsSeen, TensorSeen, ValueKind, ValueSeen
 from .capture import (
     CallsWithoutGraph,
     ClassPlace,
@@ -78,6 +80,8 @@ from .requests import (
     CHANNEL_LOST,
     GIVEN_OPERATIONS,
     PROTOCOL_VERSION,
+    CallPlace,
+    CallsRequest,
     CompareRequest,
     Depth,
     Dynamic,
@@ -108,6 +112,10 @@ __all__ = [
     "PROTOCOL_VERSION",
     "Artifact",
     "ArtifactKind",
+    "CallPlace",
+    "CallSeen",
+    "CallsRequest",
+    "CallsSeen",
     "CallsWithoutGraph",
     "ClassPlace",
     "CodeGenerated",
@@ -179,10 +187,13 @@ __all__ = [
     "Switches",
     "Symbol",
     "TargetProblem",
+    "TensorSeen",
     "TensorsNamed",
     "TimesMeasured",
     "Trial",
     "TrialRequest",
+    "ValueKind",
+    "ValueSeen",
     "WrittenGraph",
     "as_object",
     "from_json",
@@ -223,6 +234,7 @@ Fact: TypeAlias = (
     | ReproWritten
     | ResultsCompared
     | StatementsTried
+    | CallsSeen
     | ModulesLoaded
     | ProgramRaised
     | RanDry

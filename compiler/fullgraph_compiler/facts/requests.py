@@ -222,7 +222,8 @@ class Trial:
     ``row`` to ``end_row`` are whole statements of one block in a function of the file; ``text`` replaces
     these lines, with their indentation. If ``runs_skipped``, it runs what the old statements skip: random
     numbers of it may be drawn, and what is not finite there may reach gradients. If ``errors_differ``, it
-    may raise ``RuntimeError`` where they raise another one.
+    may raise ``RuntimeError`` where they raise another one. The new statements use what ``defines`` defines
+    in the module. Without ``gradients`` these are not compared: no tensor there has any.
     """
 
     number: int
@@ -232,6 +233,8 @@ class Trial:
     text: str
     runs_skipped: bool = False
     errors_differ: bool = False
+    defines: str = ""
+    gradients: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,5 +248,36 @@ class TrialRequest:
     generation: int
     program: Program
     trials: tuple[Trial, ...]
+    texts: tuple[SourceText, ...] = ()
+    patience: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class CallPlace:
+    """A call expression of a file: rows and columns from 1, columns in characters, the end exclusive.
+
+    If what it calls is an operator of torch, that is checked, with ``gradients`` if it has some.
+    """
+
+    number: int
+    filename: str
+    row: int
+    column: int
+    end_row: int
+    end_column: int
+    gradients: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CallsRequest:
+    """A request to run a program uncompiled, and observe the calls at places of its files.
+
+    What is called is called again on copies, and on arguments of other sizes. The file changes of the program
+    are discarded.
+    """
+
+    generation: int
+    program: Program
+    places: tuple[CallPlace, ...]
     texts: tuple[SourceText, ...] = ()
     patience: float = 60.0

@@ -9,7 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from ..facts import CompareRequest, FilesDiscarded, MinifyRequest, RunRequest, TrialRequest
+from ..facts import (
+    CallsRequest,
+    CompareRequest,
+    FilesDiscarded,
+    MinifyRequest,
+    RunRequest,
+    TrialRequest,
+)
 from .mounts import is_within
 from .namespace import NamespaceError, cover_files, join, own_namespace
 
@@ -22,7 +29,7 @@ _MEETING_SECONDS = 30.0
 """The time that a rank waits for the first rank, which covers the files of all."""
 _protected = False
 
-Request: TypeAlias = RunRequest | MinifyRequest | CompareRequest | TrialRequest
+Request: TypeAlias = RunRequest | MinifyRequest | CompareRequest | TrialRequest | CallsRequest
 
 
 def is_protected() -> bool:
@@ -34,7 +41,7 @@ def is_wanted(request: Request) -> bool:
     """Tell whether a request asks to discard the file changes of the run."""
     if isinstance(request, CompareRequest):
         return False  # it runs no program
-    if isinstance(request, TrialRequest):
+    if isinstance(request, (TrialRequest, CallsRequest)):
         return True
     if isinstance(request, MinifyRequest):
         return request.discards_files

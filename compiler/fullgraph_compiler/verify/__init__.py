@@ -10,5 +10,7 @@
 - ``branches``: their branches, and which a run takes
 - ``values``: the values to try them on
 - ``copies``: copies of the values that they work with
+- ``observing``: calls of a program, observed: what functions get, give back and change
+- ``variations``: arguments of calls, made others of
 - ``executing``: one run of them, and what it computes
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import io
 import os
 import random
@@ -127,11 +128,11 @@ class _Session:
 
     def instrumented(self) -> tuple[SourceText, ...]:
         """Return the texts of all files for the run, with probes in those of trials."""
-        texts = {_real(item.filename): item for item in self._request.texts}
-        for filename in dict.fromkeys(_real(trial.filename) for trial in self._request.trials):
-            states = [item for item in self._states.values() if _real(item.trial.filename) == filename]
+        texts = {real_name(item.filename): item for item in self._request.texts}
+        for filename in dict.fromkeys(real_name(trial.filename) for trial in self._request.trials):
+            states = [item for item in self._states.values() if real_name(item.trial.filename) == filename]
             try:
-                tree = ast.parse(_text(filename, texts.get(filename)))
+                tree = ast.parse(text_of(filename, texts.get(filename)))
             except (OSError, SyntaxError, ValueError) as error:
                 for state in states:
                     state.found.problem = f"{Path(filename).name} cannot be read: {error}."
@@ -188,7 +189,12 @@ class _Session:
         if uses_super and "__class__" not in local:
             raise TrialError("Statements with `super()` cannot be tried where the function had none.")
         visit = _Visit(
-            statements, environment, frame.f_globals, local.get("__class__"), self._request.patience
+            statements,
+            environment,
+            frame.f_globals,
+            local.get("__class__"),
+            self._request.patience,
+            state.trial,
         )
         _merge(state.found, self._answer(visit))
 
@@ -215,7 +221,9 @@ class _Visit:
         namespace: dict[str, Any],
         cls: object,
         patience: float,
+        trial: Trial,
     ) -> None:
+        self._define = functools.partial(_define, trial.defines, namespace)
         self._news = [list(statements.new)]
         if asks_for_compiling(statements.new):
             self._news.append(as_compiling(statements.new))
@@ -225,7 +233,7 @@ class _Visit:
         self._runner = Runner(statements, namespace, cls)
         self._answer = _Found()
         self._deadline = time.monotonic() + patience / 2
-        self._gradients = torch.is_grad_enabled()
+        self._gradients = trial.gradients and torch.is_grad_enabled()
 
     def in_child(self) -> Any:
         """Return what the cases show, in a child of the program, which has but one thread."""
@@ -240,6 +248,7 @@ class _Visit:
         allow_more_copies()
         self._answer = _Found()
         try:
+            self._define()
             self._all()
         except TrialError as problem:
             self._answer.problem = str(problem)
@@ -348,6 +357,13 @@ class _Visit:
         return self._runner.difference(old, new)
 
 
+def _define(text: str, namespace: dict[str, Any]) -> None:
+    try:
+        exec(compile(text, "<definitions>", "exec", dont_inherit=True), namespace)
+    except Exception as error:
+        raise TrialError(f"What they use cannot be defined ({type(error).__name__}: {error}).") from None
+
+
 def _merge(found: _Found, other: _Found) -> None:
     found.cases += other.cases
     found.taken |= other.taken
@@ -369,7 +385,8 @@ def _kind(value: Any) -> Iterable[Any]:
     return (value,) if isinstance(value, (bool, str)) else (type(value).__name__,)
 
 
-def _text(filename: str, known: SourceText | None) -> str:
+def text_of(filename: str, known: SourceText | None) -> str:
+    """Return the text of a file: the one that is known, else the one on disk."""
     if known is not None:
         return known.text
     with open(filename, "rb") as stream:
@@ -378,5 +395,6 @@ def _text(filename: str, known: SourceText | None) -> str:
         return io.TextIOWrapper(stream, encoding).read()
 
 
-def _real(filename: str) -> str:
+def real_name(filename: str) -> str:
+    """Return the name of a file that is the same for all ways to write it."""
     return os.path.normcase(os.path.realpath(filename))

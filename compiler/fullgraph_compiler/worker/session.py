@@ -3,8 +3,8 @@
 Requests: ``initialize {protocol, libraries, ahead, separate}`` -> ``{protocol, torch, python, pid}``, once
 torch and the libraries are imported, with mounts of its own if it is to be ``separate``, and, ``ahead`` of a
 run, with Dynamo warm; ``run RunRequest`` -> ``{}``, with
-notifications ``facts {generation, facts}`` before it; ``minify MinifyRequest``, ``compare CompareRequest``
-and ``try TrialRequest`` -> ``{}``, in the same way;
+notifications ``facts {generation, facts}`` before it; ``minify MinifyRequest``, ``compare CompareRequest``,
+``try TrialRequest`` and ``observe CallsRequest`` -> ``{}``, in the same way;
 ``environment`` -> the report that PyTorch's issue
 template asks for, as text. The worker ends after its run with exit code 0, and with ``CHANNEL_LOST`` when the
 program has closed the descriptors of the connection.
@@ -58,7 +58,7 @@ def serve(folder: str, *, own_lifeline: bool, stdin: int | None = None) -> None:
             from torch.utils.collect_env import get_pretty_env_info
 
             channel.respond(request, get_pretty_env_info())
-        elif method in ("run", "minify", "compare", "try"):
+        elif method in ("run", "minify", "compare", "try", "observe"):
             if own_lifeline:
                 threading.Thread(target=_die_with_server, args=(channel,), daemon=True).start()
             try:
@@ -122,6 +122,7 @@ def _describe() -> dict[str, object]:
 def _run(channel: Channel, params: Any, folder: str) -> None:
     from ..dry_run.dry import unsuited
     from ..facts import (
+        CallsRequest,
         CompareRequest,
         MinifyRequest,
         RunFinished,
@@ -156,6 +157,11 @@ def _run(channel: Channel, params: Any, folder: str) -> None:
         from ..verify.trials import try_statements
 
         try_statements(request, sink)
+        return
+    if isinstance(request, CallsRequest):
+        from ..verify.observing import observe_calls
+
+        observe_calls(request, sink)
         return
     deep = isinstance(request, MinifyRequest) or request.depth in ("times", "stages", "recipes")
     if deep and sys.platform != "linux":

@@ -55,5 +55,6 @@ def outcome(proved: Proved) -> str:
     if not tries and proved.base.report.status in _EARLY:
         return f"No fix can be tried: the run ended early ({proved.base.report.status})."
     if not tries:
-        return "No edit is known for these findings."
+        refused = next((tried.refused for tried in proved.tried if tried.refused), "")
+        return f"No edit is known for these findings{f': {refused}' if refused else ''}."
     return f"No fix was verified: {tries[0].fix.title}: {tries[0].verdict.reason}."

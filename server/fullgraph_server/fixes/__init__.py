@@ -13,5 +13,6 @@
 - ``explaining``: what the rules for a code make of small programs
 - ``samples``: these programs
 - ``words``: what is said of fixes and verdicts
+- ``operators/``: functions that cannot be traced, made operators of torch
 - ``rules/``: the catalogue of edits for each kind of finding
 """

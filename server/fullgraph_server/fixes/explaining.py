@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
+
+from fullgraph_compiler.facts import CallSeen, CallsSeen, TensorSeen, ValueSeen
 
 from ..report.model import Compilation, Finding, Report
 from ..text.remedies import Remedy
@@ -15,10 +17,14 @@ from ..workspace.ranges import node_span
 from ..workspace.source import SourceFile
 from .editing import edited
 from .model import Context, Fix
+from .operators.rule import calls_wanted
 from .rules.catalogue import candidates
 from .samples import BREAKS, OTHER_BREAKS, RECOMPILES
 
 _FILE: Final = "program.py"
+_TENSOR: Final = ValueSeen("tensor", (TensorSeen("float32", (4,), "cpu", True, False),))
+_SEEN: Final = CallsSeen(1, (CallSeen((_TENSOR,), _TENSOR),), is_python=True)
+"""What functions of these programs that cannot be traced get and give back."""
 _MARKED: Final = re.compile("«([^«»]*)»")
 
 
@@ -65,8 +71,16 @@ def _examples(cause: str, text: str, code: str, remedies: tuple[Remedy, ...]) ->
         remedies=remedies,
     )
     context = Context(Report(_FILE, 1, compilations=tuple(_compilations(source))), {_FILE: source})
+    wanted = [span for span in calls_wanted(finding, context) if _is_of_tensor(source, span)]
+    context = replace(context, calls=dict.fromkeys(wanted, _SEEN))
     for fix in candidates(finding, context):
         yield Example(fix, source.text, edited(source, fix.edits), cause)
+
+
+def _is_of_tensor(source: SourceFile, call: Span) -> bool:
+    """Tell whether what is called is a function of the program that gets a tensor alone."""
+    name = source.line(call.row)[call.column - 1 :].partition("(")[0]
+    return f"def {name}(x):\n" in source.text
 
 
 def _marked(text: str) -> Span:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+from fullgraph_compiler.facts import CallsSeen
 
 from ..report.model import Finding, Report
 from ..workspace.positions import Span
@@ -20,6 +22,20 @@ class Edit:
 
     span: Span
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """What an edit defines in the module, for its new lines: an operator of torch, which is then checked.
+
+    ``name`` is that of the operator, empty if it is none, ``definition`` the text, and ``seen`` what its
+    sizes rest on. ``in_place`` says that it changes tensors, none of which has a gradient in the run.
+    """
+
+    name: str
+    definition: str
+    seen: str = ""
+    in_place: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +62,19 @@ class Fix:
     """Whether the edited statements may raise ``RuntimeError`` where the old ones raise another error."""
     replaces: bool = True
     """Whether edited statements compute something: then they are tried by themselves, old against new."""
+    operator: Operator | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a rule knows beside its finding: the report of the run, and the texts that ran, by file name."""
+    """What a rule knows beside its finding: the report of the run, and the texts that ran, by file name.
+
+    ``calls`` are those that were observed, by the place of the call.
+    """
 
     report: Report
     files: Mapping[str, SourceFile | None]
+    calls: Mapping[Span, CallsSeen] = field(default_factory=dict)
 
     def source(self, finding: Finding) -> SourceFile | None:
         """Return the file of a finding, if it is there and parses."""

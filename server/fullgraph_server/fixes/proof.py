@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import itertools
 import os
@@ -9,9 +10,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from fullgraph_compiler.facts import (
+    CallPlace,
+    CallsRequest,
+    CallsSeen,
     CompareRequest,
     Examples,
     Fact,
@@ -34,6 +38,8 @@ from ..runs.program_run import Run
 from ..text.messages import counted
 from ..workers.pool import WorkerPool
 from ..workspace.drift import Drift
+from ..workspace.positions import Span
+from ..workspace.ranges import node_span
 from ..workspace.source import SourceFile
 from .changes import counts_of, fixable, gone, gone_along, revealed, worse
 from .editing import Replaced, edited, replaced
@@ -83,6 +89,9 @@ class Prover:
     _tried: dict[tuple[Trial, frozenset[tuple[str, str]]], asyncio.Task[StatementsTried]] = field(
         default_factory=dict
     )
+    _seen: dict[
+        tuple[tuple[CallPlace, ...], frozenset[tuple[str, str]]], asyncio.Task[Mapping[int, CallsSeen]]
+    ] = field(default_factory=dict)
     _runs: set[Run] = field(default_factory=set)
     _unsteady: str = ""
     """Why results of this program cannot be compared; empty as far as is known."""
@@ -98,7 +107,9 @@ class Prover:
 
     async def close(self) -> None:
         """Wait until nothing is on; what is on ends."""
-        tasks = [*self._states.values(), *self._compared.values(), *self._tried.values()]
+        kept: Sequence[Mapping[Any, asyncio.Task[Any]]]
+        kept = (self._states, self._compared, self._tried, self._seen)
+        tasks = [task for some in kept for task in some.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -165,7 +176,9 @@ class Prover:
             failure, mode = await self._in_other_mode(base, before, after, compared.modes[0])
         if failure:
             return Verdict(False, failure, *counts), after
-        basis = ", ".join(filter(None, [self._basis(compared, tried), mode]))
+        basis = ", ".join(filter(None, [self._basis(compared, tried, fix), mode]))
+        if fix.operator is not None and fix.operator.name and (failure := await self._check(after, fix)):
+            return Verdict(False, failure, *counts, basis), after
         if untaken:
             return Verdict(False, f"not seen: {untaken[0]}", *counts, basis, untaken), after
         along = gone_along(finding, before.report, after.report, drifts)
@@ -186,6 +199,51 @@ class Prover:
         left = counts_of(now.report).breaks
         others = f", which has {counted(left, 'break')}" if left > counts_of(after.report).breaks else ""
         return "", f"in {other} mode, too{others}"
+
+    async def calls(self, state: State, places: Sequence[Span]) -> Mapping[Span, CallsSeen]:
+        """Observe calls, by their places, in a run of the texts of a state."""
+        wanted = [CallPlace(number, *_place(span)) for number, span in enumerate(places, 1)]
+        seen = await self._observed(state, tuple(wanted))
+        return {span: seen[number] for number, span in enumerate(places, 1)}
+
+    async def _check(self, state: State, fix: Fix) -> str:
+        """Say why what an edit makes an operator of torch is none; empty if it passes all checks."""
+        assert fix.operator is not None
+        spans = [
+            node_span(source, node)
+            for filename in dict.fromkeys(edit.span.filename for edit in fix.edits)
+            if (source := state.report.files.get(filename)) is not None and source.tree is not None
+            for node in ast.walk(source.tree)
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == fix.operator.name
+        ]
+        wanted = [
+            CallPlace(number, *_place(span), gradients="autograd.grad" in fix.operator.definition)
+            for number, span in enumerate(spans, 1)
+        ]
+        seen = await self._observed(state, tuple(wanted))
+        if failure := next((item.failure for item in seen.values() if item.failure), ""):
+            return f"`torch.library.opcheck` fails: {failure}"
+        return "" if any(item.checked for item in seen.values()) else "the operator could not be checked"
+
+    async def _observed(self, state: State, places: tuple[CallPlace, ...]) -> Mapping[int, CallsSeen]:
+        key = places, frozenset(state.texts.items())
+        if key not in self._seen:
+            self._seen[key] = asyncio.ensure_future(self._observation(state.texts, places))
+        return await self._seen[key]
+
+    async def _observation(
+        self, texts: Mapping[str, str], places: tuple[CallPlace, ...]
+    ) -> Mapping[int, CallsSeen]:
+        plan = self._plan_with(texts)
+        program = plan.target.program
+        assert isinstance(program, Program), "others are refused"
+        request = CallsRequest(self._numbers(), program, places, plan.texts)
+        facts, _ = await self._execute(plan, request)
+        told = {fact.number: fact for fact in facts if isinstance(fact, CallsSeen)}
+        lost = CallsSeen(0, problem="cannot be observed: the run ended early")
+        return {place.number: told.get(place.number, lost) for place in places}
 
     # -- runs ----------------------------------------------------------------------------------
 
@@ -237,8 +295,20 @@ class Prover:
             edits = [edit for edit in fix.edits if edit.span.filename == filename]
             for part in parts(source, edits):
                 rows = part.first_row, part.last_row
-                differ = fix.runs_skipped, fix.errors_differ
-                trials.append(Trial(len(trials) + 1, filename, *rows, part.text, *differ))
+                defines, in_place = "", False
+                if fix.operator is not None:
+                    defines, in_place = fix.operator.definition, fix.operator.in_place
+                trial = Trial(
+                    len(trials) + 1,
+                    filename,
+                    *rows,
+                    part.text,
+                    fix.runs_skipped,
+                    fix.errors_differ,
+                    defines,
+                    gradients=not in_place,
+                )
+                trials.append(trial)
         texts = frozenset(state.texts.items())
         missing = [trial for trial in trials if (trial, texts) not in self._tried]
         if missing:
@@ -293,7 +363,7 @@ class Prover:
         """Return what the program printed, without what differs between processes."""
         return _ADDRESS.sub("0x", "".join(_own_lines(printed)))
 
-    def _basis(self, compared: ResultsCompared, tried: Sequence[StatementsTried]) -> str:
+    def _basis(self, compared: ResultsCompared, tried: Sequence[StatementsTried], fix: Fix) -> str:
         program = self.plan.target.program
         if isinstance(program, Examples):
             calls = sum(len(example.calls) for example in program.examples)
@@ -302,6 +372,7 @@ class Prover:
             ran = "one test" if isinstance(program, PytestNode) else "one run of the script"
         cases = sum(item.cases for item in tried)
         parts = [ran, *compared.seen, f"{counted(cases, 'set')} of values for the new lines" if cases else ""]
+        parts += [fix.operator.seen] if fix.operator is not None else []
         parts += ["not what it prints, which is another text each time"] if self._prints_vary else []
         return ", ".join(filter(None, parts))
 
@@ -316,6 +387,10 @@ async def _nothing() -> list[StatementsTried]:
 
 async def _answer(answers: asyncio.Future[Mapping[int, StatementsTried]], number: int) -> StatementsTried:
     return (await answers)[number]
+
+
+def _place(span: Span) -> tuple[str, int, int, int, int]:
+    return span.filename, span.row, span.column, span.end_row, span.end_column
 
 
 def _with(state: State, fixes: Iterable[Fix]) -> dict[str, str]:

@@ -19,6 +19,7 @@ from ..runs.suitability import unsuited
 from ..workspace.targets import Target
 from .changes import fixable
 from .model import Context
+from .operators.rule import calls_wanted
 from .plans import Plan, shortest
 from .proof import Prover, State
 from .search import Candidates, Tried, try_all
@@ -88,7 +89,8 @@ class Proofs(RunObserver):
         is_asked = search is not None and not search.is_ahead
         if is_asked or report.dry or not report.repeatable or finding not in fixable(report):
             return False
-        return bool(self._candidates(finding, Context(report, report.files)))
+        context = Context(report, report.files)
+        return bool(self._candidates(finding, context) or calls_wanted(finding, context))
 
     async def prove(self, target: str, progress: Progress) -> Proved | None:
         """Try fixes for all findings of a target; ``None`` if that was ended, for a run of it say.

@@ -263,7 +263,23 @@ BREAKS: Final[dict[str, str | tuple[str, ...]]] = {
     "GB9493": _function("y = y + «sizes[1]»", "x, sizes", 'x, array.array("i", [1, 2])', _ARRAY),
 }
 """Programs by the id of the graph break."""
-OTHER_BREAKS: Final = (("What breaks the graph is computed from arguments that are no tensors", _HOISTED),)
+_OPAQUE: Final = """\
+import torch
+from scipy import ndimage
+
+
+def smooth(x):
+    return torch.from_numpy(ndimage.gaussian_filter(x.numpy(), 1.0))
+
+
+@torch.compile
+def f(x):
+    return «smooth(x)» + 1
+"""
+OTHER_BREAKS: Final = (
+    ("What breaks the graph is computed from arguments that are no tensors", _HOISTED),
+    ("A function cannot be traced: it leaves torch", _OPAQUE),
+)
 """Programs for ids that no rule names, with what they are about."""
 
 _AGAIN: Final = "import torch\n\n\n@torch.compile\ndef f(x, n=1):\n    return «{}» * 2\n\n\n{}\n"

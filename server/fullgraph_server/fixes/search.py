@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..report.model import Finding
 from .model import Context, Counts, Fix, Safety, Verdict
+from .operators.rule import calls_wanted, refusal
 from .proof import Prover, State
 
 Candidates = Callable[[Finding, Context], Sequence[Fix]]
@@ -31,6 +32,8 @@ class Tried:
 
     finding: Finding
     tries: tuple[Try, ...]
+    refused: str = ""
+    """Why what cannot be traced cannot be an operator of torch, as a sentence without its end."""
 
     def best(self, safety: Sequence[Safety] = ("safe", "unsafe")) -> Try | None:
         """Return the first verified candidate, those that keep behaviour first."""
@@ -70,16 +73,30 @@ def root_of(item: Tried, tried: Iterable[Tried]) -> Tried | None:
 async def try_finding(
     prover: Prover, base: State, state: State, finding: Finding, candidates: Candidates
 ) -> Tried:
-    """Try the candidates for a finding until one is verified that keeps behaviour."""
+    """Try the candidates for a finding until one is verified that keeps behaviour.
+
+    If none is, the calls around the finding are observed, for those that rest on them.
+    """
     context = Context(state.report, state.report.files)
     tries: list[Try] = []
-    for fix in list(candidates(finding, context))[:_MOST_CANDIDATES]:
-        verdict, _ = await prover.prove(base, state, fix, finding)
-        tries.append(Try(fix, verdict))
-        if verdict.verified and fix.safety == "safe":
-            break
+
+    async def prove(fixes: Sequence[Fix]) -> None:
+        for fix in fixes:
+            verdict, _ = await prover.prove(base, state, fix, finding)
+            tries.append(Try(fix, verdict))
+            if verdict.verified and fix.safety == "safe":
+                break
+
+    refused = ""
+    await prove(candidates(finding, context)[:_MOST_CANDIDATES])
+    if not any(item.verdict.verified for item in tries):
+        if wanted := calls_wanted(finding, context):
+            context = replace(context, calls=await prover.calls(state, wanted))
+        operators = [fix for fix in candidates(finding, context) if fix.operator is not None]
+        await prove(operators)
+        refused = "" if operators else refusal(finding, context)
     tries.sort(key=lambda item: (not item.verdict.verified, item.fix.safety != "safe"))
-    return Tried(finding, tuple(tries))
+    return Tried(finding, tuple(tries), refused)
 
 
 async def try_all(prover: Prover, base: State, candidates: Candidates) -> AsyncIterator[Tried]:

@@ -6,7 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from fullgraph_compiler.facts import CompareRequest, Depth, MinifyRequest, RunRequest, TrialRequest
+from fullgraph_compiler.facts import (
+    CallsRequest,
+    CompareRequest,
+    Depth,
+    MinifyRequest,
+    RunRequest,
+    TrialRequest,
+)
 
 from ..workers.settings import RunSettings
 from ..workspace.own_folder import kernel_cache
@@ -20,7 +27,7 @@ _QUICK: Final[tuple[Depth, ...]] = ("graph", "late-compile")
 _DYNAMO_ALONE: Final[tuple[Depth, ...]] = (*_QUICK, "recompiles")
 """Depths at which no kernels come to be."""
 
-WorkerRequest: TypeAlias = RunRequest | MinifyRequest | CompareRequest | TrialRequest
+WorkerRequest: TypeAlias = RunRequest | MinifyRequest | CompareRequest | TrialRequest | CallsRequest
 """What a worker can be asked for on behalf of a target."""
 
 
@@ -30,7 +37,7 @@ def with_limits(
     """Return settings and request with their limits, for a target of the workspace at ``root``."""
     if isinstance(request, CompareRequest):
         return settings, request
-    if isinstance(request, TrialRequest):
+    if isinstance(request, (TrialRequest, CallsRequest)):
         return replace(settings, timeout=settings.patience), request
     request = replace(request, patience=settings.patience)
     if isinstance(request, MinifyRequest):

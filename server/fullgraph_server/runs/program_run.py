@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 from fullgraph_compiler.facts import (
     CHANNEL_LOST,
     PROTOCOL_VERSION,
+    CallsRequest,
     CompareRequest,
     Fact,
     MinifyRequest,
@@ -75,6 +76,7 @@ _METHODS: Final[Mapping[type[WorkerRequest], str]] = {
     MinifyRequest: "minify",
     CompareRequest: "compare",
     TrialRequest: "try",
+    CallsRequest: "observe",
 }
 """The methods of a worker by what they take."""
 

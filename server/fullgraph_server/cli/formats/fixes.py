@@ -118,6 +118,8 @@ def _finding(tried: Tried, root: Tried | None, library: str) -> Iterator[Text]:
     if not tried.tries:
         elsewhere = f": it is in {library}, where --package {library} looks for one" if library else ""
         yield Text(f"  no edit is known for this{elsewhere}")
+    if tried.refused and best is None:
+        yield Text(f"  no operator of torch: {visible(tried.refused)}")
     for item in [best] if best else tried.tries:
         removes = f", {removal_words(item.verdict)}" if item is best and any(tried.removes) else ""
         title = (visible(item.fix.title), "bold")
@@ -147,6 +149,7 @@ def _object(tried: Tried) -> dict[str, Any]:
         "column": span.column,
         "removes": dict(zip(("breaks", "recompiles"), tried.removes, strict=True)),
         "tries": [_try(item) for item in tried.tries],
+        "refused": tried.refused,
     }
 
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from ...report.model import Finding
 from ..model import Context, Edit, Fix, Rule
+from ..operators.rule import operators
 from . import (
     branches,
     contexts,
@@ -119,5 +120,5 @@ def _overlap(first: Edit, second: Edit) -> bool:
 def rules_of(finding: Finding) -> tuple[Rule, ...]:
     """Return the rules for a finding, by its kind and code."""
     if finding.kind == "graph-break":
-        return _BREAKS.get(finding.code, _OTHER_BREAKS)
+        return (*_BREAKS.get(finding.code, _OTHER_BREAKS), operators)
     return _RECOMPILES if finding.kind in ("recompile", "recompile-limit", "late-compile") else ()

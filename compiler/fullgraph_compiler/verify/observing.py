@@ -1,0 +1,348 @@
+"""Calls at places of a program, observed: what functions get, give back and change, also with other sizes."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import inspect
+import io
+import random
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+
+from ..capture.run import run
+from ..facts import (
+    CallPlace,
+    CallSeen,
+    CallsRequest,
+    CallsSeen,
+    Fact,
+    ProgramRaised,
+    RunFinished,
+    RunRequest,
+    SourceText,
+    TargetProblem,
+    TensorSeen,
+    ValueKind,
+    ValueSeen,
+)
+from ..observe.live import Sink
+from ..processes.children import run_child
+from .recording import random_states, set_seeds, tensors_in
+from .trials import real_name, text_of
+from .variations import Given, copied, requiring_gradients, variations
+
+_PROBE = "__fullgraph_call__"
+_MOST_SEEN = 6
+_MOST_CHECKED = 3
+
+
+def observe_calls(request: CallsRequest, sink: Sink) -> None:
+    """Run the program of a request uncompiled, and report ``CallsSeen`` for each place."""
+    session = _Session(request)
+    texts = session.instrumented()
+    setattr(builtins, _PROBE, session.call)
+
+    def prepare() -> None:
+        torch.compiler.set_stance("force_eager")
+        set_seeds(0)
+
+    def take(facts: list[Fact]) -> None:
+        last = [fact for fact in facts if isinstance(fact, RunFinished)]
+        sink([fact for fact in facts if isinstance(fact, (ProgramRaised, TargetProblem))])
+        if last:
+            sink([*session.outcomes(), *last])
+
+    run(RunRequest(request.generation, request.program, texts=texts), take, prepare)
+
+
+@dataclass
+class _State:
+    """A place, and what was seen there."""
+
+    place: CallPlace
+    fixed: frozenset[int] = frozenset()
+    """The arguments that are constants of the text."""
+    signatures: list[Any] = field(default_factory=list)
+    seen: CallsSeen = field(default_factory=lambda: CallsSeen(0))
+
+
+class _Session:
+    def __init__(self, request: CallsRequest) -> None:
+        self._request = request
+        self._states = {place.number: _State(place, seen=CallsSeen(place.number)) for place in request.places}
+        self._busy = False
+
+    def instrumented(self) -> tuple[SourceText, ...]:
+        """Return the texts of all files for the run, in which the calls at places go through :meth:`call`."""
+        texts = {real_name(item.filename): item for item in self._request.texts}
+        for filename in dict.fromkeys(real_name(place.filename) for place in self._request.places):
+            states = [item for item in self._states.values() if real_name(item.place.filename) == filename]
+            text = text_of(filename, texts.get(filename))
+            probes = _Probes(text, states)
+            tree = ast.fix_missing_locations(probes.visit(ast.parse(text)))
+            texts[filename] = SourceText(filename, ast.unparse(tree) + "\n")
+        return tuple(texts.values())
+
+    def call(self, number: int, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call a function of the program, and observe it before on copies of what it gets."""
+        state = self._states[number]
+        if not self._busy and not state.seen.problem and len(state.signatures) < _MOST_SEEN:
+            self._busy = True
+            saved = random.getstate(), torch.get_rng_state()
+            try:
+                self._observe(state, function, Given(args, kwargs))
+            finally:
+                self._busy = False
+                random.setstate(saved[0])
+                torch.set_rng_state(saved[1])
+        return function(*args, **kwargs)
+
+    def outcomes(self) -> Iterator[CallsSeen]:
+        """Yield what was seen at each place."""
+        return (state.seen for state in self._states.values())
+
+    def _observe(self, state: _State, function: Any, given: Given) -> None:
+        signature = (torch.is_grad_enabled(), *(value_seen(item) for item in given.values()))
+        if signature in state.signatures:
+            return
+        state.signatures.append(signature)
+        if isinstance(function, torch.library.CustomOpDef):
+            if not state.seen.failure and state.seen.checked < _MOST_CHECKED:
+                failure = _failed_check(function, given, state.place.gradients and torch.is_grad_enabled())
+                state.seen = replace(state.seen, checked=state.seen.checked + 1, failure=failure)
+            return
+        looks = _Looks(function, given, state.fixed)
+        seen = self._apart(looks.as_given)
+        if isinstance(seen, str):
+            state.seen = replace(state.seen, problem=seen)
+            return
+        others = self._apart(looks.varied)
+        state.seen = replace(
+            state.seen,
+            calls=(*state.seen.calls, *seen, *(others if not isinstance(others, str) else ())),
+            is_python=inspect.isfunction(inspect.unwrap(function)),
+        )
+
+    def _apart(self, look: Callable[[], tuple[CallSeen, ...] | str]) -> tuple[CallSeen, ...] | str:
+        """Call in a child, so that what functions do elsewhere, or at unfit sizes, has no effect."""
+        if sys.platform != "linux" or torch.cuda.is_initialized():
+            return look()
+
+        def in_child() -> tuple[CallSeen, ...] | str:
+            torch.set_num_threads(1)
+            return look()
+
+        ended = run_child(in_child, self._request.patience / 4)
+        if ended.answered:
+            return ended.answer  # type: ignore[no-any-return]
+        return "takes too long" if ended.out_of_time else f"ends the process (exit code {ended.code})"
+
+
+@dataclass(frozen=True)
+class _Looks:
+    """A function with arguments, to be called on copies of them."""
+
+    function: Any
+    given: Given
+    fixed: frozenset[int]
+
+    def as_given(self) -> tuple[CallSeen, ...] | str:
+        """Return the call as the program makes it, or why it cannot be that of an operator."""
+        try:
+            first, second = self._called(self.given), self._called(self.given)
+        except Exception as error:
+            return f"raises {type(error).__name__}"
+        if first.lists_changed:
+            return "changes a list that it gets"
+        if first.draws:
+            return "draws random numbers, and an operator may be called another number of times"
+        if not _same(first.result, second.result):
+            return "gives back something else each time"
+        return (first.seen,)
+
+    def varied(self) -> tuple[CallSeen, ...]:
+        """Return calls with other sizes, numbers and values, as far as the function takes them."""
+        made = list(variations(self.given, self.fixed))
+        if torch.is_grad_enabled():
+            made.append(requiring_gradients(self.given))
+        seen = []
+        for given in made:
+            with contextlib.suppress(Exception):
+                seen.append(replace(self._called(given).seen, made=True))
+        return tuple(seen)
+
+    def _called(self, given: Given) -> _Called:
+        own, kept = copied(given), copied(given)
+        versions = [tensor._version for tensor in _tensors(own)]
+        set_seeds(0)
+        before = random_states()
+        with (
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(io.StringIO()),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("ignore")
+            result = self.function(*own.args, **own.kwargs)
+        draws = random_states() != before
+        changed = [
+            tensor._version != version or not _equal(tensor, old)
+            for tensor, version, old in zip(_tensors(own), versions, _tensors(kept), strict=True)
+        ]
+        marks = iter(changed)
+        arguments = tuple(_marked(value_seen(item), marks) for item in kept.values())
+        lists_changed = any(
+            isinstance(item, list) and len(item) != len(old)
+            for item, old in zip(own.values(), kept.values(), strict=True)
+        )
+        aliases = _aliases(_tensors(own), [tensor for _, tensor in tensors_in("", result)])
+        found = value_seen(result)
+        found = replace(
+            found,
+            tensors=tuple(
+                replace(tensor, aliases=mark) for tensor, mark in zip(found.tensors, aliases, strict=False)
+            ),
+        )
+        return _Called(CallSeen(arguments, found), result, draws, lists_changed)
+
+
+@dataclass(frozen=True)
+class _Called:
+    seen: CallSeen
+    result: Any
+    draws: bool
+    lists_changed: bool
+
+
+def value_seen(value: Any) -> ValueSeen:
+    """Describe an argument or a result."""
+    if value is None:
+        return ValueSeen("none")
+    if type(value) in (torch.Tensor, torch.nn.Parameter) and value.layout is torch.strided:
+        return ValueSeen("tensor", (_tensor_seen(value),))
+    if type(value) is int:
+        return ValueSeen("int", numbers=(value,))
+    if type(value) in _SCALARS:
+        return ValueSeen(_SCALARS[type(value)])
+    if type(value) in (list, tuple, torch.Size) and value:
+        parts = [value_seen(item) for item in value]
+        kinds = {part.kind for part in parts}
+        several = _SEVERAL.get(parts[0].kind) if len(kinds) == 1 else None
+        if several is not None:
+            tensors = tuple(tensor for part in parts for tensor in part.tensors)
+            numbers = tuple(number for part in parts for number in part.numbers)
+            return ValueSeen(several, tensors, numbers, type(value) is not list)
+    return ValueSeen("other", text=type(value).__name__)
+
+
+_SCALARS: dict[type, ValueKind] = {
+    float: "float",
+    bool: "bool",
+    str: "str",
+    torch.dtype: "dtype",
+    torch.device: "device",
+}
+_SEVERAL: dict[ValueKind, ValueKind] = {
+    "tensor": "tensors",
+    "int": "ints",
+    "float": "floats",
+    "bool": "bools",
+}
+
+
+def _tensor_seen(tensor: torch.Tensor) -> TensorSeen:
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    shape = tuple(int(size) for size in tensor.shape)
+    return TensorSeen(dtype, shape, tensor.device.type, tensor.is_contiguous(), tensor.requires_grad)
+
+
+def _marked(value: ValueSeen, marks: Iterator[bool]) -> ValueSeen:
+    return replace(value, tensors=tuple(replace(tensor, changed=next(marks)) for tensor in value.tensors))
+
+
+def _tensors(given: Given) -> list[torch.Tensor]:
+    """Return the tensors of what :func:`value_seen` describes, in its order."""
+    return [
+        tensor
+        for value in given.values()
+        if value_seen(value).tensors
+        for tensor in ([value] if isinstance(value, torch.Tensor) else value)
+    ]
+
+
+def _aliases(inputs: Sequence[torch.Tensor], results: Sequence[torch.Tensor]) -> list[bool]:
+    """Tell of each result whether it is in the memory of an input or of an earlier result."""
+    known = list(inputs)
+    found = []
+    for result in results:
+        found.append(any(result is item or _overlap(result, item) for item in known))
+        known.append(result)
+    return found
+
+
+def _overlap(one: torch.Tensor, other: torch.Tensor) -> bool:
+    first, second = one.untyped_storage(), other.untyped_storage()
+    begin, other_begin = int(first.data_ptr()), int(second.data_ptr())
+    return begin < other_begin + int(second.nbytes()) and other_begin < begin + int(first.nbytes())
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Tell whether two results are equal, as far as they are tensors."""
+    first, second = ([tensor for _, tensor in tensors_in("", value)] for value in (one, other))
+    return len(first) == len(second) and all(map(_equal, first, second))
+
+
+def _equal(one: torch.Tensor, other: torch.Tensor) -> bool:
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    with torch.no_grad():
+        return bool(((one == other) | ((one != one) & (other != other))).all())
+
+
+def _failed_check(operator: Any, given: Given, gradients: bool) -> str:
+    """Return the first check of ``torch.library.opcheck`` that fails, with its reason; empty if none does."""
+    own = requiring_gradients(given) if gradients else copied(given)
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = torch.library.opcheck(operator, own.args, own.kwargs, raise_exception=False)
+    for test, outcome in found.items():
+        if isinstance(outcome, BaseException):
+            reason = str(outcome.__cause__ or outcome).strip() or type(outcome).__name__
+            return f"{test}: {reason.splitlines()[0]}"
+    return ""
+
+
+class _Probes(ast.NodeTransformer):
+    """Puts probes in the place of calls."""
+
+    def __init__(self, text: str, states: Sequence[_State]) -> None:
+        self._lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        self._states = {
+            (item.row, item.column, item.end_row, item.end_column): state
+            for state in states
+            for item in (state.place,)
+        }
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        begin = node.lineno, self._column(node.lineno, node.col_offset)
+        end_row = node.end_lineno or node.lineno
+        state = self._states.get((*begin, end_row, self._column(end_row, node.end_col_offset or 0)))
+        self.generic_visit(node)
+        if state is None:
+            return node
+        values = [*node.args, *(word.value for word in node.keywords)]
+        state.fixed = frozenset(index for index, item in enumerate(values) if isinstance(item, ast.Constant))
+        number = ast.Constant(state.place.number)
+        return ast.copy_location(
+            ast.Call(ast.Name(_PROBE, ast.Load()), [number, node.func, *node.args], node.keywords), node
+        )
+
+    def _column(self, row: int, offset: int) -> int:
+        before = self._lines[row - 1].encode("utf-8", "surrogatepass")[:offset]
+        return len(before.decode("utf-8", "ignore")) + 1

@@ -1,0 +1,173 @@
+"""Arguments of a call, copied, and made others of: other sizes, numbers, types and values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+
+_MOST_SIZES = 6
+_MOST_ALONE = 12
+_MOST_ELEMENTS = 1 << 22
+"""A tensor with more is not made larger."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """The arguments of a call."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    def values(self) -> list[Any]:
+        """Return the arguments in the order in which they are written."""
+        return [*self.args, *self.kwargs.values()]
+
+    def mapped(self, change: Callable[[int, Any], Any]) -> Given:
+        """Return arguments of which each is what ``change`` makes of it and its index."""
+        first = len(self.args)
+        return Given(
+            tuple(change(index, item) for index, item in enumerate(self.args)),
+            {name: change(first + index, item) for index, (name, item) in enumerate(self.kwargs.items())},
+        )
+
+
+def copied(given: Given) -> Given:
+    """Return copies of arguments, in which the same tensors are the same."""
+    return _with_tensors(given, lambda tensor: tensor.detach().clone(), _as_before)
+
+
+def requiring_gradients(given: Given) -> Given:
+    """Return copies of arguments in which all tensors that can have gradients require them."""
+    return _with_tensors(given, lambda tensor: tensor.detach().clone(), lambda _, made: _requiring(made))
+
+
+def variations(given: Given, fixed: frozenset[int]) -> Iterator[Given]:
+    """Yield arguments that differ in sizes, numbers, types or values; constants of the text stay.
+
+    The function may not take them: sizes that belong together differ.
+    """
+    tensors = _tensors(given)
+    sizes = list(dict.fromkeys(size for tensor in tensors for size in tensor.shape))
+    for size in sizes[:_MOST_SIZES]:
+        for other in (size + 1, 2 * size + 3, 1):
+            resized = _sized(given, partial(_of_size, size, other))
+            yield resized
+            yield resized.mapped(partial(_of_number, size, other, fixed))
+    places = [(index, dim) for index, tensor in enumerate(tensors) for dim in range(tensor.dim())]
+    for place in places[:_MOST_ALONE]:
+        yield _sized(given, partial(_of_place, place))
+    for index, value in enumerate(given.values()):
+        for instead in _others(value) if index not in fixed else ():
+            yield given.mapped(partial(_in_place_of, index, instead))
+    yield _with_tensors(given, _other_type)
+    yield _with_tensors(given, torch.Tensor.zero_)
+    yield _with_tensors(given, _reversed)
+
+
+def _of_size(size: int, other: int, _: tuple[int, int], own: int) -> int:
+    return other if own == size else own
+
+
+def _of_place(place: tuple[int, int], here: tuple[int, int], own: int) -> int:
+    return own + 2 if here == place else own
+
+
+def _of_number(size: int, other: int, fixed: frozenset[int], index: int, value: Any) -> Any:
+    return other if type(value) is int and value == size and index not in fixed else value
+
+
+def _in_place_of(place: int, instead: Any, index: int, value: Any) -> Any:
+    return instead if index == place else value
+
+
+def _others(value: Any) -> list[Any]:
+    """Return other values of an argument that is a number."""
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        return [value + 1, value + 3, *([value - 1] if value > 1 else [])]
+    return [value * 2, value / 2] if isinstance(value, float) else []
+
+
+def _sized(given: Given, size: Callable[[tuple[int, int], int], int]) -> Given:
+    """Return arguments of other sizes, by the number of the tensor and the dimension, and the size there."""
+    numbers = {id(tensor): index for index, tensor in reversed(list(enumerate(_tensors(given))))}
+
+    def changed(tensor: torch.Tensor) -> torch.Tensor:
+        index = numbers[id(tensor)]
+        return _resized(tensor, [size((index, dim), own) for dim, own in enumerate(tensor.shape)])
+
+    return _with_tensors(given, changed, own_tensors=True)
+
+
+def _resized(tensor: torch.Tensor, shape: list[int]) -> torch.Tensor:
+    """Return a tensor of another shape with the values of this one, again and again."""
+    elements = torch.Size(shape).numel()
+    if elements > _MOST_ELEMENTS:
+        return tensor.detach().clone()
+    flat = tensor.detach().flatten()
+    if not flat.numel():
+        return tensor.new_zeros(shape)
+    return flat[torch.arange(elements, device=flat.device) % flat.numel()].reshape(shape)
+
+
+def _other_type(tensor: torch.Tensor) -> torch.Tensor:
+    if not tensor.is_floating_point():
+        return tensor
+    return tensor.to(torch.float32 if tensor.dtype == torch.float64 else torch.float64)
+
+
+def _reversed(tensor: torch.Tensor) -> torch.Tensor:
+    if not tensor.dim():
+        return tensor
+    turned = tensor.flip(0)
+    return -turned if tensor.is_floating_point() else turned
+
+
+def _as_before(original: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
+    if not original.requires_grad:
+        return made
+    return made.requires_grad_() if original.is_leaf else _requiring(made)
+
+
+def _requiring(made: torch.Tensor) -> torch.Tensor:
+    """Return a tensor that requires a gradient and may be changed in place."""
+    if not (made.is_floating_point() or made.is_complex()):
+        return made
+    with torch.enable_grad():
+        return made.requires_grad_().clone()
+
+
+def _with_tensors(
+    given: Given,
+    change: Callable[[torch.Tensor], torch.Tensor],
+    finish: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = lambda _, made: made,
+    *,
+    own_tensors: bool = False,
+) -> Given:
+    """Return arguments with changed copies of their tensors, which with ``own_tensors`` ``change`` makes."""
+    made: dict[int, torch.Tensor] = {}
+
+    def changed(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            if id(value) not in made:
+                start = value if own_tensors else value.detach().clone()
+                made[id(value)] = finish(value, change(start))
+            return made[id(value)]
+        if type(value) in (list, tuple):
+            return type(value)(changed(item) for item in value)
+        return value
+
+    return given.mapped(lambda _, item: changed(item))
+
+
+def _tensors(given: Given) -> list[torch.Tensor]:
+    found = []
+    for value in given.values():
+        parts = value if type(value) in (list, tuple) else [value]
+        found += [item for item in parts if isinstance(item, torch.Tensor)]
+    return found

@@ -1,0 +1,7 @@
+"""What cannot be traced, made operators of torch: functions as a run has seen them called.
+
+- ``callees``: the functions around a finding, and the calls of them
+- ``rule``: which of them can be an operator, and the edits
+- ``text``: the text of an operator, with its fake implementation and its gradient
+- ``sizes``: the sizes of results, as expressions of the arguments
+"""

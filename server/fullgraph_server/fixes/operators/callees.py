@@ -1,0 +1,173 @@
+"""The functions around a finding that may be made operators, with the calls of them in their file."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeGuard
+
+from fullgraph_compiler.facts import CallsSeen
+
+from ...report.model import Finding
+from ...workspace.positions import Span
+from ..model import Context
+from ..rules.calls import BUILTINS
+from ..rules.syntax import Code, Function, called, code_of, dotted, parameters, stored
+from .text import Called
+
+_OWN = ("torch", "ctx", "results", "found", "item", "tuple", "len", "sum", "min")
+"""The names that an operator's text uses itself."""
+_MADE = ("compile", "custom_op", "triton_op")
+"""Decorators of functions that are compiled themselves, or operators already."""
+
+
+@dataclass(frozen=True)
+class Callee:
+    """A function of a module, and its calls in one file that give it the same arguments."""
+
+    code: Code
+    written: Called
+    calls: tuple[ast.Call, ...]
+
+    @property
+    def name(self) -> str:
+        """The name by which it is called, with the modules before it."""
+        return self.written.function
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The places of the calls."""
+        return tuple(self.code.span(call) for call in self.calls)
+
+    def ordered(self, call: ast.Call, seen: CallsSeen) -> CallsSeen:
+        """Return what was seen of one of the calls, with arguments in the order of the function's own."""
+        given = _names(self.code, call)
+        if set(given) != set(self.written.names):
+            return seen  # of a function elsewhere: all calls are written alike
+        order = [given.index(name) for name in self.written.names]
+        calls = [replace(one, arguments=tuple(one.arguments[index] for index in order)) for one in seen.calls]
+        return replace(seen, calls=tuple(calls))
+
+
+def functions(finding: Finding, context: Context) -> Iterator[Callee]:
+    """Yield the functions around a finding, the innermost first: the one called there, then its callers."""
+    for code, call in dict.fromkeys(_calls(finding, context)):
+        names, definition = _names(code, call), _definition(code, dotted(call.func))
+        if len(set(names)) < len(names):
+            continue
+        positional = len(call.args)
+        if definition is not None and set(names) <= set(parameters(definition)):
+            own = [item.arg for item in (*definition.args.posonlyargs, *definition.args.args)]
+            names = [name for name in parameters(definition) if name in names]
+            positional = sum(mine == name for mine, name in zip(own, names, strict=False))
+        else:
+            names = _names(code, call, [dotted(item).rpartition(".")[2] for item in call.args])
+        same = [item for item in code.all(ast.Call) if _is_same(code, item, call, definition)]
+        written = Called(dotted(call.func), tuple(names), positional, is_used=True)
+        yield Callee(code, written, tuple(same))
+
+
+def method(finding: Finding, context: Context) -> str:
+    """Return the method that is called at a finding or above it, as it is written; empty if none is."""
+    source = context.source(finding)
+    code = code_of(source) if source else None
+    node = code.at(finding.span) if code else None
+    own = [item for item in code.around(node) if isinstance(item, ast.Call)] if code and node else []
+    for call in own:
+        if dotted(call.func).startswith("self."):
+            return dotted(call.func)
+    return ""
+
+
+def _is_same(code: Code, item: ast.Call, call: ast.Call, definition: Function | None) -> bool:
+    """Tell whether a call gives the same function the same arguments; not one of the function itself."""
+    return (
+        dotted(item.func) == dotted(call.func)
+        and _is_of_module(item, code)
+        and sorted(_names(code, item)) == sorted(_names(code, call))
+        and (definition is not None or len(item.args) == len(call.args))
+        and (definition is None or definition not in code.around(item))
+    )
+
+
+def _names(code: Code, call: ast.Call, wanted_names: Sequence[str] = ()) -> list[str]:
+    """Return names of parameters for the arguments of a call, in the order in which it is written."""
+    function = dotted(call.func)
+    definition = _definition(code, function)
+    own = list(wanted_names)
+    if definition is not None:
+        own = [item.arg for item in (*definition.args.posonlyargs, *definition.args.args)]
+    names: list[str] = []
+    taken = {*_OWN, function.partition(".")[0], code.torch}
+    for index in range(len(call.args)):
+        wanted, number = (own[index] if index < len(own) else "") or "x", 1
+        name = wanted
+        while name in names or name in taken:
+            number += 1
+            name = f"{wanted}_{number}"
+        names.append(name)
+    return names + [word.arg for word in call.keywords if word.arg]
+
+
+def _calls(finding: Finding, context: Context) -> Iterator[tuple[Code, ast.Call]]:
+    """Yield the calls of functions of modules at a finding and above it, the innermost first."""
+    source = context.source(finding)
+    code = code_of(source) if source else None
+    node = code.at(finding.span) if code else None
+    if code is None or node is None:
+        return
+    inner = getattr(node, "value", None) if isinstance(node, ast.stmt) else node
+    for item in code.around(inner) if isinstance(inner, ast.expr) else ():
+        if isinstance(item, ast.stmt):
+            break
+        if _is_of_module(item, code):
+            yield code, item
+    stack = finding.stack
+    for index in range(len(stack) - 2, _first_compiled(finding, context) - 1, -1):
+        frame, name = stack[index], stack[index + 1].function
+        own = context.files.get(frame.filename)
+        outer = code_of(own) if own is not None else None
+        for call in outer.all(ast.Call) if outer is not None else ():
+            is_there = call.lineno <= frame.row <= (call.end_lineno or call.lineno)
+            if outer is not None and is_there and called(call) == name and _is_of_module(call, outer):
+                yield outer, call
+
+
+def _first_compiled(finding: Finding, context: Context) -> int:
+    """Return the place in the stack of the function that is compiled: calls of it are not compiled."""
+    names = {
+        item.function.rpartition(".")[2]
+        for item in context.report.compilations
+        if item.compile_id in finding.compile_ids
+    }
+    found = (index for index, frame in enumerate(finding.stack) if frame.function in names)
+    return next(found, len(finding.stack))
+
+
+def _is_of_module(call: ast.AST, code: Code) -> TypeGuard[ast.Call]:
+    """Tell whether a node in a function calls one of the module or of an imported one, but none of torch."""
+    if not isinstance(call, ast.Call) or not (written := dotted(call.func)):
+        return False
+    root, function = written.partition(".")[0], code.function(call)
+    if function is None or root not in code.module_names or root in ("torch", code.torch, *BUILTINS):
+        return False
+    is_star = any(isinstance(item, ast.Starred) for item in call.args)
+    if is_star or any(word.arg is None for word in call.keywords):
+        return False
+    for outer in code.around(function):
+        if isinstance(outer, Function):
+            own = set[str]().union(*(stored(item) for item in outer.body))
+            if root in own or root in parameters(outer):
+                return False
+    made = _definition(code, root)
+    return made is None or not any(_decorates(item) in _MADE for item in made.decorator_list)
+
+
+def _decorates(decorator: ast.expr) -> str:
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return dotted(function).rpartition(".")[2]
+
+
+def _definition(code: Code, name: str) -> Function | None:
+    return next((item for item in code.tree.body if isinstance(item, Function) and item.name == name), None)

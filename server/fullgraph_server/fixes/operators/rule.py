@@ -1,0 +1,174 @@
+"""What cannot be traced at all, made an operator of torch: as it is seen in the run, and checked."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from fullgraph_compiler.facts import CallSeen, CallsSeen
+
+from ...report.model import Finding
+from ...text.messages import counted
+from ...workspace.positions import Span
+from ..model import Context, Edit, Fix, Operator
+from ..rules.offering import base
+from ..rules.syntax import Code, bound, stored
+from .callees import Callee, functions, method
+from .sizes import sizes_seen
+from .text import NoOperatorError, operator_text
+
+_OPERATOR = base(
+    "custom-operator",
+    "Make it an operator of torch",
+    "Compiled code calls the function as it is; its results have the sizes that the new lines say.",
+    "safe",
+    "https://docs.pytorch.org/docs/stable/library.html#torch.library.custom_op",
+)
+_NONSTRICT = base(
+    "nonstrict-trace",
+    "Trace only what it computes with tensors",
+    "What the function reads beside its arguments is fixed when it is compiled, and its Python runs no more.",
+    "unsafe",
+    "https://docs.pytorch.org/docs/stable/compile/programming_model.dynamo_nonstrict_trace.html",
+)
+_OTHERS = frozenset(
+    [
+        *("GB0025", "GB0030", "GB4297", "GB0275", "GB0291", "GB0296", "GB0069"),
+        *("GB0142", "GB0066", "GB0262", "GB0221", "GB0263", "GB4315", "GB0119"),
+    ]
+)
+"""Breaks at what is no computation: they are asked for, print, import, or enter a context."""
+_SKIPPED = frozenset(["GB0007", "GB0008", "GB0009", "GB0098", "GB0099", "GB0147"])
+"""Breaks at functions of which Dynamo does not trace the Python."""
+
+
+def calls_wanted(finding: Finding, context: Context) -> tuple[Span, ...]:
+    """Return the calls that have to be observed, to tell whether what they call can be an operator."""
+    if finding.kind != "graph-break" or finding.code in _OTHERS:
+        return ()
+    return tuple(dict.fromkeys(span for function in functions(finding, context) for span in function.spans))
+
+
+def operators(finding: Finding, context: Context) -> Iterator[Fix]:
+    """Make the innermost function that can be one an operator, and call that."""
+    for fixes in _tried(finding, context):
+        if not isinstance(fixes, str):
+            yield from fixes
+            return
+
+
+def refusal(finding: Finding, context: Context) -> str:
+    """Say why no function around a finding can be an operator; empty if that is not known."""
+    reasons = [item for item in _tried(finding, context) if isinstance(item, str)]
+    if reasons:
+        return reasons[-1]
+    written = method(finding, context) if finding.code in _SKIPPED else ""
+    return f"`{written}` works on an object, which an operator of torch cannot have" if written else ""
+
+
+def _tried(finding: Finding, context: Context) -> Iterator[list[Fix] | str]:
+    """Yield the fixes for each function that was seen called, or why there are none."""
+    for function in functions(finding, context):
+        calls = [call for call in function.calls if _seen(context, function, call) is not None]
+        if not calls:
+            continue
+        try:
+            yield list(_fixes(function, calls, context, finding.code))
+        except NoOperatorError as problem:
+            yield f"`{function.name}` {problem}"
+
+
+def _seen(context: Context, function: Callee, call: ast.Call) -> CallsSeen | None:
+    """Return what was seen of a call; ``None`` if the program does not come to it."""
+    seen = context.calls.get(function.code.span(call))
+    return seen if seen is not None and (seen.calls or seen.problem) else None
+
+
+# -- edits ---------------------------------------------------------------------------------------------
+
+
+def _fixes(function: Callee, calls: list[ast.Call], context: Context, torch_code: str) -> Iterator[Fix]:
+    code, base_name = function.code, function.name.rpartition(".")[2]
+    found = [function.ordered(call, seen) for call in calls if (seen := _seen(context, function, call))]
+    if problem := next((seen.problem for seen in found if seen.problem), ""):
+        raise NoOperatorError(problem)
+    seen = replace(found[0], calls=tuple(_telling([call for item in found for call in item.calls])))
+    is_used = not all(isinstance(code.parent(call), ast.Expr) for call in calls)
+    name, library_name = code.new_name(f"{base_name}_op"), _library_name(code, base_name)
+    written = replace(function.written, is_used=is_used)
+    text = code.of_torch(operator_text(written, seen, name, library_name))
+    in_place = any(
+        tensor.changed for one in seen.calls for value in one.arguments for tensor in value.tensors
+    )
+    if torch_code in _SKIPPED and seen.is_python and is_used and not in_place:
+        traced = code.new_name(f"{base_name}_traced")
+        own = code.of_torch(f"{traced} = torch._dynamo.nonstrict_trace({function.name})\n")
+        edits = _edits(function, calls, traced, own, blank=1)
+        yield replace(_NONSTRICT, edits=edits, operator=Operator("", own))
+    yield replace(
+        _OPERATOR,
+        title=f"Make `{function.name}` an operator of torch",
+        edits=_edits(function, calls, name, text, blank=2),
+        operator=Operator(name, text, _basis(seen), in_place),
+    )
+
+
+def _telling(calls: list[CallSeen]) -> list[CallSeen]:
+    """Leave out calls that were made and lead to nothing, where those of the program lead to something."""
+    full = [call for call in calls if not any(0 in tensor.shape for tensor in call.result.tensors)]
+    return full if all(call.made or call in full for call in calls) else calls
+
+
+def _edits(function: Callee, calls: list[ast.Call], name: str, text: str, blank: int) -> tuple[Edit, ...]:
+    code = function.code
+    return (
+        *_inserted(function, text, blank),
+        *(code.replaced(call.func, name) for call in calls),
+    )
+
+
+def _basis(seen: CallsSeen) -> str:
+    ran, sizes = len([call for call in seen.calls if not call.made]), sizes_seen(seen.calls)
+    if sizes == 1:
+        return "only one size was seen"
+    return f"{counted(ran, 'call')} of it and {counted(len(seen.calls) - ran, 'other')} with other values"
+
+
+def _library_name(code: Code, name: str) -> str:
+    """Return a name in torch's library that the file does not have yet."""
+    stem = re.sub(r"\W", "_", Path(code.source.filename).stem, flags=re.ASCII)
+    space = stem if stem[:1].isalpha() and stem not in _TAKEN else f"own_{stem}"
+    wanted, number = f"{space}::{name}", 1
+    while f'"{wanted}"' in code.source.text:
+        number += 1
+        wanted = f"{space}::{name}_{number}"
+    return wanted
+
+
+_TAKEN = ("aten", "at", "prim", "prims", "onnx", "torch", "c10", "inductor", "quantized", "profiler")
+
+
+def _inserted(function: Callee, text: str, blank: int) -> tuple[Edit, ...]:
+    """Insert definitions behind the imports, and behind what makes the function."""
+    code, root = function.code, function.name.partition(".")[0]
+    made = [item for item in code.tree.body if root in bound(item) or root in stored(item)][-1]
+    imports, head = code.importing_torch(), code.imported("").span
+    end, lines = made.end_lineno or made.lineno, code.source.lines
+    if end < head.row:  # one insertion, in this order
+        before = "".join(edit.text for edit in imports)
+        place, following = head, head.row - 1
+    else:
+        before, following = "", end
+        place = replace(head, row=end + 1, column=1, end_row=end + 1, end_column=1)
+        if end >= len(lines):
+            column = len(lines[-1]) + 1
+            place, before = replace(place, row=end, column=column, end_row=end, end_column=column), "\n"
+    while following < len(lines) and not lines[following].strip():
+        following += 1
+    there = following - place.row + 1
+    after = "\n" * max(blank - there, 0) if following < len(lines) else ""
+    edit = Edit(place, f"{before}{chr(10) * blank}{text}{after}")
+    return (edit,) if end < head.row else (*imports, edit)

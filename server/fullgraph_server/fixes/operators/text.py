@@ -1,0 +1,319 @@
+"""The text of a custom operator of torch around a function, with its fake implementation and its gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fullgraph_compiler.facts import CallSeen, CallsSeen, TensorSeen, ValueKind
+
+from .sizes import UnknownSizeError, made_result
+
+_TYPES: dict[ValueKind, str] = {
+    "tensor": "torch.Tensor",
+    "tensors": "list[torch.Tensor]",
+    "int": "int",
+    "ints": "list[int]",
+    "float": "float",
+    "floats": "list[float]",
+    "bool": "bool",
+    "bools": "list[bool]",
+    "str": "str",
+    "dtype": "torch.dtype",
+    "device": "torch.device",
+}
+_FLOATING = ("float", "bfloat", "complex")
+
+
+class NoOperatorError(Exception):
+    """The reason why a function cannot be an operator, as the end of a sentence that begins with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A call as it is written: the function, and the names of parameters for its arguments.
+
+    Those after the first ``positional`` are keywords. ``is_used`` says that something is done with what it
+    gives back.
+    """
+
+    function: str
+    names: tuple[str, ...]
+    positional: int
+    is_used: bool
+
+    def text(self, values: Sequence[str]) -> str:
+        """Return the call with other arguments."""
+        first, rest = values[: self.positional], values[self.positional :]
+        words = [f"{name}={value}" for name, value in zip(self.names[self.positional :], rest, strict=True)]
+        return f"{self.function}({', '.join([*first, *words])})"
+
+
+def operator_text(called: Called, seen: CallsSeen, operator: str, library_name: str) -> str:
+    """Return the definitions of the operator ``operator``, which torch knows as ``library_name``.
+
+    Raises :class:`NoOperatorError`.
+    """
+    return _Operator(called, seen.calls, operator, library_name).text()
+
+
+class _Operator:
+    def __init__(self, called: Called, calls: Sequence[CallSeen], operator: str, library_name: str) -> None:
+        self._called = called
+        self._calls = calls
+        self._operator = operator
+        self._library_name = library_name
+        self._names = called.names
+        self._kinds = [self._kind(index) for index in range(len(called.names))]
+        self._changed = [
+            name
+            for index, name in enumerate(called.names)
+            if any(tensor.changed for call in calls for tensor in call.arguments[index].tensors)
+        ]
+        results = {(call.result.kind, call.result.is_tuple, len(call.result.tensors)) for call in calls}
+        if len(results) > 1:
+            raise NoOperatorError("gives back results of several types, and an operator has one")
+        ((self._result, self._is_tuple, self._length),) = results
+        if not called.is_used:
+            self._result = "none"
+        if self._result == "none" and not self._changed:
+            raise NoOperatorError("gives back nothing, and changes no tensor: torch may leave it out")
+        if self._result not in ("none", "tensor", "tensors"):
+            kind = calls[0].result.text or self._result
+            raise NoOperatorError(f"gives back `{kind}`, and an operator of torch gives back tensors")
+
+    def text(self) -> str:
+        """Return all definitions."""
+        parts = [self._wrapper(), self._fake()]
+        flows = self._flows()
+        if flows is not None and any(flows):
+            parts += self._gradient([index for index, flow in enumerate(flows) if flow])
+        elif flows is not None:
+            parts.append(self._no_gradient())
+        return "\n\n\n".join(parts) + "\n"
+
+    # -- arguments ---------------------------------------------------------------------------------
+
+    def _kind(self, index: int) -> str:
+        """Return the type of a parameter, as it is written."""
+        values = [call.arguments[index] for call in self._calls]
+        kinds = {value.kind for value in values}
+        unfit = next((value.text for value in values if value.kind == "other"), None)
+        if unfit is not None:
+            name = self._names[index]
+            raise NoOperatorError(f"gets `{unfit}` as `{name}`, which an operator of torch cannot have")
+        is_optional = "none" in kinds
+        kinds.discard("none")
+        if kinds == {"int", "float"}:
+            kinds = {"float"}
+        if len(kinds) > 1:
+            raise NoOperatorError(f"gets values of several types as `{self._names[index]}`")
+        written = _TYPES[kinds.pop()] if kinds else "torch.Tensor"
+        return f"{written} | None" if is_optional else written
+
+    def _parameters(self) -> str:
+        return ", ".join(f"{name}: {kind}" for name, kind in zip(self._names, self._kinds, strict=True))
+
+    def _values(self) -> list[str]:
+        """Return the arguments for the function: lists become the tuples that it gets in the program."""
+        tuples = [
+            all(call.arguments[index].is_tuple for call in self._calls) for index in range(len(self._names))
+        ]
+        return [
+            f"tuple({name})" if is_tuple else name for name, is_tuple in zip(self._names, tuples, strict=True)
+        ]
+
+    # -- the function ------------------------------------------------------------------------------
+
+    def _wrapper(self) -> str:
+        call = self._called.text(self._values())
+        changed = "".join(f'"{name}", ' for name in self._changed).removesuffix(
+            " " if len(self._changed) == 1 else ", "
+        )
+        returns = {"none": "None", "tensor": "torch.Tensor"}.get(self._result, self._type_of_several())
+        lines = [
+            f'@torch.library.custom_op("{self._library_name}", mutates_args=({changed}))',
+            f"def {self._operator}({self._parameters()}) -> {returns}:",
+        ]
+        suffixes = [self._suffix(index) for index in range(self._length)]
+        if self._result == "none":
+            lines.append(f"    {call}")
+        elif self._result == "tensor":
+            lines.append(f"    return {call}{suffixes[0]}")
+        elif not any(suffixes) and self._is_tuple:
+            lines.append(f"    return {call}")
+        else:
+            names = self._numbered("result")
+            lines.append(f"    {_listed(names)} = {call}")
+            given = [f"{name}{suffix}" for name, suffix in zip(names, suffixes, strict=True)]
+            lines.append(f"    return {self._several(given)}")
+        return "\n".join(lines)
+
+    def _suffix(self, index: int) -> str:
+        """Return what makes a result one of its own, with elements in the ordinary order."""
+        seen = self._results(index)
+        is_ordinary = all(item.contiguous for item in seen)
+        if any(item.aliases for item in seen):
+            return ".clone()" if is_ordinary else ".clone(memory_format=torch.contiguous_format)"
+        return "" if is_ordinary else ".contiguous()"
+
+    def _results(self, index: int) -> list[TensorSeen]:
+        return [call.result.tensors[index] for call in self._calls]
+
+    def _type_of_several(self) -> str:
+        several = f"tuple[{', '.join(['torch.Tensor'] * self._length)}]"
+        return several if self._is_tuple else "list[torch.Tensor]"
+
+    def _several(self, texts: Sequence[str]) -> str:
+        return _listed(texts) if self._is_tuple else f"[{', '.join(texts)}]"
+
+    def _numbered(self, word: str) -> list[str]:
+        found, number = list[str](), 0
+        while len(found) < self._length:
+            number += 1
+            if (name := f"{word}_{number}") not in self._names:
+                found.append(name)
+        return found
+
+    def _fake(self) -> str:
+        lines = [f"@{self._operator}.register_fake", f"def _({', '.join(self._names)}):"]
+        if self._result == "none":
+            return "\n".join([*lines, "    return None"])
+        try:
+            made = [
+                made_result(self._names, self._calls, self._results(index), "torch")
+                for index in range(self._length)
+            ]
+        except UnknownSizeError as problem:
+            raise NoOperatorError(f"cannot be told from its arguments: {problem}") from None
+        given = made[0] if self._result == "tensor" else self._several(made)
+        return "\n".join([*lines, f"    return {given}"])
+
+    # -- gradients ---------------------------------------------------------------------------------
+
+    def _flows(self) -> list[bool] | None:
+        """Tell for each result whether gradients flow through it; ``None`` where none can be asked for."""
+        calls = [
+            call
+            for call in self._calls
+            if any(tensor.requires_grad for value in call.arguments for tensor in value.tensors)
+        ]
+        if self._changed:
+            if any(not call.made for call in calls):
+                raise NoOperatorError("changes a tensor in place while gradients are kept")
+            return None
+        flows = {tuple(tensor.requires_grad for tensor in call.result.tensors) for call in calls}
+        if len(flows) > 1:
+            raise NoOperatorError("gives back results that have a gradient in some calls only")
+        is_number = all(
+            tensor.dtype.startswith(_FLOATING) for call in calls for tensor in call.result.tensors[:1]
+        )
+        found = list(flows.pop()) if flows else None
+        return found if found and (any(found) or is_number or len(found) > 1) else None
+
+    def _no_gradient(self) -> str:
+        """Say that no result has a gradient."""
+        setup, backward = f"_{self._operator}_setup", f"_{self._operator}_backward"
+        outputs = "output" if self._result == "tensor" else "*output"
+        nothing = ", ".join(["None"] * len(self._names))
+        return "\n".join(
+            [
+                f"def {setup}(ctx, inputs, output):",
+                f"    ctx.mark_non_differentiable({outputs})",
+                "",
+                "",
+                f"def {backward}(ctx, *grads):",
+                f"    return {nothing}",
+                "",
+                "",
+                f"{self._operator}.register_autograd({backward}, setup_context={setup})",
+            ]
+        )
+
+    def _gradient(self, flowing: Sequence[int]) -> list[str]:
+        """Return a second operator, which calls the function again for its gradient, and its registration."""
+        tensors = [index for index, kind in enumerate(self._kinds) if kind in _OF_TENSORS]
+        lists = [index for index in tensors if self._kinds[index] == _TYPES["tensors"]]
+        if any(kind == "torch.Tensor | None" for kind in self._kinds) or len(lists) > 1:
+            raise NoOperatorError("has gradients of arguments whose number varies")
+        own = [index for index in tensors if self._has_gradient(index)]
+        stars = {index: f"{'*' if index in lists else ''}{self._names[index]}" for index in tensors}
+        base = self._operator.removesuffix("_op")
+        operator, backward, setup = f"{base}_gradient_op", f"_{base}_backward", f"_{base}_setup"
+        is_one = self._result == "tensor"
+        grads = ["grad_of_result" if is_one else f"grad_of_result_{index + 1}" for index in flowing]
+        of_grads = ", ".join(f"{name}: torch.Tensor" for name in grads)
+        results = ["results" if is_one else f"results[{index}]" for index in flowing]
+        needed = "".join(
+            f"        {self._names[index]} = {self._needing(index, index in lists)}\n" for index in own
+        )
+        inputs = ", ".join(stars[index] for index in own)
+        computed = (
+            f'@torch.library.custom_op("{self._library_name}_gradient", mutates_args=())\n'
+            f"def {operator}({of_grads}, {self._parameters()}) -> list[torch.Tensor]:\n"
+            "    with torch.inference_mode(False):  # operators run below autograd: this turns it on again\n"
+            f"{needed}"
+            f"        results = {self._called.text(self._values())}\n"
+            "        found = torch.autograd.grad(\n"
+            f"            [{', '.join(results)}], [{inputs}], [{', '.join(grads)}],"
+            " allow_unused=True, materialize_grads=True\n"
+            "        )\n"
+            "    return [item.clone(memory_format=torch.contiguous_format) for item in found]"
+        )
+        made = [
+            f"*(item.new_empty(item.shape) for item in {self._names[index]})"
+            if index in lists
+            else f"{self._names[index]}.new_empty({self._names[index]}.shape)"
+            for index in own
+        ]
+        fake = (
+            f"@{operator}.register_fake\n"
+            f"def _({', '.join([*grads, *self._names])}):\n"
+            f"    return [{', '.join(made)}]"
+        )
+        kept = [name for index, name in enumerate(self._names) if index not in tensors]
+        saved = ", ".join(stars[index] for index in tensors)
+        prepared = (
+            f"def {setup}(ctx, inputs, output):\n"
+            f"    {_listed(self._names)} = inputs\n"
+            f"    ctx.save_for_backward({saved})" + "".join(f"\n    ctx.{name} = {name}" for name in kept)
+        )
+        again = ", ".join(
+            self._names[index] if index in tensors else f"ctx.{self._names[index]}"
+            for index in range(len(self._names))
+        )
+        found = _listed([f"{stars[index]}_grad" for index in own])
+        returned = ", ".join(
+            f"{self._names[index]}_grad" if index in own else "None" for index in range(len(self._names))
+        )
+        if is_one:
+            given, of_results = "grad_of_result", "grad_of_result"
+        else:
+            given = "*grads_of_results" if self._is_tuple else "grads_of_results"
+            of_results = ", ".join(f"grads_of_results[{index}]" for index in flowing)
+        derived = (
+            f"def {backward}(ctx, {given}):\n"
+            f"    {_listed([stars[index] for index in tensors])} = ctx.saved_tensors\n"
+            f"    {found} = {operator}({of_results}, {again})\n"
+            f"    return {returned}\n\n\n"
+            f"{self._operator}.register_autograd({backward}, setup_context={setup})"
+        )
+        return [computed, fake, prepared, derived]
+
+    def _has_gradient(self, index: int) -> bool:
+        tensors = [tensor for call in self._calls for tensor in call.arguments[index].tensors]
+        return all(tensor.dtype.startswith(_FLOATING) for tensor in tensors)
+
+    def _needing(self, index: int, is_list: bool) -> str:
+        name = self._names[index]
+        if is_list:
+            return f"[item.detach().requires_grad_() for item in {name}]"
+        return f"{name}.detach().requires_grad_()"
+
+
+_OF_TENSORS = (_TYPES["tensor"], _TYPES["tensors"])
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """Join texts as a tuple, which needs brackets if there is one only."""
+    return f"({texts[0]},)" if len(texts) == 1 else ", ".join(texts)
