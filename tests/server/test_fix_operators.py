@@ -291,7 +291,9 @@ def test_an_imported_function_becomes_one_behind_the_imports(head: str, place: s
 def test_names_are_new() -> None:
     text = TEXT.replace("import torch\n", 'import torch\n\nranked_op = 1\nNAME = "model::ranked"\n')
     made = operator_of(text, SEEN)
-    assert '@torch.library.custom_op("model::ranked_2", mutates_args=())\ndef ranked_op_2(' in made
+    assert '@torch.library.custom_op("model::ranked_2", mutates_args=())\ndef ranked_2_op(' in made
+    text = TEXT.replace("import torch\n", "import torch\n\n\ndef _ranked_setup(): pass\n")
+    assert "def ranked_2_op(" in operator_of(text, SEEN)
 
 
 def test_what_is_changed_and_what_aliases_is_told_to_torch() -> None:

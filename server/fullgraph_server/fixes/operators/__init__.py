@@ -2,6 +2,7 @@
 
 - ``callees``: the functions around a finding, and the calls of them
 - ``rule``: which of them can be an operator, and the edits
-- ``text``: the text of an operator, with its fake implementation and its gradient
+- ``text``: the text of an operator, with its fake implementation
+- ``gradient``: the text of its gradient
 - ``sizes``: the sizes of results, as expressions of the arguments
 """

@@ -14,20 +14,21 @@ from ...report.model import Finding
 from ...text.messages import counted
 from ...workspace.positions import Span
 from ..model import Context, Edit, Fix, Operator
-from ..rules.offering import base
+from ..rules.offering import base as offered
 from ..rules.syntax import Code, bound, stored
 from .callees import Callee, functions, method
+from .gradient import names_of
 from .sizes import sizes_seen
 from .text import NoOperatorError, operator_text
 
-_OPERATOR = base(
+_OPERATOR = offered(
     "custom-operator",
     "Make it an operator of torch",
     "Compiled code calls the function as it is; its results have the sizes that the new lines say.",
     "safe",
     "https://docs.pytorch.org/docs/stable/library.html#torch.library.custom_op",
 )
-_NONSTRICT = base(
+_NONSTRICT = offered(
     "nonstrict-trace",
     "Trace only what it computes with tensors",
     "What the function reads beside its arguments is fixed when it is compiled, and its Python runs no more.",
@@ -97,9 +98,9 @@ def _fixes(function: Callee, calls: list[ast.Call], context: Context, torch_code
         raise NoOperatorError(problem)
     seen = replace(found[0], calls=tuple(_telling([call for item in found for call in item.calls])))
     is_used = not all(isinstance(code.parent(call), ast.Expr) for call in calls)
-    name, library_name = code.new_name(f"{base_name}_op"), _library_name(code, base_name)
+    base, library_name = _base(code, base_name), _library_name(code, base_name)
     written = replace(function.written, is_used=is_used)
-    text = code.of_torch(operator_text(written, seen, name, library_name))
+    text = code.of_torch(operator_text(written, seen, base, library_name))
     in_place = any(
         tensor.changed for one in seen.calls for value in one.arguments for tensor in value.tensors
     )
@@ -111,8 +112,8 @@ def _fixes(function: Callee, calls: list[ast.Call], context: Context, torch_code
     yield replace(
         _OPERATOR,
         title=f"Make `{function.name}` an operator of torch",
-        edits=_edits(function, calls, name, text, blank=2),
-        operator=Operator(name, text, _basis(seen), in_place),
+        edits=_edits(function, calls, f"{base}_op", text, blank=2),
+        operator=Operator(f"{base}_op", text, _basis(seen), in_place),
     )
 
 
@@ -135,6 +136,15 @@ def _basis(seen: CallsSeen) -> str:
     if sizes == 1:
         return "only one size was seen"
     return f"{counted(ran, 'call')} of it and {counted(len(seen.calls) - ran, 'other')} with other values"
+
+
+def _base(code: Code, wanted: str) -> str:
+    """Return the beginning of names that the file does not have yet."""
+    base, number = wanted, 1
+    while any(map(code.mentions, names_of(base))):
+        number += 1
+        base = f"{wanted}_{number}"
+    return base
 
 
 def _library_name(code: Code, name: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from fullgraph_compiler.facts import CallSeen, CallsSeen, TensorSeen, ValueKind
 
+from .gradient import Argument, Gradient, listed, no_gradient
 from .sizes import UnknownSizeError, made_result
 
 _TYPES: dict[ValueKind, str] = {
@@ -49,19 +50,19 @@ class Called:
         return f"{self.function}({', '.join([*first, *words])})"
 
 
-def operator_text(called: Called, seen: CallsSeen, operator: str, library_name: str) -> str:
-    """Return the definitions of the operator ``operator``, which torch knows as ``library_name``.
+def operator_text(called: Called, seen: CallsSeen, base: str, library_name: str) -> str:
+    """Return the definitions of the operator ``{base}_op``, which torch knows as ``library_name``.
 
     Raises :class:`NoOperatorError`.
     """
-    return _Operator(called, seen.calls, operator, library_name).text()
+    return _Operator(called, seen.calls, base, library_name).text()
 
 
 class _Operator:
-    def __init__(self, called: Called, calls: Sequence[CallSeen], operator: str, library_name: str) -> None:
+    def __init__(self, called: Called, calls: Sequence[CallSeen], base: str, library_name: str) -> None:
         self._called = called
         self._calls = calls
-        self._operator = operator
+        self._base, self._operator = base, f"{base}_op"
         self._library_name = library_name
         self._names = called.names
         self._kinds = [self._kind(index) for index in range(len(called.names))]
@@ -87,9 +88,10 @@ class _Operator:
         parts = [self._wrapper(), self._fake()]
         flows = self._flows()
         if flows is not None and any(flows):
-            parts += self._gradient([index for index, flow in enumerate(flows) if flow])
+            parts += self._gradient(tuple(index for index, flow in enumerate(flows) if flow))
         elif flows is not None:
-            parts.append(self._no_gradient())
+            several = self._result == "tensors"
+            parts += no_gradient(self._base, len(self._names), several=several)
         return "\n\n\n".join(parts) + "\n"
 
     # -- arguments ---------------------------------------------------------------------------------
@@ -144,7 +146,7 @@ class _Operator:
             lines.append(f"    return {call}")
         else:
             names = self._numbered("result")
-            lines.append(f"    {_listed(names)} = {call}")
+            lines.append(f"    {listed(names)} = {call}")
             given = [f"{name}{suffix}" for name, suffix in zip(names, suffixes, strict=True)]
             lines.append(f"    return {self._several(given)}")
         return "\n".join(lines)
@@ -165,7 +167,7 @@ class _Operator:
         return several if self._is_tuple else "list[torch.Tensor]"
 
     def _several(self, texts: Sequence[str]) -> str:
-        return _listed(texts) if self._is_tuple else f"[{', '.join(texts)}]"
+        return listed(texts) if self._is_tuple else f"[{', '.join(texts)}]"
 
     def _numbered(self, word: str) -> list[str]:
         found, number = list[str](), 0
@@ -211,109 +213,27 @@ class _Operator:
         found = list(flows.pop()) if flows else None
         return found if found and (any(found) or is_number or len(found) > 1) else None
 
-    def _no_gradient(self) -> str:
-        """Say that no result has a gradient."""
-        setup, backward = f"_{self._operator}_setup", f"_{self._operator}_backward"
-        outputs = "output" if self._result == "tensor" else "*output"
-        nothing = ", ".join(["None"] * len(self._names))
-        return "\n".join(
-            [
-                f"def {setup}(ctx, inputs, output):",
-                f"    ctx.mark_non_differentiable({outputs})",
-                "",
-                "",
-                f"def {backward}(ctx, *grads):",
-                f"    return {nothing}",
-                "",
-                "",
-                f"{self._operator}.register_autograd({backward}, setup_context={setup})",
-            ]
-        )
-
-    def _gradient(self, flowing: Sequence[int]) -> list[str]:
-        """Return a second operator, which calls the function again for its gradient, and its registration."""
-        tensors = [index for index, kind in enumerate(self._kinds) if kind in _OF_TENSORS]
-        lists = [index for index in tensors if self._kinds[index] == _TYPES["tensors"]]
-        if any(kind == "torch.Tensor | None" for kind in self._kinds) or len(lists) > 1:
+    def _gradient(self, flowing: tuple[int, ...]) -> list[str]:
+        """Return the definitions of the gradient of some results."""
+        lists = self._kinds.count(_TYPES["tensors"])
+        if "torch.Tensor | None" in self._kinds or lists > 1:
             raise NoOperatorError("has gradients of arguments whose number varies")
-        own = [index for index in tensors if self._has_gradient(index)]
-        stars = {index: f"{'*' if index in lists else ''}{self._names[index]}" for index in tensors}
-        base = self._operator.removesuffix("_op")
-        operator, backward, setup = f"{base}_gradient_op", f"_{base}_backward", f"_{base}_setup"
-        is_one = self._result == "tensor"
-        grads = ["grad_of_result" if is_one else f"grad_of_result_{index + 1}" for index in flowing]
-        of_grads = ", ".join(f"{name}: torch.Tensor" for name in grads)
-        results = ["results" if is_one else f"results[{index}]" for index in flowing]
-        needed = "".join(
-            f"        {self._names[index]} = {self._needing(index, index in lists)}\n" for index in own
+        several = ("tuple" if self._is_tuple else "list") if self._result == "tensors" else ""
+        gradient = Gradient(
+            self._base,
+            self._library_name,
+            self._parameters(),
+            tuple(map(self._argument, range(len(self._names)))),
+            self._called.text(self._values()),
+            flowing,
+            several,
         )
-        inputs = ", ".join(stars[index] for index in own)
-        computed = (
-            f'@torch.library.custom_op("{self._library_name}_gradient", mutates_args=())\n'
-            f"def {operator}({of_grads}, {self._parameters()}) -> list[torch.Tensor]:\n"
-            "    with torch.inference_mode(False):  # operators run below autograd: this turns it on again\n"
-            f"{needed}"
-            f"        results = {self._called.text(self._values())}\n"
-            "        found = torch.autograd.grad(\n"
-            f"            [{', '.join(results)}], [{inputs}], [{', '.join(grads)}],"
-            " allow_unused=True, materialize_grads=True\n"
-            "        )\n"
-            "    return [item.clone(memory_format=torch.contiguous_format) for item in found]"
-        )
-        made = [
-            f"*(item.new_empty(item.shape) for item in {self._names[index]})"
-            if index in lists
-            else f"{self._names[index]}.new_empty({self._names[index]}.shape)"
-            for index in own
-        ]
-        fake = (
-            f"@{operator}.register_fake\n"
-            f"def _({', '.join([*grads, *self._names])}):\n"
-            f"    return [{', '.join(made)}]"
-        )
-        kept = [name for index, name in enumerate(self._names) if index not in tensors]
-        saved = ", ".join(stars[index] for index in tensors)
-        prepared = (
-            f"def {setup}(ctx, inputs, output):\n"
-            f"    {_listed(self._names)} = inputs\n"
-            f"    ctx.save_for_backward({saved})" + "".join(f"\n    ctx.{name} = {name}" for name in kept)
-        )
-        again = ", ".join(
-            self._names[index] if index in tensors else f"ctx.{self._names[index]}"
-            for index in range(len(self._names))
-        )
-        found = _listed([f"{stars[index]}_grad" for index in own])
-        returned = ", ".join(
-            f"{self._names[index]}_grad" if index in own else "None" for index in range(len(self._names))
-        )
-        if is_one:
-            given, of_results = "grad_of_result", "grad_of_result"
-        else:
-            given = "*grads_of_results" if self._is_tuple else "grads_of_results"
-            of_results = ", ".join(f"grads_of_results[{index}]" for index in flowing)
-        derived = (
-            f"def {backward}(ctx, {given}):\n"
-            f"    {_listed([stars[index] for index in tensors])} = ctx.saved_tensors\n"
-            f"    {found} = {operator}({of_results}, {again})\n"
-            f"    return {returned}\n\n\n"
-            f"{self._operator}.register_autograd({backward}, setup_context={setup})"
-        )
-        return [computed, fake, prepared, derived]
+        return gradient.texts()
 
-    def _has_gradient(self, index: int) -> bool:
+    def _argument(self, index: int) -> Argument:
+        kind = self._kinds[index]
+        is_list = kind == _TYPES["tensors"]
+        is_tensor = is_list or kind == _TYPES["tensor"]
         tensors = [tensor for call in self._calls for tensor in call.arguments[index].tensors]
-        return all(tensor.dtype.startswith(_FLOATING) for tensor in tensors)
-
-    def _needing(self, index: int, is_list: bool) -> str:
-        name = self._names[index]
-        if is_list:
-            return f"[item.detach().requires_grad_() for item in {name}]"
-        return f"{name}.detach().requires_grad_()"
-
-
-_OF_TENSORS = (_TYPES["tensor"], _TYPES["tensors"])
-
-
-def _listed(texts: Sequence[str]) -> str:
-    """Join texts as a tuple, which needs brackets if there is one only."""
-    return f"({texts[0]},)" if len(texts) == 1 else ", ".join(texts)
+        is_floating = all(tensor.dtype.startswith(_FLOATING) for tensor in tensors)
+        return Argument(self._names[index], is_tensor, is_list, is_tensor and is_floating)
