@@ -7,9 +7,9 @@ from typing import Literal, TypeAlias
 
 ValueKind: TypeAlias = Literal[
     "tensor", "tensors", "int", "ints", "float", "floats", "bool", "bools", "str", "dtype", "device", "none",
-    "other",
+    "array", "other",
 ]  # fmt: skip
-"""What an operator of torch tells apart of its arguments; it can have no ``other``."""
+"""What an operator of torch tells apart of its arguments: none is ``other`` or an ``array`` of NumPy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,14 @@ class ValueSeen:
 class CallSeen:
     """One observed call: its arguments in the order in which they are written, and its result.
 
-    ``made`` says that its arguments were made of those of another call: other sizes, numbers or values.
+    ``made`` says that its arguments were made of those of another call: other sizes, numbers or values;
+    ``draws`` that it draws random numbers.
     """
 
     arguments: tuple[ValueSeen, ...]
     result: ValueSeen
     made: bool = False
+    draws: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,12 +45,31 @@ def replaced(source: SourceFile, edits: Sequence[Edit]) -> list[Replaced]:
     if source.tree is None:
         return []
     spans = dict.fromkeys(rows for edit in edits if (rows := _statements(source.tree, edit)) is not None)
-    return [replaced_rows(source, edits, *rows) for rows in spans]
+    return [replaced_rows(source, edits, *rows) for rows in _joined(source, spans)]
+
+
+def _joined(source: SourceFile, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join statements that follow one another: what one computes, the next one may use."""
+    found: list[tuple[int, int]] = []
+    for first, last in sorted(spans):
+        if found and found[-1][1] + 1 == first and _indent(source, found[-1][0]) == _indent(source, first):
+            found[-1] = found[-1][0], last
+        else:
+            found.append((first, last))
+    return found
+
+
+def _indent(source: SourceFile, row: int) -> int:
+    line = source.line(row)
+    return len(line) - len(line.lstrip())
 
 
 def replaced_rows(source: SourceFile, edits: Sequence[Edit], first: int, last: int) -> Replaced:
     """Return what edits make of some rows."""
-    inside = [edit for edit in edits if first <= edit.span.row and edit.span.end_row <= last + 1]
+    end = last + 1, 1
+    inside = [
+        edit for edit in edits if first <= edit.span.row and (edit.span.end_row, edit.span.end_column) <= end
+    ]
     starts = _line_starts(source.text)
     after = edited(source, inside)
     rest = len(source.text) - starts[last]

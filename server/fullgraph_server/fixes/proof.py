@@ -422,14 +422,19 @@ def _drifts(before: Report, after: Report) -> Callable[[str], Drift]:
 
 
 def _own_lines(printed: str) -> Iterator[str]:
-    """Yield the program's lines: not those that torch logs, nor its warnings, which end with their code."""
-    is_warning = False
+    """Yield the program's lines: not those that torch logs, nor its warnings, which end with their code.
+
+    One has a traceback before that: of a forward call, by the anomaly mode in which AOTAutograd traces.
+    """
+    is_warning, has_traceback = False, False
     for line in printed.splitlines(keepends=True):
-        place, warns, _ = line.partition("Warning: ")
-        if is_warning:
+        place, warns, message = line.partition("Warning: ")
+        if is_warning and has_traceback:
+            has_traceback = "(Triggered internally at " not in line
+        elif is_warning:
             is_warning = not line.startswith("  ")
         elif warns and ".py:" in place and f"{os.sep}torch{os.sep}" in place:
-            is_warning = True
+            is_warning, has_traceback = True, message.startswith("Error detected in ")
         elif not _LOGGED.match(line):
             yield line
 

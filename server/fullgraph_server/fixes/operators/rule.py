@@ -15,7 +15,7 @@ from ...text.messages import counted
 from ...workspace.positions import Span
 from ..model import Context, Edit, Fix, Operator
 from ..rules.offering import base as offered
-from ..rules.syntax import Code, bound, stored
+from ..rules.syntax import Code, bound, dotted, stored
 from .callees import Callee, functions, method
 from .gradient import names_of
 from .sizes import sizes_seen
@@ -101,6 +101,7 @@ def _fixes(function: Callee, calls: list[ast.Call], context: Context, torch_code
     base, library_name = _base(code, base_name), _library_name(code, base_name)
     written = replace(function.written, is_used=is_used)
     text = code.of_torch(operator_text(written, seen, base, library_name))
+    is_array = seen.calls[0].result.kind == "array"
     in_place = any(
         tensor.changed for one in seen.calls for value in one.arguments for tensor in value.tensors
     )
@@ -112,7 +113,10 @@ def _fixes(function: Callee, calls: list[ast.Call], context: Context, torch_code
     yield replace(
         _OPERATOR,
         title=f"Make `{function.name}` an operator of torch",
-        edits=_edits(function, calls, f"{base}_op", text, blank=2),
+        edits=(
+            *_edits(function, calls, f"{base}_op", text, blank=2),
+            *(edit for call in calls if is_array for edit in _as_array(code, call)),
+        ),
         operator=Operator(f"{base}_op", text, _basis(seen), in_place),
     )
 
@@ -129,6 +133,24 @@ def _edits(function: Callee, calls: list[ast.Call], name: str, text: str, blank:
         *_inserted(function, text, blank),
         *(code.replaced(call.func, name) for call in calls),
     )
+
+
+def _as_array(code: Code, call: ast.Call) -> tuple[Edit, ...]:
+    """Make an array of NumPy of the operator's tensor, or leave out what makes a tensor of the array next."""
+    statement = code.statement(call)
+    following = code.following(statement)[:1] if statement is not None else []
+    if isinstance(statement, ast.Assign) and statement.value is call and len(statement.targets) == 1:
+        name = dotted(statement.targets[0])
+        for made in (item for after in following for item in code.all(ast.Call, after)):
+            words = {word.arg for word in made.keywords}
+            is_made = (
+                dotted(made.func) in code.of_torch("torch.tensor torch.as_tensor torch.from_numpy").split()
+            )
+            if is_made and [dotted(item) for item in made.args] == [name] and words <= {"device", "dtype"}:
+                given = ", ".join(f"{word.arg}={code.text(word.value)}" for word in made.keywords)
+                return (code.replaced(made, f"{name}.to({given})" if given else name),)
+    span = code.span(call)
+    return (Edit(replace(span, row=span.end_row, column=span.end_column), ".numpy()"),)
 
 
 def _basis(seen: CallsSeen) -> str:

@@ -79,14 +79,17 @@ class _Operator:
             self._result = "none"
         if self._result == "none" and not self._changed:
             raise NoOperatorError("gives back nothing, and changes no tensor: torch may leave it out")
-        if self._result not in ("none", "tensor", "tensors"):
+        self._draws = any(call.draws for call in calls)
+        if self._result not in ("none", "tensor", "tensors", "array"):
             kind = calls[0].result.text or self._result
             raise NoOperatorError(f"gives back `{kind}`, and an operator of torch gives back tensors")
 
     def text(self) -> str:
         """Return all definitions."""
         parts = [self._wrapper(), self._fake()]
-        flows = self._flows()
+        flows = None if self._result == "array" else self._flows()
+        if self._draws and flows is not None and any(flows):
+            raise NoOperatorError("draws random numbers, and its gradient would draw others")
         if flows is not None and any(flows):
             parts += self._gradient(tuple(index for index, flow in enumerate(flows) if flow))
         elif flows is not None:
@@ -132,14 +135,18 @@ class _Operator:
         changed = "".join(f'"{name}", ' for name in self._changed).removesuffix(
             " " if len(self._changed) == 1 else ", "
         )
-        returns = {"none": "None", "tensor": "torch.Tensor"}.get(self._result, self._type_of_several())
+        one = "torch.Tensor"
+        returns = {"none": "None", "tensor": one, "array": one}.get(self._result, self._type_of_several())
+        tags = ", tags=torch.Tag.nondeterministic_seeded" if self._draws else ""
         lines = [
-            f'@torch.library.custom_op("{self._library_name}", mutates_args=({changed}))',
+            f'@torch.library.custom_op("{self._library_name}", mutates_args=({changed}){tags})',
             f"def {self._operator}({self._parameters()}) -> {returns}:",
         ]
         suffixes = [self._suffix(index) for index in range(self._length)]
         if self._result == "none":
             lines.append(f"    {call}")
+        elif self._result == "array":
+            lines.append(f"    return torch.tensor({call})")
         elif self._result == "tensor":
             lines.append(f"    return {call}{suffixes[0]}")
         elif not any(suffixes) and self._is_tuple:
@@ -188,7 +195,7 @@ class _Operator:
             ]
         except UnknownSizeError as problem:
             raise NoOperatorError(f"cannot be told from its arguments: {problem}") from None
-        given = made[0] if self._result == "tensor" else self._several(made)
+        given = made[0] if self._result in ("tensor", "array") else self._several(made)
         return "\n".join([*lines, f"    return {given}"])
 
     # -- gradients ---------------------------------------------------------------------------------
