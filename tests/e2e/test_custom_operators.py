@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sysconfig
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import dedent
 
@@ -431,3 +431,28 @@ def test_what_an_operator_cannot_have_is_told(
     found = proving.run(path, _tries)
     assert sentence in [refused for _, refused in found], found
     assert not any(item.fix.rule == "custom-operator" for tries, _ in found for item in tries)
+
+
+@pytest.mark.slow
+def test_a_view_that_is_changed_later_becomes_no_copy(
+    proving: Proving, binaries: Path, tmp_path: Path
+) -> None:
+    view = next(item for item in OPAQUE if item.name == "a view, which becomes a copy")
+    program = """
+        @torch.compile(backend="eager")
+        def f(x):
+            y = head(x, 2)
+            y.add_(1)
+            return x
+
+        with torch.no_grad():
+            print(f(torch.ones(4)))
+        """
+    path = _written(replace(view, program=program), tmp_path, binaries)
+    made = [
+        item for tries, _ in proving.run(path, _tries) for item in tries if item.fix.rule == "custom-operator"
+    ]
+    assert made
+    for item in made:
+        assert not item.verdict.verified
+        assert "no longer in the memory of" in item.verdict.reason
