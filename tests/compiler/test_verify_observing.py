@@ -27,6 +27,10 @@ CALLEE = """\
 import torch, random
 
 
+COUNTS = []
+CACHE = {{}}
+
+
 class Config:
     pass
 
@@ -108,16 +112,28 @@ def test_the_program_gets_what_it_gets_unobserved(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("function", "problem"),
     [
-        ("return x + torch.rand(1)", "draws random numbers"),
         (
             "Config.n = getattr(Config, 'n', 0) + 1\nreturn x + Config.n",
             "gives back something else each time",
         ),
         ("raise KeyError(x)", "raises KeyError"),
+        ("COUNTS.append(1)\nreturn x + 1", "changes a variable of its module"),
     ],
 )
 def test_what_an_operator_must_not_do_is_told(function: str, problem: str, tmp_path: Path) -> None:
     assert seen(tmp_path / "program.py", program(function, "f(torch.ones(3))")).problem.startswith(problem)
+
+
+def test_random_numbers_and_arrays_are_told(tmp_path: Path) -> None:
+    text = program("import numpy\nreturn numpy.random.rand(len(x), 2)", "f(torch.ones(3))")
+    first, *_ = seen(tmp_path / "program.py", text).calls
+    assert (first.draws, first.result.kind) == (True, "array")
+    assert [(item.dtype, item.shape) for item in first.result.tensors] == [("float64", (3, 2))]
+
+
+def test_a_cache_is_no_state(tmp_path: Path) -> None:
+    text = program("CACHE[len(x)] = len(x)\nreturn x * CACHE[len(x)]", "f(torch.ones(3))")
+    assert not seen(tmp_path / "program.py", text).problem
 
 
 def test_sizes_that_end_the_process_are_left_out(tmp_path: Path) -> None:

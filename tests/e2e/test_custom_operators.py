@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sysconfig
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import dedent
 
@@ -303,6 +303,28 @@ OPAQUE = (
         ('torch.empty((n,), dtype=torch.int64, device="cpu")',),
         "import zlib",
     ),
+    Opaque(
+        "an array of random numbers",
+        """
+        def spans(size, count):
+            mask = np.zeros(size, dtype=bool)
+            for _ in range(2):  # a break in a loop leaves all of the function to NumPy
+                hashlib.md5(mask.tobytes())
+                mask[np.random.choice(np.arange(size), count, replace=False)] = True
+            return mask
+        """,
+        """
+        @torch.compile
+        def f(x):
+            mask = spans(len(x), 2)
+            mask = torch.tensor(mask, device=x.device)
+            return x.masked_fill(mask, 0.0)
+
+        print(f(torch.ones(4)), f(torch.ones(6)))
+        """,
+        ("tags=torch.Tag.nondeterministic_seeded", "mask = mask.to(device=x.device)"),
+        "import hashlib\nimport numpy as np",
+    ),
 )
 REFUSED = {
     "an object": (
@@ -332,15 +354,6 @@ REFUSED = {
         """,
         "total(x)",
         "`total` gives back `int`, and an operator of torch gives back tensors",
-    ),
-    "random numbers": (
-        """
-        def noisy(x):
-            hashlib.md5(x.numpy().tobytes())
-            return x + torch.rand(3)
-        """,
-        "noisy(x)",
-        "`noisy` draws random numbers, and an operator may be called another number of times",
     ),
 }
 
@@ -431,3 +444,28 @@ def test_what_an_operator_cannot_have_is_told(
     found = proving.run(path, _tries)
     assert sentence in [refused for _, refused in found], found
     assert not any(item.fix.rule == "custom-operator" for tries, _ in found for item in tries)
+
+
+@pytest.mark.slow
+def test_a_view_that_is_changed_later_becomes_no_copy(
+    proving: Proving, binaries: Path, tmp_path: Path
+) -> None:
+    view = next(item for item in OPAQUE if item.name == "a view, which becomes a copy")
+    program = """
+        @torch.compile(backend="eager")
+        def f(x):
+            y = head(x, 2)
+            y.add_(1)
+            return x
+
+        with torch.no_grad():
+            print(f(torch.ones(4)))
+        """
+    path = _written(replace(view, program=program), tmp_path, binaries)
+    made = [
+        item for tries, _ in proving.run(path, _tries) for item in tries if item.fix.rule == "custom-operator"
+    ]
+    assert made
+    for item in made:
+        assert not item.verdict.verified
+        assert "no longer in the memory of" in item.verdict.reason

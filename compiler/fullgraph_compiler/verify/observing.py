@@ -34,6 +34,7 @@ from ..facts import (
 )
 from ..observe.live import Sink
 from ..processes.children import run_child
+from .copies import shared_data
 from .recording import random_states, set_seeds, tensors_in
 from .trials import real_name, text_of
 from .variations import Given, copied, requiring_gradients, variations
@@ -159,6 +160,8 @@ class _Looks:
             first, second = self._called(self.given), self._called(self.given)
         except Exception as error:
             return f"raises {type(error).__name__}"
+        if second.state_changed:  # a cache changes the first time only
+            return "changes a variable of its module, and an operator may be called another number of times"
         if first.lists_changed:
             return "changes a list that it gets"
         if not _same(first.result, second.result):
@@ -180,7 +183,7 @@ class _Looks:
         own, kept = copied(given), copied(given)
         versions = [tensor._version for tensor in _tensors(own)]
         set_seeds(0)
-        before = random_states()
+        before, state = random_states(), _state(self.function)
         with (
             contextlib.redirect_stdout(io.StringIO()),
             contextlib.redirect_stderr(io.StringIO()),
@@ -190,7 +193,7 @@ class _Looks:
             result = self.function(*own.args, **own.kwargs)
         is_array = _is_array(result)
         result = torch.from_numpy(result) if is_array else result
-        draws = random_states() != before
+        draws, state_changed = random_states() != before, _state(self.function) != state
         changed = [
             tensor._version != version or not _equal(tensor, old)
             for tensor, version, old in zip(_tensors(own), versions, _tensors(kept), strict=True)
@@ -210,7 +213,7 @@ class _Looks:
                 replace(tensor, aliases=mark) for tensor, mark in zip(found.tensors, aliases, strict=False)
             ),
         )
-        return _Called(CallSeen(arguments, found, draws=draws), result, lists_changed)
+        return _Called(CallSeen(arguments, found, draws=draws), result, lists_changed, state_changed)
 
 
 @dataclass(frozen=True)
@@ -218,6 +221,13 @@ class _Called:
     seen: CallSeen
     result: Any
     lists_changed: bool
+    state_changed: bool
+
+
+def _state(function: Any) -> str:
+    """Return the small values of a function's module, as text."""
+    namespace = getattr(inspect.unwrap(function), "__globals__", {})
+    return repr(shared_data(namespace, (), ()))
 
 
 def value_seen(value: Any) -> ValueSeen:
