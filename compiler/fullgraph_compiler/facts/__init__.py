@@ -69,6 +69,8 @@ from .outcome import (
     ReproWritten,
     ResultsCompared,
     RunFinished,
+    SizeOutcome,
+    SizeTried,
     StageChecked,
     StatementsTried,
     Status,
@@ -78,6 +80,7 @@ from .requests import (
     CHANNEL_LOST,
     GIVEN_OPERATIONS,
     PROTOCOL_VERSION,
+    AddedSizes,
     CompareRequest,
     Depth,
     Dynamic,
@@ -106,6 +109,7 @@ __all__ = [
     "DEVICES",
     "GIVEN_OPERATIONS",
     "PROTOCOL_VERSION",
+    "AddedSizes",
     "Artifact",
     "ArtifactKind",
     "CallsWithoutGraph",
@@ -169,6 +173,8 @@ __all__ = [
     "Script",
     "Severity",
     "ShapeGuard",
+    "SizeOutcome",
+    "SizeTried",
     "SourceText",
     "Specialization",
     "Stack",
@@ -223,6 +229,7 @@ Fact: TypeAlias = (
     | ReproWritten
     | ResultsCompared
     | StatementsTried
+    | SizeTried
     | ModulesLoaded
     | ProgramRaised
     | RanDry

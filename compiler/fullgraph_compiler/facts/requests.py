@@ -150,6 +150,18 @@ class Switches:
 
 
 @dataclass(frozen=True, slots=True)
+class AddedSizes:
+    """Sizes that compiled functions are called with, too: of dimension ``dim`` of the tensor at ``place``.
+
+    ``place`` is a parameter, or a part of what is passed for it (``batch['ids']``).
+    """
+
+    place: str
+    dim: int
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RunRequest:
     """A request to run one program once and report facts; ``texts`` replace the contents of files.
 
@@ -159,7 +171,9 @@ class RunRequest:
     between the processes (ranks) of one program, which start from the same warm state. ``meeting`` is a
     folder through which these processes share the files that they write and that are discarded. With
     ``low_priority`` it leaves the processor to everything else. The results of compiled calls are recorded in
-    the file ``record`` for a :class:`CompareRequest`, unless that is empty.
+    the file ``record`` for a :class:`CompareRequest`, unless that is empty. Unless ``added`` is ``None``, its
+    calls are made again at the end of the program, with these sizes, then with some that nobody named, and
+    compared with uncompiled ones (``SizeTried``).
     """
 
     generation: int
@@ -174,6 +188,7 @@ class RunRequest:
     meeting: str = ""
     record: str = ""
     low_priority: bool = False
+    added: tuple[AddedSizes, ...] | None = None
 
 
 Level: TypeAlias = Literal["dynamo", "aot"]

@@ -7,6 +7,7 @@
 - ``patches``: patches of installed packages
 - ``proof``: a program run as it is and with edits, and the results compared
 - ``search``: the best fix of each finding, and the fewest that leave the fewest breaks
+- ``sizes``: the fewest marks with which a program is compiled once
 - ``proofs``: the proofs of an editor, made when asked and ahead of time
 - ``writing``: proven texts, written into files
 - ``explaining``: what the rules for a code make of small programs

@@ -98,6 +98,13 @@ def recompilations(finding: Finding, context: Context) -> Iterator[Fix]:
             yield from _changed_otherwise(made, remedy, guarded_name(finding, made))
 
 
+def compiled_otherwise(finding: Finding, context: Context, remedy: Remedy) -> Iterator[Fix]:
+    """Offer the edits of a remedy that is about sizes for the function of a recompilation."""
+    made = compiled(finding, context)
+    if made is not None:
+        yield from _compiled_otherwise(made, remedy)
+
+
 def _compiled_otherwise(made: Compiled, remedy: Remedy) -> Iterator[Fix]:
     """Mark sizes, compile with dynamic ones, or set what torch compiles for."""
     settings = [made.code.setting(remedy.setting)] if remedy.setting else []
