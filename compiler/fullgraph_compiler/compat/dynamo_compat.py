@@ -202,6 +202,6 @@ def why_compiled(error: Exception) -> str | None:
     """
     if not isinstance(error, RuntimeError) or "fail_on_recompile" not in str(error):
         return None
-    _, *reasons = str(error).partition("guard failure(s):")[2].splitlines()
-    first = reasons[0].strip().removeprefix("- ") if reasons else ""
+    reasons = str(error).partition("guard failure(s):")[2].split("\n")
+    first = reasons[1].strip().removeprefix("- ") if len(reasons) > 1 else ""
     return first.partition("  # ")[0].partition(": ")[2].strip()
