@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -66,9 +67,16 @@ class Programs:
         self.ran: list[str] = []
         self.environments: list[Mapping[str, str]] = []
         self.works_with = ""
+        self.breaks: Callable[[str], bool] = lambda _: False
 
     def state(self, text: str) -> State:
         report = report_of(text, self._recompiles(text))
+        if self.breaks(text):
+            broken = replace(report.frames[0], breaks=1)
+            breaking = Finding(
+                "graph-break", "GB0170", "warning", "breaks", span_of(report.files[FILE], "x * 2")
+            )
+            report = replace(report, frames=(broken,), findings=(*report.findings, breaking))
         return State({FILE: text} if text != TEXT else {}, report, "", Path(), self._sizes)
 
     async def as_it_is(self) -> State:
@@ -132,6 +140,14 @@ def test_what_is_compiled_less_often_is_kept_though_something_is_left() -> None:
 def test_nothing_is_planned_that_does_not_help_or_gives_other_results() -> None:
     plan = found(Programs(lambda text: 0 if "mark_unbacked" in text else 1, varied("x.0")))
     assert (plan.fixes, plan.texts) == ((), {})
+
+
+def test_a_mark_that_breaks_the_graph_is_not_taken() -> None:
+    programs = Programs(lambda text: 0 if marks_in(text) else 1, varied("x.0"))
+    programs.breaks = lambda text: "mark_dynamic" in text  # and with `mark_unbacked` results differ
+    plan = found(programs)
+    assert plan.fixes == ()
+    assert "Mark the size as dynamic before the call: it breaks the graph" in plan.reasons
 
 
 def test_a_mark_that_a_later_one_makes_needless_is_left_out() -> None:

@@ -97,7 +97,7 @@ async def _step(prover: Prover, found: Sizes, named: Sequence[str]) -> Sizes:
     for fix in _candidates(found.last.report, named):
         state = await prover.with_fixes(found.last, [fix])
         recompiles = counts_of(state.report).recompiles
-        problem = await prover.differences(found.base, state)
+        problem = _more_breaks(found.base, state) or await prover.differences(found.base, state)
         if not problem and recompiles < fewest:
             best, fewest = replace(found, last=state, fixes=(*found.fixes, fix), reasons=()), recompiles
         elif best is found:
@@ -105,6 +105,12 @@ async def _step(prover: Prover, found: Sizes, named: Sequence[str]) -> Sizes:
         if not fewest:
             break
     return best if best is not found else replace(found, reasons=tuple(reasons.values()))
+
+
+def _more_breaks(base: State, state: State) -> str:
+    """Say that there are more breaks than before: what runs eagerly is not compiled again."""
+    is_more = counts_of(state.report).breaks > counts_of(base.report).breaks
+    return "it breaks the graph" if is_more else ""
 
 
 def _candidates(report: Report, named: Sequence[str]) -> list[Fix]:
