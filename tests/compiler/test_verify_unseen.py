@@ -73,6 +73,13 @@ def test_a_size_that_is_asked_for_is_compiled_and_is_not_unseen_then(tmp_path: P
     assert {item.outcome for item in found} == {"equal"}
 
 
+def test_with_dynamic_true_all_sizes_are_tried_that_the_program_takes(tmp_path: Path) -> None:
+    text = "torch.compile(lambda x, w: (x + 1) @ w, dynamic=True)(torch.ones(5, 3), torch.ones(3, 2))"
+    found = outcomes(tried(tmp_path, text))
+    assert {name.partition("=")[0] for name in found} == {"x.0", "x.1", "w.1"}
+    assert {found["x.0=7"], found["x.1=7"], found["w.1=7"]} == {"equal"}
+
+
 BRANCH = """\
 @torch.compile(dynamic=True, options={"guard_filter_fn": lambda guards: [False for _ in guards]})
 def f(x):

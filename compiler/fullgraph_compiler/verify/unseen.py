@@ -7,6 +7,8 @@ compiled before is seen at sizes that it was not made for. Each call is compared
 
 from __future__ import annotations
 
+import contextlib
+import io
 import math
 import time
 from collections.abc import Iterator, Sequence
@@ -24,7 +26,8 @@ from .snapshots import Snapshots
 from .state import Kept, Settings
 
 _MOST_CALLS = 1 << 20
-_MOST_FORMS = 16
+_MOST_FORMS = 256
+_MOST_DIMENSIONS = 8
 _SMALL = 1, 2, 3, 7
 _FACTORS = 1, 2, 3, 5, 7, 16
 _LEAST_TAKEN = 3
@@ -47,17 +50,21 @@ class UnseenSizes(CallWatcher):
         self._settings: dict[Any, Settings] = {}
 
     def begin(self, call: Call) -> None:
-        """Keep the arguments of a call."""
-        given = arguments(call)
-        key = torch.is_grad_enabled(), *form_of(call, given)
-        if key in self._forms or len(self._forms) < _MOST_FORMS:
-            self._forms.setdefault(key, Form(call, given)).add(call, given)
-            self._settings[key] = Settings(call)
+        """Keep the arguments of a call; of some, such as tensors of a transform, nothing can be asked."""
+        with contextlib.suppress(Exception):
+            given = arguments(call)
+            key = torch.is_grad_enabled(), *form_of(call, given)
+            if key in self._forms or len(self._forms) < _MOST_FORMS:
+                self._settings[key] = Settings(call)
+                self._forms.setdefault(key, Form(call, given)).add(call, given)
 
     def try_all(self) -> None:
-        """Make the calls again, with other sizes: the program has ended."""
-        deadline = time.monotonic() + self._patience
+        """Make the calls again, with other sizes: the program has ended, and prints no more."""
         self.over = True
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            self._try_all(time.monotonic() + self._patience)
+
+    def _try_all(self, deadline: float) -> None:
         forms = self._forms
         tries = [
             _Tries(form, self._alike(form), self._settings[key], deadline) for key, form in forms.items()
@@ -67,8 +74,7 @@ class UnseenSizes(CallWatcher):
             having = [item for item in tries if item.form.has(slot)]
             if not having:
                 words = _not_there(slot, [item.form for item in tries])
-                self.outcomes += [SizeTried("", slot.words, size, "unknown", words, asked=True)
-                                  for size in added.sizes[:1]]  # fmt: skip
+                self.outcomes.append(SizeTried("", slot.words, added.sizes[0], "unknown", words, asked=True))
             for item in having:
                 self.outcomes += [item.asked(slot, size) for size in added.sizes]
         slots = [Slot(item.place, item.dim) for item in self._added]
@@ -95,9 +101,9 @@ class _Tries:
         return self._try(slot, size, asked=True)
 
     def unseen(self, slots: Sequence[Slot]) -> Iterator[SizeTried]:
-        """Try sizes that were not there, of the dimensions that vary, that are marked, and of these ones."""
+        """Try sizes that were not there, of the dimensions that vary or are dynamic, and of these ones."""
         varying = self._varying()
-        wanted = [slot for slot in dict.fromkeys((*varying, *slots)) if self.form.has(slot)]
+        wanted = [slot for slot in dict.fromkeys((*varying, *slots, *self._dynamic())) if self.form.has(slot)]
         problem = self._problem() if wanted else ""
         done: set[Slot] = set()
         for slot in wanted:
@@ -119,6 +125,11 @@ class _Tries:
         varied = [slot for slot in form.last if slot.dim is not None and len(form.seen(slot)) > 1]
         return [*varied, *marked(form.given)]
 
+    def _dynamic(self) -> list[Slot]:
+        """Return the first dimensions where all are dynamic: those that the program refuses are not told."""
+        is_dynamic = self.form.call.options.get("dynamic") is True
+        return [slot for slot in self.form.last if slot.dim is not None][: _MOST_DIMENSIONS * is_dynamic]
+
     def _problem(self) -> str:
         """Say why calls cannot be made again: with their own sizes, what is compiled must serve them."""
         outcome, words = self._compare({}, "fail_on_recompile")[:2]
@@ -132,7 +143,10 @@ class _Tries:
         known = self._known(slot)
         elements = max(value.numel() for _, value in tensors_in("", list(self.form.given.values())))
         size = max(1, self.form.last[slot])
-        large = min(4 * max(known) + 1, max(_MOST_ELEMENTS * size // max(elements, 1), 9))
+        most = max(known)
+        # What grows with the square of a size may not fit into memory.
+        large = 4 * most + 1 if most <= 64 else most + max(1, most // 8) // 2 * 2 + 1
+        large = min(large, max(_MOST_ELEMENTS * size // max(elements, 1), 9))
         return [item for item in (*_SMALL, large) if item not in known] or [max(known) + 1]
 
     def _known(self, slot: Slot) -> set[int]:
