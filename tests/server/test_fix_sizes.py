@@ -17,7 +17,15 @@ from fullgraph_server.cli.sizes import parse_sizes
 from fullgraph_server.fixes.editing import edited
 from fullgraph_server.fixes.model import Context, Fix
 from fullgraph_server.fixes.proof import State
-from fullgraph_server.fixes.sizes import Mark, Sizes, dynamic_sources, find_sizes, size_candidates, written
+from fullgraph_server.fixes.sizes import (
+    Mark,
+    Sizes,
+    dynamic_sources,
+    find_sizes,
+    size_candidates,
+    times_compiled,
+    written,
+)
 from fullgraph_server.report.model import Compilation, Finding, FrameReport, Report
 from fullgraph_server.text.remedies import Remedy
 from fullgraph_server.workspace.source import SourceFile
@@ -188,6 +196,24 @@ def test_marks_of_sizes_that_are_no_parameters_are_not_written() -> None:
     ]
     assert not any("z" in mark for text in texts for mark in marks_in(text))
     assert "@torch.compile(dynamic=True)" in texts[-1]
+
+
+def test_a_function_that_only_example_calls_call_is_compiled_with_dynamic_sizes() -> None:
+    report = report_of(TEXT, 1)
+    report = replace(report, compilations=tuple(replace(item, caller=None) for item in report.compilations))
+    [fix] = size_candidates(report.findings[0], Context(report, report.files), ("x.0",))
+    source = report.files[FILE]
+    assert source is not None
+    assert edited(source, fix.edits) == TEXT.replace("@torch.compile", "@torch.compile(dynamic=True)")
+
+
+@pytest.mark.parametrize(
+    ("ids", "times"), [(("0/0",), (1, 1)), (("0/0", "1/0"), (1, 2)), (("0/0", "1/0", "1/1", "1/2"), (3, 2))]
+)
+def test_parts_behind_graph_breaks_are_no_compilations_again(
+    ids: tuple[str, ...], times: tuple[int, int]
+) -> None:
+    assert times_compiled(FrameReport("f", "f", FILE, 5, ids)) == times
 
 
 def test_marks_of_one_tensor_are_one_statement() -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from fullgraph_compiler.facts import AddedSizes
 
-from ..report.model import Finding, Report
+from ..report.model import Finding, FrameReport, Report
 from ..text.remedies import Remedy, RemedyKind
 from ..workspace.positions import Span
 from .changes import counts_of
@@ -137,9 +138,8 @@ def size_candidates(finding: Finding, context: Context, named: Sequence[str]) ->
             remedy = Remedy(kind, written(kind, chosen), next(iter(settings), ""))
             for fix in compiled_otherwise(finding, context, remedy):
                 found.setdefault(fix.edits, fix)
-    rest = all_candidates(finding, context) if finding.remedies else ()
-    others = rest or list(compiled_otherwise(finding, context, Remedy("dynamic")))
-    for fix in others:
+    dynamic = compiled_otherwise(finding, context, Remedy("dynamic"))
+    for fix in (*all_candidates(finding, context), *dynamic):
         if fix.rule in _RULES:
             found.setdefault(fix.edits, fix)
     return list(found.values())
@@ -168,9 +168,10 @@ def written(kind: RemedyKind, marks: Iterable[Mark]) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def counted_compilations(report: Report) -> dict[str, int]:
-    """Return how often each function was compiled."""
-    return {frame.qualname: len(frame.compile_ids) for frame in report.frames if frame.compile_ids}
+def times_compiled(frame: FrameReport) -> tuple[int, int]:
+    """Return how often a function was compiled, and in how many parts, of which a graph break makes more."""
+    parts = Counter(item.partition("/")[0] for item in frame.compile_ids)
+    return max(parts.values(), default=0), len(parts)
 
 
 def _sets(marks: Sequence[Mark]) -> Iterator[tuple[Mark, ...]]:

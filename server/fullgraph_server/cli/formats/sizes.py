@@ -10,7 +10,7 @@ from typing import Any, Final, TextIO, TypeAlias
 from fullgraph_compiler.facts import SizeOutcome, SizeTried
 from rich.text import Text
 
-from ...fixes.sizes import SOURCES, Sizes
+from ...fixes.sizes import SOURCES, Sizes, times_compiled
 from ...fixes.words import unified_diff
 from ...report.model import Finding, FrameReport, Report
 from ...text.visible import visible
@@ -135,7 +135,7 @@ def summary(sized: Sized) -> str:
         return "not started"
     if found.base.report.status not in _AT_ITS_END:
         return "no plan: the program as it is does not get to its end"
-    counts = [len(frame.compile_ids) for frame in _frames(found.last.report)]
+    counts = [times_compiled(frame)[0] for frame in _frames(found.last.report)]
     if not counts:
         return "nothing was compiled"
     often = "compiled once" if max(counts) == 1 else f"compiled up to {max(counts)} times"
@@ -168,8 +168,9 @@ def tried_words(tried: Iterable[SizeTried]) -> Iterator[str]:
 
 def _compilations(report: Report) -> Iterator[Text]:
     for frame in _frames(report):
-        number = len(frame.compile_ids)
+        number, parts = times_compiled(frame)
         times = "once" if number == 1 else f"{number} times"
+        times += f", in {parts} parts" if parts > 1 else ""
         place = f"{shown_path(frame.filename)}:{frame.row}"
         yield Text.assemble((place, "bold"), f" `{visible(frame.qualname)}` was compiled {times}")
         own = set(frame.compile_ids)
@@ -188,8 +189,9 @@ def _place(finding: Finding) -> str:
 
 
 def _function(frame: FrameReport) -> dict[str, Any]:
-    number = len(frame.compile_ids)
-    return {"name": frame.qualname, "file": frame.filename, "row": frame.row, "compilations": number}
+    number, parts = times_compiled(frame)
+    place = {"name": frame.qualname, "file": frame.filename, "row": frame.row}
+    return {**place, "compilations": number, "parts": parts}
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
