@@ -62,6 +62,17 @@ def test_it_is_compiled_once_and_right_at_sizes_that_it_has_not_seen(
         assert [item for item in tried if item.outcome == "equal"]
 
 
+def test_sizes_that_are_added_are_compiled_once_too(proving: Proving) -> None:
+    path = CASES / "recompiles" / "growing_cache.py"
+    found = planned(proving, path, AddedSizes("keys", 1, (1, 9)))
+    assert [fix.rule for fix in found.fixes] == ["mark-unbacked"]
+    assert compiled_once(found.last)
+    assert [(item.size, item.outcome) for item in found.last.sizes if item.asked] == [
+        (1, "equal"),
+        (9, "equal"),
+    ]
+
+
 @pytest.mark.parametrize("path", few(DROPPED))
 def test_a_condition_that_was_dropped_is_caught(path: Path, proving: Proving) -> None:
     async def run(prover: Prover) -> State:
