@@ -59,6 +59,10 @@ class Form:
         """Return the sizes that a slot had, in order."""
         return list(dict.fromkeys(item[slot] for item in self.sizes.values() if slot in item))
 
+    def varies(self, slot: Slot) -> bool:
+        """Tell whether a slot had several values."""
+        return len(self.seen(slot)) > 1
+
     def has(self, slot: Slot) -> bool:
         """Tell whether the calls have this dimension."""
         return slot.dim is not None and slot in self.last
@@ -72,7 +76,7 @@ class Form:
         """Return the slots that were a linear function of this one, with their values at a new size."""
         found = {slot: new}
         for other in self.last:
-            line = self._line(slot, other) if other != slot and len(self.seen(other)) > 1 else None
+            line = self._line(slot, other) if other != slot and self.varies(other) else None
             if line is not None:
                 value = line[0] * new + line[1]
                 if value < 0 or value != int(value):
@@ -82,7 +86,7 @@ class Form:
 
     def _is_number_in_use(self, slot: Slot) -> bool:
         """Tell whether a whole number may be a size: one that never changed may be anything."""
-        return slot.dim is not None or len(self.seen(slot)) > 1
+        return slot.dim is not None or self.varies(slot)
 
     def _line(self, slot: Slot, other: Slot) -> tuple[float, float] | None:
         """Return factor and offset by which ``other`` followed ``slot`` in all calls, if it did."""

@@ -8,6 +8,7 @@ compiled before is seen at sizes that it was not made for. Each call is compared
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import math
 import time
@@ -98,31 +99,32 @@ class _Tries:
     def asked(self, slot: Slot, size: int) -> SizeTried:
         """Try a size for which the function may be compiled."""
         self._asked.setdefault(slot, []).append(size)
+        if self._problem:
+            return self._outcome(slot, size, "untried", self._problem, asked=True)
         return self._try(slot, size, asked=True)
 
     def unseen(self, slots: Sequence[Slot]) -> Iterator[SizeTried]:
         """Try sizes that were not there, of the dimensions that vary or are dynamic, and of these ones."""
         varying = self._varying()
         wanted = [slot for slot in dict.fromkeys((*varying, *slots, *self._dynamic())) if self.form.has(slot)]
-        problem = self._problem() if wanted else ""
-        done: set[Slot] = set()
+        done: set[str] = set()
         for slot in wanted:
-            if slot in done:
+            if slot.words in done:
                 continue
-            done |= set(self.form.together(slot))
             sizes = self._sizes(slot)
-            if problem:
-                yield self._outcome(slot, sizes[0], "untried", problem)
+            if self._problem:
+                yield self._outcome(slot, sizes[0], "untried", self._problem)
                 continue
             found = [self._try(slot, size) for size in sizes]
             found += self._of_a_kind(slot, found)
+            done.update(name for item in found for name in item.along)
             if slot in varying or slot in slots or any(item.outcome != "refused" for item in found):
                 yield from found
 
     def _varying(self) -> list[Slot]:
         """Return the dimensions that varied, or are marked."""
         form = self.form
-        varied = [slot for slot in form.last if slot.dim is not None and len(form.seen(slot)) > 1]
+        varied = [slot for slot in form.last if slot.dim is not None and form.varies(slot)]
         return [*varied, *marked(form.given)]
 
     def _dynamic(self) -> list[Slot]:
@@ -130,6 +132,7 @@ class _Tries:
         is_dynamic = self.form.call.options.get("dynamic") is True
         return [slot for slot in self.form.last if slot.dim is not None][: _MOST_DIMENSIONS * is_dynamic]
 
+    @functools.cached_property
     def _problem(self) -> str:
         """Say why calls cannot be made again: with their own sizes, what is compiled must serve them."""
         outcome, words = self._compare({}, "fail_on_recompile")[:2]
@@ -188,7 +191,7 @@ class _Tries:
         changes = [
             dict.fromkeys(self.form.together(slot), size), self.form.related(slot, size), {slot: size}
         ]  # fmt: skip
-        if len(self.form.seen(slot)) < 2:
+        if not self.form.varies(slot):
             changes.reverse()
         for index, change in enumerate(changes):
             if change not in changes[:index]:
