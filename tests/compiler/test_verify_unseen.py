@@ -202,6 +202,14 @@ def test_what_cannot_be_told_is_said(tmp_path: Path, text: str, outcome: str, wo
     assert (found.outcome, words in found.words) == (outcome, True), found
 
 
+def test_random_numbers_are_no_difference(tmp_path: Path) -> None:
+    text = "f = torch.compile(lambda x: torch.nn.functional.dropout(x), dynamic=True)\n"
+    text += "f(torch.ones(40)), f(torch.ones(50))"
+    found = {item.size: item for item in tried(tmp_path, text)}
+    assert found[201].outcome == "unsteady"
+    assert found[201].words == "it draws random numbers, and compiled code draws others"
+
+
 @pytest.mark.parametrize(
     ("added", "words"),
     [

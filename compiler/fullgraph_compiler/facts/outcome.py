@@ -231,7 +231,7 @@ SizeOutcome: TypeAlias = Literal[
 - ``compiles-again``: nothing that was compiled serves this size.
 - ``raises``: compiled it raises an exception, uncompiled not.
 - ``refused``: the program itself raises an exception, uncompiled.
-- ``unsteady``: two uncompiled calls differ, so nothing can be compared.
+- ``unsteady``: two uncompiled calls differ, or the call draws random numbers: nothing can be compared.
 - ``unknown``: no compiled function has this dimension.
 - ``untried``: there was no time, or the calls cannot be made again.
 """

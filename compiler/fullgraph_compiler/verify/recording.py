@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from ..compat import torch_compat
+from ..compat import dynamo_compat, torch_compat
 from .calls import Call, CallWatcher
 from .differences import unchanged
 from .snapshots import Node, Snapshots
@@ -157,7 +157,8 @@ def modules_of(call: Call) -> Iterator[tuple[str, torch.nn.Module]]:
     for name, get in named:
         value = get()
         if isinstance(value, torch.nn.Module):
-            yield f"`{name}`", value
+            # What torch puts around a compiled module has ids of this process.
+            yield f"`{name}`", next(value.children(), value) if dynamo_compat.is_compiled(value) else value
 
 
 def tensors_in(place: str, value: Any, depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:

@@ -34,6 +34,7 @@ _FACTORS = 1, 2, 3, 5, 7, 16
 _LEAST_TAKEN = 3
 _MOST_ELEMENTS = 1 << 22
 _SEED = 0
+_RANDOM = "it draws random numbers, and compiled code draws others"
 
 
 class _BackwardError(RuntimeError):
@@ -138,9 +139,8 @@ class _Tries:
         outcome, words = self._compare({}, "fail_on_recompile")[:2]
         if outcome == "compiles-again":
             return "after the end of the program, its calls are compiled again as they were"
-        if outcome == "unsteady":
-            return f"two uncompiled calls differ: {words}"
-        return "" if outcome in ("equal", "differs") else words
+        is_random = outcome == "unsteady" and words == _RANDOM
+        return "" if outcome in ("equal", "differs") or is_random else words
 
     def _sizes(self, slot: Slot) -> list[int]:
         known = self._known(slot)
@@ -228,9 +228,9 @@ class _Tries:
             try:
                 again = self._run(change, scaled, "force_eager", gradients=backward)
             except Exception as error:
-                return "unsteady", _words(error), False
+                return "unsteady", f"the second of two uncompiled calls raises {_words(error)}", False
             if words := _difference(eager, again):
-                return "unsteady", words, False
+                return "unsteady", f"two uncompiled calls differ: {words}", False
             try:
                 new = self._run(change, scaled, stance, gradients=backward)
             except Exception as error:
@@ -238,6 +238,8 @@ class _Tries:
                     return "compiles-again", reason, False
                 return "raises", _words(error), False
         words = _difference(eager, new)
+        if words and eager["draws"]:
+            return "unsteady", _RANDOM, False
         return ("differs", words, False) if words else ("equal", "", bool(eager["gradients"]))
 
     def _run(self, change: Change, scaled: bool, stance: str, *, gradients: bool = True) -> dict[str, Any]:
@@ -246,12 +248,15 @@ class _Tries:
         assert self._kept is not None
         set_seeds(_SEED)
         args, kwargs = Maker(self.form, change, scaled=scaled).make()
+        set_seeds(_SEED)
+        before = random_states()
         called = call.function if stance == "force_eager" else call.compiled
         try:
             with torch.compiler.set_stance(stance, skip_guard_eval_unsafe=self._settings.skips_guards):
                 result = called(*args, **kwargs)
             made = Call(1, call.function, args, kwargs, call.options, call.compiled)
             record = _recorded(made, result)
+            record["draws"] = record["random"] != before
             if gradients:
                 record["gradients"] = _gradients(made, result)
             return record

@@ -26,7 +26,7 @@ _OUTCOMES: Final[Mapping[SizeOutcome, str]] = {
     "compiles-again": "torch compiles again",
     "raises": "torch raises an error where eager does not",
     "refused": "refused by the program itself, uncompiled",
-    "unsteady": "not compared, two uncompiled calls differ",
+    "unsteady": "not compared",
     "untried": "not tried",
     "unknown": "there is no such size",
 }
@@ -169,6 +169,8 @@ def tried_words(tried: Iterable[SizeTried]) -> Iterator[str]:
 def _compilations(report: Report) -> Iterator[Text]:
     for frame in _frames(report):
         number, parts = times_compiled(frame)
+        if number == 1 and os.path.isabs(shown_path(frame.filename)):
+            continue  # a library's
         times = "once" if number == 1 else f"{number} times"
         times += f", in {parts} parts" if parts > 1 else ""
         place = f"{shown_path(frame.filename)}:{frame.row}"
