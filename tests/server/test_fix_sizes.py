@@ -270,6 +270,11 @@ def test_outcomes_are_told_by_size() -> None:
             "finished",
             "compiled once with the plan - results differ at x.0 = 3",
         ),
+        (
+            (SizeTried("f", "x.0", 1 << 40, "untried", "`x` would be too large", asked=True),),
+            "finished",
+            "compiled once with the plan - write it with --apply",
+        ),
         ((), "raised", "no plan: the program as it is does not get to its end"),
     ],
 )

@@ -49,7 +49,9 @@ class Sized:
     def is_sound(self) -> bool:
         """Whether everything is compiled once, and right as far as was tried."""
         last = self.found.last
-        wrong = [item for item in last.sizes if item.outcome in _BAD]
+        wrong = [
+            item for item in last.sizes if item.outcome in _BAD or (item.asked and item.outcome == "untried")
+        ]
         is_known = not self.found.nondeterminism and last.report.status in _AT_ITS_END
         return is_known and not self.found.left and not wrong
 
@@ -86,7 +88,7 @@ def write(sized: Sized, out: TextIO) -> None:
     console.print()
     for line in tried_words(found.last.sizes):
         console.print(Text(visible(line)))
-    if not found.last.sizes and last.status in _AT_ITS_END:
+    if not found.last.sizes and _frames(last) and last.status in _AT_ITS_END:
         console.print("No other size was tried: none varies or is marked. --sizes names some.", markup=False)
     if found.nondeterminism:
         console.print(Text(f"No edit could be verified: {visible(found.nondeterminism)}.", "bold"))
