@@ -20,7 +20,7 @@ from fullgraph_compiler.facts import (
     from_json,
 )
 from fullgraph_compiler.verify.comparing import compare
-from fullgraph_compiler.verify.recording import run_recorded
+from fullgraph_compiler.verify.running import run_recorded
 from in_child import in_child
 from worker_client import Forks
 

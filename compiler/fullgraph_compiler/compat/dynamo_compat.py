@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from typing import Any
 
 import torch
@@ -147,6 +148,18 @@ def intercept_compiled_calls(
     OptimizeContext.__call__ = call_intercepted
 
 
+def inlined_module(function: Callable[..., Any]) -> torch.nn.Module | None:
+    """Return the module that Dynamo put a function around, to have a frame that it compiles.
+
+    ``OptimizedModule`` does for modules whose ``forward`` is torch's own: ``inner`` of ``wrap_inline``
+    (``external_utils.py``) has it as ``fn``: 2.11 to 2.15.
+    """
+    if getattr(function, "__qualname__", "") != "wrap_inline.<locals>.inner":
+        return None
+    module = getattr(function, "__wrapped__", None)
+    return module if isinstance(module, torch.nn.Module) else None
+
+
 def leave_alone(function: Callable[..., Any]) -> None:
     """Keep Dynamo from compiling a function of our own, where it is called between two graphs.
 
@@ -155,3 +168,40 @@ def leave_alone(function: Callable[..., Any]) -> None:
     from torch._dynamo.eval_frame import skip_code
 
     skip_code(function.__code__)
+
+
+def marked_dimensions(tensor: torch.Tensor) -> list[int]:
+    """Return the dimensions of a tensor that the program has marked as dynamic or unbacked.
+
+    ``mark_dynamic``, ``maybe_mark_dynamic`` and ``mark_unbacked`` (``decorators.py``) set these attributes:
+    2.11 to 2.15.
+    """
+    names = "_dynamo_dynamic_indices", "_dynamo_weak_dynamic_indices", "_dynamo_unbacked_indices"
+    return sorted(set().union(*(getattr(tensor, name, ()) for name in names)))
+
+
+def copy_marks(tensor: torch.Tensor, other: torch.Tensor) -> None:
+    """Mark the dimensions of another tensor as those of this one are (``decorators.py``: 2.11 to 2.15)."""
+    for name, value in vars(tensor).items():
+        if name.startswith("_dynamo_"):
+            setattr(other, name, copy(value))
+
+
+def skips_guards() -> bool:
+    """Whether the program has torch skip guards (``_stance`` in ``eval_frame.py``: 2.11 to 2.15)."""
+    from torch._dynamo.eval_frame import _stance
+
+    return bool(_stance.skip_guard_eval_unsafe)
+
+
+def why_compiled(error: Exception) -> str | None:
+    """Return the guard that failed where an exception says that code would be compiled; ``None`` if not.
+
+    ``fail_callback`` (``_callback_from_stance`` in ``eval_frame.py``) raises a ``RuntimeError`` of this text
+    where ``fail_on_recompile`` forbids to compile; the guards of each compilation follow: 2.11 to 2.15.
+    """
+    if not isinstance(error, RuntimeError) or "fail_on_recompile" not in str(error):
+        return None
+    reasons = str(error).partition("guard failure(s):")[2].split("\n")
+    first = reasons[1].strip().removeprefix("- ") if len(reasons) > 1 else ""
+    return first.partition("  # ")[0].partition(": ")[2].strip()

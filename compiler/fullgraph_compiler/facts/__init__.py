@@ -71,6 +71,8 @@ from .outcome import (
     ReproWritten,
     ResultsCompared,
     RunFinished,
+    SizeOutcome,
+    SizeTried,
     StageChecked,
     StatementsTried,
     Status,
@@ -80,6 +82,7 @@ from .requests import (
     CHANNEL_LOST,
     GIVEN_OPERATIONS,
     PROTOCOL_VERSION,
+    AddedSizes,
     CallPlace,
     CallsRequest,
     CompareRequest,
@@ -110,6 +113,7 @@ __all__ = [
     "DEVICES",
     "GIVEN_OPERATIONS",
     "PROTOCOL_VERSION",
+    "AddedSizes",
     "Artifact",
     "ArtifactKind",
     "CallPlace",
@@ -177,6 +181,8 @@ __all__ = [
     "Script",
     "Severity",
     "ShapeGuard",
+    "SizeOutcome",
+    "SizeTried",
     "SourceText",
     "Specialization",
     "Stack",
@@ -235,6 +241,7 @@ Fact: TypeAlias = (
     | ResultsCompared
     | StatementsTried
     | CallsSeen
+    | SizeTried
     | ModulesLoaded
     | ProgramRaised
     | RanDry

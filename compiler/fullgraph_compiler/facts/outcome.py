@@ -222,3 +222,38 @@ class StatementsTried:
     difference: str = ""
     problem: str = ""
     depends_on_use: bool = False
+
+
+SizeOutcome: TypeAlias = Literal[
+    "equal", "differs", "compiles-again", "raises", "refused", "unsteady", "unknown", "untried"
+]
+"""What a call with another size has shown:
+
+- ``equal``, ``differs``: the compiled function, against the same call uncompiled.
+- ``compiles-again``: nothing that was compiled serves this size.
+- ``raises``: compiled it raises an exception, uncompiled not.
+- ``refused``: the program itself raises an exception, uncompiled.
+- ``unsteady``: two uncompiled calls differ, or the call draws random numbers: nothing can be compared.
+- ``unknown``: no compiled function has this dimension.
+- ``untried``: there was no time, or the calls cannot be made again.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SizeTried:
+    """A call of a compiled function with another size, after the end of the program.
+
+    ``place`` is what the size is of (``x.0``), ``along`` what changed with it (``y.0``). ``words`` say how
+    results differ, or which exception was raised, or why it was not tried. ``asked`` says that the size was
+    asked for: then the function may have been compiled for it. ``backward`` says that gradients were
+    compared, too.
+    """
+
+    function: str
+    place: str
+    size: int
+    outcome: SizeOutcome
+    words: str = ""
+    along: tuple[str, ...] = ()
+    asked: bool = False
+    backward: bool = False

@@ -150,6 +150,18 @@ class Switches:
 
 
 @dataclass(frozen=True, slots=True)
+class AddedSizes:
+    """Sizes that compiled functions are called with, too: of dimension ``dim`` of the tensor at ``place``.
+
+    ``place`` is a parameter, or a part of what is passed for it (``batch['ids']``).
+    """
+
+    place: str
+    dim: int
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RunRequest:
     """A request to run one program once and report facts; ``texts`` replace the contents of files.
 
@@ -160,7 +172,9 @@ class RunRequest:
     folder through which these processes share the files that they write and that are discarded. With
     ``low_priority`` it leaves the processor to everything else. The results of compiled calls are recorded in
     the file ``record`` for a :class:`CompareRequest`, unless that is empty. ``other_mode`` calls modules in
-    evaluation mode where the program trains them, and the other way round.
+    evaluation mode where the program trains them, and the other way round. Unless ``added`` is ``None``, its
+    calls are made again at the end of the program, with these sizes, then with some that nobody named, and
+    compared with uncompiled ones (``SizeTried``).
     """
 
     generation: int
@@ -176,6 +190,7 @@ class RunRequest:
     record: str = ""
     other_mode: bool = False
     low_priority: bool = False
+    added: tuple[AddedSizes, ...] | None = None
 
 
 Level: TypeAlias = Literal["dynamo", "aot"]

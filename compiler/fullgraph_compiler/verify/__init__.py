@@ -4,6 +4,10 @@
 - ``differences``: the first difference between two snapshots, in words
 - ``calls``: the outermost calls of compiled functions, in order
 - ``recording``: what the calls of a run gave back and changed, in a file
+- ``running``: a run that is recorded so
+- ``unseen``: its calls, made again with sizes that it does not have
+- ``resizing``: their arguments with other sizes
+- ``state``: the state in which they were made
 - ``comparing``: the files of two runs, compared
 - ``trials``: statements of a program, old against new, where the program comes to them
 - ``statements``: these statements in their function, and as a function of local variables

@@ -23,12 +23,13 @@ class Call:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     options: dict[str, Any]
+    compiled: Callable[..., Any]
 
     @property
     def owner(self) -> torch.nn.Module | None:
         """Return the module whose method is called, if it is one."""
         owner = getattr(self.function, "__self__", None)
-        return owner if isinstance(owner, torch.nn.Module) else None
+        return owner if isinstance(owner, torch.nn.Module) else dynamo_compat.inlined_module(self.function)
 
     @property
     def name(self) -> str:
@@ -44,9 +45,12 @@ class CallWatcher:
     With ``compiled=False`` the functions run uncompiled.
     """
 
-    def __init__(self, *, compiled: bool) -> None:
+    def __init__(self, *, compiled: bool, most: int = _MOST_CALLS) -> None:
         self._compiled = compiled
+        self._most = most
         self._depth = 0
+        self.over = False
+        """Whether nothing more is told."""
         self.calls = 0
         self.left_out = 0
         """The number of calls after the first ones, which are not told."""
@@ -71,13 +75,13 @@ class CallWatcher:
 
         @functools.wraps(compiled)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if self._depth or torch.compiler.is_compiling():
+            if self._depth or self.over or torch.compiler.is_compiling():
                 return called(*args, **kwargs)
-            if self.calls >= _MOST_CALLS:
+            if self.calls >= self._most:
                 self.left_out += 1
                 return called(*args, **kwargs)
             self.calls += 1
-            this = Call(self.calls, function, args, kwargs, options)
+            this = Call(self.calls, function, args, kwargs, options, compiled)
             self.begin(this)
             self._depth += 1
             try:

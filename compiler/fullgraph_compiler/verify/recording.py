@@ -1,4 +1,4 @@
-"""A recorded run: what its calls of compiled functions gave back and changed, in a file."""
+"""What the calls of compiled functions gave back and changed, in a file."""
 
 from __future__ import annotations
 
@@ -14,10 +14,7 @@ from typing import Any
 
 import torch
 
-from ..capture.run import run
-from ..compat import torch_compat
-from ..facts import Fact, ProgramRaised, RunFinished, RunRequest
-from ..observe.live import Sink
+from ..compat import dynamo_compat, torch_compat
 from .calls import Call, CallWatcher
 from .differences import unchanged
 from .snapshots import Node, Snapshots
@@ -27,21 +24,6 @@ _MOST_GRADIENTS = 4
 """The number of gradients of one input that are kept: it may be part of several backward passes."""
 _STATE_ELEMENTS = 1 << 14
 """Of parameters and buffers less is kept than of results: they are there after each call."""
-
-
-def run_recorded(request: RunRequest, sink: Sink) -> None:
-    """Run the program of a request, and write what it computed to its file ``record``."""
-    recorder = Recorder(other_mode=request.other_mode)
-
-    def take(facts: list[Fact]) -> None:
-        for fact in facts:
-            if isinstance(fact, ProgramRaised):
-                recorder.raised.append([fact.error, fact.message])
-            elif isinstance(fact, RunFinished):
-                recorder.save(Path(request.record))  # this fact is the end of the run for the server
-        sink(facts)
-
-    run(request, take, recorder.install)
 
 
 def set_seeds(seed: int) -> None:
@@ -128,7 +110,7 @@ class Recorder(CallWatcher):
 
     def _set_modes(self, call: Call, record: dict[str, Any]) -> None:
         """Note in which modes the modules of a call are, and call them in the others if that is asked for."""
-        roots = [module for _, module in _modules(call)]
+        roots = [module for _, module in modules_of(call)]
         record["modes"] = ["training" if module.training else "evaluation" for module in roots]
         if self._other_mode:
             self._modes = [(inner, inner.training) for module in roots for inner in module.modules()]
@@ -151,7 +133,7 @@ class Recorder(CallWatcher):
         for place, value in results:
             snapshots.elements = 1 << 20
             record["values"].append((place, snapshots.take(place, value)))
-        for place, module in _modules(call):
+        for place, module in modules_of(call):
             snapshots.elements = _STATE_ELEMENTS
             record["values"].append((place, snapshots.take(place, module)))
         record["incomplete"] = snapshots.incomplete
@@ -174,11 +156,11 @@ class Recorder(CallWatcher):
 def _differentiable(call: Call) -> Iterator[tuple[str, torch.Tensor]]:
     """Yield the tensors and parameters that a call has as inputs, with what to call them."""
     yield from tensors_in("input", (call.args, call.kwargs))
-    for place, module in _modules(call):
+    for place, module in modules_of(call):
         yield from tensors_in(place, module)
 
 
-def _modules(call: Call) -> Iterator[tuple[str, torch.nn.Module]]:
+def modules_of(call: Call) -> Iterator[tuple[str, torch.nn.Module]]:
     """Yield the modules that a function works with and does not get as arguments."""
     if call.owner is not None:
         yield f"`{call.name}`", call.owner
@@ -196,7 +178,8 @@ def _modules(call: Call) -> Iterator[tuple[str, torch.nn.Module]]:
     for name, get in named:
         value = get()
         if isinstance(value, torch.nn.Module):
-            yield f"`{name}`", value
+            # What torch puts around a compiled module has ids of this process.
+            yield f"`{name}`", next(value.children(), value) if dynamo_compat.is_compiled(value) else value
 
 
 def tensors_in(place: str, value: Any, depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:

@@ -188,7 +188,7 @@ def _run(channel: Channel, params: Any, folder: str) -> None:
 
         try_recipes(request, sink, channel.adopt)
     elif request.record:
-        from ..verify.recording import run_recorded
+        from ..verify.running import run_recorded
 
         run_recorded(request, sink)
     else:

@@ -1,4 +1,4 @@
-"""The command line: ``fullgraph check``, ``stages``, ``minify``, ``fix``, ``recipes`` and ``lsp``.
+"""The command line: ``fullgraph check``, ``stages``, ``minify``, ``fix``, ``sizes``, ``recipes`` and ``lsp``.
 
 - ``app``: the commands
 - ``options``: the options that commands share
@@ -10,6 +10,7 @@
 - ``trace``: read traces
 - ``minify``: write a repro
 - ``fix``: search for fixes, prove them, and write them if asked
+- ``sizes``: search for marks of sizes, and try sizes that a program has not seen
 - ``explain``: what a code means, and the fixes for it by examples
 - ``known``: the baseline of a call
 - ``output``: printing

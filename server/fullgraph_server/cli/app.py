@@ -31,6 +31,7 @@ from .formats import (
 from .formats.capabilities import write as write_capabilities
 from .formats.fixes import FIX_FORMATS
 from .formats.kernels import write as write_kernels
+from .formats.sizes import SIZES_FORMATS
 from .formats.times import write as write_times
 from .known import KnownFindings
 from .options import PYTHON, RANKS, TIMEOUT, format_option, judged, of_one_target, of_targets, of_traces
@@ -283,6 +284,37 @@ def fix(
         raise click.UsageError(f"{package} is the compiler itself: name a package that it compiles.")
     options = FixOptions(apply, unsafe, select, package)
     sys.exit(fix_targets(targets, overrides, FIX_FORMATS["diff" if diff else output], options))
+
+
+@main.command(no_args_is_help=True)
+@functools.partial(of_one_target, timeout=TIMEOUT)
+@format_option(SIZES_FORMATS)
+@click.option(
+    "--sizes",
+    "texts",
+    multiple=True,
+    metavar="NAME.DIM=SIZES",
+    help='Sizes that are to be served, too: "x.0=1,2,7,4096".  Can be repeated.',
+)
+@click.option("--diff", is_flag=True, help="Write the plan as a unified diff alone.")
+@click.option("--apply", is_flag=True, help="Write the plan into the files.")
+def sizes(
+    target: Target, overrides: Overrides, output: str, texts: tuple[str, ...], diff: bool, apply: bool
+) -> int:
+    """Plan dynamic sizes: find the fewest marks with which TARGET is compiled once.
+
+    TARGET is named as for check. It runs many times, as it is and with marks, and its file changes
+    are discarded. Then its calls are made with sizes that it has not seen, small, odd and large,
+    and compared with the same calls uncompiled. Nothing is written without --apply.
+
+    The exit code is 0 if everything is compiled once and no result differs, 1 if not, and 2 if the
+    target could not be started.
+    """
+    from .sizes import parse_sizes, size_target
+
+    return size_target(
+        target, overrides, SIZES_FORMATS["diff" if diff else output], parse_sizes(texts), apply=apply
+    )
 
 
 @main.command(no_args_is_help=True)

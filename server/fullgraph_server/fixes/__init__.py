@@ -8,6 +8,7 @@
 - ``proof``: a program run as it is and with edits, and the results compared
 - ``search``: the candidates of each finding, and the best one
 - ``plans``: the fewest fixes that together leave the fewest breaks
+- ``sizes``: the fewest marks with which a program is compiled once
 - ``proofs``: the proofs of an editor, made when asked and ahead of time
 - ``writing``: proven texts, written into files
 - ``explaining``: what the rules for a code make of small programs

@@ -10,9 +10,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 from fullgraph_compiler.facts import (
+    AddedSizes,
     CallPlace,
     CallsRequest,
     CallsSeen,
@@ -24,6 +26,7 @@ from fullgraph_compiler.facts import (
     ResultsCompared,
     RunFinished,
     RunRequest,
+    SizeTried,
     SourceText,
     StatementsTried,
     TargetProblem,
@@ -56,6 +59,7 @@ _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]+")
 _AT_ITS_END: Final = ("finished", "exited", "raised")
 _LOGGED: Final = re.compile(r"[VIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ ")
 """The beginning of a line that torch logs, with the time of day."""
+_NONE: Final[Mapping[str, str]] = MappingProxyType({})
 _T = TypeVar("_T", bound=Fact)
 
 
@@ -70,6 +74,8 @@ class State:
     report: Report
     printed: str
     record: Path
+    sizes: tuple[SizeTried, ...] = ()
+    """What its calls have shown with other sizes, if those were tried."""
 
 
 @dataclass
@@ -82,6 +88,8 @@ class Prover:
     """An empty folder for what runs record; whoever makes it removes it."""
     wanted: Callable[[Finding], bool] = lambda _: True
     """Tells whether fixes of a finding are looked for."""
+    added: tuple[AddedSizes, ...] | None = None
+    """Sizes that are run, too; with ``None`` no other sizes are tried."""
     torch: str = ""
     _numbers: Callable[[], int] = field(default_factory=lambda: itertools.count(1).__next__)
     _states: dict[tuple[frozenset[tuple[str, str]], bool], asyncio.Task[State]] = field(default_factory=dict)
@@ -126,6 +134,10 @@ class Prover:
         """Run the target with fixes of the texts of a state."""
         return await self._state(_with(state, fixes))
 
+    async def in_environment(self, state: State, variables: Mapping[str, str]) -> State:
+        """Run the target with the texts of a state and more variables of the environment."""
+        return await self._run(state.texts, variables)
+
     async def nondeterminism(self, state: State) -> str:
         """Say how two runs of the same text differ, as a sentence; empty if they do not.
 
@@ -160,17 +172,15 @@ class Prover:
             gone(finding, before.report, after.report, drifts)
             or worse(before.report, after.report, drifts)
             or _of_trials(tried)
+            or of_sizes(after.sizes)
         )
         if problem:
             return Verdict(False, problem, *counts, untaken=untaken), after
         if self._unsteady:
             return Verdict(False, self._unsteady, *counts), after
-        is_compared = not (fix.prints_differ or self._prints_vary)
-        if is_compared and self._words(base.printed) != self._words(after.printed):
-            return Verdict(False, "the program prints something else", *counts), after
-        compared = await self._compare(base.record, after.record)
-        if isinstance(compared, str) or compared.difference:
-            return Verdict(False, _difference(compared), *counts), after
+        compared = await self._same(base, after, prints=not fix.prints_differ)
+        if isinstance(compared, str):
+            return Verdict(False, compared, *counts), after
         failure, mode = "", ""
         if len(compared.modes) == 1:
             failure, mode = await self._in_other_mode(base, before, after, compared.modes[0])
@@ -245,6 +255,21 @@ class Prover:
         lost = CallsSeen(0, problem="cannot be observed: the run ended early")
         return {place.number: told.get(place.number, lost) for place in places}
 
+    async def differences(self, base: State, state: State) -> str:
+        """Say why a state is not the program as it was at first, in one sentence; empty if it is."""
+        drifts = _drifts(base.report, state.report)
+        problem = worse(base.report, state.report, drifts) or of_sizes(state.sizes) or self._unsteady
+        compared = problem or await self._same(base, state)
+        return compared if isinstance(compared, str) else ""
+
+    async def _same(self, base: State, after: State, *, prints: bool = True) -> ResultsCompared | str:
+        """Compare what two runs printed and gave back; returns a sentence if it is not the same."""
+        is_compared = prints and not self._prints_vary
+        if is_compared and self._words(base.printed) != self._words(after.printed):
+            return "the program prints something else"
+        compared = await self._compare(base.record, after.record)
+        return _difference(compared) if isinstance(compared, str) or compared.difference else compared
+
     # -- runs ----------------------------------------------------------------------------------
 
     async def _state(self, texts: Mapping[str, str], *, other_mode: bool = False) -> State:
@@ -253,18 +278,26 @@ class Prover:
             self._states[key] = asyncio.ensure_future(self._run(texts, other_mode=other_mode))
         return await self._states[key]
 
-    async def _run(self, texts: Mapping[str, str], *, other_mode: bool = False) -> State:
+    async def _run(
+        self, texts: Mapping[str, str], variables: Mapping[str, str] = _NONE, *, other_mode: bool = False
+    ) -> State:
         """Run the program with these texts; its files are discarded."""
         number = self._numbers()
         record = self.folder / f"{number}.results"
         plan = self._plan_with(texts)
+        settings = replace(plan.settings, env={**plan.settings.env, **variables})
+        plan = replace(plan, settings=settings)
         program = plan.target.program
         assert isinstance(program, Program), "others are refused"
         printed: list[str] = []
-        request = RunRequest(number, program, "graph", plan.texts, record=str(record), other_mode=other_mode)
+        added = None if other_mode else self.added
+        request = RunRequest(
+            number, program, texts=plan.texts, record=str(record), other_mode=other_mode, added=added
+        )
         facts, torch = await self._execute(plan, request, printed.append)
         report = Job(plan, number, "graph", _NO_WORKERS).fold(torch, facts)
-        return State(texts, report, "".join(printed), record)
+        sizes = tuple(fact for fact in facts if isinstance(fact, SizeTried))
+        return State(texts, report, "".join(printed), record, sizes)
 
     async def _compare(self, before: Path, after: Path) -> ResultsCompared | str:
         """Compare what two runs recorded; returns a sentence if that is not possible."""
@@ -457,6 +490,15 @@ def _of_trials(tried: Iterable[StatementsTried]) -> str:
         if item.problem or not item.cases:
             problem = item.problem or "There are no values for them."
             return f"the new lines cannot be tried by themselves: {problem}"
+    return ""
+
+
+def of_sizes(sizes: Iterable[SizeTried]) -> str:
+    """Say at which size a compiled function is wrong; empty if it is not, as far as was tried."""
+    for item in sizes:
+        if item.outcome in ("differs", "raises"):
+            what = "results differ" if item.outcome == "differs" else "torch raises an error"
+            return f"with {item.place} = {item.size} {what}: {item.words}"
     return ""
 
 

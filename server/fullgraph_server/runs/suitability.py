@@ -9,7 +9,7 @@ from fullgraph_compiler.facts import Depth
 
 from ..workspace.targets import Target, Torchrun, Trace
 
-Purpose: TypeAlias = Depth | Literal["minify", "debug", "fix"]
+Purpose: TypeAlias = Depth | Literal["minify", "debug", "fix", "sizes"]
 
 _FOR_ONE_PROCESS: Final[Mapping[Purpose, str]] = {
     "times": "compile times are measured",
@@ -18,6 +18,7 @@ _FOR_ONE_PROCESS: Final[Mapping[Purpose, str]] = {
     "minify": "failures are minified",
     "debug": "programs are debugged",
     "fix": "fixes are proven",
+    "sizes": "sizes are tried",
 }
 REPEATING: Final[frozenset[Purpose]] = frozenset(("times", "stages", "recipes", "minify"))
 """The purposes for which the program runs more than once."""

@@ -13,6 +13,7 @@
 - ``comparison``: two reports compared
 - ``fixed``: what formats of fixes are given
 - ``fixes``: the fixes of findings, and what goes together
+- ``sizes``: the marks of sizes, and what other sizes have shown
 - ``devices``: the GPUs for previews
 - ``capabilities``: what an interpreter's torch can be previewed in
 """

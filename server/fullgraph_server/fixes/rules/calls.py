@@ -59,8 +59,7 @@ class Compiled:
 
 def compiled(finding: Finding, context: Context) -> Compiled | None:
     """Return the compiled function of a finding; ``None`` where its calls were not seen in one file."""
-    frames = {item.partition("/")[0] for item in finding.compile_ids}
-    found = [item for item in context.report.compilations if item.compile_id.partition("/")[0] in frames]
+    found = _compilations(finding, context)
     files = {item.caller.filename for item in found if item.caller is not None}
     source = context.files.get(files.pop()) if len(files) == 1 else None
     code = code_of(source) if source is not None else None
@@ -73,6 +72,20 @@ def compiled(finding: Finding, context: Context) -> Compiled | None:
         if isinstance(node, ast.Call):
             calls[node] = None
     return Compiled(code, _function(code, found), tuple(calls)) if calls else None
+
+
+def decorated(finding: Finding, context: Context) -> Compiled | None:
+    """Return the compiled function of a finding whose calls are in no code: example calls are in comments."""
+    found = _compilations(finding, context)
+    source = context.files.get(found[0].span.filename) if found else None
+    code = code_of(source) if source is not None else None
+    function = _function(code, found) if code is not None else None
+    return Compiled(code, function, ()) if code is not None and function is not None else None
+
+
+def _compilations(finding: Finding, context: Context) -> list[Compilation]:
+    frames = {item.partition("/")[0] for item in finding.compile_ids}
+    return [item for item in context.report.compilations if item.compile_id.partition("/")[0] in frames]
 
 
 def _function(code: Code, found: Sequence[Compilation]) -> Function | None:

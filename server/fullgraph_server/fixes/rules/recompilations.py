@@ -11,7 +11,7 @@ from ...report.model import Finding
 from ...text.remedies import Remedy, RemedyKind
 from ..model import Context, Edit, Fix
 from .arguments import neutral_entries, neutral_tensors, stacked, whole_tensors
-from .calls import Compiled, before_calls, compile_calls, compiled, guarded_name, root_of
+from .calls import Compiled, before_calls, compile_calls, compiled, decorated, guarded_name, root_of
 from .state import earlier, earlier_attribute, earlier_undone, made_once
 from .syntax import Code, dotted, free
 
@@ -96,6 +96,15 @@ def recompilations(finding: Finding, context: Context) -> Iterator[Fix]:
             yield from _compiled_otherwise(made, remedy)
         else:
             yield from _changed_otherwise(made, remedy, guarded_name(finding, made))
+
+
+def compiled_otherwise(finding: Finding, context: Context, remedy: Remedy) -> Iterator[Fix]:
+    """Offer the edits of a remedy that is about sizes for the function of a recompilation."""
+    made = compiled(finding, context)
+    if made is None and remedy.kind == "dynamic":
+        made = decorated(finding, context)
+    if made is not None:
+        yield from _compiled_otherwise(made, remedy)
 
 
 def _compiled_otherwise(made: Compiled, remedy: Remedy) -> Iterator[Fix]:

@@ -1,0 +1,264 @@
+"""The arguments of calls, with the sizes that their dimensions had, and made anew with other ones."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import torch
+
+from ..compat import dynamo_compat
+from .calls import Call
+from .snapshots import is_plain
+
+_POSITIONAL = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+_MOST_DEPTH = 8
+_MOST_ELEMENTS = 1 << 27
+
+
+class UnmadeError(Exception):
+    """Arguments that cannot be made with a size; the text says why."""
+
+
+class Slot(NamedTuple):
+    """A size of a call: dimension ``dim`` of the tensor at ``place``, or a whole number (``None``)."""
+
+    place: str
+    dim: int | None
+
+    @property
+    def words(self) -> str:
+        """The slot as ``--sizes`` names it: ``x.0``."""
+        return self.place if self.dim is None else f"{self.place}.{self.dim}"
+
+
+Change = Mapping[Slot, int]
+"""The new values of slots."""
+
+
+@dataclass
+class Form:
+    """Calls of one function with arguments of the same types: the last one, and the sizes of all."""
+
+    call: Call
+    given: dict[str, Any]
+    last: dict[Slot, int] = field(default_factory=dict)
+    sizes: dict[tuple[int, ...], dict[Slot, int]] = field(default_factory=dict)
+
+    def add(self, call: Call, given: dict[str, Any]) -> None:
+        """Take note of one more call."""
+        self.call, self.given = call, given
+        self.last = dict(sizes_of(given))
+        self.sizes.setdefault(tuple(self.last.values()), self.last)
+
+    def seen(self, slot: Slot) -> list[int]:
+        """Return the sizes that a slot had, in order."""
+        return list(dict.fromkeys(item[slot] for item in self.sizes.values() if slot in item))
+
+    def varies(self, slot: Slot) -> bool:
+        """Tell whether a slot had several values."""
+        return len(self.seen(slot)) > 1
+
+    def has(self, slot: Slot) -> bool:
+        """Tell whether the calls have this dimension."""
+        return slot.dim is not None and slot in self.last
+
+    def together(self, slot: Slot) -> list[Slot]:
+        """Return the slots that were equal to this one in all calls, this one first."""
+        others = (item for item in self.last if item != slot and self._is_number_in_use(item))
+        return [slot, *(item for item in others if self._line(slot, item) == (1, 0))]
+
+    def related(self, slot: Slot, new: int) -> dict[Slot, int]:
+        """Return the slots that were a linear function of this one, with their values at a new size."""
+        found = {slot: new}
+        for other in self.last:
+            line = self._line(slot, other) if other != slot and self.varies(other) else None
+            if line is not None:
+                value = line[0] * new + line[1]
+                if value < 0 or value != int(value):
+                    continue
+                found[other] = int(value)
+        return found
+
+    def _is_number_in_use(self, slot: Slot) -> bool:
+        """Tell whether a whole number may be a size: one that never changed may be anything."""
+        return slot.dim is not None or self.varies(slot)
+
+    def _line(self, slot: Slot, other: Slot) -> tuple[float, float] | None:
+        """Return factor and offset by which ``other`` followed ``slot`` in all calls, if it did."""
+        pairs = list(
+            dict.fromkeys(
+                (item[slot], item[other]) for item in self.sizes.values() if {slot, other} <= {*item}
+            )
+        )
+        if all(first == second for first, second in pairs):
+            return 1, 0
+        (x, y), *rest = pairs
+        if not rest or rest[0][0] == x:
+            return None
+        factor = (rest[0][1] - y) / (rest[0][0] - x)
+        offset = y - factor * x
+        return (factor, offset) if all(second == factor * first + offset for first, second in pairs) else None
+
+
+def arguments(call: Call) -> dict[str, Any]:
+    """Return what a call passes, by the names of the parameters: positional ones first, in order."""
+    target = call.owner.forward if call.owner is not None else call.function
+    try:
+        parameters = list(inspect.signature(target).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    names = [item.name for item in parameters if item.kind in _POSITIONAL]
+    rest = next((item.name for item in parameters if item.kind is inspect.Parameter.VAR_POSITIONAL), "args")
+    given: dict[str, Any] = {}
+    for index, value in enumerate(call.args):
+        given[names[index] if index < len(names) else f"{rest}[{index - len(names)}]"] = value
+    return given | call.kwargs
+
+
+def form_of(call: Call, given: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what tells calls apart whose arguments are of other types, or ranks, or come otherwise."""
+    parts = [
+        (place, value.dtype, value.dim(), value.requires_grad) if isinstance(value, torch.Tensor)
+        else (place, type(value))
+        for place, value in _leaves(given)
+    ]  # fmt: skip
+    return id(call.owner or getattr(call.function, "__code__", call.function)), *parts
+
+
+def sizes_of(given: Mapping[str, Any]) -> Iterator[tuple[Slot, int]]:
+    """Yield all slots of arguments, with their sizes; of modules none."""
+    for place, value in _leaves(given):
+        if isinstance(value, torch.Tensor):
+            shape = value.shape if is_plain(value) else ()
+            yield from ((Slot(place, dim), int(size)) for dim, size in enumerate(shape))
+        elif type(value) is int:
+            yield Slot(place, None), value
+
+
+def is_there(place: str, given: Mapping[str, Any]) -> bool:
+    """Tell whether arguments have a value of this name."""
+    return place in given or any(place == name for name, _ in _leaves(given))
+
+
+def marked(given: Mapping[str, Any]) -> Iterator[Slot]:
+    """Yield the dimensions that the program has marked."""
+    for place, value in _leaves(given):
+        if isinstance(value, torch.Tensor):
+            yield from (Slot(place, dim) for dim in dynamo_compat.marked_dimensions(value))
+
+
+class Maker:
+    """Makes the arguments of one call anew, with a change; what is the same object stays so."""
+
+    def __init__(self, form: Form, change: Change, *, scaled: bool = False) -> None:
+        self._form, self._change = form, change
+        self._factor = self._scale() if scaled else None
+        self._made: dict[int, Any] = {}
+
+    def make(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the positional and the named arguments."""
+        made = {name: self._value(name, value) for name, value in self._form.given.items()}
+        number = len(self._form.call.args)
+        return tuple(made.values())[:number], dict(tuple(made.items())[number:])
+
+    def _scale(self) -> tuple[int, int] | None:
+        slot, new = next(iter(self._change.items()))
+        old = self._form.last[slot]
+        return (old, new) if old else None
+
+    def _value(self, place: str, value: Any, depth: int = 0) -> Any:
+        if isinstance(value, torch.nn.Parameter) or depth > _MOST_DEPTH:
+            return value
+        if isinstance(value, torch.Tensor):
+            if id(value) not in self._made:
+                self._made[id(value)] = self._tensor(place, value)
+            return self._made[id(value)]
+        if type(value) is int:
+            return self._change.get(Slot(place, None), value)
+        if isinstance(value, dict):
+            items = {key: self._value(f"{place}[{key!r}]", item, depth + 1) for key, item in value.items()}
+            return items if type(value) is dict else _filled(value, items)
+        if isinstance(value, (list, tuple)) and not isinstance(value, torch.Size):
+            parts = [self._value(f"{place}[{index}]", item, depth + 1) for index, item in enumerate(value)]
+            if hasattr(value, "_fields"):
+                return type(value)(*parts)
+            return type(value)(parts) if type(value) in (list, tuple) else value
+        return value
+
+    def _tensor(self, place: str, tensor: torch.Tensor) -> torch.Tensor:
+        if not is_plain(tensor) or type(tensor) is not torch.Tensor:
+            if any(slot.place == place for slot in self._change):
+                raise UnmadeError(f"`{place}` is no plain tensor")
+            return tensor
+        shape = [self._change.get(Slot(place, dim), size) for dim, size in enumerate(tensor.shape)]
+        if math.prod(shape) > max(_MOST_ELEMENTS, tensor.numel()):
+            raise UnmadeError(f"`{place}` would have {math.prod(shape)} elements")
+        with torch.no_grad():
+            plain = tensor.detach()
+            made = plain.clone() if shape == list(plain.shape) else _like(plain, shape)
+            if self._factor is not None:
+                made = _scaled(made, *self._factor)
+        made.requires_grad_(tensor.requires_grad)
+        dynamo_compat.copy_marks(tensor, made)
+        return made
+
+
+def _leaves(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield what containers hold, and where."""
+    for name, value in given.items():
+        yield from _leaves_in(name, value)
+
+
+def _leaves_in(place: str, value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict) and depth < _MOST_DEPTH:
+        for key, item in value.items():
+            yield from _leaves_in(f"{place}[{key!r}]", item, depth + 1)
+    elif isinstance(value, (list, tuple)) and not isinstance(value, torch.Size) and depth < _MOST_DEPTH:
+        for index, item in enumerate(value):
+            yield from _leaves_in(f"{place}[{index}]", item, depth + 1)
+    else:
+        yield place, value
+
+
+def _filled(value: dict[Any, Any], items: dict[Any, Any]) -> dict[Any, Any]:
+    made = copy.copy(value)
+    for key, item in items.items():
+        made[key] = item
+    return made
+
+
+def _like(tensor: torch.Tensor, shape: list[int]) -> torch.Tensor:
+    """Make a tensor of another shape with values in the range of this one, in the same order of strides."""
+    order = sorted(range(tensor.dim()), key=lambda dim: (-tensor.stride(dim), dim))
+    made = torch.empty([shape[dim] for dim in order], dtype=tensor.dtype, device=tensor.device)
+    made = made.permute([order.index(dim) for dim in range(tensor.dim())])
+    if not tensor.numel() or not made.numel():
+        return made.zero_()
+    if tensor.dtype is torch.bool or tensor.is_complex():
+        for dim, size in enumerate(shape):
+            tensor = tensor.index_select(dim, torch.arange(size, device=tensor.device) % tensor.shape[dim])
+        return made.copy_(tensor)
+    wide = tensor.double()
+    wide = wide[wide.isfinite()]
+    low, high = (float(wide.min()), float(wide.max())) if wide.numel() else (0.0, 0.0)
+    chosen = torch.rand(made.shape, dtype=torch.float64)
+    if tensor.is_floating_point():
+        return made.copy_(low + chosen * ((high - low) or 1.0))
+    chosen = low + (chosen * (high - low + 1)).floor()
+    if tensor.dim() == 1 and bool((tensor[1:] >= tensor[:-1]).all()):  # such as offsets
+        chosen = chosen.sort().values
+        chosen[0], chosen[-1] = low, high
+    return made.copy_(chosen)
+
+
+def _scaled(tensor: torch.Tensor, old: int, new: int) -> torch.Tensor:
+    """Scale numbers that may be indices into a dimension, or offsets of it, with its size."""
+    is_index = tensor.dtype in (torch.int32, torch.int64) and tensor.numel() > 0
+    if is_index and int(tensor.min()) >= 0 and int(tensor.max()) <= old:
+        return tensor * new // old
+    return tensor

@@ -1,0 +1,154 @@
+"""The state that calls of a program work in, kept and put back, so that more calls begin with the same."""
+
+from __future__ import annotations
+
+import contextlib
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from ..compat import dynamo_compat
+from .calls import Call
+from .recording import modules_of
+
+
+class Settings:
+    """The settings of torch at a call: gradients, autocast, default type, and the modes of modules."""
+
+    def __init__(self, call: Call) -> None:
+        self.skips_guards = dynamo_compat.skips_guards()
+        self._gradients = torch.is_grad_enabled()
+        self._inference = torch.is_inference_mode_enabled()
+        self._dtype = torch.get_default_dtype()
+        kinds = ("cpu", "cuda") if torch.cuda.is_initialized() else ("cpu",)
+        self._autocast = [
+            (kind, torch.get_autocast_dtype(kind)) for kind in kinds if torch.is_autocast_enabled(kind)
+        ]
+        modules = [item for module in _modules(call) for item in module.modules()]
+        self._modes = [(module, module.training) for module in modules]
+
+    @contextlib.contextmanager
+    def again(self) -> Iterator[None]:
+        """Have the same settings once more."""
+        modes = [(module, module.training) for module, _ in self._modes]
+        dtype = torch.get_default_dtype()
+        with contextlib.ExitStack() as stack:
+            if self._inference:
+                stack.enter_context(torch.inference_mode())
+            stack.enter_context(torch.set_grad_enabled(self._gradients))
+            for kind, autocast in self._autocast:
+                stack.enter_context(torch.autocast(kind, autocast))
+            torch.set_default_dtype(self._dtype)
+            _set(self._modes)
+            try:
+                yield
+            finally:
+                _set(modes)
+                torch.set_default_dtype(dtype)
+
+
+class Kept:
+    """What a call may change beside its arguments: its modules, and the variables that it names."""
+
+    def __init__(self, call: Call) -> None:
+        self._restore: list[Callable[[], None]] = []
+        self._known: set[int] = set()
+        for module in _modules(call):
+            for item in module.modules():
+                self._keep(vars(item))
+        function = getattr(call.function, "__func__", call.function)
+        if isinstance(function, types.FunctionType):
+            shared, names = function.__globals__, set(function.__code__.co_names)
+            data = {name: value for name, value in shared.items() if name in names and _is_data(value)}
+            self._restore.append(lambda: shared.update(data))
+            self._keep(data, renewed=False)
+            for cell in function.__closure__ or ():
+                with contextlib.suppress(ValueError):
+                    self._keep({"": cell.cell_contents}, renewed=False)
+
+    def put_back(self) -> None:
+        """Put everything back as it was."""
+        with torch.no_grad():
+            for restore in self._restore:
+                restore()
+
+    def _keep(self, values: dict[Any, Any], *, renewed: bool = True) -> None:
+        if id(values) in self._known:
+            return
+        self._known.add(id(values))
+        if renewed:
+            self._restore.append(_Renewed(values))
+        for value in list(values.values()):
+            if isinstance(value, torch.Tensor) and id(value) not in self._known:
+                self._known.add(id(value))
+                self._restore.append(_Contents(value))
+            elif type(value) in (dict, list, set):
+                items = value if isinstance(value, dict) else dict(enumerate(value))
+                if not isinstance(value, dict):
+                    self._restore.append(_Renewed(value))
+                self._keep(items, renewed=isinstance(value, dict))
+
+
+class _Renewed:
+    """The items of a dictionary, list or set."""
+
+    def __init__(self, value: Any) -> None:
+        self._value, self._items = value, value.copy()
+
+    def __call__(self) -> None:
+        value, items = self._value, self._items
+        if len(value) == len(items) and _same_items(value, items):
+            return
+        value.clear()
+        value.extend(items) if isinstance(value, list) else value.update(items)
+
+
+class _Contents:
+    """The elements and the gradient of a tensor."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self._tensor, self._grad = tensor, tensor.grad if tensor.is_leaf else None
+        self._elements = tensor.detach().clone()
+        self._version = self._version_of(tensor)
+
+    def __call__(self) -> None:
+        tensor = self._tensor
+        if tensor.is_leaf:
+            tensor.grad = self._grad
+        is_known = self._version is not None and self._version == self._version_of(tensor)
+        if is_known or tensor.shape != self._elements.shape or torch.equal(tensor, self._elements):
+            return
+        with torch.inference_mode(tensor.is_inference()):
+            tensor.detach().copy_(self._elements)
+        self._version = self._version_of(tensor)
+
+    @staticmethod
+    def _version_of(tensor: torch.Tensor) -> int | None:
+        """Return what tells that a parameter has changed; kernels change buffers without it."""
+        is_told = isinstance(tensor, torch.nn.Parameter) and not tensor.is_inference()
+        return tensor._version if is_told else None
+
+
+def _modules(call: Call) -> list[torch.nn.Module]:
+    given = [*call.args, *call.kwargs.values()]
+    found = [module for _, module in modules_of(call)]
+    return [*found, *(value for value in given if isinstance(value, torch.nn.Module))]
+
+
+def _set(modes: list[tuple[torch.nn.Module, bool]]) -> None:
+    for module, training in modes:
+        if module.training != training:
+            module.training = training
+
+
+def _is_data(value: Any) -> bool:
+    kinds = (types.ModuleType, type, torch.nn.Module)
+    return not callable(value) and not isinstance(value, kinds)
+
+
+def _same_items(value: Any, items: Any) -> bool:
+    if isinstance(value, dict):
+        return all(key in value and value[key] is item for key, item in items.items())
+    return all(one is other for one, other in zip(value, items, strict=True))

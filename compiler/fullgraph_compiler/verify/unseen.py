@@ -1,0 +1,331 @@
+"""Sizes that a program does not have: its calls of compiled functions are made again with them.
+
+That follows the program. First come the sizes that were asked for, for which the functions are compiled as
+they would be in the program; then some that nobody named, for which nothing is compiled any more: so what was
+compiled before is seen at sizes that it was not made for. Each call is compared with the same one uncompiled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import math
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+
+from ..compat import dynamo_compat
+from ..facts import AddedSizes, SizeOutcome, SizeTried
+from .calls import Call, CallWatcher
+from .comparing import compared
+from .recording import modules_of, random_states, set_seeds, tensors_in
+from .resizing import Change, Form, Maker, Slot, UnmadeError, arguments, form_of, is_there, marked
+from .snapshots import Snapshots
+from .state import Kept, Settings
+
+_MOST_CALLS = 1 << 20
+_MOST_FORMS = 256
+_MOST_DIMENSIONS = 8
+_SMALL = 1, 2, 3, 7
+_FACTORS = 1, 2, 3, 5, 7, 16
+_LEAST_TAKEN = 3
+_MOST_ELEMENTS = 1 << 22
+_SEED = 0
+_RANDOM = "it draws random numbers, and compiled code draws others"
+
+
+class _BackwardError(RuntimeError):
+    """An error of a backward pass."""
+
+
+class UnseenSizes(CallWatcher):
+    """The calls of a program, and what they do with other sizes."""
+
+    def __init__(self, added: Sequence[AddedSizes], patience: float) -> None:
+        super().__init__(compiled=True, most=_MOST_CALLS)
+        self.outcomes: list[SizeTried] = []
+        self._added, self._patience = added, patience
+        self._forms: dict[Any, Form] = {}
+        self._settings: dict[Any, Settings] = {}
+
+    def begin(self, call: Call) -> None:
+        """Keep the arguments of a call; of some, such as tensors of a transform, nothing can be asked."""
+        with contextlib.suppress(Exception):
+            given = arguments(call)
+            key = torch.is_grad_enabled(), *form_of(call, given)
+            if key in self._forms or len(self._forms) < _MOST_FORMS:
+                self._settings[key] = Settings(call)
+                self._forms.setdefault(key, Form(call, given)).add(call, given)
+
+    def try_all(self) -> None:
+        """Make the calls again, with other sizes: the program has ended, and prints no more."""
+        self.over = True
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            self._try_all(time.monotonic() + self._patience)
+
+    def _try_all(self, deadline: float) -> None:
+        forms = self._forms
+        tries = [
+            _Tries(form, self._alike(form), self._settings[key], deadline) for key, form in forms.items()
+        ]
+        for added in self._added:
+            slot = Slot(added.place, added.dim)
+            having = [item for item in tries if item.form.has(slot)]
+            if not having:
+                words = _not_there(slot, [item.form for item in tries])
+                self.outcomes.append(SizeTried("", slot.words, added.sizes[0], "unknown", words, asked=True))
+            for item in having:
+                self.outcomes += [item.asked(slot, size) for size in added.sizes]
+        slots = [Slot(item.place, item.dim) for item in self._added]
+        for item in tries:
+            self.outcomes += item.unseen(slots)
+
+    def _alike(self, form: Form) -> list[Form]:
+        """Return all forms in which a function is called."""
+        return [item for item in self._forms.values() if item.call.name == form.call.name]
+
+
+class _Tries:
+    """Calls of one form with other sizes."""
+
+    def __init__(self, form: Form, alike: list[Form], settings: Settings, deadline: float) -> None:
+        self.form, self._alike = form, alike
+        self._settings, self._deadline = settings, deadline
+        self._kept: Kept | None = None
+        self._asked: dict[Slot, list[int]] = {}
+
+    def asked(self, slot: Slot, size: int) -> SizeTried:
+        """Try a size for which the function may be compiled."""
+        self._asked.setdefault(slot, []).append(size)
+        if self._problem:
+            return self._outcome(slot, size, "untried", self._problem, asked=True)
+        return self._try(slot, size, asked=True)
+
+    def unseen(self, slots: Sequence[Slot]) -> Iterator[SizeTried]:
+        """Try sizes that were not there, of the dimensions that vary or are dynamic, and of these ones."""
+        varying = self._varying()
+        wanted = [slot for slot in dict.fromkeys((*varying, *slots, *self._dynamic())) if self.form.has(slot)]
+        done: set[str] = set()
+        for slot in wanted:
+            if slot.words in done:
+                continue
+            sizes = self._sizes(slot)
+            if self._problem:
+                yield self._outcome(slot, sizes[0], "untried", self._problem)
+                continue
+            found = [self._try(slot, size) for size in sizes]
+            found += self._of_a_kind(slot, found)
+            done.update(name for item in found for name in item.along)
+            if slot in varying or slot in slots or any(item.outcome != "refused" for item in found):
+                yield from found
+
+    def _varying(self) -> list[Slot]:
+        """Return the dimensions that varied, or are marked."""
+        form = self.form
+        varied = [slot for slot in form.last if slot.dim is not None and form.varies(slot)]
+        return [*varied, *marked(form.given)]
+
+    def _dynamic(self) -> list[Slot]:
+        """Return the first dimensions where all are dynamic: those that the program refuses are not told."""
+        is_dynamic = self.form.call.options.get("dynamic") is True
+        return [slot for slot in self.form.last if slot.dim is not None][: _MOST_DIMENSIONS * is_dynamic]
+
+    @functools.cached_property
+    def _problem(self) -> str:
+        """Say why calls cannot be made again: with their own sizes, what is compiled must serve them."""
+        outcome, words = self._compare({}, "fail_on_recompile")[:2]
+        if outcome == "compiles-again":
+            return "after the end of the program, its calls are compiled again as they were"
+        is_random = outcome == "unsteady" and words == _RANDOM
+        return "" if outcome in ("equal", "differs") or is_random else words
+
+    def _sizes(self, slot: Slot) -> list[int]:
+        known = self._known(slot)
+        elements = max(value.numel() for _, value in tensors_in("", list(self.form.given.values())))
+        size = max(1, self.form.last[slot])
+        most = max(known)
+        # What grows with the square of a size may not fit into memory.
+        large = 4 * most + 1 if most <= 64 else most + max(1, most // 8) // 2 * 2 + 1
+        large = min(large, max(_MOST_ELEMENTS * size // max(elements, 1), 9))
+        return [item for item in (*_SMALL, large) if item not in known] or [max(known) + 1]
+
+    def _known(self, slot: Slot) -> set[int]:
+        """Return the sizes that are not unseen."""
+        return {*self._asked.get(slot, ()), *(size for form in self._alike for size in form.seen(slot))}
+
+    def _of_a_kind(self, slot: Slot, found: Sequence[SizeTried]) -> Iterator[SizeTried]:
+        """Try multiples of what all sizes are multiples of, where the program refuses most others."""
+        taken = sum(item.outcome != "refused" and item.size > 1 for item in found)
+        step = math.gcd(*self.form.seen(slot)) or 1
+        known = self._known(slot) | {item.size for item in found}
+        for size in (factor * step for factor in _FACTORS):
+            if taken >= _LEAST_TAKEN:
+                return
+            if size not in known and size > 1:
+                tried = self._try(slot, size)
+                taken += tried.outcome != "refused"
+                yield tried
+
+    def _try(self, slot: Slot, size: int, *, asked: bool = False) -> SizeTried:
+        if time.monotonic() > self._deadline:
+            return self._outcome(slot, size, "untried", "there was no time", asked=asked)
+        first: tuple[SizeOutcome, str, bool] | None = None
+        stance = "default" if asked else "fail_on_recompile"
+        for change in self._changes(slot, size):
+            for scaled in (False, True):
+                found = self._compare(change, stance, scaled=scaled)
+                if found[0] != "refused":
+                    return self._outcome(slot, size, *found, change, asked)
+                first = first or found
+        assert first is not None, "there is one change at least"
+        return self._outcome(slot, size, *first, asked=asked)
+
+    def _changes(self, slot: Slot, size: int) -> Iterator[Change]:
+        """Yield what may change with a size: first what was equal in all calls, then what followed it.
+
+        Where the size never varied, others may be equal to it by chance: then it changes alone first.
+        """
+        changes = [
+            dict.fromkeys(self.form.together(slot), size), self.form.related(slot, size), {slot: size}
+        ]  # fmt: skip
+        if not self.form.varies(slot):
+            changes.reverse()
+        for index, change in enumerate(changes):
+            if change not in changes[:index]:
+                yield change
+
+    def _outcome(
+        self,
+        slot: Slot,
+        size: int,
+        outcome: SizeOutcome,
+        words: str = "",
+        backward: bool = False,
+        change: Change | None = None,
+        asked: bool = False,
+    ) -> SizeTried:
+        along = tuple(item.words for item in change or () if item != slot)
+        return SizeTried(self.form.call.name, slot.words, size, outcome, words, along, asked, backward)
+
+    def _compare(self, change: Change, stance: str, *, scaled: bool = False) -> tuple[SizeOutcome, str, bool]:
+        """Compare compiled and uncompiled calls with a change of sizes."""
+        with self._settings.again():
+            self._kept = self._kept or Kept(self.form.call)
+            backward = True
+            try:
+                try:
+                    eager = self._run(change, scaled, "force_eager")
+                except _BackwardError:
+                    backward = False
+                    eager = self._run(change, scaled, "force_eager", gradients=False)
+            except UnmadeError as error:
+                return "untried", str(error), False
+            except Exception as error:
+                return "refused", _words(error), False
+            try:
+                again = self._run(change, scaled, "force_eager", gradients=backward)
+            except Exception as error:
+                return "unsteady", f"the second of two uncompiled calls raises {_words(error)}", False
+            if words := _difference(eager, again):
+                return "unsteady", f"two uncompiled calls differ: {words}", False
+            try:
+                new = self._run(change, scaled, stance, gradients=backward)
+            except Exception as error:
+                if (reason := dynamo_compat.why_compiled(error)) is not None:
+                    return "compiles-again", reason, False
+                return "raises", _words(error), False
+        words = _difference(eager, new)
+        if words and eager["draws"]:
+            return "unsteady", _RANDOM, False
+        return ("differs", words, False) if words else ("equal", "", bool(eager["gradients"]))
+
+    def _run(self, change: Change, scaled: bool, stance: str, *, gradients: bool = True) -> dict[str, Any]:
+        """Make a call with other sizes; returns what it gave back and changed."""
+        call = self.form.call
+        assert self._kept is not None
+        set_seeds(_SEED)
+        args, kwargs = Maker(self.form, change, scaled=scaled).make()
+        set_seeds(_SEED)
+        before = random_states()
+        called = call.function if stance == "force_eager" else call.compiled
+        try:
+            with torch.compiler.set_stance(stance, skip_guard_eval_unsafe=self._settings.skips_guards):
+                result = called(*args, **kwargs)
+            made = Call(1, call.function, args, kwargs, call.options, call.compiled)
+            record = _recorded(made, result)
+            record["draws"] = record["random"] != before
+            if gradients:
+                record["gradients"] = _gradients(made, result)
+            return record
+        finally:
+            self._kept.put_back()
+
+
+def _recorded(call: Call, result: Any) -> dict[str, Any]:
+    snapshots = Snapshots()
+    random = random_states()
+    places = [("result", result)]
+    places += [(f"input[{index}]", value) for index, value in enumerate(call.args)]
+    places += [(f"input `{name}`", value) for name, value in call.kwargs.items()]
+    places += modules_of(call)
+    values = [(place, snapshots.take(place, value)) for place, value in places]
+    return {
+        "name": call.name, "values": values, "gradients": {}, "grads": {}, "random": random, "error": None,
+        "incomplete": snapshots.incomplete, "unchanged": [],
+    }  # fmt: skip
+
+
+def _gradients(call: Call, result: Any) -> dict[str, Any]:
+    """Return the gradients of all inputs and parameters, for the sum of all results."""
+    outputs = [value for _, value in tensors_in("", result) if value.requires_grad and value.numel()]
+    named = [*tensors_in("input", (call.args, call.kwargs))]
+    for place, module in modules_of(call):
+        named += tensors_in(place, module)
+    leaves = {place: value for place, value in named if value.requires_grad and value.is_leaf}
+    if not outputs or not leaves:
+        return {}
+    set_seeds(_SEED)
+    weights = [torch.rand(value.shape).to(value) for value in outputs]
+    try:
+        found = torch.autograd.grad(outputs, list(leaves.values()), weights, allow_unused=True)
+    except RuntimeError as error:
+        raise _BackwardError(str(error)) from error
+    return {
+        place: Snapshots().take(place, gradient)
+        for place, gradient in zip(leaves, found, strict=True)
+        if gradient is not None
+    }
+
+
+def _difference(old: dict[str, Any], new: dict[str, Any]) -> str:
+    """Say how a call differs from an uncompiled one; empty if it does not."""
+    before, after = ({"calls": [item], "raised": [], "left out": 0} for item in (old, new))
+    words = compared(before, after).difference
+    return words.replace(f" of call 1 of `{old['name']}`", "").replace(", before ", ", uncompiled ")
+
+
+def _not_there(slot: Slot, forms: Sequence[Form]) -> str:
+    dimensions: dict[str, int] = {}
+    for form in forms:
+        for item in form.last:
+            if item.dim is not None:
+                dimensions[item.place] = max(dimensions.get(item.place, 0), item.dim + 1)
+    if slot.place in dimensions:
+        number = dimensions[slot.place]
+        return f"`{slot.place}` has no dimension {slot.dim}: it has {number}, counted from 0"
+    if not forms:
+        return "no compiled function was called"
+    if any(is_there(slot.place, form.given) for form in forms):
+        return f"`{slot.place}` is no tensor whose sizes could be changed"
+    known = ", ".join(f"`{place}`" for place in dimensions)
+    return f"no compiled function has a tensor `{slot.place}`: " + (
+        f"there are {known}" if known else "none has any"
+    )
+
+
+def _words(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

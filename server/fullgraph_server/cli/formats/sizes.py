@@ -1,0 +1,216 @@
+"""Formats of ``fullgraph sizes``: text, JSON, and a unified diff."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, TextIO, TypeAlias
+
+from fullgraph_compiler.facts import SizeOutcome, SizeTried
+from rich.text import Text
+
+from ...fixes.sizes import SOURCES, Sizes, times_compiled
+from ...fixes.words import unified_diff
+from ...report.model import Finding, FrameReport, Report
+from ...text.visible import visible
+from ...workspace.targets import Target
+from ..output import clean_console, tell, write_line, write_object
+from .checked import shown_path
+
+_COLOURS: Final[Mapping[str, str]] = {"+": "green", "-": "red", "@": "cyan"}
+_BAD: Final = ("differs", "raises")
+_OUTCOMES: Final[Mapping[SizeOutcome, str]] = {
+    "equal": "equal to eager",
+    "differs": "differs from eager",
+    "compiles-again": "torch compiles again",
+    "raises": "torch raises an error where eager does not",
+    "refused": "refused by the program itself, uncompiled",
+    "unsteady": "not compared",
+    "untried": "not tried",
+    "unknown": "there is no such size",
+}
+_AT_ITS_END: Final = ("finished", "exited")
+
+
+@dataclass(frozen=True)
+class Sized:
+    """All that was found out about the sizes of a target."""
+
+    target: Target
+    found: Sizes
+    sources: str
+    """The value of ``TORCH_COMPILE_DYNAMIC_SOURCES`` that does what the plan does; empty if none is known."""
+    applied: bool = False
+    refusal: str = ""
+    """Why nothing was written although that was asked for."""
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether everything is compiled once, and right as far as was tried."""
+        last = self.found.last
+        wrong = [
+            item for item in last.sizes if item.outcome in _BAD or (item.asked and item.outcome == "untried")
+        ]
+        is_known = not self.found.nondeterminism and last.report.status in _AT_ITS_END
+        return is_known and not self.found.left and not wrong
+
+    def with_writing(self, refusal: str | None) -> Sized:
+        """Return it with what came of writing: ``None`` if that was not asked for."""
+        return self if refusal is None else replace(self, applied=not refusal, refusal=refusal)
+
+
+SizesFormat: TypeAlias = Callable[[Sized, TextIO], None]
+"""A function that writes what was found out about the sizes of a target to a stream."""
+
+
+def write(sized: Sized, out: TextIO) -> None:
+    """Write how often functions are compiled and why, the plan as a diff, and what other sizes have shown."""
+    console = clean_console(out)
+    found = sized.found
+    base, last = found.base.report, found.last.report
+    for text in _compilations(base):
+        console.print(text)
+    if base.problem is not None and base.status not in _AT_ITS_END:
+        console.print(Text(visible(base.problem.message), "red"))
+    for line in unified_diff(found.texts, os.getcwd()):
+        console.print(Text(visible(line), _COLOURS.get(line[:1], "")))
+    if sized.sources:
+        console.print()
+        console.print(Text(f'The same without an edit: {SOURCES}="{visible(sized.sources)}"', "bold"))
+        console.print(Text("  (a run with it was compiled as often, and its results were equal)"))
+    for finding in found.left if not found.nondeterminism else ():
+        console.print(Text(f"left: {_place(finding)} {visible(finding.message)}", "yellow"))
+        for hint in finding.hints[:1]:
+            console.print(Text(f"  {visible(hint)}"))
+    for reason in found.reasons:
+        console.print(Text(f"  not verified: {visible(reason)}"))
+    console.print()
+    for line in tried_words(found.last.sizes):
+        console.print(Text(visible(line)))
+    if not found.last.sizes and _frames(last) and last.status in _AT_ITS_END:
+        console.print("No other size was tried: none varies or is marked. --sizes names some.", markup=False)
+    if found.nondeterminism:
+        console.print(Text(f"No edit could be verified: {visible(found.nondeterminism)}.", "bold"))
+    console.print(Text(summary(sized), "bold"))
+
+
+def write_diff(sized: Sized, out: TextIO) -> None:
+    """Write the plan as a unified diff, which ``git apply`` takes."""
+    for line in unified_diff(sized.found.texts, os.getcwd()):
+        write_line(out, line)
+    tell(summary(sized))
+
+
+def write_json(sized: Sized, out: TextIO) -> None:
+    """Write one object."""
+    found = sized.found
+    base, last = found.base.report, found.last.report
+    write_object(
+        out,
+        {
+            "target": sized.target.id,
+            "torch": base.torch,
+            "status": base.status,
+            "functions": [_function(frame) for frame in _frames(base)],
+            "functions_after": [_function(frame) for frame in _frames(last)],
+            "recompilations": [_finding(item) for item in base.findings if item.kind == "recompile"],
+            "nondeterminism": found.nondeterminism,
+            "plan": [{"rule": fix.rule, "title": fix.title, "change": fix.change} for fix in found.fixes],
+            "files": {name: after for name, (_, after) in found.texts.items()},
+            "dynamic_sources": sized.sources,
+            "left": [_finding(item) for item in found.left],
+            "reasons": list(found.reasons),
+            "sizes": [_size(item) for item in found.last.sizes],
+            "applied": sized.applied,
+        },
+    )
+
+
+SIZES_FORMATS: Final[Mapping[str, SizesFormat]] = {"text": write, "json": write_json, "diff": write_diff}
+
+
+def summary(sized: Sized) -> str:
+    """Say what was found, in one line."""
+    found = sized.found
+    if found.base.report.status == "not-started":
+        return "not started"
+    if found.base.report.status not in _AT_ITS_END:
+        return "no plan: the program as it is does not get to its end"
+    counts = [times_compiled(frame)[0] for frame in _frames(found.last.report)]
+    if not counts:
+        return "nothing was compiled"
+    often = "compiled once" if max(counts) == 1 else f"compiled up to {max(counts)} times"
+    wrong = next((item for item in found.last.sizes if item.outcome in _BAD), None)
+    parts = [f"{often} with the plan" if found.texts else often]
+    if wrong is not None:
+        what = "results differ" if wrong.outcome == "differs" else "torch raises an error"
+        parts.append(f"{what} at {wrong.place} = {wrong.size}")
+    if found.texts:
+        parts.append("written" if sized.applied else sized.refusal or "write it with --apply")
+    return " - ".join(parts)
+
+
+def tried_words(tried: Iterable[SizeTried]) -> Iterator[str]:
+    """Say what other sizes have shown, a line for each outcome of each size of a function."""
+    groups: dict[tuple[Any, ...], list[SizeTried]] = {}
+    for item in tried:
+        key = item.function, item.place, item.along, item.outcome, item.asked, item.backward
+        groups.setdefault(key, []).append(item)
+    for group in groups.values():
+        first = group[0]
+        sizes = ", ".join(str(item.size) for item in group)
+        along = f" (with {', '.join(first.along)})" if first.along else ""
+        seen = "" if first.asked else ", not seen before"
+        words = _OUTCOMES[first.outcome] + (", gradients too" if first.backward else "")
+        if first.words:
+            words += f" ({first.size}: {first.words})" if len(group) > 1 else f": {first.words}"
+        yield f"`{first.function}` at {first.place} = {sizes}{along}{seen}: {words}"
+
+
+def _compilations(report: Report) -> Iterator[Text]:
+    for frame in _frames(report):
+        number, parts = times_compiled(frame)
+        if number == 1 and os.path.isabs(shown_path(frame.filename)):
+            continue  # a library's
+        times = "once" if number == 1 else f"{number} times"
+        times += f", in {parts} parts" if parts > 1 else ""
+        place = f"{shown_path(frame.filename)}:{frame.row}"
+        yield Text.assemble((place, "bold"), f" `{visible(frame.qualname)}` was compiled {times}")
+        own = set(frame.compile_ids)
+        for finding in report.findings:
+            if finding.kind in ("recompile", "recompile-limit") and own & finding.compile_ids:
+                yield Text(f"  {_place(finding)} {visible(finding.message)}")
+
+
+def _frames(report: Report) -> list[FrameReport]:
+    return [frame for frame in report.frames if frame.compile_ids]
+
+
+def _place(finding: Finding) -> str:
+    span = finding.span
+    return f"{shown_path(span.filename)}:{span.row}:{span.column}"
+
+
+def _function(frame: FrameReport) -> dict[str, Any]:
+    number, parts = times_compiled(frame)
+    place = {"name": frame.qualname, "file": frame.filename, "row": frame.row}
+    return {**place, "compilations": number, "parts": parts}
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    span = finding.span
+    return {"file": span.filename, "row": span.row, "column": span.column, "message": finding.message}
+
+
+def _size(item: SizeTried) -> dict[str, Any]:
+    return {
+        "function": item.function,
+        "size_of": item.place,
+        "size": item.size,
+        "outcome": item.outcome,
+        "words": item.words,
+        "along": list(item.along),
+        "asked": item.asked,
+        "backward": item.backward,
+    }

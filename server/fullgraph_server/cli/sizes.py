@@ -1,0 +1,87 @@
+"""The command that searches for the marks under which a target is compiled once, and tries unseen sizes."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import click
+from fullgraph_compiler.facts import AddedSizes
+
+from ..fixes.proof import Prover
+from ..fixes.sizes import dynamic_sources, find_sizes
+from ..fixes.writing import UnwritableError, write_texts
+from ..runs.effective_settings import Overrides
+from ..runs.suitability import unsuited
+from ..workspace.targets import Target
+from ..workspace.workspace import Workspace
+from .formats.sizes import Sized, SizesFormat
+from .output import tell
+from .session import NOT_STARTED, Session, workspace_root
+
+_SIZES: Final = re.compile(r"\s*(?P<place>[^\W\d].*)\.(?P<dim>\d+)\s*=(?P<sizes>\s*\d+\s*(?:,\s*\d+\s*)*)")
+_LARGEST: Final = (1 << 63) - 1
+_LEFT: Final = 1
+
+
+def parse_sizes(texts: Sequence[str]) -> list[AddedSizes]:
+    """Read sizes of the form ``x.0=1,2,7``; raises ``UsageError``."""
+    found = []
+    for text in texts:
+        match = _SIZES.fullmatch(text)
+        if match is None:
+            raise click.UsageError(
+                f"--sizes {text!r} is no list of sizes: write NAME.DIMENSION=SIZE,SIZE as in x.0=1,2,7."
+            )
+        sizes = tuple(dict.fromkeys(map(int, match["sizes"].split(","))))
+        if max(sizes) > _LARGEST:
+            raise click.UsageError(f"--sizes {text!r} has a size that no tensor can have.")
+        found.append(AddedSizes(match["place"], int(match["dim"]), sizes))
+    return found
+
+
+def size_target(
+    target: Target, overrides: Overrides, write: SizesFormat, added: Sequence[AddedSizes], *, apply: bool
+) -> int:
+    """Search for the marks of a target, write what is found, and return the exit code."""
+    if problem := unsuited(target, "sizes"):
+        raise click.UsageError(problem)
+    session = Session(overrides, once=False)
+    try:
+        with tempfile.TemporaryDirectory(prefix="fullgraph-") as folder:
+            search = partial(_search, target, added)
+            sized = session.prove(target, Workspace(workspace_root(target)), Path(folder), search)
+        if sized.found.unknown:
+            raise click.UsageError(f"--sizes: {sized.found.unknown}.")
+        refusal = _written(sized) if apply and sized.found.texts and not session.signalled else None
+        sized = sized.with_writing(refusal)
+        write(sized, sys.stdout)
+    finally:
+        session.close()
+    return session.signalled or _exit_code(sized)
+
+
+async def _search(target: Target, added: Sequence[AddedSizes], prover: Prover) -> Sized:
+    found = await find_sizes(prover, added)
+    return Sized(target, found, await dynamic_sources(prover, found))
+
+
+def _written(sized: Sized) -> str:
+    """Write the plan into the files; return why not, empty if it was."""
+    try:
+        write_texts(sized.found.texts)
+    except UnwritableError as error:
+        tell(str(error))
+        return "nothing was written"
+    return ""
+
+
+def _exit_code(sized: Sized) -> int:
+    if sized.found.base.report.status == "not-started":
+        return NOT_STARTED
+    return 0 if sized.is_sound and not sized.refusal else _LEFT

@@ -1,0 +1,270 @@
+"""The smallest set of marks under which a program, and sizes that are added, are compiled once."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from fullgraph_compiler.facts import AddedSizes
+
+from ..report.model import Finding, FrameReport, Report
+from ..text.remedies import Remedy, RemedyKind
+from ..workspace.positions import Span
+from .changes import counts_of
+from .model import Context, Edit, Fix
+from .plans import Plan
+from .proof import Prover, State
+from .rules.calls import compiled
+from .rules.catalogue import candidates as all_candidates
+from .rules.recompilations import compiled_otherwise
+from .rules.syntax import parameters
+
+_RULES: Final = ("mark-dynamic", "mark-unbacked", "dynamic", "setting")
+_WRITTEN: Final[dict[RemedyKind, str]] = {
+    "mark": "torch._dynamo.mark_dynamic",
+    "mark-unbacked": "torch._dynamo.decorators.mark_unbacked",
+}
+_MOST_SETS = 24
+"""How many sets of marks, and other edits, are tried for one recompilation."""
+_MOST_MARKS = 4
+"""The number of sizes of which all sets are tried; of more, single ones, pairs, and all."""
+_MOST_STEPS = 8
+SOURCES: Final = "TORCH_COMPILE_DYNAMIC_SOURCES"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Mark:
+    """A size that can be marked: dimension ``dim`` of the tensor that the function knows as ``tensor``."""
+
+    tensor: str
+    dim: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What was found out about the sizes of a program: the fixes, in order, and what they lead to."""
+
+    base: State
+    last: State
+    fixes: tuple[Fix, ...] = ()
+    nondeterminism: str = ""
+    """Why nothing can be compared, as a sentence; empty if it can."""
+    reasons: tuple[str, ...] = ()
+    """Why edits that were tried for the recompilations that are left do not do."""
+
+    @property
+    def unknown(self) -> str:
+        """Why sizes that were asked for are no sizes of the program; empty if they are."""
+        return next((item.words for item in self.base.sizes if item.outcome == "unknown"), "")
+
+    @property
+    def left(self) -> list[Finding]:
+        """The recompilations that are left."""
+        return _recompilations(self.last.report)
+
+    @property
+    def texts(self) -> dict[str, tuple[str, str]]:
+        """The texts of the changed files, before and after."""
+        return Plan(self.base, self.last, (), ()).texts
+
+
+async def find_sizes(prover: Prover, added: Sequence[AddedSizes]) -> Sizes:
+    """Run a program with other sizes, and search for the marks under which it is compiled least often."""
+    prover.added = tuple(added)
+    base = await prover.as_it_is()
+    found = Sizes(base, base)
+    if found.unknown or base.report.status == "not-started":
+        return found
+    nondeterminism = await prover.nondeterminism(base)
+    if nondeterminism or not found.left:
+        return replace(found, nondeterminism=nondeterminism)
+    named = tuple(dict.fromkeys(name for item in base.sizes for name in (item.place, *item.along)))
+    while found.left and len(found.fixes) < _MOST_STEPS:
+        step = await _step(prover, found, named)
+        if step.last is found.last:
+            return await _without_needless(prover, step)
+        found = step
+    return await _without_needless(prover, found)
+
+
+async def _step(prover: Prover, found: Sizes, named: Sequence[str]) -> Sizes:
+    """Add the fix after which least is compiled again; of several the smallest. Without one, say why."""
+    best, fewest = found, counts_of(found.last.report).recompiles
+    reasons: dict[str, str] = {}
+    for fix in _candidates(found.last.report, named):
+        state = await prover.with_fixes(found.last, [fix])
+        recompiles = counts_of(state.report).recompiles
+        problem = _more_breaks(found.base, state) or await prover.differences(found.base, state)
+        if not problem and recompiles < fewest:
+            best, fewest = replace(found, last=state, fixes=(*found.fixes, fix), reasons=()), recompiles
+        elif best is found:
+            reasons.setdefault(fix.title, f"{fix.title}: {problem or 'it is compiled as often'}")
+        if not fewest:
+            break
+    return best if best is not found else replace(found, reasons=tuple(reasons.values()))
+
+
+def _more_breaks(base: State, state: State) -> str:
+    """Say that there are more breaks than before: what runs eagerly is not compiled again."""
+    is_more = counts_of(state.report).breaks > counts_of(base.report).breaks
+    return "it breaks the graph" if is_more else ""
+
+
+def _candidates(report: Report, named: Sequence[str]) -> list[Fix]:
+    """Return what may help against the recompilations of a run, the smallest sets of marks first."""
+    context = Context(report, report.files)
+    found: dict[tuple[Edit, ...], Fix] = {}
+    for finding in _recompilations(report):
+        for fix in size_candidates(finding, context, named)[:_MOST_SETS]:
+            found.setdefault(fix.edits, fix)
+    return list(found.values())
+
+
+def _recompilations(report: Report) -> list[Finding]:
+    return [item for item in report.findings if item.kind in ("recompile", "recompile-limit")]
+
+
+def size_candidates(finding: Finding, context: Context, named: Sequence[str]) -> list[Fix]:
+    """Return the marks for a recompilation, the smallest sets first, then other edits about sizes."""
+    marks = marks_of(finding, context, named)
+    settings = {item.setting for item in finding.remedies if item.kind == "mark" and item.setting}
+    found: dict[tuple[Edit, ...], Fix] = {}
+    for chosen in _sets(marks):
+        for kind in _WRITTEN:
+            remedy = Remedy(kind, written(kind, chosen), next(iter(settings), ""))
+            for fix in compiled_otherwise(finding, context, remedy):
+                found.setdefault(fix.edits, fix)
+    dynamic = compiled_otherwise(finding, context, Remedy("dynamic"))
+    for fix in (*all_candidates(finding, context), *dynamic):
+        if fix.rule in _RULES:
+            found.setdefault(fix.edits, fix)
+    return list(found.values())
+
+
+def marks_of(finding: Finding, context: Context, named: Sequence[str]) -> list[Mark]:
+    """Return the sizes to mark: those that are advised for the function, and those that varied (``x.0``)."""
+    frames = _frames(finding.compile_ids)
+    alike = [item for item in context.report.findings if _frames(item.compile_ids) & frames]
+    found = [mark for item in (finding, *alike) for remedy in item.remedies for mark in _marks(remedy)]
+    made = compiled(finding, context)
+    if made is not None and made.function is not None:
+        names = parameters(made.function)
+        for place, _, dim in (name.rpartition(".") for name in named):
+            if dim.isdigit() and _root(place) in names and _is_code(place):
+                found.append(Mark(place, int(dim)))
+    return sorted(dict.fromkeys(found))
+
+
+def written(kind: RemedyKind, marks: Iterable[Mark]) -> tuple[str, ...]:
+    """Write marks as code, one statement for each tensor."""
+    texts = []
+    for tensor, group in itertools.groupby(sorted(marks), key=lambda mark: mark.tensor):
+        dims = tuple(mark.dim for mark in group)
+        texts.append(f"{_WRITTEN[kind]}({tensor}, {dims[0] if len(dims) == 1 else dims})")
+    return tuple(texts)
+
+
+def times_compiled(frame: FrameReport) -> tuple[int, int]:
+    """Return how often a function was compiled, and in how many parts, of which a graph break makes more."""
+    parts = Counter(item.partition("/")[0] for item in frame.compile_ids)
+    return max(parts.values(), default=0), len(parts)
+
+
+def _sets(marks: Sequence[Mark]) -> Iterator[tuple[Mark, ...]]:
+    numbers = range(1, len(marks) + 1) if len(marks) <= _MOST_MARKS else (1, 2, len(marks))
+    for number in numbers:
+        yield from itertools.combinations(marks, number)
+
+
+def _marks(remedy: Remedy) -> Iterator[Mark]:
+    for text in remedy.code if remedy.kind in _WRITTEN else ():
+        call = ast.parse(text.strip(), mode="eval").body
+        if isinstance(call, ast.Call) and len(call.args) > 1:
+            dims = ast.literal_eval(call.args[1])
+            for dim in dims if isinstance(dims, tuple) else (dims,):
+                yield Mark(ast.unparse(call.args[0]), dim)
+
+
+def _frames(compile_ids: Iterable[str]) -> set[str]:
+    return {item.partition("/")[0] for item in compile_ids}
+
+
+def _is_code(text: str) -> bool:
+    try:
+        return isinstance(ast.parse(text, mode="eval").body, (ast.Name, ast.Subscript, ast.Attribute))
+    except (SyntaxError, ValueError):
+        return False
+
+
+def _root(place: str) -> str:
+    return place.partition("[")[0].partition(".")[0]
+
+
+# -- the smallest one ----------------------------------------------------------------------------------
+
+
+async def _without_needless(prover: Prover, found: Sizes) -> Sizes:
+    """Leave out marks of earlier steps that later ones made needless."""
+    if len(found.fixes) < 2:
+        return found  # smaller sets were tried before
+    before = counts_of(found.last.report)
+    for line in dict.fromkeys(text for _, text in _added_marks(found)):
+        edits = [Edit(span, "") for span, text in _added_marks(found) if text == line]
+        fix = Fix("needless", "", "", "safe", "", tuple(edits), replaces=False)
+        state = await prover.with_fixes(found.last, [fix])
+        if counts_of(state.report) == before and not await prover.differences(found.base, state):
+            found = replace(found, last=state)
+    return found
+
+
+def _added_marks(found: Sizes) -> list[tuple[Span, str]]:
+    """Return the lines with marks that were added: where they are in the last text, and their text."""
+    names = [f"{name.rpartition('.')[2]}(" for name in _WRITTEN.values()]
+    marks = []
+    for filename, (before, after) in found.texts.items():
+        known = {line.strip() for line in before.splitlines()}
+        for row, line in enumerate(after.splitlines(), 1):
+            if line.strip() not in known and any(name in line for name in names):
+                marks.append((Span(filename, row, 1, row + 1, 1), line.strip()))
+    return marks
+
+
+# -- without a change of the code ----------------------------------------------------------------------
+
+
+async def dynamic_sources(prover: Prover, found: Sizes) -> str:
+    """Return a value of ``TORCH_COMPILE_DYNAMIC_SOURCES`` that does what the fixes do, tried by a run."""
+    if not found.texts or any(fix.rule not in ("mark-dynamic", "dynamic") for fix in found.fixes):
+        return ""
+    wanted = counts_of(found.last.report)
+    for value in dict.fromkeys(_source_values(found.base)):
+        state = await prover.in_environment(found.base, {SOURCES: value})
+        if counts_of(state.report) == wanted and not await prover.differences(found.base, state):
+            return value
+    return ""
+
+
+def _source_values(base: State) -> Iterator[str]:
+    """Yield values to try, those for single dimensions first: older versions of torch know none."""
+    varied = [name.rpartition(".") for item in base.sizes for name in (item.place, *item.along)]
+    sized = dict.fromkeys((place, dim) for place, _, dim in varied if place and dim.isdigit())
+    if sized:
+        yield ", ".join(f"{_source(place)}:{dim}" for place, dim in sized)
+        yield ", ".join(dict.fromkeys(_source(place) for place, _ in sized))
+    guards = [guard for frame in base.report.frames if len(frame.compile_ids) > 1 for guard in frame.guards]
+    local = [item.source for item in guards if item.kind == "TENSOR_MATCH" and _is_argument(item.source)]
+    if local:
+        yield ", ".join(dict.fromkeys(local))
+
+
+def _source(place: str) -> str:
+    root = _root(place)
+    return f"L['{root}']{place[len(root) :]}"
+
+
+def _is_argument(source: str) -> bool:
+    return source.startswith("L[") and "._" not in source and "'self'" not in source

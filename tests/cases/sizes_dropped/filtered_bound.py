@@ -1,0 +1,20 @@
+"""A bound of the size is filtered out."""
+
+import torch
+
+
+def keep(guards):
+    return [item.guard_type != "SHAPE_ENV" for item in guards]
+
+
+@torch.compile(dynamic=True, options={"guard_filter_fn": keep})
+def f(x):
+    if x.shape[0] < 40:
+        return x.cumsum(0)
+    return x.cumsum(0) / x.shape[0]
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    for n in (8, 12):
+        f(torch.randn(n))

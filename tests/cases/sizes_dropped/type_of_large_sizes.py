@@ -1,0 +1,22 @@
+"""Large inputs are computed with less precision."""
+
+import torch
+
+
+def backend(graph, _):
+    def run(*args):
+        (out,) = graph(*args)
+        return (out.bfloat16().float() if out.shape[0] > 32 else out,)
+
+    return run
+
+
+@torch.compile(backend=backend, dynamic=True)
+def f(x):
+    return x / 3
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    for n in (8, 12):
+        f(torch.randn(n))
