@@ -24,7 +24,7 @@ from .formats.sizes import Sized, SizesFormat
 from .output import tell
 from .session import NOT_STARTED, Session, workspace_root
 
-_SIZES: Final = re.compile(r"\s*(?P<place>[^\W\d].*)\.(?P<dim>\d+)\s*=(?P<sizes>\s*\d+\s*(?:,\s*\d+\s*)*)")
+_PLACE: Final = re.compile(r"([^\W\d].*)\.(\d+)")
 _LARGEST: Final = (1 << 63) - 1
 _LEFT: Final = 1
 
@@ -33,15 +33,16 @@ def parse_sizes(texts: Sequence[str]) -> list[AddedSizes]:
     """Read sizes of the form ``x.0=1,2,7``; raises ``UsageError``."""
     found = []
     for text in texts:
-        match = _SIZES.fullmatch(text)
-        if match is None:
+        left, _, right = text.partition("=")
+        match, listed = _PLACE.fullmatch(left.strip()), [item.strip() for item in right.split(",")]
+        if match is None or not all(item.isdecimal() for item in listed):
             raise click.UsageError(
                 f"--sizes {text!r} is no list of sizes: write NAME.DIMENSION=SIZE,SIZE as in x.0=1,2,7."
             )
-        sizes = tuple(dict.fromkeys(map(int, match["sizes"].split(","))))
+        sizes = tuple(dict.fromkeys(map(int, listed)))
         if max(sizes) > _LARGEST:
             raise click.UsageError(f"--sizes {text!r} has a size that no tensor can have.")
-        found.append(AddedSizes(match["place"], int(match["dim"]), sizes))
+        found.append(AddedSizes(match[1], int(match[2]), sizes))
     return found
 
 
