@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -24,7 +23,6 @@ from .formats.sizes import Sized, SizesFormat
 from .output import tell
 from .session import NOT_STARTED, Session, workspace_root
 
-_PLACE: Final = re.compile(r"([^\W\d].*)\.(\d+)")
 _LARGEST: Final = (1 << 63) - 1
 _LEFT: Final = 1
 
@@ -34,15 +32,16 @@ def parse_sizes(texts: Sequence[str]) -> list[AddedSizes]:
     found = []
     for text in texts:
         left, _, right = text.partition("=")
-        match, listed = _PLACE.fullmatch(left.strip()), [item.strip() for item in right.split(",")]
-        if match is None or not all(item.isdecimal() for item in listed):
+        place, _, dimension = left.strip().rpartition(".")
+        listed = [item.strip() for item in right.split(",")]
+        if not place[:1].isidentifier() or not all(item.isdecimal() for item in (dimension, *listed)):
             raise click.UsageError(
                 f"--sizes {text!r} is no list of sizes: write NAME.DIMENSION=SIZE,SIZE as in x.0=1,2,7."
             )
         sizes = tuple(dict.fromkeys(map(int, listed)))
         if max(sizes) > _LARGEST:
             raise click.UsageError(f"--sizes {text!r} has a size that no tensor can have.")
-        found.append(AddedSizes(match[1], int(match[2]), sizes))
+        found.append(AddedSizes(place, int(dimension), sizes))
     return found
 
 
