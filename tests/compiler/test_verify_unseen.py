@@ -272,13 +272,16 @@ def test_marks_stay() -> None:
 
 
 def test_what_a_call_changes_is_put_back() -> None:
-    module = torch.nn.BatchNorm1d(2)
-    module.items = [1]  # type: ignore[assignment]
-    kept = Kept(Call(1, module.forward, (), {}, {}, module.forward))
-    before = module.running_mean.clone()  # type: ignore[union-attr]
-    module(torch.randn(5, 2))
-    module.items.append(2)  # type: ignore[operator, union-attr]
-    module.extra = 3  # type: ignore[assignment]
-    kept.put_back()
-    assert torch.equal(module.running_mean, before)  # type: ignore[arg-type]
-    assert (module.items, hasattr(module, "extra")) == ([1], False)
+    def work() -> list[Any]:  # in a child: threads of this process would be lost in later forks of it
+        module = torch.nn.BatchNorm1d(2)
+        module.items = [1]  # type: ignore[assignment]
+        kept = Kept(Call(1, module.forward, (), {}, {}, module.forward))
+        before = module.running_mean.clone()  # type: ignore[union-attr]
+        module(torch.randn(5, 2))
+        module.items.append(2)  # type: ignore[operator, union-attr]
+        module.extra = 3  # type: ignore[assignment]
+        kept.put_back()
+        same = torch.equal(module.running_mean, before)  # type: ignore[arg-type]
+        return [same, module.items, hasattr(module, "extra")]
+
+    assert in_child(work) == [True, [1], False]
