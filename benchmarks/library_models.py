@@ -11,6 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+
+def _without(options: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {other: value for other, value in options.items() if other != name}
+
+
 _SMALL: Mapping[str, Any] = {
     "vocab_size": 99, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
     "intermediate_size": 64, "max_position_embeddings": 64,
@@ -30,7 +35,7 @@ _SPEECH: Mapping[str, Any] = {
     "layerdrop": 0.001,
 }  # fmt: skip
 _SEAMLESS: Mapping[str, Any] = {
-    **{name: value for name, value in _SEQUENCES.items() if name != "d_model"}, "hidden_size": 32,
+    **_without(_SEQUENCES, "d_model"), "hidden_size": 32,
 }  # fmt: skip
 
 
@@ -83,13 +88,13 @@ MODELS = (
     Model(
         "FSMTForConditionalGeneration",
         "FSMTConfig",
-        {name: value for name, value in _SEQUENCES.items() if name != "vocab_size"},
+        _without(_SEQUENCES, "vocab_size"),
         extra={"src_vocab_size": 99, "tgt_vocab_size": 99, "langs": ["en", "de"]},
     ),
     Model(
         "LEDForConditionalGeneration",
         "LEDConfig",
-        {name: value for name, value in _SEQUENCES.items() if name != "max_position_embeddings"},
+        _without(_SEQUENCES, "max_position_embeddings"),
         extra={"attention_window": 4},
     ),
     Model("SeamlessM4TForTextToText", "SeamlessM4TConfig", _SEAMLESS),
@@ -97,7 +102,7 @@ MODELS = (
     Model(
         "WhisperForConditionalGeneration",
         "WhisperConfig",
-        {name: value for name, value in _SEQUENCES.items() if name != "max_position_embeddings"},
+        _without(_SEQUENCES, "max_position_embeddings"),
         "features",
         {
             "num_mel_bins": 16,
@@ -111,7 +116,7 @@ MODELS = (
     Model(
         "OPTForCausalLM",
         "OPTConfig",
-        {name: value for name, value in _SMALL.items() if name != "intermediate_size"},
+        _without(_SMALL, "intermediate_size"),
         extra={"ffn_dim": 64, "word_embed_proj_dim": 32, "layerdrop": 0.001, "use_cache": False},
     ),
     Model(
@@ -145,7 +150,7 @@ MODELS = (
     Model("BertLMHeadModel", "BertConfig", _SMALL),
     Model("BertGenerationDecoder", "BertGenerationConfig", _SMALL),
     Model("GPT2LMHeadModel", "GPT2Config", _GPT),
-    Model("OpenAIGPTLMHeadModel", "OpenAIGPTConfig", {k: v for k, v in _GPT.items() if k != "use_cache"}),
+    Model("OpenAIGPTLMHeadModel", "OpenAIGPTConfig", _without(_GPT, "use_cache")),
     Model("CTRLLMHeadModel", "CTRLConfig", _GPT, extra={"dff": 64}),
     Model(
         "FlaubertWithLMHeadModel",

@@ -1,13 +1,26 @@
-"""Ratios and differences of many tests, which run in several processes: each test records its own."""
+"""What tests share: proofs in one warm process, and ratios and differences of many tests.
+
+Tests run in several processes: each records its own ratios.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 
 import pytest
+from proving import Proving
 
 RATIO = "ratio: "
 DIFFERENCE = "difference"
+
+
+@pytest.fixture(scope="module")
+def proving() -> Iterator[Proving]:
+    """Proofs of programs, one after the other."""
+    proving = Proving()
+    yield proving
+    proving.close()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

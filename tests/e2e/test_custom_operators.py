@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sysconfig
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import dedent
@@ -356,13 +355,6 @@ REFUSED = {
         "`total` gives back `int`, and an operator of torch gives back tensors",
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def proving() -> Iterator[Proving]:
-    proving = Proving()
-    yield proving
-    proving.close()
 
 
 @pytest.fixture(scope="module")

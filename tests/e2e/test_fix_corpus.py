@@ -6,7 +6,7 @@ says how it is written otherwise, and this gives the same results. The others ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -30,13 +30,6 @@ FEW = ("gb0170_branch", "size")
 PROGRAMS = sorted([*(CASES / "graph_breaks").glob("*.py"), *(CASES / "recompiles").glob("*.py")])
 
 pytestmark = pytest.mark.xdist_group("proofs")  # they have one warm process
-
-
-@pytest.fixture(scope="module")
-def proving() -> Iterator[Proving]:
-    proving = Proving()
-    yield proving
-    proving.close()
 
 
 @pytest.mark.parametrize(

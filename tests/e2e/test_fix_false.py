@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -110,13 +110,6 @@ def wrong_texts(item: Replacement) -> list[str]:
 def test_there_are_enough() -> None:
     assert len(CORPUS) >= 20
     assert sum(len(wrong_texts(item)) for item in CORPUS) >= 200
-
-
-@pytest.fixture(scope="module")
-def proving() -> Iterator[Proving]:
-    proving = Proving()
-    yield proving
-    proving.close()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ it has not seen are equal. Where a graph dropped a condition on purpose, a size 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,13 +29,6 @@ FEW = ("attention_mask", "size_one", "filtered_branch", "mean_of_first_size", "g
 """The programs of each test run; the others are slow."""
 
 pytestmark = pytest.mark.xdist_group("proofs")  # they have one warm process
-
-
-@pytest.fixture(scope="module")
-def proving() -> Iterator[Proving]:
-    proving = Proving()
-    yield proving
-    proving.close()
 
 
 def few(paths: list[Path]) -> list[object]:

@@ -33,7 +33,7 @@ def compared(before: dict[str, Any], after: dict[str, Any]) -> ResultsCompared:
         difference,
         tuple(comparison.seen),
         tuple(dict.fromkeys(comparison.unseen)),
-        tuple(sorted({mode for call in before["calls"] for mode in call.get("modes", ())})),
+        tuple(sorted({mode for call in before["calls"] for mode in call["modes"]})),
     )
 
 

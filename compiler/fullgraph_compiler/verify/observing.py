@@ -16,7 +16,6 @@ from typing import Any
 
 import torch
 
-from ..capture.run import run
 from ..facts import (
     CallPlace,
     CallSeen,
@@ -25,7 +24,6 @@ from ..facts import (
     Fact,
     ProgramRaised,
     RunFinished,
-    RunRequest,
     SourceText,
     TargetProblem,
     TensorSeen,
@@ -36,7 +34,7 @@ from ..observe.live import Sink
 from ..processes.children import run_child
 from .copies import shared_data
 from .recording import random_states, set_seeds, tensors_in
-from .trials import real_name, text_of
+from .trials import real_name, run_uncompiled, text_of
 from .variations import Given, copied, requiring_gradients, variations
 
 _PROBE = "__fullgraph_call__"
@@ -50,17 +48,13 @@ def observe_calls(request: CallsRequest, sink: Sink) -> None:
     texts = session.instrumented()
     setattr(builtins, _PROBE, session.call)
 
-    def prepare() -> None:
-        torch.compiler.set_stance("force_eager")
-        set_seeds(0)
-
     def take(facts: list[Fact]) -> None:
         last = [fact for fact in facts if isinstance(fact, RunFinished)]
         sink([fact for fact in facts if isinstance(fact, (ProgramRaised, TargetProblem))])
         if last:
             sink([*session.outcomes(), *last])
 
-    run(RunRequest(request.generation, request.program, texts=texts), take, prepare)
+    run_uncompiled(request, texts, take)
 
 
 @dataclass

@@ -7,7 +7,7 @@ import random
 import sys
 import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,33 @@ def random_states() -> dict[str, str]:
     return {name: sha256(repr(state).encode()).hexdigest() for name, state in states.items()}
 
 
+def new_record(call: Call) -> dict[str, Any]:
+    """Make the record of a call, of which nothing is known yet."""
+    return {
+        "name": call.name,
+        "values": [],
+        "gradients": {},
+        "grads": {},
+        "random": {},
+        "error": None,
+        "incomplete": False,
+        "unchanged": [],
+        "modes": [],
+    }
+
+
+def modes_of(modules: Iterable[torch.nn.Module]) -> list[tuple[torch.nn.Module, bool]]:
+    """Return modules and those inside of them, each with whether it is in training mode."""
+    return [(inner, inner.training) for module in modules for inner in module.modules()]
+
+
+def set_modes(modes: Iterable[tuple[torch.nn.Module, bool]]) -> None:
+    """Put modules into the modes that they had."""
+    for module, training in modes:
+        if module.training != training:
+            module.training = training
+
+
 class Recorder(CallWatcher):
     """A recorder of what calls give back and change."""
 
@@ -76,17 +103,7 @@ class Recorder(CallWatcher):
 
     def begin(self, call: Call) -> None:
         """Watch the gradients of a call."""
-        record: dict[str, Any] = {
-            "name": call.name,
-            "values": [],
-            "gradients": {},
-            "grads": {},
-            "random": {},
-            "error": None,
-            "incomplete": False,
-            "unchanged": [],
-            "modes": [],
-        }
+        record = new_record(call)
         self._records.append(record)
         self._set_modes(call, record)
         self._given = self._inputs(call, Snapshots())
@@ -113,13 +130,12 @@ class Recorder(CallWatcher):
         roots = [module for _, module in modules_of(call)]
         record["modes"] = ["training" if module.training else "evaluation" for module in roots]
         if self._other_mode:
-            self._modes = [(inner, inner.training) for module in roots for inner in module.modules()]
-            for module in roots:
-                module.train(not module.training)
+            self._modes = modes_of(roots)
+            for module, training in [(module, module.training) for module in roots]:
+                module.train(not training)
 
     def _reset_modes(self) -> None:
-        for module, training in self._modes:
-            module.training = training
+        set_modes(self._modes)
         self._modes = []
 
     def _keep_values(self, call: Call, results: list[tuple[str, Any]]) -> None:

@@ -11,7 +11,7 @@ import torch
 
 from ..compat import dynamo_compat
 from .calls import Call
-from .recording import modules_of
+from .recording import modes_of, modules_of, set_modes
 
 
 class Settings:
@@ -26,8 +26,7 @@ class Settings:
         self._autocast = [
             (kind, torch.get_autocast_dtype(kind)) for kind in kinds if torch.is_autocast_enabled(kind)
         ]
-        modules = [item for module in _modules(call) for item in module.modules()]
-        self._modes = [(module, module.training) for module in modules]
+        self._modes = modes_of(_modules(call))
 
     @contextlib.contextmanager
     def again(self) -> Iterator[None]:
@@ -41,11 +40,11 @@ class Settings:
             for kind, autocast in self._autocast:
                 stack.enter_context(torch.autocast(kind, autocast))
             torch.set_default_dtype(self._dtype)
-            _set(self._modes)
+            set_modes(self._modes)
             try:
                 yield
             finally:
-                _set(modes)
+                set_modes(modes)
                 torch.set_default_dtype(dtype)
 
 
@@ -135,12 +134,6 @@ def _modules(call: Call) -> list[torch.nn.Module]:
     given = [*call.args, *call.kwargs.values()]
     found = [module for _, module in modules_of(call)]
     return [*found, *(value for value in given if isinstance(value, torch.nn.Module))]
-
-
-def _set(modes: list[tuple[torch.nn.Module, bool]]) -> None:
-    for module, training in modes:
-        if module.training != training:
-            module.training = training
 
 
 def _is_data(value: Any) -> bool:

@@ -21,6 +21,7 @@ import torch
 
 from ..capture.run import run
 from ..facts import (
+    CallsRequest,
     Fact,
     ProgramRaised,
     RunFinished,
@@ -64,10 +65,6 @@ def try_statements(request: TrialRequest, sink: Sink) -> None:
     texts = session.instrumented()
     setattr(builtins, PROBE, session.visit)
 
-    def prepare() -> None:
-        torch.compiler.set_stance("force_eager")
-        set_seeds(0)
-
     def take(facts: list[Fact]) -> None:
         last = [fact for fact in facts if isinstance(fact, RunFinished)]
         others: list[Fact] = [fact for fact in facts if isinstance(fact, (ProgramRaised, TargetProblem))]
@@ -75,6 +72,16 @@ def try_statements(request: TrialRequest, sink: Sink) -> None:
             sink(others)
         if last:
             sink([*session.outcomes(), *last])
+
+    run_uncompiled(request, texts, take)
+
+
+def run_uncompiled(request: TrialRequest | CallsRequest, texts: tuple[SourceText, ...], take: Sink) -> None:
+    """Run the program of a request, with these texts, uncompiled."""
+
+    def prepare() -> None:
+        torch.compiler.set_stance("force_eager")
+        set_seeds(0)
 
     run(RunRequest(request.generation, request.program, texts=texts), take, prepare)
 

@@ -21,7 +21,7 @@ from ..compat import dynamo_compat
 from ..facts import AddedSizes, SizeOutcome, SizeTried
 from .calls import Call, CallWatcher
 from .comparing import compared
-from .recording import modules_of, random_states, set_seeds, tensors_in
+from .recording import modules_of, new_record, random_states, set_seeds, tensors_in
 from .resizing import Change, Form, Maker, Slot, UnmadeError, arguments, form_of, is_there, marked
 from .snapshots import Snapshots
 from .state import Kept, Settings
@@ -273,8 +273,7 @@ def _recorded(call: Call, result: Any) -> dict[str, Any]:
     places += modules_of(call)
     values = [(place, snapshots.take(place, value)) for place, value in places]
     return {
-        "name": call.name, "values": values, "gradients": {}, "grads": {}, "random": random, "error": None,
-        "incomplete": snapshots.incomplete, "unchanged": [],
+        **new_record(call), "values": values, "random": random, "incomplete": snapshots.incomplete,
     }  # fmt: skip
 
 

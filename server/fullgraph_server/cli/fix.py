@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -97,16 +97,20 @@ class _Fix:
         plan = await shortest(prover, base, self._candidates, self.options.safety)
         package = patched_package(plan, workspace)
         fixed = Fixed(target, workspace, base, nondeterminism, tuple(tried), plan, package)
-        is_wanted = self.options.apply and plan.texts and not self.session.signalled
-        return self._applied(fixed) if is_wanted else fixed
+        if not self.options.apply or not plan.texts or self.session.signalled:
+            return fixed
+        refusal = written(plan.texts)
+        return replace(fixed, applied=not refusal, refusal=refusal)
 
     def _candidates(self, finding: Finding, context: Context) -> list[Fix]:
         return [fix for fix in candidates(finding, context) if self.options.selects(finding, fix)]
 
-    def _applied(self, fixed: Fixed) -> Fixed:
-        try:
-            write_texts(fixed.plan.texts)
-        except UnwritableError as error:
-            tell(str(error))
-            return replace(fixed, refusal="nothing was written")
-        return replace(fixed, applied=True)
+
+def written(texts: Mapping[str, tuple[str, str]]) -> str:
+    """Write proven texts into the files; return why not, which is told, or nothing if it was done."""
+    try:
+        write_texts(texts)
+    except UnwritableError as error:
+        tell(str(error))
+        return "nothing was written"
+    return ""

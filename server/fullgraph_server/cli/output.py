@@ -12,7 +12,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
@@ -22,6 +22,7 @@ from rich.text import Text
 
 from ..text.visible import visible
 
+_DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 _COMMAND = re.compile(r"(?P<start>^\s*):(?=:)|##(?=\[|vso\[)")
 
 
@@ -52,6 +53,12 @@ def clean_console(out: TextIO) -> Console:
     console = Console(file=out, highlight=False, markup=False, emoji=False, soft_wrap=True)
     console.push_render_hook(_Clean(console))
     return console
+
+
+def print_diff(console: Console, lines: Iterable[str]) -> None:
+    """Print the lines of a unified diff in its colours."""
+    for line in lines:
+        console.print(Text(visible(line), _DIFF_COLOURS.get(line[:1], "")))
 
 
 class Command(click.Command):

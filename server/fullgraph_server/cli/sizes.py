@@ -14,13 +14,12 @@ from fullgraph_compiler.facts import AddedSizes
 
 from ..fixes.proof import Prover
 from ..fixes.sizes import dynamic_sources, find_sizes
-from ..fixes.writing import UnwritableError, write_texts
 from ..runs.effective_settings import Overrides
 from ..runs.suitability import unsuited
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
+from .fix import written
 from .formats.sizes import Sized, SizesFormat
-from .output import tell
 from .session import NOT_STARTED, Session, workspace_root
 
 _LARGEST: Final = (1 << 63) - 1
@@ -58,8 +57,8 @@ def size_target(
             sized = session.prove(target, Workspace(workspace_root(target)), Path(folder), search)
         if sized.found.unknown:
             raise click.UsageError(f"--sizes: {sized.found.unknown}.")
-        refusal = _written(sized) if apply and sized.found.texts and not session.signalled else None
-        sized = sized.with_writing(refusal)
+        if apply and sized.found.texts and not session.signalled:
+            sized = sized.with_writing(written(sized.found.texts))
         write(sized, sys.stdout)
     finally:
         session.close()
@@ -69,16 +68,6 @@ def size_target(
 async def _search(target: Target, added: Sequence[AddedSizes], prover: Prover) -> Sized:
     found = await find_sizes(prover, added)
     return Sized(target, found, await dynamic_sources(prover, found))
-
-
-def _written(sized: Sized) -> str:
-    """Write the plan into the files; return why not, empty if it was."""
-    try:
-        write_texts(sized.found.texts)
-    except UnwritableError as error:
-        tell(str(error))
-        return "nothing was written"
-    return ""
 
 
 def _exit_code(sized: Sized) -> int:

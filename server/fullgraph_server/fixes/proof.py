@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import itertools
-import os
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -47,6 +45,7 @@ from ..workspace.source import SourceFile
 from .changes import counts_of, fixable, gone, gone_along, revealed, worse
 from .editing import Replaced, edited, replaced
 from .model import Edit, Fix, Verdict
+from .printed import own_text
 from .widening import replaced_widely
 
 Start = Callable[[Plan, WorkerRequest, Callable[[str], None]], Run]
@@ -55,10 +54,7 @@ Start = Callable[[Plan, WorkerRequest, Callable[[str], None]], Run]
 _Parts = Callable[[SourceFile, Sequence[Edit]], list[Replaced]]
 """Returns the statements of a file that edits replace."""
 
-_ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]+")
 _AT_ITS_END: Final = ("finished", "exited", "raised")
-_LOGGED: Final = re.compile(r"[VIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ ")
-"""The beginning of a line that torch logs, with the time of day."""
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 _T = TypeVar("_T", bound=Fact)
 
@@ -151,7 +147,7 @@ class Prover:
             return "the program as it is does not get to its end"
         again = await self._run(state.texts)
         # Times, mostly: then results alone are compared, which the verdict says.
-        self._prints_vary = self._words(again.printed) != self._words(state.printed)
+        self._prints_vary = own_text(again.printed) != own_text(state.printed)
         compared = await self._compare(state.record, again.record)
         if isinstance(compared, str) or compared.difference:
             return f"two runs of the program as it is differ: {_difference(compared)}"
@@ -265,7 +261,7 @@ class Prover:
     async def _same(self, base: State, after: State, *, prints: bool = True) -> ResultsCompared | str:
         """Compare what two runs printed and gave back; returns a sentence if it is not the same."""
         is_compared = prints and not self._prints_vary
-        if is_compared and self._words(base.printed) != self._words(after.printed):
+        if is_compared and own_text(base.printed) != own_text(after.printed):
             return "the program prints something else"
         compared = await self._compare(base.record, after.record)
         return _difference(compared) if isinstance(compared, str) or compared.difference else compared
@@ -392,10 +388,6 @@ class Prover:
 
     # -- words ---------------------------------------------------------------------------------
 
-    def _words(self, printed: str) -> str:
-        """Return what the program printed, without what differs between processes."""
-        return _ADDRESS.sub("0x", "".join(_own_lines(printed)))
-
     def _basis(self, compared: ResultsCompared, tried: Sequence[StatementsTried], fix: Fix) -> str:
         program = self.plan.target.program
         if isinstance(program, Examples):
@@ -452,24 +444,6 @@ def _drifts(before: Report, after: Report) -> Callable[[str], Drift]:
         return drifts[filename]
 
     return drift
-
-
-def _own_lines(printed: str) -> Iterator[str]:
-    """Yield the program's lines: not those that torch logs, nor its warnings, which end with their code.
-
-    One has a traceback before that: of a forward call, by the anomaly mode in which AOTAutograd traces.
-    """
-    is_warning, has_traceback = False, False
-    for line in printed.splitlines(keepends=True):
-        place, warns, message = line.partition("Warning: ")
-        if is_warning and has_traceback:
-            has_traceback = "(Triggered internally at " not in line
-        elif is_warning:
-            is_warning = not line.startswith("  ")
-        elif warns and ".py:" in place and f"{os.sep}torch{os.sep}" in place:
-            is_warning, has_traceback = True, message.startswith("Error detected in ")
-        elif not _LOGGED.match(line):
-            yield line
 
 
 def _is_open(item: StatementsTried) -> bool:

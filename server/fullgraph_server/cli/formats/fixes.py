@@ -14,17 +14,14 @@ from ...fixes.patches import library_of, patch
 from ...fixes.plans import Plan
 from ...fixes.search import Tried, Try, gain, root_of
 from ...fixes.words import removal_words, safety_words, unified_diff, verdict_words
-from ...report.model import Finding
 from ...text.messages import counted
 from ...text.visible import visible
-from ..output import clean_console, tell, write_line, write_object
-from .checked import shown_path
+from ..output import clean_console, print_diff, tell, write_line, write_object
+from .checked import shown_place
 from .fixed import Fixed
 
 FixFormat: TypeAlias = Callable[[Fixed, TextIO], None]
 """A function that writes what was found out about a target to a stream."""
-
-_COLOURS: Final[Mapping[str, str]] = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def write(fixed: Fixed, out: TextIO) -> None:
@@ -36,8 +33,8 @@ def write(fixed: Fixed, out: TextIO) -> None:
         console.print()
     if fixed.nondeterminism:
         console.print(Text(f"No result could be compared: {fixed.nondeterminism}.", "bold"))
-    for line in unified_diff(fixed.plan.texts, str(fixed.package.folder) if fixed.package else os.getcwd()):
-        console.print(Text(visible(line), _COLOURS.get(line[:1], "")))
+    folder = str(fixed.package.folder) if fixed.package else os.getcwd()
+    print_diff(console, unified_diff(fixed.plan.texts, folder))
     if fixed.plan.texts:
         console.print()
     console.print(Text(summary(fixed), "bold"))
@@ -110,10 +107,10 @@ def _left(plan: Plan) -> str:
 
 def _finding(tried: Tried, root: Tried | None, library: str) -> Iterator[Text]:
     finding, best = tried.finding, tried.best()
-    place, code = (_place(finding), "bold"), (finding.code, "yellow")
+    place, code = (shown_place(finding), "bold"), (finding.code, "yellow")
     yield Text.assemble(place, " ", code, " ", (finding.message, "bold"))
     if root is not None:
-        yield Text(f"  goes with the fix of {_place(root.finding)}", "green")
+        yield Text(f"  goes with the fix of {shown_place(root.finding)}", "green")
         return
     if not tried.tries:
         elsewhere = f": it is in {library}, where --package {library} looks for one" if library else ""
@@ -129,13 +126,8 @@ def _finding(tried: Tried, root: Tried | None, library: str) -> Iterator[Text]:
         if item.verdict.basis:
             yield Text(f"       seen: {visible(item.verdict.basis)}")
         if item.verdict.along:
-            along = ", ".join(f"{_place(other)} {other.code}" for other in item.verdict.along)
+            along = ", ".join(f"{shown_place(other)} {other.code}" for other in item.verdict.along)
             yield Text(f"       removes, too: {along}")
-
-
-def _place(finding: Finding) -> str:
-    span = finding.span
-    return f"{shown_path(span.filename)}:{span.row}:{span.column}"
 
 
 def _object(tried: Tried) -> dict[str, Any]:

@@ -15,10 +15,9 @@ from ...fixes.words import unified_diff
 from ...report.model import Finding, FrameReport, Report
 from ...text.visible import visible
 from ...workspace.targets import Target
-from ..output import clean_console, tell, write_line, write_object
-from .checked import shown_path
+from ..output import clean_console, print_diff, tell, write_line, write_object
+from .checked import shown_path, shown_place
 
-_COLOURS: Final[Mapping[str, str]] = {"+": "green", "-": "red", "@": "cyan"}
 _BAD: Final = ("differs", "raises")
 _OUTCOMES: Final[Mapping[SizeOutcome, str]] = {
     "equal": "equal to eager",
@@ -55,9 +54,9 @@ class Sized:
         is_known = not self.found.nondeterminism and last.report.status in _AT_ITS_END
         return is_known and not self.found.left and not wrong
 
-    def with_writing(self, refusal: str | None) -> Sized:
-        """Return it with what came of writing: ``None`` if that was not asked for."""
-        return self if refusal is None else replace(self, applied=not refusal, refusal=refusal)
+    def with_writing(self, refusal: str) -> Sized:
+        """Return it with what came of writing: why nothing was written, empty if it was."""
+        return replace(self, applied=not refusal, refusal=refusal)
 
 
 SizesFormat: TypeAlias = Callable[[Sized, TextIO], None]
@@ -73,14 +72,13 @@ def write(sized: Sized, out: TextIO) -> None:
         console.print(text)
     if base.problem is not None and base.status not in _AT_ITS_END:
         console.print(Text(visible(base.problem.message), "red"))
-    for line in unified_diff(found.texts, os.getcwd()):
-        console.print(Text(visible(line), _COLOURS.get(line[:1], "")))
+    print_diff(console, unified_diff(found.texts, os.getcwd()))
     if sized.sources:
         console.print()
         console.print(Text(f'The same without an edit: {SOURCES}="{visible(sized.sources)}"', "bold"))
         console.print(Text("  (a run with it was compiled as often, and its results were equal)"))
     for finding in found.left if not found.nondeterminism else ():
-        console.print(Text(f"left: {_place(finding)} {visible(finding.message)}", "yellow"))
+        console.print(Text(f"left: {shown_place(finding)} {visible(finding.message)}", "yellow"))
         for hint in finding.hints[:1]:
             console.print(Text(f"  {visible(hint)}"))
     for reason in found.reasons:
@@ -180,16 +178,11 @@ def _compilations(report: Report) -> Iterator[Text]:
         own = set(frame.compile_ids)
         for finding in report.findings:
             if finding.kind in ("recompile", "recompile-limit") and own & finding.compile_ids:
-                yield Text(f"  {_place(finding)} {visible(finding.message)}")
+                yield Text(f"  {shown_place(finding)} {visible(finding.message)}")
 
 
 def _frames(report: Report) -> list[FrameReport]:
     return [frame for frame in report.frames if frame.compile_ids]
-
-
-def _place(finding: Finding) -> str:
-    span = finding.span
-    return f"{shown_path(span.filename)}:{span.row}:{span.column}"
 
 
 def _function(frame: FrameReport) -> dict[str, Any]:

@@ -1,0 +1,35 @@
+"""What a program prints, without what differs between processes and what torch says beside it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Final
+
+_ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]+")
+_LOGGED: Final = re.compile(r"[VIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ ")
+"""The beginning of a line that torch logs, with the time of day."""
+
+
+def own_text(printed: str) -> str:
+    """Return what the program printed, without what differs between processes."""
+    return _ADDRESS.sub("0x", "".join(_own_lines(printed)))
+
+
+def _own_lines(printed: str) -> Iterator[str]:
+    """Yield the program's lines: not those that torch logs, nor its warnings, which end with their code.
+
+    One has a traceback before that: of a forward call, by the anomaly mode in which AOTAutograd traces.
+    """
+    is_warning, has_traceback = False, False
+    for line in printed.splitlines(keepends=True):
+        place, warns, message = line.partition("Warning: ")
+        if is_warning and has_traceback:
+            has_traceback = "(Triggered internally at " not in line
+        elif is_warning:
+            is_warning = not line.startswith("  ")
+        elif warns and ".py:" in place and f"{os.sep}torch{os.sep}" in place:
+            is_warning, has_traceback = True, message.startswith("Error detected in ")
+        elif not _LOGGED.match(line):
+            yield line
