@@ -72,6 +72,8 @@ def write(sized: Sized, out: TextIO) -> None:
         console.print(text)
     if base.problem is not None and base.status not in _AT_ITS_END:
         console.print(Text(visible(base.problem.message), "red"))
+    if found.texts:
+        console.print()
     print_diff(console, unified_diff(found.texts, os.getcwd()))
     if sized.sources:
         console.print()
