@@ -34,6 +34,7 @@ if {condition}:
 """
 INDENTED = CALL.strip().replace("\n", "\n    ")
 GUARDED = "if self.training:\n    drawn = torch.rand([])\n    "
+COLLECTED = "if synced:\n    self.collected += (mask,)"
 FLAGGED = f"skip = False\n{GUARDED}skip = drawn < self.layerdrop\n"
 
 
@@ -65,8 +66,38 @@ FLAGGED = f"skip = False\n{GUARDED}skip = drawn < self.layerdrop\n"
             "skip and not synced",
             FLAGGED + CHOICE.strip().format(condition="skip is not False and not synced", flag="skip"),
         ),
+        (
+            f"{GUARDED}if drawn < self.layerdrop:\n        continue\n\n{CALL.strip()}\n{COLLECTED}",
+            "drawn < self.layerdrop",
+            f"skipped = False\n{GUARDED}skipped = drawn < self.layerdrop\n"
+            "    if synced and skipped:\n        continue\n\n"
+            + CHOICE.strip()
+            .replace("if {condition}", f"{COLLECTED}\nif {{condition}}")
+            .format(condition="skipped is not False", flag="skipped"),
+        ),
+        (
+            f"{FLAGGED}if skip and mask:\n    continue\n{CALL.strip()}\n{COLLECTED}",
+            "skip and mask",
+            f"{FLAGGED}if synced and (skip and mask):\n    continue\n"
+            + CHOICE.strip()
+            .replace("if {condition}", f"{COLLECTED}\nif {{condition}}")
+            .format(condition="skip is not False and mask", flag="skip"),
+        ),
+        (
+            (
+                f"drop = False\n{GUARDED}if drawn < self.layerdrop:\n        drop = True\n\n"
+                f"if drop:\n    kept = None\nelse:\n    {INDENTED.replace('hidden', 'hidden, kept', 1)}\n"
+                f"{COLLECTED.replace('mask', 'kept')}"
+            ),
+            "drawn < self.layerdrop",
+            f"drop = False\n{GUARDED}drop = drawn < self.layerdrop\n\n"
+            "if synced and drop:\n    kept = None\nelse:\n    hidden_before = hidden\n    "
+            f"{INDENTED.replace('hidden', 'hidden, kept', 1)}\n"
+            "    if drop is not False:\n        hidden = torch.where(drop, hidden_before, hidden)\n"
+            f"{COLLECTED.replace('mask', 'kept')}",
+        ),
     ],
-    ids=["continue", "flag", "condition", "jump"],
+    ids=["continue", "flag", "condition", "jump", "collected", "jump-collected", "otherwise"],
 )
 def test_a_skipped_layer_runs_and_its_result_is_chosen(before: str, at: str, after: str) -> None:
     assert results(loop(before), at, "GB0170")["skip-by-where"] == loop(after)

@@ -172,7 +172,8 @@ class RunRequest:
     folder through which these processes share the files that they write and that are discarded. With
     ``low_priority`` it leaves the processor to everything else. The results of compiled calls are recorded in
     the file ``record`` for a :class:`CompareRequest`, unless that is empty. ``other_mode`` calls modules in
-    evaluation mode where the program trains them, and the other way round. Unless ``added`` is ``None``, its
+    evaluation mode where the program trains them, and the other way round; ``uncompiled`` calls what compiled
+    functions were made of. Unless ``added`` is ``None``, its
     calls are made again at the end of the program, with these sizes, then with some that nobody named, and
     compared with uncompiled ones (``SizeTried``).
     """
@@ -189,6 +190,7 @@ class RunRequest:
     meeting: str = ""
     record: str = ""
     other_mode: bool = False
+    uncompiled: bool = False
     low_priority: bool = False
     added: tuple[AddedSizes, ...] | None = None
 

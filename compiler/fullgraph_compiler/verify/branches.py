@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -27,14 +27,15 @@ class Branches:
     """The branches of statements; ``instrumented`` are the statements with calls that note which are taken.
 
     ``taken`` and ``gaps`` are of the last run: the branches, and by the number of a comparison the difference
-    of what it compares, when that are numbers.
+    of what it compares, when that are numbers. What ``kept`` statements, dumped, choose inside of themselves
+    is no branch of these, as little as what they call.
     """
 
-    def __init__(self, statements: Sequence[ast.stmt]) -> None:
+    def __init__(self, statements: Sequence[ast.stmt], kept: Collection[str] = ()) -> None:
         self.words: dict[tuple[int, bool], str] = {}
         self.taken: set[tuple[int, bool]] = set()
         self.gaps: dict[int, float] = {}
-        marker = _Marker(self)
+        marker = _Marker(self, kept)
         self.instrumented: list[ast.stmt] = [marker.visit(copy.deepcopy(node)) for node in statements]
 
     def add(self, row: int, true: str, false: str) -> int:
@@ -88,8 +89,16 @@ class Branches:
 
 
 class _Marker(ast.NodeTransformer):
-    def __init__(self, branches: Branches) -> None:
+    def __init__(self, branches: Branches, kept: Collection[str]) -> None:
         self._branches = branches
+        self._kept = kept
+
+    def visit(self, node: ast.AST) -> Any:
+        if not (self._kept and isinstance(node, ast.stmt) and ast.dump(node) in self._kept):
+            return super().visit(node)
+        if isinstance(node, ast.If):
+            node.test = self._test(node.test)
+        return node
 
     def visit_If(self, node: ast.If) -> ast.AST:
         return self._with_test(node)

@@ -75,8 +75,8 @@ def set_modes(modes: Iterable[tuple[torch.nn.Module, bool]]) -> None:
 class Recorder(CallWatcher):
     """A recorder of what calls give back and change."""
 
-    def __init__(self, *, other_mode: bool = False) -> None:
-        super().__init__(compiled=True)
+    def __init__(self, *, other_mode: bool = False, compiled: bool = True) -> None:
+        super().__init__(compiled=compiled)
         self._other_mode = other_mode
         self._modes: list[tuple[torch.nn.Module, bool]] = []
         """The modules of the call that is on, with their own modes."""

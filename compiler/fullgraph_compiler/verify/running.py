@@ -18,7 +18,7 @@ def run_recorded(request: RunRequest, sink: Sink) -> None:
 
     Where sizes are to be tried, that follows the program.
     """
-    recorder = Recorder(other_mode=request.other_mode)
+    recorder = Recorder(other_mode=request.other_mode, compiled=not request.uncompiled)
     sizes = UnseenSizes(request.added, request.patience / 2) if request.added is not None else None
 
     def install() -> None:

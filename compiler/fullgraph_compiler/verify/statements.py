@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import copy
 import types
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..facts import Trial
@@ -38,6 +38,7 @@ class Statements:
     place after them. ``global_names`` are declared so in the function. ``class_name`` is that of the class
     around the function, for private names. ``ends_turn`` says that they are the last in the body of a loop:
     ``continue`` goes where they end. ``runs_skipped`` and ``errors_differ`` are those of the trial.
+    ``chosen`` are names that the function chose before, among constants, by the truth of local variables.
     """
 
     old: tuple[ast.stmt, ...]
@@ -50,6 +51,13 @@ class Statements:
     ends_turn: bool = False
     runs_skipped: bool = False
     errors_differ: bool = False
+    chosen: Mapping[str, ast.IfExp] = field(default_factory=dict)
+
+    @property
+    def kept(self) -> frozenset[str]:
+        """Return the statements, dumped, that run as they are in any case, if what is skipped runs."""
+        nodes = [node for node in walk_own(self.new) if isinstance(node, (ast.Assign, ast.Expr, ast.If))]
+        return frozenset(map(ast.dump, nodes)) if self.runs_skipped else frozenset()
 
     @property
     def names(self) -> list[str]:
@@ -102,6 +110,7 @@ def find(tree: ast.Module, trial: Trial) -> Statements:
         block[last] is block[-1] and _is_body_of_loop(place.function, block),
         trial.runs_skipped,
         trial.errors_differ,
+        dict(_chosen(outside, trial.row)),
     )
     call = ast.Expr(ast.Call(ast.Name(PROBE, ast.Load()), [ast.Constant(trial.number)], []))
     block.insert(first, ast.copy_location(call, block[first]))
@@ -235,6 +244,32 @@ def _outside(function: ast.AST, excluded: list[ast.stmt]) -> Iterator[ast.AST]:
         if not any(child is item for item in excluded):
             yield child
             yield from _outside(child, excluded)
+
+
+def _chosen(nodes: Iterable[ast.AST], row: int) -> Iterator[tuple[str, ast.IfExp]]:
+    """Yield what is chosen above a row as in ``attentions = () if output_attentions else None``."""
+    for node in nodes:
+        if not isinstance(node, ast.Assign) or node.lineno >= row or not isinstance(node.value, ast.IfExp):
+            continue
+        target, value = node.targets[0], node.value
+        tested = all(isinstance(item, _TRUTHS) for item in ast.walk(value.test))
+        if isinstance(target, ast.Name) and tested and all(map(_is_constant, (value.body, value.orelse))):
+            yield target.id, value
+
+
+_TRUTHS = (
+    ast.Name, ast.expr_context, ast.BoolOp, ast.boolop, ast.UnaryOp, ast.Not,
+    ast.Compare, ast.Is, ast.IsNot, ast.Constant,
+)  # fmt: skip
+"""What a test is made of that only asks whether variables are true or ``None``."""
+
+
+def _is_constant(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except ValueError:
+        return False
+    return True
 
 
 def _read(nodes: Iterable[ast.AST]) -> Iterator[str]:

@@ -179,7 +179,9 @@ class _Session:
             problem = found.problem
             if not problem and not state.visits:
                 problem = f"The program does not come to line {state.trial.row}."
-            left = untaken(Branches(statements.old), found.taken) if statements and not problem else ()
+            left: tuple[str, ...] = ()
+            if statements and not problem:
+                left = untaken(Branches(statements.old, statements.kept), found.taken)
             yield StatementsTried(number, found.cases, left, found.difference, problem, found.depends_on_use)
 
     def _try(self, state: _State, statements: Statements, frame: FrameType) -> None:
@@ -236,7 +238,7 @@ class _Visit:
             self._news.append(as_compiling(statements.new))
         self._statements = statements
         self._environment = environment
-        self._branches = Branches(statements.old)
+        self._branches = Branches(statements.old, statements.kept)
         self._runner = Runner(statements, namespace, cls)
         self._answer = _Found()
         self._deadline = time.monotonic() + patience / 2
@@ -304,7 +306,7 @@ class _Visit:
     def _measured(self, case: Case) -> dict[int, float]:
         self._branches.clear()
         try:
-            self._old_outcome(case.applied(self._environment), case.seed)
+            self._old_outcome(case.applied(self._environment, self._statements), case.seed)
         except TrialError:
             raise
         except Exception:
@@ -319,7 +321,7 @@ class _Visit:
     def _compare(self, case: Case) -> bool:
         """Run old and new statements on a case; return whether it is one."""
         try:
-            environment = case.applied(self._environment)
+            environment = case.applied(self._environment, self._statements)
         except TrialError:
             raise
         except Exception:

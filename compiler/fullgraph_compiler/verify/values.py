@@ -32,14 +32,23 @@ class Case:
     changes: dict[Path, Change] = field(default_factory=dict)
     seed: int = 0
 
-    def applied(self, environment: Environment) -> Environment:
-        """Return a copy of the run's values with the changes. Raises what a change raises."""
+    def applied(self, environment: Environment, statements: Statements) -> Environment:
+        """Return a copy of the run's values with the changes. Raises what a change raises.
+
+        What the function has chosen by a variable that is changed is chosen anew.
+        """
         changed = environment.copy()
         with torch.no_grad():
             values = {path: _read(changed, path) for path in self.changes}
             news = {path: change(_detached(values[path])) for path, change in self.changes.items()}
             for path, new in news.items():
                 _write(changed, path, values[path], new)
+        switched = {path[0] for path in self.changes if len(path) == 1}
+        for name, choice in statements.chosen.items():
+            tested = {node.id for node in ast.walk(choice.test) if isinstance(node, ast.Name)}
+            if tested & switched and {name, *tested} <= changed.local.keys():
+                code = compile(ast.Expression(choice), "<chosen>", "eval")
+                changed.local[name] = eval(code, {}, dict(changed.local))
         return changed
 
 

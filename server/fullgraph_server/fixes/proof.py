@@ -88,7 +88,9 @@ class Prover:
     """Sizes that are run, too; with ``None`` no other sizes are tried."""
     torch: str = ""
     _numbers: Callable[[], int] = field(default_factory=lambda: itertools.count(1).__next__)
-    _states: dict[tuple[frozenset[tuple[str, str]], bool], asyncio.Task[State]] = field(default_factory=dict)
+    _states: dict[tuple[frozenset[tuple[str, str]], bool, bool], asyncio.Task[State]] = field(
+        default_factory=dict
+    )
     _compared: dict[tuple[Path, Path], asyncio.Task[ResultsCompared | str]] = field(default_factory=dict)
     _tried: dict[tuple[Trial, frozenset[tuple[str, str]]], asyncio.Task[StatementsTried]] = field(
         default_factory=dict
@@ -199,9 +201,9 @@ class Prover:
         if first.report.status != base.report.status:
             return "", f"not in {other} mode, in which the program does not get to its end"
         problem = worse(was.report, now.report, _drifts(was.report, now.report))
-        compared = "" if problem else await self._compare(first.record, now.record)
-        if problem or isinstance(compared, str) or compared.difference:
-            return f"in {other} mode: {problem or _difference(compared)}", ""
+        compared = problem or await self._compare_with(first, now, other_mode=True)
+        if isinstance(compared, str):
+            return f"in {other} mode: {compared}", ""
         left = counts_of(now.report).breaks
         others = f", which has {counted(left, 'break')}" if left > counts_of(after.report).breaks else ""
         return "", f"in {other} mode, too{others}"
@@ -263,19 +265,42 @@ class Prover:
         is_compared = prints and not self._prints_vary
         if is_compared and own_text(base.printed) != own_text(after.printed):
             return "the program prints something else"
+        return await self._compare_with(base, after)
+
+    async def _compare_with(
+        self, base: State, after: State, *, other_mode: bool = False
+    ) -> ResultsCompared | str:
+        """Compare what two runs gave back; returns a sentence if it is not the same.
+
+        Where compiling changes what the program does (NumPy's random numbers), its own code is what counts.
+        """
         compared = await self._compare(base.record, after.record)
-        return _difference(compared) if isinstance(compared, str) or compared.difference else compared
+        if isinstance(compared, str) or not compared.difference:
+            return compared
+        plain = await self._state(base.texts, other_mode=other_mode, uncompiled=True)
+        with_plain = await self._compare(plain.record, after.record)
+        if isinstance(with_plain, str) or with_plain.difference or plain.report.status != base.report.status:
+            return _difference(compared)
+        return replace(with_plain, seen=(*with_plain.seen, "as uncompiled, which compiling had changed"))
 
     # -- runs ----------------------------------------------------------------------------------
 
-    async def _state(self, texts: Mapping[str, str], *, other_mode: bool = False) -> State:
-        key = frozenset(texts.items()), other_mode
+    async def _state(
+        self, texts: Mapping[str, str], *, other_mode: bool = False, uncompiled: bool = False
+    ) -> State:
+        key = frozenset(texts.items()), other_mode, uncompiled
         if key not in self._states:
-            self._states[key] = asyncio.ensure_future(self._run(texts, other_mode=other_mode))
+            run = self._run(texts, other_mode=other_mode, uncompiled=uncompiled)
+            self._states[key] = asyncio.ensure_future(run)
         return await self._states[key]
 
     async def _run(
-        self, texts: Mapping[str, str], variables: Mapping[str, str] = _NONE, *, other_mode: bool = False
+        self,
+        texts: Mapping[str, str],
+        variables: Mapping[str, str] = _NONE,
+        *,
+        other_mode: bool = False,
+        uncompiled: bool = False,
     ) -> State:
         """Run the program with these texts; its files are discarded."""
         number = self._numbers()
@@ -286,9 +311,14 @@ class Prover:
         program = plan.target.program
         assert isinstance(program, Program), "others are refused"
         printed: list[str] = []
-        added = None if other_mode else self.added
         request = RunRequest(
-            number, program, texts=plan.texts, record=str(record), other_mode=other_mode, added=added
+            number,
+            program,
+            texts=plan.texts,
+            record=str(record),
+            other_mode=other_mode,
+            uncompiled=uncompiled,
+            added=None if other_mode or uncompiled else self.added,
         )
         facts, torch = await self._execute(plan, request, printed.append)
         report = Job(plan, number, "graph", _NO_WORKERS).fold(torch, facts)

@@ -46,6 +46,8 @@ class _Skip:
     """What has to hold, too, for the part to be skipped."""
     is_drawn: bool = False
     """Whether the flag is a tensor in any case."""
+    indent: str = ""
+    """The indentation of the part, if it is not that of ``first``."""
 
 
 def skipped(finding: Finding, context: Context) -> Iterator[Fix]:
@@ -87,6 +89,10 @@ def _by_draw(code: Code, owner: ast.If) -> _Skip | None:
             return None
         flag = code.new_name("skipped")
         written = _decided(code, owner, flag, test)
+        if unless := _collecting(following):
+            indent = code.indentation(owner)
+            jump = f"{indent}if {unless} and {flag}:", f"{indent}{code.unit(statement)}continue"
+            written[owner.lineno] += jump
         if is_nested:
             row, indent = first_row(around), code.indentation(around)
             written[row] = (f"{indent}{flag} = False", code.source.line(row))
@@ -118,7 +124,11 @@ def _jump(code: Code, first: ast.stmt, owner: ast.If, flag: str) -> _Skip | None
     also, following = _other(code, owner.test, flag, negated=False), code.following(owner)
     if also is None or not following or not isinstance(code.parent(owner), (ast.For, ast.AsyncFor)):
         return None
-    written = dict.fromkeys(range(owner.lineno, _end(owner) + 1), ())
+    written: dict[int, tuple[str, ...]] = dict.fromkeys(range(owner.lineno, _end(owner) + 1), ())
+    if unless := _collecting(following):
+        indent = code.indentation(owner)
+        head = f"{indent}if {unless} and {code.operand(owner.test)}:"
+        written[owner.lineno] = head, f"{indent}{code.unit(owner.body[0])}continue"
     rows = _begin(code, owner), _end(following[-1])
     return _Skip(first, following[-1], following, rows, flag, written, also)
 
@@ -127,6 +137,8 @@ def _conditional(
     code: Code, first: ast.stmt, owner: ast.If, flag: str, written: dict[int, tuple[str, ...]]
 ) -> _Skip | None:
     """Read ``if not flag: ...``; an ``if flag: continue`` at the end of the block has no effect then."""
+    if isinstance(owner.test, ast.Name) and owner.orelse:
+        return _otherwise(code, first, owner, flag, written)
     also, head = _other(code, owner.test, flag, negated=True), _end(owner.test)
     if also is None or owner.orelse or first_row(owner.body[0]) <= head:
         return None
@@ -139,11 +151,7 @@ def _conditional(
             return None
         if not isinstance(last.body[0], ast.Continue):
             return None
-    block = code.block(first)
-    initial = [
-        item for item in block[: block.index(first)] if _sets_flag(item, value=False) and flag in stored(item)
-    ]
-    first = initial[-1] if initial else first
+    first = _initial(code, first, flag)
     unit, indent = code.unit(owner.body[0]), code.indentation(owner)
     written |= dict.fromkeys(range(owner.lineno, head + 1), ())
     written |= dict.fromkeys(range(_end(owner) + 1, _end(last) + 1), ())
@@ -153,6 +161,61 @@ def _conditional(
             return None
         written[row] = (line.replace(indent + unit, indent, 1),)
     return _Skip(first, last, owner.body, (head + 1, _end(owner)), flag, written, also)
+
+
+def _otherwise(
+    code: Code, first: ast.stmt, owner: ast.If, flag: str, written: dict[int, tuple[str, ...]]
+) -> _Skip | None:
+    """Read ``if flag: outputs = (None, None)`` with the layer as its ``else``.
+
+    What takes the place of the layer's outputs has to be read only if they are collected.
+    """
+    stand_ins = {name for item in owner.body for name in stored(item)}
+    users = [item for item in code.following(owner) if stand_ins & names(item)]
+    unless = _collecting(users)
+    if not users or not unless or any(not isinstance(item, ast.If) for item in users):
+        return None
+    if any(code.is_read_later(users[-1], name) and name not in _outputs(owner.orelse) for name in stand_ins):
+        return None
+    row, part = owner.lineno, owner.orelse
+    if _end(owner.test) != row or first_row(owner.body[0]) == row or code.is_elif(owner):
+        return None
+    written[row] = (f"{code.indentation(owner)}if {unless} and {flag}:",)
+    rows, first = (first_row(part[0]), _end(owner)), _initial(code, first, flag)
+    return _Skip(first, users[-1], part, rows, flag, written, indent=code.indentation(part[0]))
+
+
+def _outputs(part: Sequence[ast.stmt]) -> set[str]:
+    """Return the names that a part binds before it reads them."""
+    read: set[str] = set()
+    outputs: set[str] = set()
+    for item in part:
+        read |= {node.id for node in ast.walk(item) if isinstance(node, ast.Name) and _is_read(node)}
+        outputs |= bound(item) - read
+    return outputs
+
+
+def _is_read(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Load)
+
+
+def _initial(code: Code, first: ast.stmt, flag: str) -> ast.stmt:
+    """Return the statement that sets a flag to false before it is decided, else the first itself."""
+    block = code.block(first)
+    before = [item for item in block[: block.index(first)] if _sets_flag(item, value=False)]
+    return next((item for item in reversed(before) if flag in stored(item)), first)
+
+
+def _collecting(statements: Sequence[ast.stmt]) -> str:
+    """Return the condition under which statements collect outputs, as in ``if output_attentions:``.
+
+    A layer that is skipped adds nothing there, which no tensor can say.
+    """
+    asked = [item for item in statements if isinstance(item, ast.If) and not item.orelse]
+    found = dict.fromkeys(item.test.id for item in asked if isinstance(item.test, ast.Name))
+    changed = {name for item in statements for name in stored(item)}
+    text = "" if changed & found.keys() else " or ".join(found)
+    return f"({text})" if len(found) > 1 else text
 
 
 def _decided(code: Code, owner: ast.If, flag: str, test: str) -> dict[int, tuple[str, ...]]:
@@ -196,7 +259,7 @@ def _edit(code: Code, skip: _Skip) -> Edit | None:
     ]
     if not kept or skip.flag in kept or not code.is_first(skip.first):
         return None
-    indent, unit = code.indentation(skip.first), code.unit(skip.part[0])
+    indent, unit = skip.indent or code.indentation(skip.first), code.unit(skip.part[0])
     before = {name: code.new_name(f"{name}_before") for name in kept}
     where = code.of_torch("torch.where")
     chosen = [f"{name} = {where}({skip.flag}, {before[name]}, {name})" for name in kept]
