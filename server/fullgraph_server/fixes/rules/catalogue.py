@@ -43,6 +43,7 @@ _BREAKS: dict[str, tuple[Rule, ...]] = {
     "GB0124": (values.scalars, hoisting.hoisted),
     "GB0109": (values.lists,),
     "GB0036": (selections.shapes,),
+    "GB0219": (selections.assigned,),
     "GB0246": (values.one_hot,),
     # Python that is not traced
     **dict.fromkeys(("GB0025", "GB0030", "GB4297", "GB0275"), (python.own_breaks,)),

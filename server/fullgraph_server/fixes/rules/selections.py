@@ -120,6 +120,21 @@ def shapes(finding: Finding, context: Context) -> Iterator[Fix]:
             yield replace(_SHAPES, edits=(replace(dynamic, text=text),))
 
 
+def assigned(finding: Finding, context: Context) -> Iterator[Fix]:
+    """Offer to write ``x[mask] = value`` without an index, whose gradient has a size that depends on data."""
+    code, node = place_in_file(finding, context)
+    statement = code.statement(node) if code and node else None
+    if code is None or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return
+    (target,) = statement.targets
+    if not isinstance(target, ast.Subscript) or not isinstance(target.slice, (ast.Name, ast.Attribute)):
+        return
+    into, mask = code.operand(target.value), code.text(target.slice)
+    for shaped in (mask, f"{mask}.unsqueeze(-1)"):
+        text = f"{into}.copy_(torch.where({shaped}, {code.argument(statement.value)}, {into}))"
+        yield replace(_FILL, edits=(code.replaced(statement, code.of_torch(text)), *code.importing_torch()))
+
+
 @dataclass(frozen=True)
 class _Selection:
     """An expression that selects elements of ``value`` by a ``mask``, both as they are written."""
