@@ -81,7 +81,7 @@ def summary(fixed: Fixed) -> str:
     if report.status == "not-started":
         return "not started"
     if not fixed.tried and fixed.workspace.package:
-        return f"nothing to fix: no finding is in the package {fixed.workspace.package}"
+        return f"nothing to fix: no finding is in the source of {fixed.workspace.package}"
     if not fixed.tried:
         return "nothing to fix: no graph breaks, no recompilations"
     if not plan.steps:
