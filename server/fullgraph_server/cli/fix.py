@@ -84,7 +84,7 @@ class _Fix:
             fixed = self.session.prove(target, workspace, Path(folder), search)
         if fixed.base.report.status == "not-started":
             self.exit_code = NOT_STARTED
-        elif fixed.plan.left or fixed.refusal:
+        elif fixed.plan.left or fixed.refusal or (not fixed.tried and fixed.base.report.problem):
             self.exit_code = self.exit_code or _LEFT
         return fixed
 
