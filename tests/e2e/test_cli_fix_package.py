@@ -22,6 +22,17 @@ def scaled(x):
         x = x * 2
     return x
 """
+NOISY = """\
+import logging
+
+LOG = logging.getLogger("layers")
+
+
+def scaled(x):
+    x = x + x.max().item()
+    LOG.warning("done")
+    return x.sin()
+"""
 PROGRAM = """\
 import torch
 from layers.blocks import scaled
@@ -90,6 +101,20 @@ def test_a_fix_in_a_package_is_a_patch_of_its_version(program: Path) -> None:
 def test_a_break_in_a_package_says_where_to_look(program: Path) -> None:
     run = fix(program)
     assert "it is in layers, where --package layers looks for one" in run.stdout
+
+
+def test_a_break_in_a_package_goes_by_a_setting_in_the_program(program: Path) -> None:
+    (program.parents[1] / "site-packages" / "layers" / "blocks.py").write_text(NOISY)
+    run = fix(program, "--unsafe", "--apply")
+    assert (run.returncode, run.stdout.splitlines()[-1]) == (
+        0,
+        "2 edits together: 2 breaks → 0, 4 graphs → 1 - nothing is left - written",
+    )
+    settings = [line for line in program.read_text().splitlines() if "torch._dynamo.config" in line]
+    assert sorted(settings) == [
+        "torch._dynamo.config.capture_scalar_outputs = True",
+        'torch._dynamo.config.ignore_logging_functions.add(logging.getLogger("layers").warning)',
+    ]
 
 
 @pytest.mark.slow
