@@ -271,6 +271,7 @@ OPAQUE = (
         """
         @torch.compiler.disable
         def normal(x, p, q=1):
+            hashlib.md5(b"a")  # so that it does not help to trace it
             return x / x.norm(p) * q
         """,
         """
@@ -284,6 +285,7 @@ OPAQUE = (
         print(x.grad)
         """,
         ("def normal_op(x: torch.Tensor, p: float, q: int)", "return normal(x, p, q)"),
+        "import hashlib",
         gradient=True,
     ),
     Opaque(
