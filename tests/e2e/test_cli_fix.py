@@ -103,6 +103,27 @@ def test_selected_rules_alone_are_tried(tmp_path: Path) -> None:
     assert (code, told["plan"], told["findings"][0]["tries"]) == (1, [], [])
 
 
+def test_a_program_that_fails_is_not_one_without_anything_to_fix(tmp_path: Path) -> None:
+    path = program(tmp_path, "x = torch.ones(3)\ntorch._dynamo.mark_dynamic(x, 0)\ng(x)")
+    path.write_text(path.read_text().replace(PROGRAM, MARKED))
+    words = [sys.executable, "-c", CLI, "fix", path.name, "--python", sys.executable, "--apply"]
+    run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False)
+    assert run.returncode == 1
+    assert run.stdout.strip().startswith(
+        "no graph breaks, no recompilations, but the program fails: torch refuses a mark"
+    )
+
+
+MARKED = """\
+import torch
+
+
+@torch.compile
+def g(x):
+    return x + torch.ones(3)
+
+
+"""
 MODES = """\
 import torch
 

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 CLI = "from fullgraph_server.cli import main; main()"
 PROGRAM = """\
 import torch
@@ -69,8 +71,26 @@ def test_a_mark_that_torch_refuses_is_told_and_nothing_is_planned(tmp_path: Path
     path = written(tmp_path, text)
     run = sizes(path, "--apply")
     assert (run.returncode, path.read_text()) == (1, text)
-    assert "ConstraintViolationError" in run.stdout
+    refused = "torch refuses a mark (ConstraintViolationError): You marked L['x'].size()[0] as dynamic but"
+    assert refused in run.stdout
     assert run.stdout.splitlines()[-1] == "no plan: the program as it is does not get to its end"
+
+
+@pytest.mark.slow
+def test_a_mark_that_torch_would_refuse_says_why_it_is_not_in_the_plan(tmp_path: Path) -> None:
+    path = written(tmp_path, PROGRAM.replace("x * n", "x * {8: 1, 12: n}[x.shape[0]]"))
+    run = sizes(path, "--apply")
+    assert (run.returncode, "mark_dynamic" in path.read_text()) == (1, False)
+    assert "before the call: torch refuses a mark (ConstraintViolationError): You marked L['x']" in run.stdout
+
+
+@pytest.mark.slow
+def test_a_plan_is_not_written_for_a_size_that_the_program_refuses(tmp_path: Path) -> None:
+    text = PROGRAM.replace("x * n", "x.view(-1, 4) * n")
+    path = written(tmp_path, text)
+    run = sizes(path, "--sizes", "x.0=6", "--apply")
+    assert (run.returncode, path.read_text()) == (1, text)
+    assert run.stdout.endswith("nothing was written: the program itself refuses x.0 = 6\n")
 
 
 def test_sizes_that_the_program_refuses_are_no_difference(tmp_path: Path) -> None:

@@ -271,6 +271,7 @@ OPAQUE = (
         """
         @torch.compiler.disable
         def normal(x, p, q=1):
+            hashlib.md5(b"a")  # so that it does not help to trace it
             return x / x.norm(p) * q
         """,
         """
@@ -284,6 +285,7 @@ OPAQUE = (
         print(x.grad)
         """,
         ("def normal_op(x: torch.Tensor, p: float, q: int)", "return normal(x, p, q)"),
+        "import hashlib",
         gradient=True,
     ),
     Opaque(
@@ -436,6 +438,33 @@ def test_what_an_operator_cannot_have_is_told(
     found = proving.run(path, _tries)
     assert sentence in [refused for _, refused in found], found
     assert not any(item.fix.rule == "custom-operator" for tries, _ in found for item in tries)
+
+
+def test_what_gives_back_no_tensors_is_traced_without_its_python(
+    proving: Proving, binaries: Path, tmp_path: Path
+) -> None:
+    function = """
+        def hashed(x, names):
+            factors = {name: hashlib.md5(name.encode()).digest()[0] / 255 for name in names}
+            return {name: x * factor for name, factor in factors.items()}
+        """
+    program = """
+        @torch.compile
+        def f(x):
+            found = hashed(x * 2, ("a", "b"))
+            return found["a"] + found["b"]
+
+        x = torch.randn(3, 4, requires_grad=True)
+        f(x).sum().backward()
+        print(x.grad)
+        """
+    path = _written(Opaque("", function, program, (), "import hashlib"), tmp_path, binaries)
+    [(tries, refused)] = proving.run(path, _tries)
+    assert refused == "`hashed` gets `tuple` as `names`, which an operator of torch cannot have"
+    assert [(item.fix.rule, item.fix.safety, item.verdict.verified) for item in tries] == [
+        ("nonstrict-trace", "unsafe", True)
+    ], tries
+    assert "gradients" in tries[0].verdict.basis
 
 
 @pytest.mark.slow

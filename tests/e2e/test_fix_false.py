@@ -5,14 +5,18 @@ from __future__ import annotations
 import ast
 import textwrap
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fullgraph_compiler.facts import CallSeen, CallsSeen, TensorSeen, ValueSeen
 from fullgraph_server.fixes.changes import fixable
-from fullgraph_server.fixes.model import Edit, Fix
+from fullgraph_server.fixes.model import Context, Edit, Fix, Operator
+from fullgraph_server.fixes.operators.rule import calls_wanted, operators
 from fullgraph_server.fixes.proof import State
 from fullgraph_server.report.model import Finding
 from fullgraph_server.workspace.positions import Span
+from fullgraph_server.workspace.source import SourceFile
 from proving import Proving
 from replacements import CORPUS, Replacement
 
@@ -144,3 +148,84 @@ def test_wrong_edits_are_not_verified(
     verified = [fix.rule for fix, verdict in verdicts if verdict.verified]
     record_property("ratio: wrong edits called verified", (len(verified), len(verdicts)))
     assert verified == []
+
+
+BAKED = {
+    "a counter": (
+        "COUNT = [0]",
+        "    COUNT[0] += 1\n    return {'y': x * COUNT[0]}",
+        "    f(x)",
+    ),
+    "Python's random numbers": (
+        "import random",
+        "    return {'y': x * random.random()}",
+        "    f(x)",
+    ),
+    "a configuration that changes": (
+        "class Config:\n    scale = 2.0",
+        "    return {'y': x * Config.scale}",
+        "    f(x)\n    Config.scale += 1",
+    ),
+    "a list that grows": (
+        "SEEN = []",
+        "    return {'y': x * len(SEEN)}",
+        "    f(x)\n    SEEN.append(1)",
+    ),
+    "a tensor of the module": (
+        "SCALE = torch.ones(3)",
+        "    return {'y': x * SCALE}",
+        "    f(x)\n    SCALE = SCALE * 2",
+    ),
+    "the mode of a layer": (
+        "DROPOUT = torch.nn.Dropout(0.5)",
+        "    return {'y': DROPOUT(x)}",
+        "    f(x)\n    DROPOUT.eval()",
+    ),
+    "the time": (
+        "import time",
+        "    return {'y': x * time.perf_counter()}",
+        "    f(x)",
+    ),
+}
+"""Functions that read what is fixed when they are traced without their Python: what they read, and do."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "a counter" else pytest.mark.slow) for name in BAKED]
+)
+def test_what_tracing_would_fix_is_not_verified(
+    name: str, proving: Proving, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    read, body, end = BAKED[name]
+    path = tmp_path / "program.py"
+    text = f"import hashlib\nimport torch\n{read}\n\n\ndef opaque(x):\n    hashlib.md5(b'a')\n{body}\n\n\n"
+    call = "opaque(x)['y'] + 1"
+    text += f"@torch.compile\ndef f(x):\n    return {call}\n\n\n"
+    text += f"x = torch.ones(3)\nfor _ in range(3):\n{end}\n"
+    path.write_text(text)
+    source = SourceFile(str(path), text)
+
+    def finding(state: State) -> Finding:
+        return fixable(state.report)[0]
+
+    def fixes(state: State) -> list[Fix]:
+        context = Context(state.report, state.report.files)
+        found = finding(state)
+        [wanted] = calls_wanted(found, context)[-1:]
+        seen = CallsSeen(1, (CallSeen((_TENSOR,), ValueSeen("other", text="dict")),), is_python=True)
+        offered = operators(found, replace(context, calls={wanted: seen}))
+        assert [fix.rule for fix in offered] == []
+        row = text.split("\n").index(f"    return {call}") + 1
+        at_call = Span(str(path), row, 12, row, 18)
+        at_head = Span(str(path), row - 2, 1, row - 2, 1)
+        assert source.line(row)[11:17] == "opaque"
+        made = "traced = torch._dynamo.nonstrict_trace(opaque)\n"
+        edits = Edit(at_head, made), Edit(at_call, "traced")
+        return [Fix("nonstrict-trace", "", "", "unsafe", "", edits, operator=Operator("", made))]
+
+    [(_, verdict)] = proving.prove(path, finding, fixes)
+    record_property("ratio: wrong edits called verified", (int(verdict.verified), 1))
+    assert not verdict.verified, verdict
+
+
+_TENSOR = ValueSeen("tensor", (TensorSeen("float32", (3,), "cpu", True, False),))

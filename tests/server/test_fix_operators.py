@@ -418,3 +418,83 @@ async def test_calls_are_observed_only_where_nothing_else_is_verified(verified: 
     assert best is not None
     assert best.fix.rule == verified
     assert bool(prover.asked) == (verified == "custom-operator")
+
+
+# -- tracing what a function computes with tensors, without its Python -----------------------------------
+
+TRACED = body(
+    """
+    import hashlib
+    import os
+    import torch
+    from settings import SCALE
+    from elsewhere import helper
+
+    SIZES = (1, 2 * 3)
+    TABLE = {"a": 1}
+    COUNT = 0
+    LAYER = torch.nn.Dropout()
+
+
+    class Config:
+        scale = 2
+
+
+    def counted():
+        global COUNT
+        COUNT += 1
+        return COUNT
+
+
+    def fixed(names):
+        return [hashlib.md5(name.encode()).digest()[0] * SIZES[0] for name in names]
+
+
+    def opaque(x, names):
+        WHAT
+
+
+    @torch.compile
+    def f(x):
+        return opaque(x, ("a", "b"))["y"] + 1
+    """
+)
+
+
+@pytest.mark.parametrize(
+    ("what", "is_offered"),
+    [
+        ("return {'y': x * fixed(names)[0]}", True),
+        ("return {'y': torch.stack([x * n for n in fixed(names)]).to(torch.float32)}", True),
+        ("return {'y': helper(x), 'n': Config()}", True),
+        ("return {'y': x * SCALE}", False),
+        ("return {'y': x * TABLE['a']}", False),
+        ("return {'y': x * Config.scale}", False),
+        ("return {'y': x * COUNT}", False),
+        ("return {'y': x * counted()}", False),
+        ("return {'y': LAYER(x)}", False),
+        ("return {'y': x * len(os.environ)}", False),
+        ("return {'y': x * len(os.listdir())}", False),
+        ("return {'y': x * len(open(names[0]).read())}", False),
+        ("return {'y': x * UNKNOWN}", False),
+    ],
+)
+def test_what_reads_nothing_that_may_change_is_traced_without_its_python(what: str, is_offered: bool) -> None:
+    text = TRACED.replace("WHAT", what)
+    result = ValueSeen("other", text="dict")
+    names = ValueSeen("other", text="tuple")
+    seen = CallsSeen(1, (CallSeen((tensor(3), names), result),), is_python=True)
+    found, refused = offered(text, seen, 'opaque(x, ("a", "b"))')
+    assert refused == "`opaque` gets `tuple` as `names`, which an operator of torch cannot have"
+    assert [fix.rule for fix in found] == ["nonstrict-trace"] * is_offered
+    if is_offered:
+        new = edited(SourceFile(FILE, text), found[0].edits)
+        assert "\nopaque_traced = torch._dynamo.nonstrict_trace(opaque)\n" in new
+        assert 'return opaque_traced(x, ("a", "b"))["y"] + 1' in new
+
+
+def test_what_draws_random_numbers_is_not_traced() -> None:
+    text = TRACED.replace("WHAT", "return {'y': helper(x)}")
+    names, result = ValueSeen("other", text="tuple"), ValueSeen("other", text="dict")
+    seen = CallsSeen(1, (CallSeen((tensor(3), names), result, draws=True),), is_python=True)
+    assert offered(text, seen, 'opaque(x, ("a", "b"))')[0] == []

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from fixing import body, fixes, results
+from fixing import FILE, body, fixes, results, span_of
+from fullgraph_server.fixes.editing import edited
+from fullgraph_server.fixes.model import Context
+from fullgraph_server.fixes.rules.catalogue import candidates
+from fullgraph_server.report.model import Finding, Report
+from fullgraph_server.workspace.positions import Call
+from fullgraph_server.workspace.source import SourceFile
 
 HEAD = "import torch\n\n"
 
@@ -362,3 +368,53 @@ def test_an_arm_with_branches_of_its_own_runs_and_is_chosen_from() -> None:
             return y
         """
     )
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "rule", "lines"),
+    [
+        (
+            "GB0059",
+            "Dynamo does not know how to trace builtin operator `print` with argument types ['Tensor']",
+            "reorder-print",
+            ["torch._dynamo.config.reorderable_logging_functions.add(print)"],
+        ),
+        (
+            "GB0007",
+            "Dynamo does not know how to trace the Python builtin `_warnings.warn`.",
+            "reorder-print",
+            ["import warnings", "torch._dynamo.config.reorderable_logging_functions.add(warnings.warn)"],
+        ),
+        (
+            "GB0291",
+            "Developer debug context: method: <Logger own.blocks (WARNING)>.warning_once, args: []",
+            "ignore-logging",
+            [
+                "import logging",
+                'torch._dynamo.config.ignore_logging_functions.add(logging.getLogger("own.blocks").warning_once)',
+            ],
+        ),
+        ("GB0033", "", "capture-scalars", ["torch._dynamo.config.capture_scalar_outputs = True"]),
+        ("GB0124", "", "capture-scalars", ["torch._dynamo.config.capture_scalar_outputs = True"]),
+        (
+            "GB0036",
+            "",
+            "capture-dynamic-shapes",
+            ["torch._dynamo.config.capture_dynamic_output_shape_ops = True"],
+        ),
+        ("GB0014", "", "config-allow-rnn", ["torch._dynamo.config.allow_rnn = True"]),
+    ],
+)
+def test_a_break_in_a_library_has_a_setting_in_the_program(
+    code: str, said: str, rule: str, lines: list[str]
+) -> None:
+    text = "import torch\nfrom own import blocks\n\n\ndef f(x):\n    return blocks(x) + 1\n"
+    source = SourceFile(FILE, text)
+    stack = (Call(FILE, 6, "f"), Call("/site-packages/own/blocks.py", 3, "blocks"))
+    span = span_of(source, "blocks(x)")
+    finding = Finding("graph-break", code, "warning", "", span, stack=stack, text=said)
+    [fix] = candidates(finding, Context(Report(FILE, 1), {FILE: source}))[:1]
+    assert fix.rule == rule
+    assert fix.prints_differ is (code in ("GB0059", "GB0007", "GB0291"))
+    added = [line for line in edited(source, fix.edits).split("\n") if line not in source.text.split("\n")]
+    assert added == lines

@@ -282,6 +282,8 @@ def fix(
         raise click.UsageError("--package changes no installed files: --diff writes a patch for them.")
     if package in COMPILER:
         raise click.UsageError(f"{package} is the compiler itself: name a package that it compiles.")
+    if package and not package.isidentifier():
+        raise click.UsageError(f"--package {package} is no name that import takes, such as transformers.")
     options = FixOptions(apply, unsafe, select, package)
     sys.exit(fix_targets(targets, overrides, FIX_FORMATS["diff" if diff else output], options))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from ..fixes.model import Context, Fix, Safety
-from ..fixes.patches import patched_package
+from ..fixes.patches import patched_package, unpatchable
 from ..fixes.plans import Plan, shortest
 from ..fixes.proof import Prover
 from ..fixes.rules.catalogue import candidates
@@ -77,14 +77,23 @@ class _Fix:
     exit_code: int = 0
 
     def run(self, target: Target, workspace: Workspace) -> Fixed:
+        if workspace.package:
+            self._check_package(target, workspace.package)
         with tempfile.TemporaryDirectory(prefix="fullgraph-") as folder:
             search = partial(self._search, target, workspace)
             fixed = self.session.prove(target, workspace, Path(folder), search)
         if fixed.base.report.status == "not-started":
             self.exit_code = NOT_STARTED
-        elif fixed.plan.left or fixed.refusal:
+        elif fixed.plan.left or fixed.refusal or (not fixed.tried and fixed.base.report.problem):
             self.exit_code = self.exit_code or _LEFT
         return fixed
+
+    def _check_package(self, target: Target, name: str) -> None:
+        """Raise ``UsageError`` if no patch can be made for a package."""
+        places = self.session.package_places(name, target)
+        problem = unpatchable(name, places, Workspace(workspace_root(target))) if places is not None else ""
+        if problem:
+            raise click.UsageError(problem)
 
     async def _search(self, target: Target, workspace: Workspace, prover: Prover) -> Fixed:
         if workspace.package:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType, MappingProxyType
 from typing import Any, Final, TypeVar
 
-from fullgraph_compiler.facts import Depth
+from fullgraph_compiler.facts import Depth, Script
 
 from ..fixes.proof import Prover
 from ..report.model import Report
@@ -23,6 +23,7 @@ from ..runs.minification import Failing, Minification, Minified
 from ..runs.plan import Job, Plan
 from ..runs.program_run import OnOutput, Run
 from ..workers.pool import WorkerPool
+from ..workers.probe import find_package
 from ..workspace.config import read_config
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace, is_project, project_root
@@ -86,6 +87,14 @@ class Session:
         """Search for fixes of a target; what runs record goes into the folder."""
         prover = Prover(self._plan(target, workspace), self._start, folder)
         return self._until_signalled(search(prover), prover.cancel)
+
+    def package_places(self, name: str, target: Target) -> tuple[str, ...] | None:
+        """Return where the interpreter of a target finds a package; ``None`` if it does not answer."""
+        target, settings = resolve(target, read_config(workspace_root(target)), self._overrides)
+        is_file = isinstance(target.program, Script) and not target.program.module
+        folder = os.path.dirname(target.filename) if is_file else str(settings.cwd)
+        finding = find_package(name, settings.python, folder, str(settings.cwd), settings.env)
+        return self._loop.run_until_complete(finding)
 
     def _start(self, plan: Plan, request: WorkerRequest, on_output: OnOutput | None = None) -> Run:
         settings, limited = with_limits(plan.settings, request, plan.workspace.root)

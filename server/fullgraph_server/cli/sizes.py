@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import click
-from fullgraph_compiler.facts import AddedSizes
+from fullgraph_compiler.facts import AddedSizes, SizeTried
 
 from ..fixes.proof import Prover
 from ..fixes.sizes import dynamic_sources, find_sizes
@@ -58,11 +58,17 @@ def size_target(
         if sized.found.unknown:
             raise click.UsageError(f"--sizes: {sized.found.unknown}.")
         if apply and sized.found.texts and not session.signalled:
-            sized = sized.with_writing(written(sized.found.texts))
+            sized = sized.with_writing(refused(sized.found.last.sizes) or written(sized.found.texts))
         write(sized, sys.stdout)
     finally:
         session.close()
     return session.signalled or _exit_code(sized)
+
+
+def refused(tried: Sequence[SizeTried]) -> str:
+    """Say that a plan is not written since the program refuses sizes that it is wanted for; else nothing."""
+    item = next((item for item in tried if item.asked and item.outcome == "refused"), None)
+    return f"nothing was written: the program itself refuses {item.place} = {item.size}" if item else ""
 
 
 async def _search(target: Target, added: Sequence[AddedSizes], prover: Prover) -> Sized:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..report.model import Finding
@@ -22,6 +22,22 @@ def patched_package(plan: Plan, workspace: Workspace) -> Package | None:
 
 COMPILER = ("torch", "triton")
 """The packages of the compiler itself."""
+
+
+def unpatchable(name: str, places: Sequence[str], workspace: Workspace) -> str:
+    """Say in one sentence why no patch can be made for a package, from where it is; empty if one can."""
+    if not places:
+        return f"There is no package {name} in this environment: name one as the program imports it."
+    if any(workspace.contains(place) for place in places):
+        return f"{name} is the project's own code: without --package, fixes are looked for in it."
+    paths = [Path(place) for place in places]
+    if archive := next((part for path in paths for part in path.parents if part.is_file()), None):
+        return f"{name} is in the zip file {archive}: install it as a folder, which a patch can be for."
+    folders = [path for path in paths if path.is_dir()]
+    is_source = any(path.suffix == ".py" for path in paths if path.is_file())
+    if not is_source and not any(found for folder in folders for found in folder.rglob("*.py")):
+        return f"{name} has no source in Python, only compiled code: there is nothing to make a patch for."
+    return ""
 
 
 def library_of(finding: Finding, workspace: Workspace) -> str:

@@ -94,7 +94,8 @@ async def try_finding(
             context = replace(context, calls=await prover.calls(state, wanted))
         operators = [fix for fix in candidates(finding, context) if fix.operator is not None]
         await prove(operators)
-        refused = "" if operators else refusal(finding, context)
+        is_made = any(fix.operator.name for fix in operators if fix.operator is not None)
+        refused = "" if is_made else refusal(finding, context)
     tries.sort(key=lambda item: (not item.verdict.verified, item.fix.safety != "safe"))
     return Tried(finding, tuple(tries), refused)
 

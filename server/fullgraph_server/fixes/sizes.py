@@ -98,7 +98,11 @@ async def _step(prover: Prover, found: Sizes, named: Sequence[str]) -> Sizes:
     for fix in _candidates(found.last.report, named):
         state = await prover.with_fixes(found.last, [fix])
         recompiles = counts_of(state.report).recompiles
-        problem = _more_breaks(found.base, state) or await prover.differences(found.base, state)
+        problem = (
+            refused_mark(state.report)
+            or _more_breaks(found.base, state)
+            or await prover.differences(found.base, state)
+        )
         if not problem and recompiles < fewest:
             best, fewest = replace(found, last=state, fixes=(*found.fixes, fix), reasons=()), recompiles
         elif best is found:
@@ -106,6 +110,15 @@ async def _step(prover: Prover, found: Sizes, named: Sequence[str]) -> Sizes:
         if not fewest:
             break
     return best if best is not found else replace(found, reasons=tuple(reasons.values()))
+
+
+def refused_mark(report: Report) -> str:
+    """Say that torch refuses a mark, in its own words; empty if it does not."""
+    problem = report.problem
+    if problem is None or "ConstraintViolationError" not in problem.message:
+        return ""
+    said, _, _ = (problem.explanation or problem.message).removeprefix("- ").partition(". ")
+    return f"torch refuses a mark (ConstraintViolationError): {said}"
 
 
 def _more_breaks(base: State, state: State) -> str:

@@ -1,4 +1,4 @@
-"""The versions of an interpreter and of its torch, without importing torch."""
+"""The versions of an interpreter and of its torch, and the places of its packages, without importing any."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import signal
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..workspace.bundled import worker_folder
@@ -36,6 +37,13 @@ if sys.version_info >= (3, 10):
 print(json.dumps({"python": ".".join(map(str, sys.version_info[:3])), "torch": torch}))
 """
 
+_FINDER = """
+import sys, json, importlib.util
+sys.path[0] = sys.argv[2]  # it is the current folder with -c
+spec = importlib.util.find_spec(sys.argv[1])
+print(json.dumps(spec and [spec.origin, *(spec.submodule_search_locations or ())]))
+"""
+
 
 @dataclass(frozen=True)
 class Probe:
@@ -54,24 +62,11 @@ class Probe:
 async def probe(python: str, seconds: float = _SECONDS) -> Probe:
     """Run an interpreter to get its version and that of its torch."""
     try:
-        process = await asyncio.create_subprocess_exec(
-            python,
-            "-c",
-            _PROGRAM,
-            cwd=worker_folder(),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=os.name != "nt",
-        )
+        output, errors = await _answer([python, "-c", _PROGRAM], worker_folder(), None, seconds)
     except (OSError, ValueError) as error:
         return Probe(problem=f"{cannot_start(python, error)} {CHOOSE}")
-    try:
-        output, errors = await asyncio.wait_for(process.communicate(), seconds)
     except asyncio.TimeoutError:
         return Probe(problem=f"{python} did not answer within {seconds:g} s. {CHOOSE}")
-    finally:
-        _kill(process)
     try:
         versions = json.loads(output.decode().splitlines()[-1])
         return _judged(python, versions["python"], versions["torch"])
@@ -79,6 +74,39 @@ async def probe(python: str, seconds: float = _SECONDS) -> Probe:
         lines = errors.decode(errors="replace").strip().splitlines()
         reason = f": {lines[-1].strip()}" if lines else "."
         return Probe(problem=f"{python} does not answer as a Python does{reason} {CHOOSE}")
+
+
+async def find_package(
+    name: str, python: str, folder: str, cwd: str, env: Mapping[str, str]
+) -> tuple[str, ...] | None:
+    """Return the file and the folders of a package, as a program in a folder would import it.
+
+    They are empty if there is none; ``None`` if the interpreter does not answer.
+    """
+    try:
+        output, _ = await _answer([python, "-c", _FINDER, name, folder], cwd, env, _SECONDS)
+        return tuple(filter(None, json.loads(output.decode().splitlines()[-1]) or ()))
+    except (OSError, ValueError, LookupError, asyncio.TimeoutError):
+        return None
+
+
+async def _answer(
+    command: list[str], cwd: str, env: Mapping[str, str] | None, seconds: float
+) -> tuple[bytes, bytes]:
+    """Return what a process writes; raises ``OSError``, ``ValueError`` or ``asyncio.TimeoutError``."""
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        cwd=cwd,
+        env=env,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=os.name != "nt",
+    )
+    try:
+        return await asyncio.wait_for(process.communicate(), seconds)
+    finally:
+        _kill(process)
 
 
 def cannot_start(python: str, error: OSError | ValueError) -> str:

@@ -13,6 +13,7 @@ from ...fixes.model import Counts
 from ...fixes.patches import library_of, patch
 from ...fixes.plans import Plan
 from ...fixes.search import Tried, Try, gain, root_of
+from ...fixes.sizes import refused_mark
 from ...fixes.words import removal_words, safety_words, unified_diff, verdict_words
 from ...text.messages import counted
 from ...text.visible import visible
@@ -81,7 +82,10 @@ def summary(fixed: Fixed) -> str:
     if report.status == "not-started":
         return "not started"
     if not fixed.tried and fixed.workspace.package:
-        return f"nothing to fix: no finding is in the package {fixed.workspace.package}"
+        return f"nothing to fix: no finding is in the source of {fixed.workspace.package}"
+    if not fixed.tried and report.problem is not None:
+        problem = refused_mark(report) or report.problem.message
+        return f"no graph breaks, no recompilations, but the program fails: {problem}"
     if not fixed.tried:
         return "nothing to fix: no graph breaks, no recompilations"
     if not plan.steps:

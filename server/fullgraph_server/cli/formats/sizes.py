@@ -10,7 +10,7 @@ from typing import Any, Final, TextIO, TypeAlias
 from fullgraph_compiler.facts import SizeOutcome, SizeTried
 from rich.text import Text
 
-from ...fixes.sizes import SOURCES, Sizes, times_compiled
+from ...fixes.sizes import SOURCES, Sizes, refused_mark, times_compiled
 from ...fixes.words import unified_diff
 from ...report.model import Finding, FrameReport, Report
 from ...text.visible import visible
@@ -71,7 +71,7 @@ def write(sized: Sized, out: TextIO) -> None:
     for text in _compilations(base):
         console.print(text)
     if base.problem is not None and base.status not in _AT_ITS_END:
-        console.print(Text(visible(base.problem.message), "red"))
+        console.print(Text(visible(refused_mark(base) or base.problem.message), "red"))
     if found.texts:
         console.print()
     print_diff(console, unified_diff(found.texts, os.getcwd()))

@@ -53,7 +53,7 @@ class Callee:
 def functions(finding: Finding, context: Context) -> Iterator[Callee]:
     """Yield the functions around a finding, the innermost first: the one called there, then its callers."""
     for code, call in dict.fromkeys(_calls(finding, context)):
-        names, definition = _names(code, call), _definition(code, dotted(call.func))
+        names, definition = _names(code, call), definition_of(code, dotted(call.func))
         if len(set(names)) < len(names):
             continue
         positional = len(call.args)
@@ -94,7 +94,7 @@ def _is_same(code: Code, item: ast.Call, call: ast.Call, definition: Function | 
 def _names(code: Code, call: ast.Call, wanted_names: Sequence[str] = ()) -> list[str]:
     """Return names of parameters for the arguments of a call, in the order in which it is written."""
     function = dotted(call.func)
-    definition = _definition(code, function)
+    definition = definition_of(code, function)
     own = list(wanted_names)
     if definition is not None:
         own = [item.arg for item in (*definition.args.posonlyargs, *definition.args.args)]
@@ -160,7 +160,7 @@ def _is_of_module(call: ast.AST, code: Code) -> TypeGuard[ast.Call]:
             own = set[str]().union(*(stored(item) for item in outer.body))
             if root in own or root in parameters(outer):
                 return False
-    made = _definition(code, root)
+    made = definition_of(code, root)
     return made is None or not any(_decorates(item) in _MADE for item in made.decorator_list)
 
 
@@ -169,5 +169,6 @@ def _decorates(decorator: ast.expr) -> str:
     return dotted(function).rpartition(".")[2]
 
 
-def _definition(code: Code, name: str) -> Function | None:
+def definition_of(code: Code, name: str) -> Function | None:
+    """Return the function of a module that has a name."""
     return next((item for item in code.tree.body if isinstance(item, Function) and item.name == name), None)

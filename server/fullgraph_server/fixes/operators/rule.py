@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fullgraph_compiler.facts import CallSeen, CallsSeen
@@ -18,6 +18,7 @@ from ..rules.offering import base as offered
 from ..rules.syntax import Code, bound, dotted, stored
 from .callees import Callee, functions, method
 from .gradient import names_of
+from .reads import reads_state
 from .sizes import sizes_seen
 from .text import NoOperatorError, operator_text
 
@@ -53,33 +54,51 @@ def calls_wanted(finding: Finding, context: Context) -> tuple[Span, ...]:
     return tuple(dict.fromkeys(span for function in functions(finding, context) for span in function.spans))
 
 
+@dataclass(frozen=True)
+class _Offer:
+    """What can be done about one function: an operator, or why there is none; or only its tensors traced."""
+
+    traced: Fix | None
+    operator: Fix | None
+    refused: str = ""
+
+
 def operators(finding: Finding, context: Context) -> Iterator[Fix]:
-    """Make the innermost function that can be one an operator, and call that."""
-    for fixes in _tried(finding, context):
-        if not isinstance(fixes, str):
-            yield from fixes
+    """Make the innermost function that can be one an operator, and call that; trace it, where that fits."""
+    for offer in _offers(finding, context):
+        if offer.traced is not None:
+            yield offer.traced
+        if offer.operator is not None:
+            yield offer.operator
             return
 
 
 def refusal(finding: Finding, context: Context) -> str:
     """Say why no function around a finding can be an operator; empty if that is not known."""
-    reasons = [item for item in _tried(finding, context) if isinstance(item, str)]
+    reasons = [offer.refused for offer in _offers(finding, context) if offer.refused]
     if reasons:
         return reasons[-1]
     written = method(finding, context) if finding.code in _SKIPPED else ""
     return f"`{written}` works on an object, which an operator of torch cannot have" if written else ""
 
 
-def _tried(finding: Finding, context: Context) -> Iterator[list[Fix] | str]:
-    """Yield the fixes for each function that was seen called, or why there are none."""
+def _offers(finding: Finding, context: Context) -> Iterator[_Offer]:
+    """Yield what can be done about each function that was seen called."""
     for function in functions(finding, context):
         calls = [call for call in function.calls if _seen(context, function, call) is not None]
         if not calls:
             continue
+        found = [function.ordered(call, seen) for call in calls if (seen := _seen(context, function, call))]
+        if problem := next((seen.problem for seen in found if seen.problem), ""):
+            yield _Offer(None, None, f"`{function.name}` {problem}")
+            continue
+        seen = replace(found[0], calls=tuple(_telling([call for item in found for call in item.calls])))
+        is_skipped = finding.code in _SKIPPED
+        traced = _traced(function, calls) if is_skipped and _can_be_traced(function, calls, seen) else None
         try:
-            yield list(_fixes(function, calls, context, finding.code))
+            yield _Offer(traced, _operator(function, calls, seen))
         except NoOperatorError as problem:
-            yield f"`{function.name}` {problem}"
+            yield _Offer(traced, None, f"`{function.name}` {problem}")
 
 
 def _seen(context: Context, function: Callee, call: ast.Call) -> CallsSeen | None:
@@ -91,34 +110,49 @@ def _seen(context: Context, function: Callee, call: ast.Call) -> CallsSeen | Non
 # -- edits ---------------------------------------------------------------------------------------------
 
 
-def _fixes(function: Callee, calls: list[ast.Call], context: Context, torch_code: str) -> Iterator[Fix]:
+def _operator(function: Callee, calls: list[ast.Call], seen: CallsSeen) -> Fix:
     code, base_name = function.code, function.name.rpartition(".")[2]
-    found = [function.ordered(call, seen) for call in calls if (seen := _seen(context, function, call))]
-    if problem := next((seen.problem for seen in found if seen.problem), ""):
-        raise NoOperatorError(problem)
-    seen = replace(found[0], calls=tuple(_telling([call for item in found for call in item.calls])))
-    is_used = not all(isinstance(code.parent(call), ast.Expr) for call in calls)
     base, library_name = _base(code, base_name), _library_name(code, base_name)
-    written = replace(function.written, is_used=is_used)
+    written = replace(function.written, is_used=_is_used(code, calls))
     text = code.of_torch(operator_text(written, seen, base, library_name))
     is_array = seen.calls[0].result.kind == "array"
-    in_place = any(
-        tensor.changed for one in seen.calls for value in one.arguments for tensor in value.tensors
-    )
-    if torch_code in _SKIPPED and seen.is_python and is_used and not in_place:
-        traced = code.new_name(f"{base_name}_traced")
-        own = code.of_torch(f"{traced} = torch._dynamo.nonstrict_trace({function.name})\n")
-        edits = _edits(function, calls, traced, own, blank=1)
-        yield replace(_NONSTRICT, edits=edits, operator=Operator("", own))
-    yield replace(
+    return replace(
         _OPERATOR,
         title=f"Make `{function.name}` an operator of torch",
         edits=(
             *_edits(function, calls, f"{base}_op", text, blank=2),
             *(edit for call in calls if is_array for edit in _as_array(code, call)),
         ),
-        operator=Operator(f"{base}_op", text, _basis(seen), in_place),
+        operator=Operator(f"{base}_op", text, _basis(seen), _changes(seen)),
     )
+
+
+def _traced(function: Callee, calls: list[ast.Call]) -> Fix:
+    code = function.code
+    traced = code.new_name(f"{function.name.rpartition('.')[2]}_traced")
+    text = code.of_torch(f"{traced} = torch._dynamo.nonstrict_trace({function.name})\n")
+    edits = _edits(function, calls, traced, text, blank=1)
+    return replace(_NONSTRICT, edits=edits, operator=Operator("", text))
+
+
+def _can_be_traced(function: Callee, calls: list[ast.Call], seen: CallsSeen) -> bool:
+    """Tell whether nothing of a function is lost when its operations on tensors alone are traced."""
+    return (
+        seen.is_python
+        and _is_used(function.code, calls)
+        and not _changes(seen)
+        and not any(call.draws for call in seen.calls)
+        and not reads_state(function.code, function.name)
+    )
+
+
+def _is_used(code: Code, calls: list[ast.Call]) -> bool:
+    return not all(isinstance(code.parent(call), ast.Expr) for call in calls)
+
+
+def _changes(seen: CallsSeen) -> bool:
+    """Tell whether a function changes tensors that it gets."""
+    return any(tensor.changed for call in seen.calls for value in call.arguments for tensor in value.tensors)
 
 
 def _telling(calls: list[CallSeen]) -> list[CallSeen]:

@@ -43,6 +43,11 @@ def place_in_file(finding: Finding, context: Context) -> tuple[Code | None, ast.
     return code, node if isinstance(node, ast.expr) else None
 
 
+def in_library(finding: Finding) -> bool:
+    """Tell whether a finding is about a library's code: it stands at the user's own call that leads there."""
+    return bool(finding.stack) and finding.stack[-1].filename != finding.span.filename
+
+
 def setting(code: Code, name: str) -> Edit | None:
     """Turn a setting of Dynamo on behind the imports, unless the file speaks of it."""
     return None if code.mentions(name) else code.setting(f"torch._dynamo.config.{name} = True")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 from ...report.model import Finding
 from ..model import Context, Edit, Fix
+from .offering import in_library
 from .syntax import Code, code_of, dotted, is_simple
 
 _CONFIG = "torch/_dynamo/config.py"
@@ -64,10 +67,16 @@ _REMOVE = Fix(
 _OUTPUT = ("print", "warnings.warn")
 _LEVELS = ("debug", "info", "warning", "warn", "error", "exception", "critical", "log")
 """The methods of loggers; libraries add some that log a message once (``warning_once``)."""
+_BUILTIN: Final = re.compile(r"[Bb]uiltin (?:operator )?`_?(print|warnings\.warn)`")
+_LOGGER: Final = re.compile(r"method: <\w+ ([\w.]+) \(\w+\)>\.(\w+)")
+"""What torch says of a library's code: the function that prints, or the logger and its method."""
 
 
 def prints(finding: Finding, context: Context) -> Iterator[Fix]:
     """Offer what helps where a graph breaks at ``print``, ``warnings.warn`` or a logging method."""
+    if in_library(finding):
+        yield from _settings(finding, context)
+        return
     code, call = _call(finding, context)
     if code is None or call is None:
         return
@@ -76,7 +85,7 @@ def prints(finding: Finding, context: Context) -> Iterator[Fix]:
     statement = code.parent(call)
     if is_output and (name == "print" or _is_imported(code, name)):
         text = f"torch._dynamo.config.reorderable_logging_functions.add({name})"
-        if not code.mentions("reorderable_logging_functions"):
+        if text not in code.source.text:
             yield replace(_REORDER, edits=(code.setting(text),))
     if not isinstance(statement, ast.Expr) or not (is_output or is_logging):
         return
@@ -86,6 +95,29 @@ def prints(finding: Finding, context: Context) -> Iterator[Fix]:
     if name == "print" and (text := _with_operator(code, call)):
         yield replace(_OPERATOR, edits=(code.replaced(call, code.of_torch(text)), *code.importing_torch()))
     yield replace(_REMOVE, edits=(code.removed(statement),))
+
+
+def _settings(finding: Finding, context: Context) -> Iterator[Fix]:
+    """Offer the setting for what a library prints or logs, at the head of the user's own file."""
+    source = context.source(finding)
+    code = code_of(source) if source else None
+    name, logger = _BUILTIN.search(finding.text), _LOGGER.search(finding.text)
+    if code is not None and name is not None:
+        module = name[1].rpartition(".")[0]
+        edits = _set(code, f"reorderable_logging_functions.add({name[1]})", module)
+        yield replace(_REORDER, edits=edits)
+    elif code is not None and logger is not None:
+        method = f'logging.getLogger("{logger[1]}").{logger[2]}'
+        edits = _set(code, f"ignore_logging_functions.add({method})", "logging")
+        yield replace(_IGNORE, edits=edits)
+
+
+def _set(code: Code, text: str, module: str) -> tuple[Edit, ...]:
+    """Insert a statement about a setting, with the import of a module that it names if it lacks."""
+    edit = code.setting(f"torch._dynamo.config.{text}")
+    if module and not _is_imported(code, module):
+        edit = replace(edit, text=f"import {module}\n{edit.text}")
+    return (edit,)
 
 
 def _call(finding: Finding, context: Context) -> tuple[Code | None, ast.Call | None]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ...report.model import Finding
 from ..model import Context, Edit, Fix, Rule
-from .offering import INDEX, base, node_rule
+from .offering import INDEX, base, in_library, node_rule
 from .syntax import Code, Function, Node, called, code_of, dotted, first_row
 
 
@@ -43,7 +43,8 @@ def recurrent(finding: Finding, context: Context) -> Iterator[Fix]:
     """Let torch trace RNN, GRU and LSTM, where what is called may be one."""
     source = context.source(finding)
     code = code_of(source) if source else None
-    if code is not None and any(code.mentions(name) for name in ("RNN", "GRU", "LSTM")):
+    is_named = code is not None and any(code.mentions(name) for name in ("RNN", "GRU", "LSTM"))
+    if is_named or in_library(finding):
         yield from _RNN(finding, context)
 
 

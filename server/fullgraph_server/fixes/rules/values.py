@@ -86,10 +86,10 @@ def scalars(finding: Finding, context: Context) -> Iterator[Fix]:
 def lists(finding: Finding, context: Context) -> Iterator[Fix]:
     """Offer what keeps ``x.tolist()`` from breaking a graph."""
     code, node = place_in_file(finding, context)
-    if code is None or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+    if code is None or not isinstance(node, ast.Call):
         return
     scalar = setting(code, "capture_scalar_outputs")
-    if node.func.attr == "tolist":
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "tolist":
         value = code.operand(node.func.value)
         yield replace(_UNBIND, edits=(code.replaced(node, f"{value}.unbind()"),))
     if scalar is not None:

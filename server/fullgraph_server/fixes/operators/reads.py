@@ -1,0 +1,75 @@
+"""What a function reads beside its arguments, and what of it may change between calls."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..rules.calls import BUILTINS
+from ..rules.syntax import Code, Function, parameters
+from .callees import definition_of
+
+_CONSTANT_MODULES = ("torch", "math", "numpy", "np")
+"""Modules whose values stay as they are."""
+_CHANGING_MODULES = ("os", "sys", "time", "datetime", "random", "secrets", "uuid")
+"""Modules whose functions give back something else without being given something else."""
+_CHANGING_BUILTINS = ("open", "input", "globals", "vars")
+
+
+def reads_state(code: Code, name: str) -> bool:
+    """Tell whether a function of a module reads what may change: it, or one of the module that it calls.
+
+    Of a function elsewhere this is not known, and taken for no.
+    """
+    found, pending = set[str](), [name]
+    while pending:
+        function = definition_of(code, pending.pop())
+        if function is None or function.name in found:
+            continue
+        found.add(function.name)
+        for node in _read(function):
+            if definition_of(code, node.id) is not None:
+                pending.append(node.id)
+            elif not _stays(code, node):
+                return True
+    return False
+
+
+def _read(function: Function) -> Iterator[ast.Name]:
+    """Yield the names that the body of a function reads, and that are not its own."""
+    inside = [node for statement in function.body for node in ast.walk(statement)]
+    names = [node for node in inside if isinstance(node, ast.Name)]
+    own = {*parameters(function), *(node.arg for node in inside if isinstance(node, ast.arg))}
+    own |= {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    own -= {name for node in inside if isinstance(node, ast.Global) for name in node.names}
+    yield from (node for node in names if node.id not in own)
+
+
+def _stays(code: Code, node: ast.Name) -> bool:
+    """Tell whether what a name leads to is the same in every call: a function, a constant."""
+    outer: ast.expr = node
+    while isinstance(parent := code.parent(outer), ast.Attribute):
+        outer = parent
+    is_called = isinstance(parent, ast.Call) and parent.func is outer
+    if node.id in code.imported_names:
+        root = "torch" if node.id == code.torch else node.id
+        return root in _CONSTANT_MODULES or (is_called and root not in _CHANGING_MODULES)
+    if is_called and any(isinstance(item, ast.ClassDef) and item.name == node.id for item in code.tree.body):
+        return outer is node
+    if node.id in BUILTINS and node.id not in code.module_names:
+        return node.id not in _CHANGING_BUILTINS
+    bound = [item for item in ast.walk(code.tree) if node.id in _bound(item)]
+    return len(bound) == 1 and isinstance(bound[0], ast.Assign) and _is_constant(bound[0].value)
+
+
+def _bound(node: ast.AST) -> set[str]:
+    """Return the names that a statement or an expression binds, wherever it stands."""
+    if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.withitem, ast.NamedExpr)):
+        names = [item for item in ast.walk(node) if isinstance(item, ast.Name)]
+        return {item.id for item in names if isinstance(item.ctx, ast.Store)}
+    return set()
+
+
+def _is_constant(node: ast.expr) -> bool:
+    kinds = (ast.Constant, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.Load)
+    return all(isinstance(item, kinds) for item in ast.walk(node))
