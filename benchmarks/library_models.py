@@ -34,6 +34,7 @@ _SPEECH: Mapping[str, Any] = {
     "num_feat_extract_layers": 2, "num_conv_pos_embeddings": 4, "num_conv_pos_embedding_groups": 2,
     "layerdrop": 0.001,
 }  # fmt: skip
+_SPEAKING = ("Hubert", "Wav2Vec2", "WavLM", "UniSpeech", "UniSpeechSat", "Data2VecAudio")
 _SEAMLESS: Mapping[str, Any] = {
     **_without(_SEQUENCES, "d_model"), "hidden_size": 32,
 }  # fmt: skip
@@ -195,6 +196,6 @@ MODELS = (
         "classes",
         {"num_key_value_heads": 2, "head_dim": 8, "pad_token_id": 0, "use_cache": False},
     ),
-    Model("HubertModel", "HubertConfig", _SPEECH, "speech"),
+    *(Model(f"{name}Model", f"{name}Config", _SPEECH, "speech") for name in _SPEAKING),
 )
-"""The models: 35 classes."""
+"""The models: 40 classes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sysconfig
@@ -404,6 +405,28 @@ async def _tries(prover: Prover) -> list[tuple[list[Try], str]]:
 def test_what_cannot_be_traced_becomes_an_operator(
     opaque: Opaque, proving: Proving, binaries: Path, tmp_path: Path
 ) -> None:
+    _becomes_an_operator(opaque, proving, binaries, tmp_path)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a C extension",
+        "sorted by a key, with a gradient",
+        "a list of tensors, with gradients",
+        "what is not to be traced",
+    ],
+)
+def test_what_cannot_be_traced_becomes_an_operator_on_a_gpu(
+    name: str, proving: Proving, binaries: Path, tmp_path: Path
+) -> None:
+    opaque = next(item for item in OPAQUE if item.name == name)
+    program = re.sub(r"(torch\.randn\([^()]*)\)", r'\1, device="cuda")', opaque.program)
+    _becomes_an_operator(replace(opaque, program=program), proving, binaries, tmp_path)
+
+
+def _becomes_an_operator(opaque: Opaque, proving: Proving, binaries: Path, tmp_path: Path) -> None:
     path = _written(opaque, tmp_path, binaries)
     tries = [item for tries, _ in proving.run(path, _tries) for item in tries]
     made = [item for item in tries if item.fix.rule == "custom-operator"]

@@ -90,11 +90,13 @@ FLAGGED = f"skip = False\n{GUARDED}skip = drawn < self.layerdrop\n"
                 f"{COLLECTED.replace('mask', 'kept')}"
             ),
             "drawn < self.layerdrop",
-            f"drop = False\n{GUARDED}drop = drawn < self.layerdrop\n\n"
-            "if synced and drop:\n    kept = None\nelse:\n    hidden_before = hidden\n    "
-            f"{INDENTED.replace('hidden', 'hidden, kept', 1)}\n"
-            "    if drop is not False:\n        hidden = torch.where(drop, hidden_before, hidden)\n"
-            f"{COLLECTED.replace('mask', 'kept')}",
+            (
+                f"drop = False\n{GUARDED}drop = drawn < self.layerdrop\n\n"
+                "if synced and drop:\n    kept = None\nelse:\n    hidden_before = hidden\n    "
+                f"{INDENTED.replace('hidden', 'hidden, kept', 1)}\n"
+                "    if drop is not False:\n        hidden = torch.where(drop, hidden_before, hidden)\n"
+                f"{COLLECTED.replace('mask', 'kept')}"
+            ),
         ),
     ],
     ids=["continue", "flag", "condition", "jump", "collected", "jump-collected", "otherwise"],

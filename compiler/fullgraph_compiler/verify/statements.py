@@ -336,10 +336,10 @@ def _root(node: ast.AST) -> str:
 def _mangled(nodes: list[ast.stmt], class_name: str) -> list[ast.stmt]:
     """Write private names as the class around the function makes them."""
     for node in walk(nodes):
-        for field in ("id", "attr"):
-            name = getattr(node, field, "")
+        for part in ("id", "attr"):
+            name = getattr(node, part, "")
             if isinstance(name, str) and name.startswith("__") and not name.endswith("__") and class_name:
-                setattr(node, field, f"_{class_name.lstrip('_')}{name}")
+                setattr(node, part, f"_{class_name.lstrip('_')}{name}")
     return nodes
 
 
