@@ -1,0 +1,216 @@
+"""``fullgraph mcp`` with the official client: from a finding to a proven edit; refusals; cancelled calls."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from mcp import Client
+from mcp_client import answer, connected, refusal
+from mcp_types import ListRootsResult, Root
+from processes import dies, marked, outliving
+
+PROGRAM = """\
+import torch
+
+
+@torch.compile
+def f(x):
+    if x.sum() > 0:
+        y = x * 2
+    else:
+        y = x - 1
+    return y
+
+
+@torch.compile
+def g(x):
+    return x.sin()
+
+
+print(f(torch.ones(3)), g(torch.ones(3)))
+"""
+DIFF = """\
+--- a/model.py
++++ b/model.py
+@@ -5,7 +5,4 @@
+ def f(x):
+-    if x.sum() > 0:
+-        y = x * 2
+-    else:
+-        y = x - 1
++    y = torch.where(x.sum() > 0, x * 2, x - 1)
+     return y
+"""
+BREAK = "model.py:6:8:GB0170"
+HANGING = """\
+import os, signal
+with open("started", "w") as pipe:
+    pipe.write(str(os.getpid()))
+while True:
+    signal.pause()
+"""
+TOOLS = [
+    "check_target",
+    "explain_finding",
+    "list_fixes",
+    "try_edit",
+    "find_recompiles",
+    "show_kernels",
+    "compare_runs",
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A workspace with a program."""
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    (workspace / "pyproject.toml").write_text("")
+    (workspace / "model.py").write_text(PROGRAM)
+    return workspace
+
+
+async def test_from_a_finding_to_a_proven_edit(folder: Path) -> None:
+    async with connected(folder) as client:
+        tools = (await client.list_tools()).tools
+        assert [tool.name for tool in tools] == TOOLS
+        assert all(tool.output_schema and tool.description for tool in tools)
+
+        told: list[str] = []
+
+        async def progress(_done: float, _total: float | None, message: str | None) -> None:
+            told.append(message or "")
+
+        result = await client.call_tool("check_target", {"target": "model.py"}, progress_callback=progress)
+        checked = result.structured_content
+        assert isinstance(checked, dict)
+        assert "running model.py" in told
+        assert [(item["finding"], item["fixable"]) for item in checked["findings"]] == [(BREAK, True)]
+        assert checked["counts"] == {"graphs": 3, "breaks": 1, "recompilations": 0}
+
+        explained = await answer(client, "explain_finding", target="model.py", finding=BREAK)
+        assert "> 6     if x.sum() > 0:" in explained["source"]
+        assert explained["edits"][0] == "Choose with `torch.where`"
+
+        fixes = await answer(client, "list_fixes", target="model.py", finding=BREAK)
+        (fixed,) = fixes["fixes"]
+        assert fixed["verified"]
+        assert "+    y = torch.where(x.sum() > 0, x * 2, x - 1)" in fixed["diff"]
+
+        tried = await answer(client, "try_edit", target="model.py", diff=fixed["diff"], finding=BREAK)
+        assert (tried["verified"], tried["gone"], tried["left"]) == (True, [BREAK], [])
+        wrong = await answer(client, "try_edit", target="model.py", diff=DIFF.replace("x - 1)", "x - 2)"))
+        assert not wrong["verified"]
+        assert "do something else" in wrong["verdict"]
+        assert (folder / "model.py").read_text() == PROGRAM
+
+        (folder / "model.py").write_text(PROGRAM.replace("@torch.compile\ndef g", "def g"))
+        compared = await answer(client, "compare_runs", before="model.py")
+        assert {item["name"]: item["after"] - item["before"] for item in compared["counts"]}["functions"] == -1
+
+
+async def test_an_edit_that_leaves_code_uncompiled_is_not_verified(folder: Path) -> None:
+    diff = DIFF + "@@\n-@torch.compile\n def g(x):\n"
+    async with connected(folder) as client:
+        tried = await answer(client, "try_edit", target="model.py", diff=diff)
+        assert (tried["verified"], tried["gone"]) == (False, [BREAK])
+        assert tried["verdict"] == "not verified: results differ: 1 calls of compiled functions, before 2"
+
+
+async def test_what_is_refused_says_what_to_do_and_runs_nothing(folder: Path) -> None:
+    outside = folder.parent / "outside.py"
+    outside.write_text("open('ran', 'w')")
+    (folder / "link.py").symlink_to(outside)
+    async with connected(folder) as client:
+        for name in ("../outside.py", str(outside), "link.py", "pytest:../outside.py::test", "trace:../log"):
+            assert "is outside of the workspace" in await refusal(client, "check_target", target=name), name
+        assert await refusal(client, "check_target", target="none.py") == "none.py does not exist"
+        for tool, arguments in (
+            ("explain_finding", {"finding": BREAK}),
+            ("check_target", {"offset": 20}),
+        ):
+            text = await refusal(client, tool, target="model.py", **arguments)
+            assert text == "model.py was not run yet: call check_target first."
+        for diff, why in (
+            ("Change it.", "This is no unified diff"),
+            (DIFF.replace("x * 2", "x * 3"), "The diff does not apply: model.py has no lines like those of the"),
+            (DIFF.replace("model.py", "../outside.py"), "is outside of the workspace"),
+            (DIFF.replace("--- a/model.py", "--- /dev/null"), "Files cannot be added or removed"),
+            (DIFF.replace("+    y = torch", "+    y == = torch"), "With the diff model.py is no Python"),
+        ):
+            assert why in await refusal(client, "try_edit", target="model.py", diff=diff)
+    assert not [*folder.parent.rglob("ran")]
+
+
+async def test_the_workspace_is_what_the_client_opens(folder: Path) -> None:
+    async def roots(_context: object) -> ListRootsResult:
+        return ListRootsResult(roots=[Root(uri=folder.as_uri())])
+
+    (folder.parent / "outside.py").write_text("")
+    async with connected(folder.parent, list_roots_callback=roots) as client:
+        assert "is outside of" in await refusal(client, "check_target", target=str(folder.parent / "outside.py"))
+        assert await refusal(client, "check_target", target="none.py") == "none.py does not exist"
+
+
+async def test_two_calls_are_on_at_once(folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+    (folder / "one.py").write_text("assert open('pipe').read() == 'hello'")
+    (folder / "other.py").write_text("open('pipe', 'w').write('hello')")
+    async with connected(folder) as client:
+        calls = (answer(client, "check_target", target=name) for name in ("one.py", "other.py"))
+        assert [told["status"] for told in await asyncio.gather(*calls)] == ["finished", "finished"]
+
+
+async def test_a_cancelled_call_ends_its_program(folder: Path) -> None:
+    async with connected(folder) as client:
+        call, program = await _hanging(client, folder)
+        call.cancel()
+        assert await asyncio.to_thread(dies, program)
+        assert (await answer(client, "check_target", target="model.py"))["status"] == "finished"
+
+
+@pytest.mark.parametrize("end", ["client", "server"])
+async def test_nothing_runs_when_a_client_or_the_server_goes_away(folder: Path, end: str) -> None:
+    mark = f"FULLGRAPH_TEST={uuid4()}"
+    started = _pipe(folder)
+    client = subprocess.Popen([sys.executable, __file__, str(folder), mark], cwd=Path(__file__).parent)
+    try:
+        await asyncio.to_thread(started)
+        running = await asyncio.to_thread(marked, mark)
+        server = min(running)
+        os.kill(client.pid if end == "client" else server, signal.SIGKILL if end == "client" else signal.SIGTERM)
+        assert len(running) > 1
+        assert await asyncio.to_thread(outliving, running) == []
+    finally:
+        client.kill()
+        client.wait()
+
+
+def _pipe(folder: Path) -> Callable[[], str]:
+    """Write a program that hangs; what is returned waits until it runs, and gives the id of its process."""
+    os.mkfifo(folder / "started")
+    (folder / "hanging.py").write_text(HANGING)
+    return (folder / "started").read_text
+
+
+async def _hanging(client: Client, folder: Path) -> tuple[asyncio.Task[object], int]:
+    started = _pipe(folder)
+    call = asyncio.ensure_future(client.call_tool("check_target", {"target": "hanging.py"}))
+    return call, int(await asyncio.to_thread(started))
+
+
+async def _go_away(folder: str, mark: str) -> None:
+    async with connected(Path(folder), mark) as client:
+        await client.call_tool("check_target", {"target": "hanging.py"})
+
+
+if __name__ == "__main__":
+    asyncio.run(_go_away(*sys.argv[1:]))
