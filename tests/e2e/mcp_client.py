@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -35,3 +36,12 @@ async def refusal(client: Client, tool: str, **arguments: Any) -> str:
     assert result.is_error, result.structured_content
     (content,) = result.content
     return content.text.removeprefix(f"Error executing tool {tool}: ")
+
+
+async def _check(folder: str, target: str, mark: str) -> None:
+    async with connected(Path(folder), mark) as client:
+        await answer(client, "check_target", target=target)
+
+
+if __name__ == "__main__":
+    asyncio.run(_check(*sys.argv[1:]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
 
+import mcp_client
 import pytest
 from mcp import Client
 from mcp_client import answer, connected, refusal
@@ -114,7 +116,9 @@ async def test_from_a_finding_to_a_proven_edit(folder: Path) -> None:
 
         (folder / "model.py").write_text(PROGRAM.replace("@torch.compile\ndef g", "def g"))
         compared = await answer(client, "compare_runs", before="model.py")
-        assert {item["name"]: item["after"] - item["before"] for item in compared["counts"]}["functions"] == -1
+        assert {item["name"]: item["after"] - item["before"] for item in compared["counts"]}[
+            "functions"
+        ] == -1
 
 
 async def test_an_edit_that_leaves_code_uncompiled_is_not_verified(folder: Path) -> None:
@@ -141,7 +145,10 @@ async def test_what_is_refused_says_what_to_do_and_runs_nothing(folder: Path) ->
             assert text == "model.py was not run yet: call check_target first."
         for diff, why in (
             ("Change it.", "This is no unified diff"),
-            (DIFF.replace("x * 2", "x * 3"), "The diff does not apply: model.py has no lines like those of the"),
+            (
+                DIFF.replace("x * 2", "x * 3"),
+                "The diff does not apply: model.py has no lines like those of the",
+            ),
             (DIFF.replace("model.py", "../outside.py"), "is outside of the workspace"),
             (DIFF.replace("--- a/model.py", "--- /dev/null"), "Files cannot be added or removed"),
             (DIFF.replace("+    y = torch", "+    y == = torch"), "With the diff model.py is no Python"),
@@ -156,7 +163,9 @@ async def test_the_workspace_is_what_the_client_opens(folder: Path) -> None:
 
     (folder.parent / "outside.py").write_text("")
     async with connected(folder.parent, list_roots_callback=roots) as client:
-        assert "is outside of" in await refusal(client, "check_target", target=str(folder.parent / "outside.py"))
+        assert "is outside of" in await refusal(
+            client, "check_target", target=str(folder.parent / "outside.py")
+        )
         assert await refusal(client, "check_target", target="none.py") == "none.py does not exist"
 
 
@@ -171,7 +180,9 @@ async def test_two_calls_are_on_at_once(folder: Path) -> None:
 
 async def test_a_cancelled_call_ends_its_program(folder: Path) -> None:
     async with connected(folder) as client:
-        call, program = await _hanging(client, folder)
+        started = _hanging(folder)
+        call = asyncio.ensure_future(answer(client, "check_target", target="hanging.py"))
+        program = await asyncio.to_thread(started)
         call.cancel()
         assert await asyncio.to_thread(dies, program)
         assert (await answer(client, "check_target", target="model.py"))["status"] == "finished"
@@ -180,37 +191,33 @@ async def test_a_cancelled_call_ends_its_program(folder: Path) -> None:
 @pytest.mark.parametrize("end", ["client", "server"])
 async def test_nothing_runs_when_a_client_or_the_server_goes_away(folder: Path, end: str) -> None:
     mark = f"FULLGRAPH_TEST={uuid4()}"
-    started = _pipe(folder)
-    client = subprocess.Popen([sys.executable, __file__, str(folder), mark], cwd=Path(__file__).parent)
+    started = _hanging(folder)
+    client = subprocess.Popen([sys.executable, mcp_client.__file__, str(folder), "hanging.py", mark])
     try:
-        await asyncio.to_thread(started)
+        program = await asyncio.to_thread(started)
         running = await asyncio.to_thread(marked, mark)
-        server = min(running)
-        os.kill(client.pid if end == "client" else server, signal.SIGKILL if end == "client" else signal.SIGTERM)
-        assert len(running) > 1
+        assert program in running
+        if end == "client":
+            client.kill()
+        else:
+            os.kill(min(running), signal.SIGTERM)
         assert await asyncio.to_thread(outliving, running) == []
     finally:
         client.kill()
         client.wait()
 
 
-def _pipe(folder: Path) -> Callable[[], str]:
+def _hanging(folder: Path) -> Callable[[], int]:
     """Write a program that hangs; what is returned waits until it runs, and gives the id of its process."""
     os.mkfifo(folder / "started")
     (folder / "hanging.py").write_text(HANGING)
-    return (folder / "started").read_text
 
+    def started() -> int:
+        pipe = os.open(folder / "started", os.O_RDWR)
+        try:
+            assert select.select([pipe], [], [], 60)[0], "the program does not start"
+            return int(os.read(pipe, 100))
+        finally:
+            os.close(pipe)
 
-async def _hanging(client: Client, folder: Path) -> tuple[asyncio.Task[object], int]:
-    started = _pipe(folder)
-    call = asyncio.ensure_future(client.call_tool("check_target", {"target": "hanging.py"}))
-    return call, int(await asyncio.to_thread(started))
-
-
-async def _go_away(folder: str, mark: str) -> None:
-    async with connected(Path(folder), mark) as client:
-        await client.call_tool("check_target", {"target": "hanging.py"})
-
-
-if __name__ == "__main__":
-    asyncio.run(_go_away(*sys.argv[1:]))
+    return started
