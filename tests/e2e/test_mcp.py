@@ -108,6 +108,8 @@ async def test_from_a_finding_to_a_proven_edit(folder: Path) -> None:
 
         tried = await answer(client, "try_edit", target="model.py", diff=fixed["diff"], finding=BREAK)
         assert (tried["verified"], tried["gone"], tried["left"]) == (True, [BREAK], [])
+        helper = DIFF.replace("torch.where", "choose") + "@@\n import torch\n+choose = torch.where\n"
+        assert (await answer(client, "try_edit", target="model.py", diff=helper))["verified"]
         wrong = await answer(client, "try_edit", target="model.py", diff=DIFF.replace("x - 1)", "x - 2)"))
         assert not wrong["verified"]
         assert "do something else" in wrong["verdict"]
@@ -119,9 +121,8 @@ async def test_from_a_finding_to_a_proven_edit(folder: Path) -> None:
 
         (folder / "model.py").write_text(PROGRAM.replace("@torch.compile\ndef g", "def g"))
         compared = await answer(client, "compare_runs", before="model.py")
-        assert {item["name"]: item["after"] - item["before"] for item in compared["counts"]}[
-            "functions"
-        ] == -1
+        (functions,) = (item for item in compared["counts"] if item["name"] == "functions")
+        assert functions["before"] - functions["after"] == 1
 
 
 async def test_what_is_refused_says_what_to_do_and_runs_nothing(folder: Path) -> None:

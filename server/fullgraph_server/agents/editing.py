@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 
 from ..fixes.changes import counts_of, drifts_of, gone
 from ..fixes.editing import edited
-from ..fixes.model import Edit, Fix
+from ..fixes.model import Edit, Fix, Operator
 from ..fixes.model import Verdict as Proven
 from ..fixes.plans import shortest
 from ..fixes.proof import Prover, State
 from ..fixes.rules.catalogue import candidates
+from ..fixes.rules.syntax import bound
 from ..fixes.search import Tried as Searched
 from ..fixes.search import Try, fix_first, gain, try_all, try_finding
 from ..fixes.words import unified_diff, verdict_words
@@ -123,7 +124,7 @@ async def _tried(
         counts(verdict.before),
         counts(verdict.after),
         f"{left_out} Apply the diff and call check_target for all." if left_out else "",
-        _WRITE if verdict.verified else "Change the diff so that the verdict's reason goes, and try it again.",
+        _WRITE if verdict.verified else "Change the diff as the verdict says, and try it again.",
     )
 
 
@@ -142,16 +143,21 @@ def _located(call: Call, plan: Plan, path: str) -> str:
 def _fix(hunks: Mapping[str, tuple[str, list[Hunk]]], sources: Mapping[str, SourceFile | None]) -> Fix:
     """Make a candidate of a diff. Raises :class:`PatchError` if it does not apply."""
     made: list[Edit] = []
+    defined: list[str] = []
     for name, (path, own) in hunks.items():
         if (source := sources.get(name)) is None:
             raise PatchError(f"{path} is no Python file that can be read: name a file of the workspace.")
         changes = edits(source, path, own)
         try:
-            ast.parse(edited(source, changes))
+            tree = ast.parse(edited(source, changes))
         except (SyntaxError, ValueError) as error:
             raise PatchError(f"With the diff {path} is no Python: {error}.") from error
         made += changes
-    return Fix("edit", "the edit", "", "safe", "", tuple(made))
+        known = set[str]().union(*map(bound, source.tree.body)) if source.tree else set[str]()
+        defined += [ast.unparse(item) for item in tree.body if bound(item) and not bound(item) & known]
+    # Names that are new in the module: without them the new lines could not be tried by themselves.
+    definitions = Operator("", "\n".join(defined)) if defined else None
+    return Fix("edit", "the edit", "", "safe", "", tuple(made), operator=definitions)
 
 
 def _diff(call: Call, texts: Mapping[str, tuple[str, str]]) -> str:

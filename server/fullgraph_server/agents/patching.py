@@ -58,7 +58,8 @@ def parse(diff: str) -> dict[str, list[Hunk]]:
 
 def edits(source: SourceFile, path: str, hunks: Sequence[Hunk]) -> tuple[Edit, ...]:
     """Return what hunks change in a file. Raises :class:`PatchError` for one that does not apply."""
-    lines = list(source.lines)
+    before = list(source.lines[:-1] if not source.lines[-1] else source.lines)
+    lines = list(before)
     for hunk in hunks:
         first = _position(lines, hunk)
         if first is None:
@@ -69,7 +70,7 @@ def edits(source: SourceFile, path: str, hunks: Sequence[Hunk]) -> tuple[Edit, .
                 f"{start.strip()!r}. Read the file and write the diff again."
             )
         lines[first : first + len(hunk.old)] = hunk.new
-    changed = tuple(_changes(source, lines))
+    changed = tuple(_changes(source, _ended(before, source), _ended(lines, source)))
     if not changed:
         raise PatchError(f"The diff changes nothing in {path}.")
     return changed
@@ -102,10 +103,16 @@ def _position(lines: Sequence[str], hunk: Hunk) -> int | None:
     return min(places, key=lambda index: abs(index + 1 - (hunk.row or 0)), default=None)
 
 
-def _changes(source: SourceFile, lines: Sequence[str]) -> Iterator[Edit]:
-    before = source.lines
-    matcher = difflib.SequenceMatcher(None, before, lines, autojunk=False)
+def _ended(lines: Sequence[str], source: SourceFile) -> list[str]:
+    """Return lines with their ends, which the last one of the file may lack."""
+    ended = [f"{line}\n" for line in lines]
+    if lines and lines[-1] == source.lines[-1]:
+        ended[-1] = lines[-1]
+    return ended
+
+
+def _changes(source: SourceFile, before: Sequence[str], after: Sequence[str]) -> Iterator[Edit]:
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     for kind, first, last, start, end in matcher.get_opcodes():
         if kind != "equal":
-            text = "".join(f"{line}\n" for line in lines[start:end])
-            yield Edit(Span(source.filename, first + 1, 1, last + 1, 1), text)
+            yield Edit(Span(source.filename, first + 1, 1, last + 1, 1), "".join(after[start:end]))
