@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import runpy
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,12 @@ def test_vs_code_has_the_same_tools() -> None:
     text = script["written"]()
     assert text == (ROOT / "package.json").read_text(encoding="utf-8"), "run `python scripts/tools.py`"
     assert all(f'"fullgraph_{name}"' in text for name in TOOLS)
+
+
+def test_nothing_but_the_server_for_agents_needs_the_extra() -> None:
+    modules = "fullgraph_server.server, fullgraph_server.cli.app, fullgraph_server.cli.check"
+    check = f"import sys, {modules}; sys.exit(bool({{'mcp', 'pydantic'}} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
 
 
 def test_without_the_extra_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ from .calls import Call, ToolError
 from .patching import Hunk, PatchError, edits, parse
 from .reading import MOST, clipped, counts, paged
 
-_DIFF = 6000
+_DIFF = 12_000
 """The limit of a diff, in characters."""
 _WRITE = "Nothing is written: apply the diff yourself, then call check_target."
 
@@ -53,14 +53,18 @@ async def list_fixes(call: Call, target: str, finding: str = "") -> Fixes:
         shown, left_out = paged(known, 0, "finding with an edit", "", "findings with an edit")
         fixes = tuple(_fixed(call, base, ids[id(item.finding)], item) for item in shown)
         without = tuple(_unknown(ids[id(item.finding)], item) for item in tried if not item.tries)
-        how = " Call list_fixes with a finding of check_target for its own."
+        if left_out:
+            left_out += " Call list_fixes with a finding of check_target for its own."
+        if len(together) > _DIFF:
+            left_out += f" The diff together has {len(together):,} characters: run `fullgraph fix --diff`."
+            together = ""
         return Fixes(
             target,
             fixes,
             without[:MOST],
             together,
             gained,
-            left_out + how if left_out else "",
+            left_out.strip(),
             _next_of_fixes(base, nondeterminism, fixes),
         )
 
@@ -161,7 +165,7 @@ def _fix(hunks: Mapping[str, tuple[str, list[Hunk]]], sources: Mapping[str, Sour
 
 
 def _diff(call: Call, texts: Mapping[str, tuple[str, str]]) -> str:
-    return "\n".join(unified_diff(texts, str(call.folders[0])))
+    return "".join(f"{line}\n" for line in unified_diff(texts, str(call.folders[0])))
 
 
 # -- parts of answers --------------------------------------------------------------------------
