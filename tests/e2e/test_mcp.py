@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
-import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
 
 import mcp_client
 import pytest
+from hanging import hanging
 from mcp_client import answer, connected, refusal
 from mcp_types import ListRootsResult, Root
 from processes import dies, marked, outliving
@@ -51,13 +50,6 @@ DIFF = """\
      return y
 """
 BREAK = "model.py:6:8:GB0170"
-HANGING = """\
-import os, signal
-with open("started", "w") as pipe:
-    pipe.write(str(os.getpid()))
-while True:
-    signal.pause()
-"""
 TOOLS = [
     "check_target",
     "explain_finding",
@@ -153,13 +145,14 @@ async def test_what_is_refused_says_what_to_do_and_runs_nothing(folder: Path) ->
     assert not [*folder.parent.rglob("ran")]
 
 
-async def test_the_workspace_is_what_the_client_opens(folder: Path) -> None:
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_the_workspace_is_what_the_client_opens(folder: Path, mode: str) -> None:
     async def roots(_context: object) -> ListRootsResult:
         return ListRootsResult(roots=[Root(uri=folder.as_uri())])
 
     outside = folder.parent / "outside.py"
     outside.write_text("")
-    async with connected(folder.parent, list_roots_callback=roots) as client:
+    async with connected(folder.parent, list_roots_callback=roots, mode=mode) as client:
         assert "is outside of" in await refusal(client, "check_target", target=str(outside))
         assert await refusal(client, "check_target", target="none.py") == "none.py does not exist"
 
@@ -168,17 +161,17 @@ async def test_several_calls_are_on_at_once_and_a_cancelled_one_ends_its_program
     os.mkfifo(folder / "pipe")
     (folder / "one.py").write_text("assert open('pipe').read() == 'hello'")
     (folder / "other.py").write_text("open('pipe', 'w').write('hello')")
-    started = _hanging(folder)
+    started = hanging(folder)
     async with connected(folder) as client:
 
         async def check(name: str) -> str:
             told = await answer(client, "check_target", target=name)
             return str(told["status"])
 
-        hanging = asyncio.ensure_future(check("hanging.py"))
+        endless = asyncio.ensure_future(check("hanging.py"))
         program = await asyncio.to_thread(started)
         assert await asyncio.gather(check("one.py"), check("other.py")) == ["finished", "finished"]
-        hanging.cancel()
+        endless.cancel()
         assert await asyncio.to_thread(dies, program)
         assert await check("model.py") == "finished"
 
@@ -186,7 +179,7 @@ async def test_several_calls_are_on_at_once_and_a_cancelled_one_ends_its_program
 @pytest.mark.parametrize("end", ["client", "server"])
 def test_nothing_runs_when_a_client_or_the_server_goes_away(folder: Path, end: str) -> None:
     mark = f"FULLGRAPH_TEST={uuid4()}"
-    started = _hanging(folder)
+    started = hanging(folder)
     client = subprocess.Popen([sys.executable, mcp_client.__file__, str(folder), "hanging.py", mark])
     try:
         program = started()
@@ -200,19 +193,3 @@ def test_nothing_runs_when_a_client_or_the_server_goes_away(folder: Path, end: s
     finally:
         client.kill()
         client.wait()
-
-
-def _hanging(folder: Path) -> Callable[[], int]:
-    """Write a program that hangs; what is returned waits until it runs, and gives the id of its process."""
-    os.mkfifo(folder / "started")
-    (folder / "hanging.py").write_text(HANGING)
-
-    def started() -> int:
-        pipe = os.open(folder / "started", os.O_RDWR)
-        try:
-            assert select.select([pipe], [], [], 60)[0], "the program does not start"
-            return int(os.read(pipe, 100))
-        finally:
-            os.close(pipe)
-
-    return started

@@ -202,8 +202,8 @@ def _unknown(name: str, tried: Searched) -> str:
 
 
 def _next_of_fixes(base: State, nondeterminism: str, fixes: Sequence[Fixed]) -> str:
-    if base.report.problem is not None:
-        return "The run did not get to its end: call check_target for what is wrong."
+    if (problem := base.report.problem) is not None:
+        return f"Nothing can be verified, since the run did not get to its end: {clipped(problem.message)}"
     if nondeterminism:
         return f"Nothing can be verified: {nondeterminism}."
     if any(item.verified for item in fixes):
