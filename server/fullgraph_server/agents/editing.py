@@ -19,6 +19,7 @@ from ..fixes.search import Try, fix_first, gain, try_all, try_finding
 from ..fixes.words import unified_diff, verdict_words
 from ..report.model import Finding
 from ..runs.plan import Plan
+from ..text.messages import counted
 from ..workspace.source import SourceFile
 from .answers import Fixed, Fixes, Tried
 from .calls import Call, ToolError
@@ -55,6 +56,8 @@ async def list_fixes(call: Call, target: str, finding: str = "") -> Fixes:
         without = tuple(_unknown(ids[id(item.finding)], item) for item in tried if not item.tries)
         if left_out:
             left_out += " Call list_fixes with a finding of check_target for its own."
+        if (more := len(without) - MOST) > 0:
+            left_out += f" {counted(more, 'finding')} more without an edit."
         if len(together) > _DIFF:
             left_out += f" The diff together has {len(together):,} characters: run `fullgraph fix --diff`."
             together = ""
