@@ -17,7 +17,7 @@ from lsprotocol import types as lsp
 
 OUTPUT = Path(__file__).parent.parent / "extension" / "src" / "protocol.ts"
 
-_PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
+_PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null", Any: "unknown"}
 
 
 def typescript() -> str:

@@ -1,4 +1,5 @@
 import { commands, type ExtensionContext, window, workspace } from "vscode";
+import { registerForAgents } from "./actions/agents";
 import { tellWhyNotStarted } from "./actions/analyze";
 import { AtLine } from "./editor/atLine";
 import type { ClientContext } from "./server/client";
@@ -19,11 +20,17 @@ import { Targets } from "./targets/targets";
 import { Traces } from "./traces/traces";
 import { isOn } from "./shared/words";
 
+/** As much of package.json as is read. */
+interface Manifest {
+  contributes: { languageModelTools: { name: string; displayName: string }[] };
+}
+
 let server: Server | undefined;
 
 /** Create the parts of the extension. The server starts in the background. */
 export function activate(extension: ExtensionContext): void {
   const begun = performance.now();
+  const manifest = extension.extension.packageJSON as Manifest;
   const log = window.createOutputChannel("Fullgraph", { log: true });
   const python = new PythonExtensions(log);
   const milestones = new Milestones();
@@ -53,6 +60,7 @@ export function activate(extension: ExtensionContext): void {
     new GraphMarks(started),
     atLine,
     reports,
+    ...registerForAgents(started, manifest.contributes.languageModelTools),
     ...registerCommands(extension, context, started, programs, targets, reports, traces, atLine),
     started.onDidChange(({ kind }) => {
       void commands.executeCommand("setContext", "fullgraph.state", kind);

@@ -17,6 +17,7 @@ export const ENVIRONMENT = "fullgraph/environment";
 export const BUG_REPORT = "fullgraph/bugReport";
 export const DEBUG_CONFIGURATION = "fullgraph/debugConfiguration";
 export const DEVICES = "fullgraph/devices";
+export const TOOL = "fullgraph/tool";
 export const STATUS = "fullgraph/status";
 export const OUTPUT = "fullgraph/output";
 export const RUN = "fullgraph.run";
@@ -424,6 +425,12 @@ export interface MinifySummary {
 /** A request about a target, by its id or a file's URI; a repro is a file, too. */
 export interface TargetParams {
   target: string;
+}
+
+/** A call of a tool for agents, with its arguments as `fullgraph mcp` describes them. */
+export interface ToolParams {
+  name: string;
+  arguments: Record<string, unknown>;
 }
 
 /** A bug report, or why there is none. */

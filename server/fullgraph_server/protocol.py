@@ -15,6 +15,7 @@ Requests:
     ``fullgraph/bugReport`` ``TargetParams`` -> ``BugReportItem``: a failure, for PyTorch's issues.
     ``fullgraph/debugConfiguration`` ``DebugParams`` -> ``DebugItem``: the launch configuration for debugpy.
     ``fullgraph/devices`` -> ``DeviceItem[]``: the GPUs that kernels can be previewed for.
+    ``fullgraph/tool`` ``ToolParams`` -> an object: what a tool for agents answers (docs/agents.md).
     ``workspace/textDocumentContent`` (LSP 3.18) for URIs of the schemes ``fullgraph-explanation``,
     ``fullgraph-profile`` and ``fullgraph-comparison``: Markdown, and ``fullgraph-kernel``: generated code and
     graphs, in the language of the file extension.
@@ -85,6 +86,7 @@ ENVIRONMENT = "fullgraph/environment"
 BUG_REPORT = "fullgraph/bugReport"
 DEBUG_CONFIGURATION = "fullgraph/debugConfiguration"
 DEVICES = "fullgraph/devices"
+TOOL = "fullgraph/tool"
 STATUS = "fullgraph/status"
 OUTPUT = "fullgraph/output"
 
@@ -691,6 +693,14 @@ class TargetParams:
 
 
 @attrs.frozen
+class ToolParams:
+    """A call of a tool for agents, with its arguments as `fullgraph mcp` describes them."""
+
+    name: str
+    arguments: dict[str, Any]
+
+
+@attrs.frozen
 class BugReportItem:
     """A bug report, or why there is none."""
 
@@ -779,6 +789,7 @@ _PARAMS: dict[str, type[Any]] = {
     ENVIRONMENT: InterpreterParams,
     BUG_REPORT: TargetParams,
     DEBUG_CONFIGURATION: DebugParams,
+    TOOL: ToolParams,
 }
 _REQUESTS = {method: _request(method, params) for method, params in _PARAMS.items()}
 
@@ -823,6 +834,7 @@ MESSAGES: tuple[type[Any], ...] = (
     RunSummary,
     MinifySummary,
     TargetParams,
+    ToolParams,
     BugReportItem,
     DebugParams,
     DebugConfiguration,

@@ -14,6 +14,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from . import __version__
+from .agents.calls import Engine
 from .client import refresh
 from .client.compiled_files import CompiledFiles
 from .client.configuration import Configuration
@@ -40,6 +41,7 @@ from .commands import (
     rerun_on_edit,
     run,
     save_target,
+    tool,
     traces,
 )
 from .features import (
@@ -159,7 +161,9 @@ def create_server() -> FullgraphServer:
     bug_report.register(server, documents, configuration, targets, runs, minifications)
     debug.register(server, documents, configuration, targets)
     devices.register(server)
-    _register_lifetime(server, runs, minifications, proofs, configuration)
+    engine = Engine()
+    tool.register(server, engine, targets, documents, planner)
+    _register_lifetime(server, runs, minifications, proofs, engine, configuration)
     return server
 
 
@@ -193,11 +197,13 @@ def _register_lifetime(
     runs: Runs,
     minifications: Minifications,
     proofs: Proofs,
+    engine: Engine,
     configuration: Configuration,
 ) -> None:
     async def close() -> None:
         await minifications.close()
         await proofs.close()
+        await engine.close()
         await runs.close()
 
     async def terminate() -> None:

@@ -24,11 +24,12 @@ SERVER = {
     "runs": "workspace text workers report compare traces",
     "fixes": "workspace text workers report runs",
     "protocol": "workspace report runs",
+    "agents": "workspace text workers report compare runs fixes",
     "client": "workspace text report compare runs protocol",
     "features": "workspace text report traces runs fixes protocol client",
-    "commands": "workspace text workers report compare traces runs fixes protocol client features",
-    "server": "runs fixes protocol client features commands",
-    "cli": "workspace text workers report compare traces runs fixes server",
+    "commands": "workspace text workers report compare traces runs fixes protocol agents client features",
+    "server": "runs fixes protocol agents client features commands",
+    "cli": "workspace text workers report compare traces runs fixes agents server",
 }
 COMPILER = {
     "facts": "",

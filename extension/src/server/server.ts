@@ -1,5 +1,6 @@
 import path from "node:path";
 import {
+  type CancellationToken,
   commands,
   type Disposable,
   EventEmitter,
@@ -19,7 +20,14 @@ import {
   showOutput,
   tell,
 } from "../shared/messages";
-import { OUTPUT, type OutputParams, STATUS, type StatusParams } from "../protocol";
+import {
+  OUTPUT,
+  type OutputParams,
+  STATUS,
+  type StatusParams,
+  TOOL,
+  type ToolParams,
+} from "../protocol";
 import { type ServerState, unavailable } from "./state";
 
 /** The one language server: started, restarted and stopped here and nowhere else. */
@@ -99,6 +107,15 @@ export class Server implements Disposable {
       this.context.log.warn(`${method} failed:`, error);
       return undefined;
     }
+  }
+
+  /** Call a tool for agents. Throws an error with the reason, as a sentence, if there is no answer. */
+  async tool(params: ToolParams, token: CancellationToken): Promise<unknown> {
+    await this.working;
+    if (this.client?.isRunning() !== true) {
+      throw new Error(unavailable(this.current)[0]);
+    }
+    return this.client.sendRequest<unknown>(TOOL, params, token);
   }
 
   /** Run one of the server's commands, as a code lens does. Its errors are shown to the user. */

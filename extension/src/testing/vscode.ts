@@ -490,3 +490,33 @@ export const commands = {
     return Promise.resolve();
   },
 };
+
+/** The tools and servers that are offered to language models, by name. */
+export const lm = {
+  tools: new Map<string, unknown>(),
+  providers: new Map<string, unknown>(),
+  registerTool(name: string, tool: unknown) {
+    lm.tools.set(name, tool);
+    return { dispose: () => undefined };
+  },
+  registerMcpServerDefinitionProvider(id: string, provider: unknown) {
+    lm.providers.set(id, provider);
+    return { dispose: () => undefined };
+  },
+};
+
+export class LanguageModelTextPart {
+  constructor(readonly text: string) {}
+}
+
+export class LanguageModelToolResult {
+  constructor(readonly parts: object[]) {}
+}
+
+export class McpStdioServerDefinition {
+  constructor(
+    readonly label: string,
+    readonly command: string,
+    readonly args: string[],
+  ) {}
+}

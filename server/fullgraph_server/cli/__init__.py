@@ -1,4 +1,4 @@
-"""The command line: ``fullgraph check``, ``stages``, ``minify``, ``fix``, ``sizes``, ``recipes`` and ``lsp``.
+"""The command line: ``fullgraph check``, ``fix``, ``stages``, ``minify``, ``lsp``, ``mcp`` and more.
 
 - ``app``: the commands
 - ``options``: the options that commands share
@@ -11,6 +11,7 @@
 - ``minify``: write a repro
 - ``fix``: search for fixes, prove them, and write them if asked
 - ``sizes``: search for marks of sizes, and try sizes that a program has not seen
+- ``mcp``: the server for coding agents
 - ``explain``: what a code means, and the fixes for it by examples
 - ``known``: the baseline of a call
 - ``output``: printing

@@ -433,6 +433,25 @@ def lsp() -> None:
     serve()
 
 
+@main.command()
+@PYTHON
+def mcp(python: str | None) -> None:
+    """Start a server of the Model Context Protocol on stdin and stdout.
+
+    Coding agents find and prove fixes with its tools. They see no files outside of the current
+    folder, or of the folders that their client opens.
+    """
+    try:
+        from .mcp import serve
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("mcp"):
+            raise
+        raise click.ClickException(
+            "fullgraph mcp needs the SDK of the protocol: pip install 'fullgraph[mcp]'"
+        ) from error
+    serve(python)
+
+
 def _check(
     targets: Sequence[Target],
     overrides: Overrides,

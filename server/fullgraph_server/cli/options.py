@@ -131,14 +131,15 @@ def _running(command: Command, count: int, timeout: Option) -> Command:
         **own: Any,
     ) -> None:
         words = (names,) if isinstance(names, str) else names
-        targets = resolve_targets(words, Path.cwd(), named, _split(args), ranks)
+        targets = resolve_targets(words, Path.cwd(), named, split_arguments(args), ranks)
         overrides = Overrides(Path.cwd(), python, timeout=timeout, memory=memory)
         command(targets=targets, overrides=overrides, **own)
 
     return run
 
 
-def _split(args: str | None) -> tuple[str, ...] | None:
+def split_arguments(args: str | None) -> tuple[str, ...] | None:
+    """Return the words of a quoted string. Raises ``click.UsageError``."""
     try:
         return None if args is None else tuple(shlex.split(args))
     except ValueError as error:

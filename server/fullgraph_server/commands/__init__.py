@@ -7,6 +7,7 @@
 - ``fix``: try fixes for findings
 - ``baseline``: accept a finding
 - ``minify``: shrink a failure to a repro
+- ``tool``: calls of tools for agents
 - ``traces``: open, re-read and compare traces
 - ``report``: ``fullgraph/report`` and ``fullgraph/guards``, for views
 - ``performance``: ``fullgraph/performance``: compile time and kernels

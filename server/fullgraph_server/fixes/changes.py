@@ -45,6 +45,18 @@ def counts_of(report: Report) -> Counts:
     return Counts(breaks, sum(frame.graphs for frame in report.frames), recompiles)
 
 
+def drifts_of(before: Report, after: Report) -> Drifts:
+    """Return the edits of each file between two runs."""
+    drifts: dict[str, Drift] = {}
+
+    def drift(filename: str) -> Drift:
+        if filename not in drifts:
+            drifts[filename] = Drift(before.files.get(filename), after.files.get(filename))
+        return drifts[filename]
+
+    return drift
+
+
 def gone(finding: Finding, before: Report, after: Report, drifts: Drifts) -> str:
     """Say that a finding of the run before is still there; empty if it is not.
 

@@ -38,11 +38,10 @@ from ..runs.plan import Job, Plan
 from ..runs.program_run import Run
 from ..text.messages import counted
 from ..workers.pool import WorkerPool
-from ..workspace.drift import Drift
 from ..workspace.positions import Span
 from ..workspace.ranges import node_span
 from ..workspace.source import SourceFile
-from .changes import counts_of, fixable, gone, gone_along, revealed, worse
+from .changes import counts_of, drifts_of, fixable, gone, gone_along, revealed, worse
 from .editing import Replaced, edited, replaced
 from .model import Edit, Fix, Verdict
 from .printed import own_text
@@ -164,7 +163,7 @@ class Prover:
             self._try(before, fix) if fix.replaces else _nothing(), self.with_fixes(before, [fix])
         )
         counts = counts_of(before.report), counts_of(after.report)
-        drifts = _drifts(before.report, after.report)
+        drifts = drifts_of(before.report, after.report)
         untaken = tuple(dict.fromkeys(itertools.chain(*(item.untaken for item in tried))))
         problem = (
             gone(finding, before.report, after.report, drifts)
@@ -200,7 +199,7 @@ class Prover:
         first, was, now = [await self._state(state.texts, other_mode=True) for state in (base, before, after)]
         if first.report.status != base.report.status:
             return "", f"not in {other} mode, in which the program does not get to its end"
-        problem = worse(was.report, now.report, _drifts(was.report, now.report))
+        problem = worse(was.report, now.report, drifts_of(was.report, now.report))
         compared = problem or await self._compare_with(first, now, other_mode=True)
         if isinstance(compared, str):
             return f"in {other} mode: {compared}", ""
@@ -255,7 +254,7 @@ class Prover:
 
     async def differences(self, base: State, state: State) -> str:
         """Say why a state is not the program as it was at first, in one sentence; empty if it is."""
-        drifts = _drifts(base.report, state.report)
+        drifts = drifts_of(base.report, state.report)
         problem = worse(base.report, state.report, drifts) or of_sizes(state.sizes) or self._unsteady
         compared = problem or await self._same(base, state)
         return compared if isinstance(compared, str) else ""
@@ -463,17 +462,6 @@ def _with(state: State, fixes: Iterable[Fix]) -> dict[str, str]:
 def _edited_files(state: State, fix: Fix) -> dict[str, SourceFile]:
     names = dict.fromkeys(edit.span.filename for edit in fix.edits)
     return {name: source for name in names if (source := state.report.files.get(name)) is not None}
-
-
-def _drifts(before: Report, after: Report) -> Callable[[str], Drift]:
-    drifts: dict[str, Drift] = {}
-
-    def drift(filename: str) -> Drift:
-        if filename not in drifts:
-            drifts[filename] = Drift(before.files.get(filename), after.files.get(filename))
-        return drifts[filename]
-
-    return drift
 
 
 def _is_open(item: StatementsTried) -> bool:

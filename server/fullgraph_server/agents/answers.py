@@ -1,0 +1,199 @@
+"""What tools answer: small, of bounded size, and the same over every protocol.
+
+Places are ``model.py:12:5``. ``left_out`` says how much is missing and how to get it, ``next`` what to do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Found:
+    """A finding in short; ``finding`` is its id, which other tools take."""
+
+    finding: str
+    kind: str
+    severity: str
+    message: str
+    line: str
+    """The text of its line."""
+    count: int
+    hint: str
+    fixable: bool
+    """Whether `list_fixes` looks for an edit that removes it."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What is counted of a run."""
+
+    graphs: int
+    breaks: int
+    recompilations: int
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What one run of a target has told."""
+
+    target: str
+    status: str
+    seconds: float
+    torch: str
+    counts: Counts
+    findings: tuple[Found, ...]
+    left_out: str
+    next: str
+
+
+@dataclass(frozen=True)
+class Explained:
+    """All that is known of one finding."""
+
+    finding: str
+    kind: str
+    message: str
+    meaning: str
+    explanation: str
+    hints: tuple[str, ...]
+    url: str
+    source: str
+    """The lines around it, with their numbers."""
+    called_from: tuple[str, ...]
+    compiler: str
+    """What the compiler itself says, where nothing else explains it."""
+    edits: tuple[str, ...]
+    """The edits that are known for it, by their titles; none of them is tried yet."""
+    next: str
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """An edit for a finding, and what running the program with it has shown."""
+
+    finding: str
+    title: str
+    change: str
+    """What it changes of the program's behaviour."""
+    safe: bool
+    """Whether it keeps what the program does."""
+    verified: bool
+    verdict: str
+    basis: str
+    """What the verdict rests on."""
+    diff: str
+
+
+@dataclass(frozen=True)
+class Fixes:
+    """The best edit for each finding, and the safe ones that were verified together."""
+
+    target: str
+    fixes: tuple[Fixed, ...]
+    without: tuple[str, ...]
+    """The findings for which no edit is known."""
+    together: str
+    """One diff of the safe edits that go together."""
+    gain: str
+    left_out: str
+    next: str
+
+
+@dataclass(frozen=True)
+class Tried:
+    """The verdict on an edit; nothing was written."""
+
+    target: str
+    verified: bool
+    verdict: str
+    basis: str
+    gone: tuple[str, ...]
+    """The findings that the edit removes."""
+    left: tuple[str, ...]
+    """The findings of the program with the edit."""
+    before: Counts
+    after: Counts
+    left_out: str
+    next: str
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What changed before some recompilations, and what to do about it."""
+
+    count: int
+    place: str
+    changed: str
+    hints: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Recompiled:
+    """A function that was compiled again."""
+
+    function: str
+    place: str
+    cost: str
+    causes: tuple[Cause, ...]
+    called_from: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Recompilations:
+    """The functions that were compiled again, the most frequent first."""
+
+    target: str
+    status: str
+    summary: str
+    functions: tuple[Recompiled, ...]
+    left_out: str
+    next: str
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel, or a library function, of one piece of code that TorchInductor wrote."""
+
+    kernel: str
+    graph: str
+    launches: int
+    computes: str
+    lines: tuple[str, ...]
+    cost: str
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """The kernels of a target, the most expensive first; ``source`` is that of the one that was named."""
+
+    target: str
+    status: str
+    summary: str
+    kernels: tuple[Kernel, ...]
+    source: str
+    left_out: str
+    next: str
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A number in both runs."""
+
+    name: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The differences between two runs."""
+
+    summary: str
+    worse: bool
+    """Whether there is a new graph break, recompilation or failure."""
+    new: tuple[Found, ...]
+    gone: tuple[Found, ...]
+    counts: tuple[Amount, ...]
+    left_out: str
+    next: str

@@ -1,0 +1,193 @@
+"""A call of a tool: the workspace that it may look at, the runs that it makes, and those made before."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from fullgraph_compiler.facts import Depth, Fact
+
+from ..fixes.proof import Prover
+from ..report.model import Finding, Report
+from ..runs.execution import execution_of, failed_report
+from ..runs.limits import WorkerRequest, with_limits
+from ..runs.plan import Job, Plan
+from ..runs.program_run import OnOutput, Run
+from ..runs.progress import RunProgress
+from ..runs.suitability import Purpose, unsuited
+from ..workers.pool import WorkerPool
+from ..workspace.positions import TRACE, Span
+from ..workspace.targets import ARGUMENTS
+
+_T = TypeVar("_T")
+
+PYTEST = "pytest:"
+"""The prefix of the names of tests."""
+_MOST_KEPT = 16
+"""How many runs can be looked at again."""
+
+
+class ToolError(Exception):
+    """A call that is refused; the text says why, and what to do."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A run of a target: its plan and its report."""
+
+    plan: Plan
+    report: Report
+
+
+class Engine:
+    """The runs of all calls: several may be on at once. Close it."""
+
+    def __init__(self) -> None:
+        self._workers = WorkerPool()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._kept: dict[tuple[str, Depth], Ran] = {}
+
+    def kept(self, name: str, depth: Depth) -> Ran | None:
+        """Return the last run at a depth of the target that had this name."""
+        return self._kept.get((name, depth))
+
+    async def run(self, name: str, plan: Plan, depth: Depth, progress: Callable[[str], None]) -> Ran:
+        """Run a target as it is now, and keep by its name what it told."""
+        shown = RunProgress(plan.target, depth, plan.settings.switches)
+
+        def take(facts: Sequence[Fact]) -> None:
+            if shown.take(facts):
+                progress(shown.message)
+
+        progress(shown.message)
+        job = Job(plan, 1, plan.depth(depth), self._workers, on_facts=take)
+        ran = Ran(plan, await self._owned(_report(job)))
+        self._kept.pop((name, depth), None)
+        self._kept[name, depth] = ran
+        while len(self._kept) > _MOST_KEPT:
+            del self._kept[next(iter(self._kept))]
+        return ran
+
+    async def prove(
+        self, plan: Plan, progress: Callable[[str], None], search: Callable[[Prover], Awaitable[_T]]
+    ) -> _T:
+        """Run a target with edits, as a search asks for it; its file changes are discarded."""
+        return await self._owned(self._proof(plan, progress, search))
+
+    async def close(self) -> None:
+        """End everything that is on, and every process."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._workers.close()
+
+    async def _proof(
+        self, plan: Plan, progress: Callable[[str], None], search: Callable[[Prover], Awaitable[_T]]
+    ) -> _T:
+        runs = 0
+
+        def start(plan: Plan, request: WorkerRequest, on_output: OnOutput | None = None) -> Run:
+            nonlocal runs
+            runs += 1
+            progress(f"proving edits of {plan.target.label}: run {runs}")
+            settings, limited = with_limits(plan.settings, request, plan.workspace.root)
+            return Run(self._workers, settings, limited, on_output=on_output)
+
+        folder = Path(tempfile.mkdtemp(prefix="fullgraph-"))
+        prover = Prover(plan, start, folder)
+        try:
+            return await search(prover)
+        finally:
+            await prover.close()
+            shutil.rmtree(folder, ignore_errors=True)
+
+    async def _owned(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """Do work in a task of its own, which ends in its own time when the call is cancelled."""
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a tool. ``planner`` raises :class:`ToolError` for a name that means no target."""
+
+    engine: Engine
+    folders: tuple[Path, ...]
+    """The workspace: no other file is looked at. Places are relative to the first folder."""
+    planner: Callable[[str], Awaitable[Plan]]
+    progress: Callable[[str], None]
+
+    async def plan(self, name: str, purpose: Purpose = "graph") -> Plan:
+        """Return the plan of a target's next run, if it suits a purpose and is of the workspace."""
+        path = name.removeprefix(PYTEST).removeprefix(TRACE).partition("::")[0].partition(ARGUMENTS)[0]
+        self.refuse_outside(str(self.folders[0] / path))  # before anything there is looked at
+        plan = await self.planner(name)
+        self.refuse_outside(plan.target.filename)
+        if problem := unsuited(plan.target, purpose):
+            raise ToolError(problem)
+        return plan
+
+    async def run(self, name: str, depth: Depth) -> Ran:
+        """Run a target."""
+        return await self.engine.run(name, await self.plan(name, depth), depth, self.progress)
+
+    def last(self, name: str, depth: Depth = "graph", tool: str = "check_target") -> Ran:
+        """Return the last run of a target; raises :class:`ToolError` if there is none."""
+        ran = self.engine.kept(name, depth)
+        if ran is None:
+            raise ToolError(f"{name} was not run yet: call {tool} first.")
+        return ran
+
+    def finding(self, name: str, finding: str) -> tuple[Ran, Finding]:
+        """Return a finding of the last check of a target, by its id."""
+        ran = self.last(name)
+        found = self.ids(ran.report.findings).get(finding)
+        if found is None:
+            raise ToolError(f"The last check of {name} has no finding {finding}: call check_target again.")
+        return ran, found
+
+    def refuse_outside(self, filename: str) -> None:
+        """Raise :class:`ToolError` for a file that is outside of the workspace."""
+        filename = os.path.normpath(filename)
+        path = Path(os.path.realpath(filename))
+        if not any(path.is_relative_to(os.path.realpath(folder)) for folder in self.folders):
+            folders = ", ".join(map(str, self.folders))
+            raise ToolError(f"{filename} is outside of the workspace ({folders}): name a file in it.")
+
+    def path(self, filename: str) -> str:
+        """Write a file relative to the workspace."""
+        path, folder = Path(filename), self.folders[0]
+        return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else filename
+
+    def place(self, span: Span) -> str:
+        """Write a place: ``model.py:12:5``."""
+        return f"{self.path(span.filename)}:{span.row}:{span.column}"
+
+    def ids(self, findings: Sequence[Finding]) -> dict[str, Finding]:
+        """Name each finding: by its place and code, and a number where several share them."""
+        named: dict[str, Finding] = {}
+        for finding in findings:
+            name = f"{self.place(finding.span)}:{finding.code}"
+            same = sum(other.partition("#")[0] == name for other in named)
+            named[f"{name}#{same + 1}" if same else name] = finding
+        return named
+
+
+async def _report(job: Job) -> Report:
+    try:
+        return await execution_of(job).execute()
+    except Exception as error:
+        target = job.plan.target
+        return failed_report(Report(target.id, 1), target.filename, error)

@@ -1,0 +1,214 @@
+"""The tools that search for edits and prove them; nothing is written."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Mapping, Sequence
+
+from ..fixes.changes import counts_of, drifts_of, gone
+from ..fixes.editing import edited
+from ..fixes.model import Edit, Fix, Operator
+from ..fixes.model import Verdict as Proven
+from ..fixes.plans import shortest
+from ..fixes.proof import Prover, State
+from ..fixes.rules.catalogue import candidates
+from ..fixes.rules.syntax import bound
+from ..fixes.search import Tried as Searched
+from ..fixes.search import Try, fix_first, gain, try_all, try_finding
+from ..fixes.words import unified_diff, verdict_words
+from ..report.model import Finding
+from ..runs.plan import Plan
+from ..text.messages import counted
+from ..workspace.source import SourceFile
+from .answers import Fixed, Fixes, Tried
+from .calls import Call, ToolError
+from .patching import Hunk, PatchError, edits, parse
+from .reading import MOST, clipped, counts, paged
+
+_DIFF = 12_000
+"""The limit of a diff, in characters."""
+_WRITE = "Nothing is written: apply the diff yourself, then call check_target."
+
+
+async def list_fixes(call: Call, target: str, finding: str = "") -> Fixes:
+    """Try known edits for the findings of a target, or for one of its last check, and prove each."""
+    plan = await call.plan(target, "fix")
+    if finding:
+        call.finding(target, finding)  # or a refusal
+
+    async def search(prover: Prover) -> Fixes:
+        base = await prover.as_it_is()
+        nondeterminism = await prover.nondeterminism(base)
+        if finding:
+            wanted = _named(call, base, finding)
+            tried = [await try_finding(prover, base, base, wanted, candidates)]
+            together, gained = "", ""
+        else:
+            tried = fix_first([item async for item in try_all(prover, base, candidates)])
+            best = await shortest(prover, base, candidates, ("safe",))
+            together = _diff(call, best.texts)
+            gained = gain(counts_of(base.report), counts_of(best.last.report))
+        ids = {id(item): name for name, item in call.ids(base.report.findings).items()}
+        known = [item for item in tried if item.tries]
+        shown, left_out = paged(known, 0, "finding with an edit", "", "findings with an edit")
+        fixes = tuple(_fixed(call, base, ids[id(item.finding)], item) for item in shown)
+        without = tuple(_unknown(ids[id(item.finding)], item) for item in tried if not item.tries)
+        if left_out:
+            left_out += " Call list_fixes with a finding of check_target for its own."
+        if (more := len(without) - MOST) > 0:
+            left_out += f" {counted(more, 'finding')} more without an edit."
+        if len(together) > _DIFF:
+            left_out += f" The diff together has {len(together):,} characters: run `fullgraph fix --diff`."
+            together = ""
+        return Fixes(
+            target,
+            fixes,
+            without[:MOST],
+            together,
+            gained,
+            left_out.strip(),
+            _next_of_fixes(base, nondeterminism, fixes),
+        )
+
+    return await call.engine.prove(plan, call.progress, search)
+
+
+async def try_edit(call: Call, target: str, diff: str, finding: str = "") -> Tried:
+    """Prove an edit: run the program as it is and with a unified diff, and compare reports and results."""
+    plan = await call.plan(target, "fix")
+    if finding:
+        call.finding(target, finding)  # or a refusal
+    try:
+        hunks = {_located(call, plan, path): (path, found) for path, found in parse(diff).items()}
+        sources = {name: plan.workspace.source(name) for name in hunks}
+        _fix(hunks, sources)
+    except PatchError as error:
+        raise ToolError(str(error)) from error
+
+    async def search(prover: Prover) -> Tried:
+        base = await prover.as_it_is()
+        for name, (path, _) in hunks.items():
+            if base.report.status == "not-started" or base.report.files.get(name) is None:
+                problem = base.report.problem
+                why = problem.message if problem else f"{path} is not imported by {target}"
+                raise ToolError(f"Nothing can be told of the edit: {why}")
+        wanted = _named(call, base, finding) if finding else None
+        try:
+            fix = _fix(hunks, base.report.files)
+        except PatchError as error:
+            raise ToolError(str(error)) from error
+        await prover.nondeterminism(base)
+        return await _tried(call, prover, target, base, fix, wanted)
+
+    return await call.engine.prove(plan, call.progress, search)
+
+
+async def _tried(
+    call: Call, prover: Prover, target: str, base: State, fix: Fix, wanted: Finding | None
+) -> Tried:
+    after = await prover.with_fixes(base, [fix])
+    moved = drifts_of(base.report, after.report)
+    found = prover.fixable(base.report)
+    removed = [item for item in found if not gone(item, base.report, after.report, moved)]
+    goal = wanted or next(iter(removed), None)
+    if goal is None:
+        before, now = counts_of(base.report), counts_of(after.report)
+        reason = await prover.differences(base, after) or "no graph break or recompilation is gone with it"
+        verdict = Proven(False, reason, before, now)
+    else:
+        verdict, after = await prover.prove(base, base, fix, goal)
+    ids = {id(item): name for name, item in call.ids(base.report.findings).items()}
+    left = [f"{name} {clipped(item.message)}" for name, item in call.ids(after.report.findings).items()]
+    shown, left_out = paged(left, 0, "finding", "")
+    return Tried(
+        target,
+        verdict.verified,
+        clipped(verdict_words(verdict, fix), _DIFF),
+        verdict.basis,
+        tuple(ids[id(item)] for item in removed)[:MOST],
+        tuple(shown),
+        counts(verdict.before),
+        counts(verdict.after),
+        f"{left_out} Apply the diff and call check_target for all." if left_out else "",
+        _WRITE if verdict.verified else "Change the diff as the verdict says, and try it again.",
+    )
+
+
+# -- diffs -------------------------------------------------------------------------------------
+
+
+def _located(call: Call, plan: Plan, path: str) -> str:
+    """Return the file that a diff means. Raises :class:`ToolError` for one outside of the workspace."""
+    folders = (*call.folders, plan.workspace.root)
+    names = [os.path.normpath(folder / path) for folder in folders]
+    filename = next((name for name in names if os.path.exists(name)), names[0])
+    call.refuse_outside(filename)
+    return filename
+
+
+def _fix(hunks: Mapping[str, tuple[str, list[Hunk]]], sources: Mapping[str, SourceFile | None]) -> Fix:
+    """Make a candidate of a diff. Raises :class:`PatchError` if it does not apply."""
+    made: list[Edit] = []
+    defined: list[str] = []
+    for name, (path, own) in hunks.items():
+        if (source := sources.get(name)) is None:
+            raise PatchError(f"{path} is no Python file that can be read: name a file of the workspace.")
+        changes = edits(source, path, own)
+        try:
+            tree = ast.parse(edited(source, changes))
+        except (SyntaxError, ValueError) as error:
+            raise PatchError(f"With the diff {path} is no Python: {error}.") from error
+        made += changes
+        known = set[str]().union(*map(bound, source.tree.body)) if source.tree else set[str]()
+        defined += [ast.unparse(item) for item in tree.body if bound(item) and not bound(item) & known]
+    # Names that are new in the module: without them the new lines could not be tried by themselves.
+    definitions = Operator("", "\n".join(defined)) if defined else None
+    return Fix("edit", "the edit", "", "safe", "", tuple(made), operator=definitions)
+
+
+def _diff(call: Call, texts: Mapping[str, tuple[str, str]]) -> str:
+    return "".join(f"{line}\n" for line in unified_diff(texts, str(call.folders[0])))
+
+
+# -- parts of answers --------------------------------------------------------------------------
+
+
+def _named(call: Call, base: State, finding: str) -> Finding:
+    found = call.ids(base.report.findings).get(finding)
+    if found is None:
+        raise ToolError(f"The program as it is now has no finding {finding}: call check_target again.")
+    return found
+
+
+def _fixed(call: Call, base: State, name: str, tried: Searched) -> Fixed:
+    item: Try = tried.best() or tried.tries[0]
+    texts: dict[str, tuple[str, str]] = {}
+    for filename in dict.fromkeys(edit.span.filename for edit in item.fix.edits):
+        if (source := base.report.files.get(filename)) is not None:
+            own = [edit for edit in item.fix.edits if edit.span.filename == filename]
+            texts[filename] = source.text, edited(source, own)
+    return Fixed(
+        name,
+        item.fix.title,
+        item.fix.change,
+        item.fix.safety == "safe",
+        item.verdict.verified,
+        clipped(verdict_words(item.verdict, item.fix)),
+        item.verdict.basis,
+        clipped(_diff(call, texts), _DIFF),
+    )
+
+
+def _unknown(name: str, tried: Searched) -> str:
+    return f"{name}: {clipped(tried.refused)}" if tried.refused else name
+
+
+def _next_of_fixes(base: State, nondeterminism: str, fixes: Sequence[Fixed]) -> str:
+    if (problem := base.report.problem) is not None:
+        return f"Nothing can be verified, since the run did not get to its end: {clipped(problem.message)}"
+    if nondeterminism:
+        return f"Nothing can be verified: {nondeterminism}."
+    if any(item.verified for item in fixes):
+        return _WRITE
+    return "Write an edit of your own, with what explain_finding says, and prove it with try_edit."

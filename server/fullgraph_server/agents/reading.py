@@ -1,0 +1,275 @@
+"""The tools that tell what torch.compile did: each runs a target once, or looks at its last run again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, TypeVar
+
+from fullgraph_compiler.facts import Depth
+
+from ..compare.comparison import compare
+from ..compare.comparison_markdown import sentence as comparison_sentence
+from ..fixes.changes import counts_of, fixable
+from ..fixes.model import Context
+from ..fixes.model import Counts as Counted
+from ..fixes.rules.catalogue import candidates
+from ..report.kernels import by_kernel, cost_words, operators, spans_of, total_cost
+from ..report.model import Code, Finding, Launch, Report
+from ..report.profile import Cause as Reason
+from ..report.profile import FunctionProfile, cost, profiles, sentence
+from ..text.meanings import MEANINGS
+from ..text.messages import counted, what_changed
+from ..workspace.positions import TRACE, Span
+from .answers import (
+    Amount,
+    Cause,
+    Checked,
+    Compared,
+    Counts,
+    Explained,
+    Found,
+    Kernel,
+    Kernels,
+    Recompilations,
+    Recompiled,
+)
+from .calls import Call, Ran, ToolError
+
+_T = TypeVar("_T")
+
+MOST: Final = 20
+"""How many items of a list an answer has."""
+_MOST_OF_EACH: Final = 5
+_SHORT, _LONG = 400, 6000
+"""The limits of a text that stands for an item, and of one that was asked for, in characters."""
+_ROWS_AROUND: Final = 4
+
+
+async def check_target(call: Call, target: str, offset: int = 0) -> Checked:
+    """Run a target and tell its findings; with an offset, tell more of the last run."""
+    ran = await _ran(call, target, "graph", offset, "check_target")
+    report = ran.report
+    ids = call.ids(report.findings)
+    shown, left_out = paged([*ids], offset, "finding", "check_target")
+    can_be_fixed = fixable(report) if report.repeatable and not report.dry else []
+    return Checked(
+        target,
+        report.status or "",
+        round(report.seconds, 2),
+        report.torch,
+        counts(counts_of(report)),
+        tuple(_found(name, ids[name], report, ids[name] in can_be_fixed) for name in shown),
+        left_out,
+        _next_of_check(report, bool(can_be_fixed)),
+    )
+
+
+async def explain_finding(call: Call, target: str, finding: str) -> Explained:
+    """Tell all that is known of a finding of the last check; nothing runs."""
+    ran, found = call.finding(target, finding)
+    report = ran.report
+    is_fixable = found in fixable(report)
+    titles = [fix.title for fix in candidates(found, Context(report, report.files))] if is_fixable else []
+    return Explained(
+        finding,
+        found.kind,
+        clipped(found.message, _LONG),
+        MEANINGS[found.kind],
+        clipped(found.explanation, _LONG),
+        tuple(clipped(hint, _SHORT * 2) for hint in found.hints[:_MOST_OF_EACH]),
+        found.url,
+        _around(report, found.span),
+        tuple(
+            f"{call.path(item.filename)}:{item.row} in {item.function}"
+            for item in reversed(found.stack[-MOST:])
+        ),
+        "" if found.explanation else clipped(found.text, _LONG),
+        tuple(dict.fromkeys(titles)),
+        "Call list_fixes with this finding to try these edits, or try_edit with a diff of your own."
+        if titles
+        else "Edit the code as the hints say, and prove the edit with try_edit.",
+    )
+
+
+async def find_recompiles(call: Call, target: str, offset: int = 0) -> Recompilations:
+    """Run a target with one compilation kept of each function, and tell why functions are compiled again."""
+    ran = await _ran(call, target, "recompiles", offset, "find_recompiles")
+    report = ran.report
+    shown, left_out = paged(profiles(report), offset, "function", "find_recompiles")
+    return Recompilations(
+        target,
+        report.status or "",
+        _with_problem(sentence(report), report),
+        tuple(_recompiled(call, item) for item in shown),
+        left_out,
+        "Do what the hints say and prove it with try_edit; list_fixes tries known edits." if shown else "",
+    )
+
+
+async def show_kernels(call: Call, target: str, kernel: str = "", offset: int = 0) -> Kernels:
+    """Run a target until its kernels are written, and tell them; with a kernel, show its source."""
+    ran = await _ran(call, target, "kernels", offset or bool(kernel), "show_kernels")
+    report = ran.report
+    rows = [(code, launches) for code in report.codes for launches in by_kernel(code).values()]
+    rows.sort(key=lambda row: _weight(row[1]), reverse=True)
+    source = ""
+    if kernel:
+        source = next((launches[0].source for _, launches in rows if launches[0].name == kernel), "")
+        if not source:
+            raise ToolError(
+                f"The last run of {target} has no source of a kernel {kernel}: call show_kernels without one."
+            )
+    shown, left_out = paged(rows, offset, "kernel", "show_kernels")
+    launches = sum(len(code.launches) for code in report.codes)
+    words = f"{counted(launches, 'kernel launch', 'kernel launches')} in "
+    words += counted(len(report.codes), "piece of code", "pieces of code")
+    return Kernels(
+        target,
+        report.status or "",
+        _with_problem(words if report.codes else "No code was written.", report),
+        () if kernel else tuple(_kernel(call, *row) for row in shown),
+        clipped(source, _LONG * 2),
+        "" if kernel else left_out,
+        "Call show_kernels with the name of a kernel for its source." if shown and not kernel else "",
+    )
+
+
+async def compare_runs(call: Call, before: str, after: str = "") -> Compared:
+    """Compare the last check of a target with a new one, or with one of another target or trace."""
+    if before.startswith(TRACE):
+        old = await call.run(before, "graph")
+    else:
+        old = call.last(before)
+    new = await call.run(after or before, "graph")
+    roots = (old.plan.workspace.root, new.plan.workspace.root)
+    compared = compare(old.report, new.report, *roots)
+    added, removed = ([item.finding for item in items] for items in (compared.new, compared.gone))
+    shown, more_new = paged(added, 0, "new finding", "")
+    gone, more_gone = paged(removed, 0, "finding that is gone", "", "findings that are gone")
+    left_out = " ".join(filter(None, (more_new, more_gone)))
+    return Compared(
+        comparison_sentence(compared),
+        compared.worse,
+        _all_found(call, shown, new.report),
+        _all_found(call, gone, old.report),
+        tuple(Amount(item.name, item.before, item.after) for item in compared.counts),
+        f"{left_out} Call check_target for all of the newer run." if left_out else "",
+        "Call explain_finding for what is new." if shown else "",
+    )
+
+
+# -- parts that other tools use, too -----------------------------------------------------------
+
+
+def counts(counted: Counted) -> Counts:
+    """Return the counts of a run."""
+    return Counts(counted.graphs, counted.breaks, counted.recompiles)
+
+
+def clipped(text: str, most: int = _SHORT) -> str:
+    """Return a text, or its beginning and how much is left out."""
+    return text if len(text) <= most else f"{text[:most]} … ({len(text) - most:,} more characters)"
+
+
+def paged(items: Sequence[_T], offset: int, one: str, tool: str, many: str = "") -> tuple[Sequence[_T], str]:
+    """Return the items of an answer, and what is left out: how many, and the call that shows them."""
+    if offset < 0 or (offset and offset >= len(items)):
+        raise ToolError(f"There is no {one} {offset}: the last run has {len(items)}.")
+    shown = items[offset : offset + MOST]
+    if not (more := len(items) - offset - len(shown)):
+        return shown, ""
+    how = f": call {tool} with offset={offset + MOST}, which runs nothing." if tool else "."
+    return shown, f"{counted(more, one, many)} more{how}"
+
+
+# -- findings ----------------------------------------------------------------------------------
+
+
+async def _ran(call: Call, target: str, depth: Depth, again: bool | int, tool: str) -> Ran:
+    """Run a target, or look at its last run ``again``."""
+    return call.last(target, depth, tool) if again else await call.run(target, depth)
+
+
+def _found(name: str, finding: Finding, report: Report, is_fixable: bool) -> Found:
+    source = report.files.get(finding.span.filename)
+    line = source.line(finding.span.row).strip() if source and not finding.of_run else ""
+    hint = next(iter(finding.hints), "")
+    return Found(
+        name,
+        finding.kind,
+        finding.severity,
+        clipped(finding.message),
+        clipped(line),
+        finding.count,
+        clipped(hint),
+        is_fixable,
+    )
+
+
+def _all_found(call: Call, findings: Sequence[Finding], report: Report) -> tuple[Found, ...]:
+    names = {id(finding): name for name, finding in call.ids(report.findings).items()}
+    can_be_fixed = fixable(report) if report.repeatable else []
+    return tuple(_found(names[id(item)], item, report, item in can_be_fixed) for item in findings)
+
+
+def _next_of_check(report: Report, can_be_fixed: bool) -> str:
+    if report.problem is not None:
+        return "The run did not get to its end: mend what the first error says, and check again."
+    if can_be_fixed:
+        return "Call list_fixes for edits that are proven, or explain_finding for one finding."
+    return "Call explain_finding for one finding." if report.findings else "Nothing is left to fix."
+
+
+def _with_problem(summary: str, report: Report) -> str:
+    problem = report.problem
+    return f"{summary} {clipped(problem.message)}" if problem is not None else summary
+
+
+def _around(report: Report, span: Span) -> str:
+    source = report.files.get(span.filename)
+    if source is None:
+        return ""
+    first, last = max(span.row - _ROWS_AROUND, 1), min(span.row + _ROWS_AROUND, len(source.lines))
+    rows = range(first, last + 1)
+    return "\n".join(f"{'>' if row == span.row else ' '} {row} {clipped(source.line(row))}" for row in rows)
+
+
+# -- recompilations and kernels ----------------------------------------------------------------
+
+
+def _recompiled(call: Call, profile: FunctionProfile) -> Recompiled:
+    frame = profile.frame
+    return Recompiled(
+        frame.qualname,
+        f"{call.path(frame.filename)}:{frame.row}",
+        cost(profile),
+        tuple(_cause(call, cause) for cause in profile.causes[:_MOST_OF_EACH]),
+        tuple(
+            f"{call.path(span.filename)}:{span.row}, {counted(count, 'time')}"
+            for span, count in profile.callers[:_MOST_OF_EACH]
+        ),
+    )
+
+
+def _cause(call: Call, cause: Reason) -> Cause:
+    finding = cause.finding
+    hints = tuple(clipped(hint, _SHORT * 2) for hint in finding.hints[:_MOST_OF_EACH])
+    return Cause(cause.count, call.place(finding.span), clipped(what_changed(finding.message)), hints)
+
+
+def _kernel(call: Call, code: Code, launches: Sequence[Launch]) -> Kernel:
+    total = total_cost(launches)
+    lines = dict.fromkeys(f"{call.path(span.filename)}:{span.row}" for span in spans_of(launches))
+    return Kernel(
+        launches[0].name,
+        f"{code.compile_id} {code.phase}".strip(),
+        len(launches),
+        clipped(operators(launches)),
+        tuple(lines)[:MOST],
+        cost_words(total, len(launches)) if total else "",
+    )
+
+
+def _weight(launches: Sequence[Launch]) -> tuple[float, int]:
+    total = total_cost(launches)
+    return (total.seconds or 0.0, total.read + total.written) if total else (0.0, 0)

@@ -1,0 +1,249 @@
+"""The server of the Model Context Protocol, for coding agents: the tools, over standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
+
+import click
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError as Refused
+from mcp.server.mcpserver.resolve import ListRoots, Resolve
+from mcp_types import ListRootsResult, ToolAnnotations
+from pydantic import Field
+from pygls import uris
+
+from .. import __version__
+from ..agents import answers, editing, reading
+from ..agents.calls import PYTEST, Call, Engine, ToolError
+from ..runs.effective_settings import Overrides, resolve
+from ..runs.plan import Plan
+from ..workspace.config import read_config
+from ..workspace.positions import TRACE
+from ..workspace.targets import ARGUMENTS, MODULE, Target, trace_of, trace_target
+from ..workspace.workspace import Workspace
+from .options import split_arguments
+from .resolve import resolve_targets
+from .session import workspace_root
+
+_T = TypeVar("_T")
+
+_TIMEOUT: Final = 300.0
+"""Seconds for a run if pyproject.toml sets no limit: nobody watches it."""
+
+_INSTRUCTIONS: Final = (
+    "Tells what torch.compile did to PyTorch code, and proves edits: check_target finds graph breaks and "
+    "recompilations, explain_finding says why, list_fixes tries known edits, try_edit proves an edit of your "
+    "own without writing it. Each of these but explain_finding runs the user's program."
+)
+
+
+@dataclass(frozen=True)
+class _Served:
+    engine: Engine
+    overrides: Overrides
+
+
+async def _roots(ctx: Context[_Served, Any]) -> ListRoots | ListRootsResult:
+    capabilities = ctx.client_capabilities
+    has_roots = capabilities is not None and capabilities.roots is not None
+    return ListRoots() if has_roots else ListRootsResult(roots=[])
+
+
+_Context: TypeAlias = Context[_Served, Any]
+_Roots: TypeAlias = Annotated[ListRootsResult, Resolve(_roots)]
+_Target: TypeAlias = Annotated[
+    str,
+    Field(
+        description="What to run: a file (model.py), with arguments after -- (train.py -- --steps 3), "
+        "a function or class that has example calls (model.py::Block), pytest:tests/test_model.py::test, "
+        "-m package.module, the name of a target in pyproject.toml, or trace:PATH of a log that TORCH_TRACE "
+        "has written."
+    ),
+]
+_Finding: TypeAlias = Annotated[str, Field(description="The id of a finding, as check_target gives it.")]
+_Offset: TypeAlias = Annotated[
+    int, Field(description="Skip so many items of the last run, and run nothing: for what was left out.")
+]
+
+
+async def check_target(target: _Target, ctx: _Context, roots: _Roots, offset: _Offset = 0) -> answers.Checked:
+    """Run a program once and find its graph breaks, recompilations and failures of torch.compile."""
+    return await _called(reading.check_target, ctx, roots, target=target, offset=offset)
+
+
+async def explain_finding(
+    target: _Target, finding: _Finding, ctx: _Context, roots: _Roots
+) -> answers.Explained:
+    """Explain a finding of the last check_target: cause, hints, source, callers. Runs nothing."""
+    return await _called(reading.explain_finding, ctx, roots, target=target, finding=finding)
+
+
+async def list_fixes(target: _Target, ctx: _Context, roots: _Roots, finding: _Finding = "") -> answers.Fixes:
+    """Try known edits for one finding, or for all, and prove each. Writes nothing.
+
+    The program runs many times, with and without each edit, and reports and results are compared.
+    """
+    return await _called(editing.list_fixes, ctx, roots, target=target, finding=finding)
+
+
+async def try_edit(
+    target: _Target,
+    diff: Annotated[str, Field(description="A unified diff of files that the program imports.")],
+    ctx: _Context,
+    roots: _Roots,
+    finding: Annotated[
+        str, Field(description="The id of the finding that the edit is to remove; by default any.")
+    ] = "",
+) -> answers.Tried:
+    """Prove an edit of your own without writing it.
+
+    It is verified if a finding is gone, nothing is worse, and all results are equal; else the verdict says
+    why not. The program runs several times, with and without the edit.
+    """
+    return await _called(editing.try_edit, ctx, roots, target=target, diff=diff, finding=finding)
+
+
+async def find_recompiles(
+    target: _Target, ctx: _Context, roots: _Roots, offset: _Offset = 0
+) -> answers.Recompilations:
+    """Run a program and find why, and from where, functions are compiled again.
+
+    One compilation is kept of each function: the worst case, in which each change of a guarded value shows.
+    """
+    return await _called(reading.find_recompiles, ctx, roots, target=target, offset=offset)
+
+
+async def show_kernels(
+    target: _Target,
+    ctx: _Context,
+    roots: _Roots,
+    kernel: Annotated[
+        str, Field(description="The name of a kernel of the last run, to see its source; runs nothing.")
+    ] = "",
+    offset: _Offset = 0,
+) -> answers.Kernels:
+    """Run a program until TorchInductor has written its kernels, and tell which compute which lines."""
+    return await _called(reading.show_kernels, ctx, roots, target=target, kernel=kernel, offset=offset)
+
+
+async def compare_runs(
+    before: Annotated[
+        str, Field(description="The target whose last check_target is compared, or trace:PATH.")
+    ],
+    ctx: _Context,
+    roots: _Roots,
+    after: Annotated[
+        str, Field(description="The target to run now, or trace:PATH; by default the same target.")
+    ] = "",
+) -> answers.Compared:
+    """Run a target again after a change, and compare with its last check: which findings are new or gone."""
+    return await _called(reading.compare_runs, ctx, roots, before=before, after=after)
+
+
+_SERVED: Final = (
+    check_target,
+    explain_finding,
+    list_fixes,
+    try_edit,
+    find_recompiles,
+    show_kernels,
+    compare_runs,
+)
+
+
+def create_server(python: str | None) -> MCPServer[_Served]:
+    """Create the server, not yet connected; ``python`` is the interpreter that has torch, if it is named."""
+
+    @asynccontextmanager
+    async def lifespan(_server: MCPServer[_Served]) -> AsyncIterator[_Served]:
+        engine = Engine()
+        try:
+            yield _Served(engine, Overrides(Path.cwd(), python))
+        finally:
+            await engine.close()
+
+    server = MCPServer(
+        "fullgraph",
+        title="Fullgraph",
+        instructions=_INSTRUCTIONS,
+        version=__version__,
+        log_level="WARNING",
+        lifespan=lifespan,
+    )
+    for tool in _SERVED:
+        explains = tool is explain_finding
+        server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=explains, open_world_hint=False))
+    return server
+
+
+def serve(python: str | None) -> None:
+    """Serve one client until it leaves or a signal comes."""
+    asyncio.run(_serve(create_server(python)))
+    # The thread that reads standard input cannot be woken.
+    sys.stdout.flush()
+    os._exit(0)
+
+
+async def _serve(server: MCPServer[_Served]) -> None:
+    serving = asyncio.ensure_future(server.run_stdio_async())
+    if sys.platform != "win32":
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, serving.cancel)
+    await asyncio.wait({serving})
+
+
+async def _called(
+    tool: Callable[..., Awaitable[_T]], ctx: _Context, roots: ListRootsResult, **arguments: Any
+) -> _T:
+    """Call a tool; a refusal becomes an error that the model reads."""
+    served = ctx.request_context.lifespan_context
+    folders = tuple(
+        Path(path) for root in roots.roots if (path := uris.to_fs_path(str(root.uri))) is not None
+    )
+    folders = folders or (Path.cwd(),)
+    told: list[asyncio.Task[None]] = []
+
+    def progress(message: str) -> None:
+        told.append(asyncio.ensure_future(ctx.report_progress(len(told) + 1, message=message)))
+
+    call = Call(served.engine, folders, partial(_plan, served.overrides, folders), progress)
+    try:
+        return await tool(call, **arguments)
+    except ToolError as error:
+        raise Refused(str(error)) from error
+    finally:
+        await asyncio.gather(*told, return_exceptions=True)
+
+
+async def _plan(overrides: Overrides, folders: tuple[Path, ...], name: str) -> Plan:
+    try:
+        target = _target(name, folders)
+    except click.UsageError as error:
+        raise ToolError(error.message) from error
+    workspace = Workspace(workspace_root(target))
+    config = read_config(workspace.root)
+    target, settings = resolve(target, config, overrides, _TIMEOUT)
+    return Plan(target, settings, workspace)
+
+
+def _target(name: str, folders: tuple[Path, ...]) -> Target:
+    folder = folders[0]
+    if name.startswith(TRACE):
+        trace = trace_of(name)
+        return trace_target(folder / trace.path, folder, trace.rank)
+    path, separator, words = name.partition(ARGUMENTS)
+    args = split_arguments(words if separator else None)
+    if path.startswith(PYTEST):
+        return resolve_targets((path.removeprefix(PYTEST),), folder, "pytest", args)[0]
+    if path.startswith(MODULE):
+        return resolve_targets((path.removeprefix(MODULE),), folder, "module", args)[0]
+    return resolve_targets((path,), folder, None, args)[0]

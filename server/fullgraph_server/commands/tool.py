@@ -1,0 +1,45 @@
+"""``fullgraph/tool``: a tool for agents, on the files as the editor shows them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from pygls.lsp.server import LanguageServer
+
+from ..agents.calls import Call, Engine, ToolError
+from ..agents.tools import TOOLS
+from ..client.arguments import refusal
+from ..client.documents import Documents
+from ..client.targets import NoTarget, Targets
+from ..protocol import TOOL, ToolParams
+from ..runs.plan import Plan, Planner
+
+
+def register(
+    server: LanguageServer, engine: Engine, targets: Targets, documents: Documents, planner: Planner
+) -> None:
+    """Answer the request."""
+
+    async def plan(name: str) -> Plan:
+        found = targets.find(name)
+        made = None if isinstance(found, NoTarget) else await planner(found.id)
+        if made is None:
+            raise ToolError(found.message if isinstance(found, NoTarget) else f"{name} is gone.")
+        return made
+
+    @server.feature(TOOL)
+    async def tool(params: ToolParams) -> dict[str, Any]:
+        folders = tuple(workspace.root for workspace in documents.workspaces())
+        if params.name not in TOOLS:
+            raise refusal(f"There is no tool {params.name}: there are {', '.join(TOOLS)}.")
+        if not folders:
+            raise refusal("Open a folder first: tools look at files of the workspace alone.")
+        try:
+            answering = TOOLS[params.name](Call(engine, folders, plan, lambda _: None), **params.arguments)
+        except TypeError as error:  # the names of the arguments alone: nothing has run yet
+            raise refusal(f"{params.name} has other arguments: {error}.") from error
+        try:
+            return asdict(await answering)
+        except ToolError as error:
+            raise refusal(str(error)) from error
