@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -43,7 +42,6 @@ Named: TypeAlias = Literal["pytest", "module", "console-script"] | None
 """What names mean; ``None`` for files, and targets of pyproject.toml."""
 
 _MOST_SUGGESTIONS = 8
-_COMMAND = re.compile(r"[A-Za-z][\w-]*\Z", re.ASCII)
 _OPTIONS = {MODULE: MODULE, CONSOLE_SCRIPT: CONSOLE_SCRIPT, LAUNCH: "--launch ", PYTEST: "--pytest "}
 """The options that targets need, by the prefixes of their ids."""
 
@@ -155,7 +153,7 @@ def _configured(name: str, cwd: Path) -> Target:
     known = f"; pyproject.toml names {', '.join(target.id for target in targets)}" if targets else ""
     command = f"\n\nIf a package installs it: fullgraph check --console-script {name}"
     problem = f"{name.partition('::')[0]} does not exist{known}"
-    raise click.UsageError(problem + (command if _COMMAND.match(name) else ""))
+    raise click.UsageError(problem + (command if name.replace("-", "_").isidentifier() else ""))
 
 
 def _with_args(target: Target, args: tuple[str, ...]) -> Target:
