@@ -27,7 +27,10 @@ from fullgraph_compiler.facts import (
 )
 from fullgraph_server import __version__
 from fullgraph_server.cli import session as session_module
+from fullgraph_server.runs.suitability import unsuited
 from fullgraph_server.workers.pool import WorkerPool
+from fullgraph_server.workspace.config import Config
+from fullgraph_server.workspace.targets import console_script_target
 
 EXAMPLE = "# fullgraph: f(f32[2])\ndef f(x): ...\n# fullgraph: g(f32[2])\ndef g(x): ...\n"
 
@@ -331,3 +334,9 @@ def test_a_console_script_is_one_of_the_environment(fake: type[FakeRun], folder:
     assert request.program == Script(filename, ("-n", "3"), console_script="my-train")
     told = check("my-train")
     assert "If a package installs it: fullgraph check --console-script my-train" in told.stderr
+
+
+def test_debugpy_starts_no_console_script(folder: Path) -> None:
+    target = console_script_target("my-train", Config(folder), folder)
+    assert unsuited(target, "debug").startswith("debugpy starts no console script such as my-train")
+    assert not unsuited(target, "stages")

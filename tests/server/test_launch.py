@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import logging
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from faked_run import FakeRun, fake_runs, fullgraph
 from fullgraph_compiler.facts import Script
+from fullgraph_server.client.compiled_files import CompiledFiles
 from fullgraph_server.client.findings import names_of
+from fullgraph_server.client.targets import NoTarget, Targets
 from fullgraph_server.workspace.launch.configurations import LaunchError, launch_target, launch_targets
 from fullgraph_server.workspace.launch.env_file import read_env_file
 from fullgraph_server.workspace.launch.jsonc import without_comments
 from fullgraph_server.workspace.targets import Target
+from fullgraph_server.workspace.workspace import Workspace
 
 TRAIN = {"name": "Train", "type": "debugpy", "request": "launch", "program": "${workspaceFolder}/train.py"}
 FILE = {
@@ -204,6 +208,26 @@ def test_no_env_file_takes_more_than_linear_time(unit: str) -> None:
 
 def test_a_finding_names_the_configuration_as_the_user_did() -> None:
     assert names_of(["launch:Small", "/w/train.py"]) == "Small, train.py"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("launch:File", "needs ${relativeFile}, which is about the file in the editor"),
+        ("launch:Web", "Web is of the type node"),
+        ("launch:Tain", 'launch.json has no configuration Tain; it has "Train", "File".'),
+    ],
+)
+def test_an_editor_is_told_why_a_name_is_no_target(tmp_path: Path, name: str, message: str) -> None:
+    write_all(tmp_path, TRAIN, FILE, NODE)
+    documents: Any = SimpleNamespace(workspaces=lambda: [Workspace(tmp_path)])
+    targets = Targets(documents, CompiledFiles())
+    found = targets.find("launch:Train")
+    assert isinstance(found, Target)
+    assert found.filename == str(tmp_path / "train.py")
+    refused = targets.find(name)
+    assert isinstance(refused, NoTarget)
+    assert message in refused.message
 
 
 @pytest.fixture
