@@ -25,7 +25,7 @@ FILE = {
     **TRAIN,
     "name": "File",
     "program": "${file}",
-    "args": ["${relativeFile}", "${fileBasenameNoExtension}"],
+    "args": ["${fileDirname}", "${fileBasenameNoExtension}"],
 }
 NODE = {**TRAIN, "name": "Web", "type": "node"}
 ATTACH = {**TRAIN, "name": "Attach", "request": "attach"}
@@ -213,7 +213,7 @@ def test_a_finding_names_the_configuration_as_the_user_did() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("launch:File", "needs ${relativeFile}, which is about the file in the editor"),
+        ("launch:File", "needs ${fileDirname}, which is about the file in the editor"),
         ("launch:Web", "Web is of the type node"),
         ("launch:Tain", 'launch.json has no configuration Tain; it has "Train", "File".'),
     ],
@@ -253,7 +253,7 @@ def test_the_command_line_runs_a_configuration_of_a_folder_above(fake: type[Fake
     assert request.program == Script(str(tmp_path / "train.py"), ("-n", "3"))
     assert (first.cwd, first.env["A"], first.python) == (tmp_path, "1", "/its/python")
     assert (second.python, other.program.args) == ("/mine", ("-n", "4"))
-    assert about_file.program == Script(str(tmp_path / "train.py"), ("train.py", "train"))
+    assert about_file.program == Script(str(tmp_path / "train.py"), (str(tmp_path), "train"))
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_the_command_line_runs_a_configuration_of_a_folder_above(fake: type[Fake
         ),
         (("Attach",), "The launch configuration Attach attaches to a program, which runs already"),
         (("Both",), 'several programs: name one of its configurations, "Train", "File".'),
-        (("File",), "File needs ${relativeFile}, which is about the file in the editor"),
+        (("File",), "File needs ${fileDirname}, which is about the file in the editor"),
         (("Train", "../train.py"), "The launch configuration Train is not about a file: leave out"),
         (("Train", "a.py", "b.py"), "--launch takes one file at most, for ${file} in the configuration"),
         (("Train", "-m"), "--launch takes one file at most"),

@@ -91,15 +91,14 @@ def _folder(name: str, cwd: Path) -> Sequence[Target]:
 def _launch(name: str, asked: Asked, cwd: Path) -> Target:
     if asked.named is not None or len(asked.names) > 1:
         raise click.UsageError("--launch takes one file at most, for ${file} in the configuration")
-    root = next((folder for folder in (cwd, *cwd.parents) if launch_path(folder).exists()), None)
+    root = next((folder for folder in (cwd, *cwd.parents) if os.path.exists(launch_path(folder))), None)
     if root is None:
         raise click.UsageError(f"there is no .vscode/launch.json in {cwd} or a folder above it")
     (file,) = asked.names or (None,)
     try:
-        target = launch_target(root, name, cwd / file if file else None)
+        return launch_target(root, name, Path(os.path.normpath(cwd / file)) if file else None)
     except LaunchError as error:
         raise click.UsageError(str(error)) from error
-    return target
 
 
 def _target(name: str, cwd: Path) -> Target:

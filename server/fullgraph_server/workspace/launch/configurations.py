@@ -49,7 +49,7 @@ def launch_path(root: Path) -> Path:
 
 def launch_targets(root: Path) -> tuple[Target, ...]:
     """Return the targets of a folder's launch configurations; what cannot run is left out, and logged."""
-    if not launch_path(root).exists():
+    if not os.path.exists(launch_path(root)):
         return ()
     try:
         launch = _read(root)
