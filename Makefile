@@ -39,7 +39,7 @@ lint-client: node_modules/ready
 unit: node_modules/ready
 	npm test --silent
 
-pytest: .venv/ready build/fullgraph.vsix
+pytest: .venv/ready build/fullgraph.vsix .cache/editors
 	.venv/bin/python $(PYTEST) -m "not gpu and not preview $(SLOW)" $(PYTEST_ARGS)
 
 # Reports beside torch's own logs: each program runs twice, once with TorchInductor.
@@ -53,7 +53,7 @@ preview: .venv/ready .venv-latest/ready
 e2e: .venv/ready .venv-latest/ready build/fullgraph.vsix .cache/code-server/ready .cache/chromium
 	SLOW="$(SLOW)" npm run --silent e2e
 
-test-latest: .venv-latest/ready build/fullgraph.vsix
+test-latest: .venv-latest/ready build/fullgraph.vsix .cache/editors
 	.venv-latest/bin/python $(PYTEST) $(PYTEST_ARGS)
 
 vsix: build/fullgraph.vsix
@@ -74,7 +74,7 @@ bench: .venv/ready build/fullgraph.vsix .cache/code-server/ready .cache/chromium
 	.venv/bin/python benchmarks/minifier.py
 	npm run --silent bench
 
-setup: .venv/ready node_modules/ready .cache/code-server/ready .cache/chromium
+setup: .venv/ready node_modules/ready .cache/code-server/ready .cache/chromium .cache/editors
 
 # The extension
 
@@ -115,6 +115,13 @@ node_modules/ready: package-lock.json .cache/node/ready
 .cache/chromium:
 	command -v chromium >/dev/null || scripts/packages.sh chromium fonts-dejavu-core
 	touch $@
+
+# Eglot is part of Emacs 29 and newer.
+.cache/editors:
+	command -v nvim >/dev/null || scripts/packages.sh neovim
+	command -v emacs >/dev/null || scripts/packages.sh emacs-nox
+	emacs --batch --load eglot 2>/dev/null || scripts/packages.sh elpa-eglot
+	mkdir -p .cache && touch $@
 
 clean:
 	rm -rf .venv .venv-latest .cache .mypy_cache .pytest_cache .ruff_cache build bundled dist node_modules

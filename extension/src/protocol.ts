@@ -58,7 +58,7 @@ export interface TargetsParams {
 export interface TargetItem {
   id: string;
   label: string;
-  kind: "script" | "module" | "pytest" | "example" | "torchrun" | "trace";
+  kind: "script" | "module" | "console-script" | "pytest" | "example" | "torchrun" | "trace";
   uri: string;
   folder: string;
   configured: boolean;

@@ -27,7 +27,10 @@ from fullgraph_compiler.facts import (
 )
 from fullgraph_server import __version__
 from fullgraph_server.cli import session as session_module
+from fullgraph_server.runs.suitability import unsuited
 from fullgraph_server.workers.pool import WorkerPool
+from fullgraph_server.workspace.config import Config
+from fullgraph_server.workspace.targets import console_script_target
 
 EXAMPLE = "# fullgraph: f(f32[2])\ndef f(x): ...\n# fullgraph: g(f32[2])\ndef g(x): ...\n"
 
@@ -42,6 +45,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "a.py").write_text("print(1)\n")
     (tmp_path / "ex.py").write_text(EXAMPLE)
     (tmp_path / "n.ipynb").write_text("{}")
+    (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -131,7 +135,8 @@ def test_a_target_that_could_not_be_started_gives_2_even_where_nothing_fails(fak
             "h has no example calls in ex.py\n\n  fullgraph check ex.py::f\n  fullgraph check ex.py::g\n",
         ),
         (("a.py::f",), "f has no example calls in a.py\n\nWrite one above it: # fullgraph: f(...)\n"),
-        ((".",), ". is a folder: name a target in it\n\n  fullgraph check ex.py::f\n"),
+        (("empty",), "empty has no targets: no file in it is a program or test that mentions torch.compile"),
+        (("--timeout", "3"), "Missing argument 'TARGET...'."),
         (("--pytest", "no.py::test"), "no.py does not exist"),
         (("ex.py", "--args", "x"), "--args is for scripts, and ex.py runs as example"),
         (("-m", "a.py"), "a.py is a file and no module: name it a, or run it as a script"),
@@ -293,3 +298,45 @@ def test_an_error_of_fullgraph_itself_is_a_finding_and_no_traceback(
     assert result.exit_code == 1
     assert "Fullgraph itself failed in this run, with RecursionError: too deep" in result.stdout
     assert "Traceback" not in result.stdout
+
+
+def test_a_folder_stands_for_the_targets_in_it(fake: type[FakeRun], folder: Path) -> None:
+    (folder / "tests").mkdir()
+    (folder / "tests" / "test_m.py").write_text("def test_a(): torch.compile\ndef test_b(): ...\n")
+    (folder / "train.py").write_text("torch.compile\nif __name__ == '__main__': ...\n")
+    targets = '[[tool.fullgraph.targets]]\nscript = "train.py"\nargs = ["-n", "3"]\n'
+    (folder / "pyproject.toml").write_text(targets)
+    result = check(".")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[-1] == "5 targets: no findings (0 graphs, ran 2.5 s)"
+    programs = [request.program for _, request in fake.asked]
+    assert [program.args for program in programs if isinstance(program, Script)] == [("-n", "3")]
+    assert sum(isinstance(program, Examples) for program in programs) == 2
+    tests = [PytestNode(f"{folder / 'tests' / 'test_m.py'}::test_{name}") for name in "ab"]
+    assert [program for program in programs if isinstance(program, PytestNode)] == tests
+    fake.asked.clear()
+    assert check("tests").exit_code == 0
+    assert [(settings.cwd, request.program) for settings, request in fake.asked] == [
+        (folder, test) for test in tests
+    ]
+
+
+def test_a_command_about_one_target_takes_no_folder() -> None:
+    result = fullgraph("kernels", ".")
+    assert ". is a folder: name a target in it\n\n  fullgraph check ex.py::f\n" in result.stderr
+
+
+def test_a_console_script_is_one_of_the_environment(fake: type[FakeRun], folder: Path) -> None:
+    (folder / "pyproject.toml").write_text('[project.scripts]\nmy-train = "pkg.train:main"\n')
+    assert check("--console-script", "my-train", "--", "-n", "3").exit_code == 0
+    ((_, request),) = fake.asked
+    filename = str(folder / "pkg" / "train.py")
+    assert request.program == Script(filename, ("-n", "3"), console_script="my-train")
+    told = check("my-train")
+    assert "If a package installs it: fullgraph check --console-script my-train" in told.stderr
+
+
+def test_debugpy_starts_no_console_script(folder: Path) -> None:
+    target = console_script_target("my-train", Config(folder), folder)
+    assert unsuited(target, "debug").startswith("debugpy starts no console script such as my-train")
+    assert not unsuited(target, "stages")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from fullgraph_server.cli.formats import FORMATS, Checked
 from fullgraph_server.cli.formats.checked import BaselineMatch
+from fullgraph_server.cli.formats.text import sums
 from fullgraph_server.report.model import Finding, FrameReport, Guard, Report
 from fullgraph_server.workspace.positions import Call, Span
 from fullgraph_server.workspace.source import SourceFile
@@ -173,12 +174,18 @@ def test_text_sums_up(folder: Path, fields: dict[str, object], expected: str) ->
     assert written("text", checked(folder, **fields)) == expected + "\n"  # type: ignore[arg-type]
 
 
-def test_text_of_several_targets_names_each(folder: Path) -> None:
-    text = written("text", checked(folder), checked(folder, torch=""))
+def test_text_of_several_targets_names_each_and_sums_up(folder: Path) -> None:
+    text = written("text", checked(folder), checked(folder, torch="", status="raised"))
     assert (
         text == "toy.py: nothing was compiled (ran 0.6 s) - torch 2.13.0\n\n"
-        "toy.py: nothing was compiled (ran 0.6 s)\n\n"
+        "toy.py: the program raised: nothing was compiled (ran 0.6 s)\n\n"
+        "2 targets, 1 raised an exception: no findings (0 graphs, ran 1.2 s)\n"
     )
+
+
+def test_sums_are_of_all_findings_and_of_what_ran(folder: Path) -> None:
+    broken = checked(folder, graph_break(folder), graph_break(folder), frames=(frame(folder),)).report
+    assert sums([broken, broken], 3) == "2 of 3 targets: 4 graph breaks (2 graphs, ran 1.2 s)"
 
 
 def test_json_has_the_documented_shape(folder: Path) -> None:

@@ -92,6 +92,14 @@ def test_the_interpreter_is_the_set_one_then_the_projects_then_the_editors(confi
     )
 
 
+def test_the_python_of_a_target_comes_before_the_projects(config: Config, tmp_path: Path) -> None:
+    target = Target("name", "name", "script", "a.py", Script("a.py"), tmp_path, python="/its/python")
+    pythons = [
+        resolve(target, config, over)[1].python for over in (NOTHING, replace(NOTHING, interpreter="/set"))
+    ]
+    assert pythons == ["/its/python", "/set"]
+
+
 def test_a_relative_interpreter_is_one_of_the_project_or_of_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

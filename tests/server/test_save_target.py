@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 from fullgraph_compiler.facts import Example, Examples
 from fullgraph_server.commands.save_target import addition, entry_of
-from fullgraph_server.workspace.config import read_config
+from fullgraph_server.workspace.config import Config, read_config
 from fullgraph_server.workspace.targets import (
     Target,
     Torchrun,
     configured_targets,
+    console_script_target,
+    module_target,
     pytest_target,
     script_target,
     trace_target,
@@ -48,6 +50,11 @@ def torchrun() -> Target:
             ),
             {"name": "Train", "script": "a.py", "cwd": "sub", "env": {"A.B": "1\n2"}, "timeout": 2.5},
         ),
+        (
+            module_target("pkg.train", ROOT, ("-n", "2")),
+            {"name": "-m pkg.train", "module": "pkg.train", "args": ["-n", "2"]},
+        ),
+        (console_script_target("my-train", Config(ROOT), ROOT), {"console-script": "my-train"}),
         (pytest_target("tests/test_a.py::test_b", ROOT), {"pytest": "tests/test_a.py::test_b"}),
         (example("::Net"), {"example": "model.py::Net"}),
         (example(""), {"example": "model.py"}),

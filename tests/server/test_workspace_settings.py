@@ -107,7 +107,7 @@ def test_what_is_written_of_the_settings_is_up_to_date(name: str) -> None:
     ("settings", "read_into", "others"),
     [
         ([setting for setting in EDITOR if not setting.client_only], Settings, set()),
-        (PROJECT, Config, {"root", "switches", "problems"}),
+        (PROJECT, Config, {"root", "switches", "problems", "console_scripts"}),
         (
             [setting for setting in TARGET if setting.key not in PROGRAMS],
             TargetConfig,

@@ -78,7 +78,11 @@ def test_a_folder_gives_the_targets_of_its_own_files(tmp_path: Path) -> None:
         write(tmp_path / folder / "x.py", script)
     write(tmp_path / "env2/pyvenv.cfg", "")
     write(tmp_path / "env2/x.py", script)
-    assert [target.label for target in find_targets(tmp_path)] == ["b.py", "a/toy.py::f", "a/toy.py::g"]
+    assert [target.label for target in find_targets(tmp_path, tmp_path)] == [
+        "b.py",
+        "a/toy.py::f",
+        "a/toy.py::g",
+    ]
 
 
 CONFIG = """
@@ -216,7 +220,7 @@ def test_a_project_without_configuration_has_none(tmp_path: Path) -> None:
         ("targets = ['a.py']", "tool.fullgraph.targets[0]: must be a table, not 'a.py'"),
         (
             "targets = [{name = 'x'}]",
-            "tool.fullgraph.targets[0]: needs exactly one of script, module, pytest, example and torchrun",
+            "tool.fullgraph.targets[0]: needs exactly one of script, module, console-script, pytest, ",
         ),
         (
             "targets = [{script = 1}]",
@@ -227,7 +231,7 @@ def test_a_project_without_configuration_has_none(tmp_path: Path) -> None:
         ("targets = [{script = 'a', env = 1}]", "tool.fullgraph.targets[0].env: must be a table, not 1"),
         (
             "targets = [{pytest = 'a', args = ['x']}]",
-            "tool.fullgraph.targets[0].args: only a script or module has arguments",
+            "tool.fullgraph.targets[0].args: only a script, console script or module has arguments",
         ),
         (
             "targets = [{module = 'pkg/train.py'}]",

@@ -1,4 +1,7 @@
-"""Runs of a file or module as ``__main__``, as ``python FILE ARGS`` and ``python -m MODULE ARGS`` would."""
+"""Runs of a file, module or console script as ``__main__``.
+
+As ``python FILE ARGS``, ``python -m MODULE ARGS`` and ``SCRIPT ARGS`` would.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from pathlib import Path
 from ..facts import Script, StackFrame, TargetProblem
 from ..observe import overlay
 from ..observe.outcome import Outcome, describe, not_started, outcome_of
+from .console_scripts import find_console_script
 from .modules import NoModuleError, find_module, module_hints
 
 _END_OF_INPUT = "EOF when reading a line"
@@ -23,6 +27,8 @@ _NO_INPUT = "This run has no standard input; `fullgraph check`, on the command l
 
 def run_script(script: Script) -> Outcome:
     """Run ``script`` in this process, and wait for the threads that it started."""
+    if script.console_script:
+        return _run_console_script(script)
     return _run_module(script) if script.module else _run_file(script)
 
 
@@ -68,6 +74,19 @@ def _run_module(script: Script) -> Outcome:
         __spec__=spec,
     )
     return replace(outcome, problems=problems)
+
+
+def _run_console_script(script: Script) -> Outcome:
+    try:
+        found = find_console_script(script.console_script)
+    except NoModuleError as error:
+        return not_started(str(error), *error.hints)
+    code = _compiled(found.code)
+    if isinstance(code, Outcome):
+        return code
+    sys.argv[:] = [found.filename, *script.args]
+    sys.path.insert(0, os.path.dirname(found.filename))
+    return _run_as_main(code, __file__=found.filename, __spec__=None)
 
 
 def _compiled(compiled: Callable[[], types.CodeType]) -> types.CodeType | Outcome:

@@ -34,12 +34,14 @@ class Script:
     """A file that runs as ``__main__``.
 
     With ``module`` it is the module of that name, wherever the interpreter finds it, as with ``python -m``;
-    ``filename`` is then where it is expected.
+    ``filename`` is then where it is expected. With ``console_script`` it is the console script of that name,
+    wherever the interpreter's environment has it.
     """
 
     filename: str
     args: tuple[str, ...] = ()
     module: str = ""
+    console_script: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from .formats.times import write as write_times
 from .known import KnownFindings
 from .options import PYTHON, RANKS, TIMEOUT, format_option, judged, of_one_target, of_targets, of_traces
 from .output import Commands
-from .resolve import resolve_targets
+from .resolve import Asked, resolve_targets
 from .switches import with_device, with_switches
 from .trace import TraceOptions, compare_traces, show_examples, show_trace
 
@@ -63,9 +63,10 @@ def check(
     """Run each TARGET and report what torch.compile did.
 
     TARGET is a file, a thing in it that has example calls (model.py::Block), a module after -m, a
-    pytest node after --pytest, or the name of a target in pyproject.toml. A file runs as a script,
-    or by its example calls if it has some and no main guard. What follows -- are arguments of the
-    program: fullgraph check train.py -- --steps 3
+    command that a package has installed after --console-script, a pytest node after --pytest, or
+    the name of a target in pyproject.toml. A file runs as a script, or by its example calls if it
+    has some and no main guard; a folder stands for all targets in its files, each of which runs.
+    What follows -- are arguments of the program: fullgraph check train.py -- --steps 3
 
     The exit code is 0 if nothing reaches --fail-on, 1 if something does, and 2 if a target could
     not be started. What is in the --baseline does not count.
@@ -420,7 +421,7 @@ def devices(output: str, checked: bool, python: str | None) -> None:
     # In a copy: a run does not report on functions in our own folders.
     with tempfile.TemporaryDirectory() as folder:
         program = shutil.copy(f"{worker_folder()}preview/self_test.py", folder)
-        (target,) = resolve_targets((program,), Path.cwd())
+        (target,) = resolve_targets(Asked((program,)), Path.cwd())
         overrides = Overrides(Path.cwd(), python, switches={"device": "h100"})
         sys.exit(_check([target], overrides, write_capabilities, depth="kernels"))
 

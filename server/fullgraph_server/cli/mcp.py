@@ -31,7 +31,7 @@ from ..workspace.positions import TRACE
 from ..workspace.targets import ARGUMENTS, MODULE, Target, trace_of, trace_target
 from ..workspace.workspace import Workspace
 from .options import split_arguments
-from .resolve import resolve_targets
+from .resolve import Asked, resolve_targets
 from .session import workspace_root
 
 _T = TypeVar("_T")
@@ -242,8 +242,9 @@ def _target(name: str, folders: tuple[Path, ...]) -> Target:
         return trace_target(folder / trace.path, folder, trace.rank)
     path, separator, words = name.partition(ARGUMENTS)
     args = split_arguments(words if separator else None)
+    asked = Asked((path,))
     if path.startswith(PYTEST):
-        return resolve_targets((path.removeprefix(PYTEST),), folder, "pytest", args)[0]
-    if path.startswith(MODULE):
-        return resolve_targets((path.removeprefix(MODULE),), folder, "module", args)[0]
-    return resolve_targets((path,), folder, None, args)[0]
+        asked = Asked((path.removeprefix(PYTEST),), "pytest")
+    elif path.startswith(MODULE):
+        asked = Asked((path.removeprefix(MODULE),), "module")
+    return resolve_targets(asked, folder, args)[0]

@@ -15,7 +15,7 @@ from ..runs.effective_settings import Overrides
 from ..workspace.targets import Target
 from .fail_on import FAIL_ON
 from .known import KnownFindings, configured_baseline
-from .resolve import Named, resolve_targets
+from .resolve import Asked, Named, resolve_targets
 from .switches import Command, Option
 from .trace import TraceOptions
 
@@ -26,7 +26,18 @@ _MODULE = click.option(
     flag_value="module",
     help="Run TARGET as a module, as python -m does.",
 )
+_CONSOLE_SCRIPT = click.option(
+    "--console-script",
+    "named",
+    flag_value="console-script",
+    help="Run TARGET, a command that a package has installed.",
+)
 _PYTEST = click.option("--pytest", "named", flag_value="pytest", help="Run TARGET as a pytest node.")
+_LAUNCH = click.option(
+    "--launch",
+    help="Run this configuration of .vscode/launch.json; TARGET is the file that ${file} in it stands for.",
+    metavar="NAME",
+)
 PYTHON = click.option("--python", help="The interpreter that has torch.", metavar="PATH")
 _ARGS = click.option(
     "--args", help="Arguments of the program, in one quoted string; or write them after --.", metavar="STRING"
@@ -112,17 +123,22 @@ def of_one_target(command: Command, timeout: Option = _PATIENCE) -> Command:
 
 
 def _running(command: Command, count: int, timeout: Option) -> Command:
-    @click.argument("names", nargs=count, required=True, metavar="TARGET" if count == 1 else "TARGET...")
+    metavar = "TARGET" if count == 1 else "TARGET..."
+
+    @click.argument("names", nargs=count, required=False, metavar=metavar)
     @_MODULE
+    @_CONSOLE_SCRIPT
     @_PYTEST
+    @_LAUNCH
     @PYTHON
     @_ARGS
     @timeout
     @_MEMORY
     @functools.wraps(command)
     def run(
-        names: str | tuple[str, ...],
+        names: str | tuple[str, ...] | None,
         named: Named,
+        launch: str | None,
         python: str | None,
         args: str | None,
         timeout: float | None,
@@ -130,8 +146,11 @@ def _running(command: Command, count: int, timeout: Option) -> Command:
         ranks: int | None = None,
         **own: Any,
     ) -> None:
-        words = (names,) if isinstance(names, str) else names
-        targets = resolve_targets(words, Path.cwd(), named, split_arguments(args), ranks)
+        words = (names,) if isinstance(names, str) else names or ()
+        if not words and launch is None:
+            raise click.UsageError(f"Missing argument '{metavar}'.")
+        asked = Asked(words, named, launch, folders=count != 1)
+        targets = resolve_targets(asked, Path.cwd(), split_arguments(args), ranks)
         overrides = Overrides(Path.cwd(), python, timeout=timeout, memory=memory)
         command(targets=targets, overrides=overrides, **own)
 

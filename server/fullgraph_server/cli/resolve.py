@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -13,17 +13,23 @@ import click
 from fullgraph_compiler.facts import Script
 
 from ..workspace.config import read_config
+from ..workspace.launch.configurations import LaunchError, launch_path, launch_target
 from ..workspace.programs import no_module
 from ..workspace.source import read_source, unreadable
 from ..workspace.targets import (
+    CONSOLE_SCRIPT,
+    LAUNCH,
     MODULE,
     NOTEBOOK,
+    PYTEST,
     Target,
     Torchrun,
     configured_targets,
+    console_script_target,
     example_targets,
     file_target,
     find_targets,
+    folder_targets,
     module_target,
     no_notebook,
     pytest_target,
@@ -32,25 +38,67 @@ from ..workspace.targets import (
 from ..workspace.workspace import project_root
 from .formats.checked import shown_path
 
-Named: TypeAlias = Literal["pytest", "module"] | None
+Named: TypeAlias = Literal["pytest", "module", "console-script"] | None
 """What names mean; ``None`` for files, and targets of pyproject.toml."""
 
 _MOST_SUGGESTIONS = 8
+_OPTIONS = {MODULE: MODULE, CONSOLE_SCRIPT: CONSOLE_SCRIPT, LAUNCH: "--launch ", PYTEST: "--pytest "}
+"""The options that targets need, by the prefixes of their ids."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The words that say what is to run: names and what they mean, or a launch configuration."""
+
+    names: Sequence[str]
+    named: Named = None
+    launch: str | None = None
+    folders: bool = False
+    """Whether a folder stands for the targets in it."""
 
 
 def resolve_targets(
-    names: Sequence[str],
-    cwd: Path,
-    named: Named = None,
-    args: tuple[str, ...] | None = None,
-    ranks: int | None = None,
+    asked: Asked, cwd: Path, args: tuple[str, ...] | None = None, ranks: int | None = None
 ) -> list[Target]:
-    """Return the target of each name. Raises ``click.UsageError`` for one that does not exist."""
-    resolve = {"pytest": _pytest_node, "module": _module, None: _target}[named]
-    targets = [resolve(name, cwd) for name in names]
+    """Return the targets of what is asked for. Raises ``click.UsageError`` for what does not exist."""
+    if asked.launch is not None:
+        targets = [_launch(asked.launch, asked, cwd)]
+    else:
+        targets = [target for name in asked.names for target in _named(name, asked, cwd)]
     if args is not None:
         targets = [_with_args(target, args) for target in targets]
     return targets if ranks is None else [_with_ranks(target, ranks) for target in targets]
+
+
+def _named(name: str, asked: Asked, cwd: Path) -> Sequence[Target]:
+    if asked.named is None and asked.folders and os.path.isdir(cwd / name):
+        return _folder(name, cwd)
+    resolve = {"pytest": _pytest_node, "module": _module, "console-script": _console_script, None: _target}
+    return [resolve[asked.named](name, cwd)]
+
+
+def _folder(name: str, cwd: Path) -> Sequence[Target]:
+    folder = Path(os.path.normpath(cwd / name))
+    targets = folder_targets(folder, read_config(project_root(folder)), cwd)
+    if not targets:
+        raise click.UsageError(
+            f"{name} has no targets: no file in it is a program or test that mentions torch.compile, or has "
+            "example calls"
+        )
+    return targets
+
+
+def _launch(name: str, asked: Asked, cwd: Path) -> Target:
+    if asked.named is not None or len(asked.names) > 1:
+        raise click.UsageError("--launch takes one file at most, for ${file} in the configuration")
+    root = next((folder for folder in (cwd, *cwd.parents) if os.path.exists(launch_path(folder))), None)
+    if root is None:
+        raise click.UsageError(f"there is no .vscode/launch.json in {cwd} or a folder above it")
+    (file,) = asked.names or (None,)
+    try:
+        return launch_target(root, name, Path(os.path.normpath(cwd / file)) if file else None)
+    except LaunchError as error:
+        raise click.UsageError(str(error)) from error
 
 
 def _target(name: str, cwd: Path) -> Target:
@@ -60,7 +108,7 @@ def _target(name: str, cwd: Path) -> Target:
         return _configured(name, cwd)
     if os.path.isdir(filename):
         raise click.UsageError(
-            f"{path} is a folder: name a target in it{_suggestions(find_targets(Path(filename)))}"
+            f"{path} is a folder: name a target in it{_suggestions(find_targets(Path(filename), cwd))}"
         )
     if filename.endswith(NOTEBOOK):
         raise click.UsageError(no_notebook(path))
@@ -92,13 +140,19 @@ def _module(name: str, cwd: Path) -> Target:
     return module_target(name, cwd)
 
 
+def _console_script(name: str, cwd: Path) -> Target:
+    return console_script_target(name, read_config(project_root(cwd)), cwd)
+
+
 def _configured(name: str, cwd: Path) -> Target:
     targets = configured_targets(read_config(project_root(cwd)))
     for target in targets:
         if target.id == name:
             return target
     known = f"; pyproject.toml names {', '.join(target.id for target in targets)}" if targets else ""
-    raise click.UsageError(f"{name.partition('::')[0]} does not exist{known}")
+    command = f"\n\nIf a package installs it: fullgraph check --console-script {name}"
+    problem = f"{name.partition('::')[0]} does not exist{known}"
+    raise click.UsageError(problem + (command if name.replace("-", "_").isidentifier() else ""))
 
 
 def _with_args(target: Target, args: tuple[str, ...]) -> Target:
@@ -132,8 +186,7 @@ def _suggestions(targets: Sequence[Target]) -> str:
 
 def as_typed(target: Target) -> str:
     """Return the name of a target on the command line, quoted, with the option that it needs."""
-    if target.id.startswith(MODULE):
-        return MODULE + shlex.quote(target.id.removeprefix(MODULE))
-    prefix = "--pytest " if target.kind == "pytest" and target.id.startswith("pytest:") else ""
-    name = target.id.removeprefix("pytest:")
-    return prefix + shlex.quote(shown_path(name))
+    for prefix, option in _OPTIONS.items():
+        if target.id.startswith(prefix):
+            return option + shlex.quote(shown_path(target.id.removeprefix(prefix)))
+    return shlex.quote(shown_path(target.id))

@@ -5,7 +5,6 @@
 - ``capabilities``: the client's capabilities beyond LSP
 - ``arguments``: check the arguments of commands
 - ``targets``: find targets by id or URI
-- ``launch``: the targets of launch.json
 - ``compiled_files``: the target that last compiled code of each file
 - ``suggestions``: the targets that can analyze a file
 - ``planner``: plans of runs, from the newest text and settings

@@ -11,7 +11,7 @@ from ..protocol import MinifyOptions
 from ..report.model import Finding, Report
 from ..workspace.drift import Drift
 from ..workspace.positions import Span
-from .launch import LAUNCH
+from ..workspace.targets import LAUNCH
 
 Drifts: TypeAlias = Callable[[Report, str], Drift]
 """Returns the edits of a file's text since a report's run."""

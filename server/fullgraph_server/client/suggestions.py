@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..workspace.importers import importers
 from ..workspace.programs import does_something
-from ..workspace.targets import Target
+from ..workspace.targets import PYTEST, Target
 from .documents import Documents
 from .targets import ListedTarget, NoTarget, Targets
 
@@ -57,8 +57,8 @@ async def _users(filename: str, roots: Sequence[Path], targets: Targets) -> list
 
 def _whole(target: Target, targets: Targets) -> Target:
     """Return the target of all tests or example calls of a file in the place of one of them."""
-    if target.kind == "script":
+    if target.kind not in ("pytest", "example"):
         return target
-    prefix = "pytest:" if target.kind == "pytest" else ""
+    prefix = PYTEST if target.kind == "pytest" else ""
     whole = targets.find(f"{prefix}{target.filename}")
     return target if isinstance(whole, NoTarget) else whole

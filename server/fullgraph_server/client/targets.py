@@ -14,13 +14,16 @@ from typing import TypeAlias
 from fullgraph_compiler.facts import Examples, PytestNode, Script
 
 from ..workspace.config import read_config
+from ..workspace.launch.configurations import LaunchError, launch_target, launch_targets
 from ..workspace.positions import TRACE, Span
 from ..workspace.programs import main_guard
 from ..workspace.ranges import header_span, line_span, node_span
 from ..workspace.source import SourceFile, SourceReader, unreadable
 from ..workspace.targets import (
     ARGUMENTS,
+    LAUNCH,
     NOTEBOOK,
+    PYTEST,
     Target,
     Torchrun,
     Trace,
@@ -38,11 +41,8 @@ from ..workspace.targets import (
 from ..workspace.workspace import Workspace
 from .compiled_files import CompiledFiles
 from .documents import Documents
-from .launch import launch_targets
 
 _Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-
-_PYTEST = "pytest:"
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,12 @@ class Targets:
         named = (target for _, target in (*_configured(roots), *_launched(roots)) if target.id == name)
         if (target := next(named, None)) is not None:
             return target
+        if name.startswith(LAUNCH):
+            return self._launch(name.removeprefix(LAUNCH), roots)
         if name.startswith(TRACE):
             return self._trace(name)
-        if name.startswith(_PYTEST):
-            return self._pytest(name.removeprefix(_PYTEST))
+        if name.startswith(PYTEST):
+            return self._pytest(name.removeprefix(PYTEST))
         path, separator, arguments = name.partition(ARGUMENTS)
         if separator and not os.path.exists(name):
             return self._with_arguments(path, arguments)
@@ -117,7 +119,7 @@ class Targets:
         kinds = {target.kind for target in self.of_file(filename)}
         if source is None or not kinds:
             return ()
-        name = f"{_PYTEST}{filename}" if kinds == {"pytest"} else filename
+        name = f"{PYTEST}{filename}" if kinds == {"pytest"} else filename
         own = self.find(name)
         return [own] if isinstance(own, Target) else ()
 
@@ -137,6 +139,16 @@ class Targets:
         """List the targets in one file as the client shows it, tests of all kinds included."""
         source = self._documents.source(filename)
         return file_targets(source, self._root(filename)) if source else ()
+
+    def _launch(self, name: str, roots: Sequence[Path]) -> Target | NoTarget:
+        """Say why a launch configuration is none of the targets."""
+        reasons = []
+        for root in roots:
+            try:
+                return launch_target(root, name)
+            except LaunchError as error:
+                reasons.append(str(error))
+        return NoTarget(reasons[0] if reasons else "Open the folder whose launch.json is meant.")
 
     def _trace(self, name: str) -> Target | NoTarget:
         trace = trace_of(name)
@@ -250,7 +262,7 @@ def _discover(roots: Sequence[Path]) -> list[ListedTarget]:
     for root, target in _launched(roots):
         add(root, target, False)
     for root in roots:
-        for target in find_targets(root):
+        for target in find_targets(root, root):
             add(root, target, False)
     return list(listed.values())
 

@@ -33,7 +33,8 @@ def register(
             return DebugItem(problem=target.message)
         if problem := unsuited(target, "debug"):
             return DebugItem(problem=problem)
-        python, _ = await interpreter_of(documents.uri(target.filename), documents, configuration)
+        uri = documents.uri(target.filename)
+        python, _ = await interpreter_of(uri, documents, configuration, target.python)
         folder = _code_folder(target.filename)
         return DebugItem(debug_configuration(target, python.path, folder, params.uncompiled))
 

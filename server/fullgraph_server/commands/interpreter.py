@@ -29,12 +29,16 @@ _PATIENCE_SECONDS = 5.0
 
 
 async def interpreter_of(
-    uri: str, documents: Documents, configuration: Configuration
+    uri: str, documents: Documents, configuration: Configuration, own: str | None = None
 ) -> tuple[Interpreter, Path]:
-    """Return the Python that runs the targets of a file or folder, and the open folder around it."""
+    """Return the Python that runs the targets of a file or folder, and the open folder around it.
+
+    ``own`` is the Python that a target names itself.
+    """
     filename = documents.filename(uri) or os.getcwd()
     root = documents.workspace_of(filename).root
-    return choose_interpreter(read_config(root), await configuration.overrides(uri, root)), root
+    overrides = await configuration.overrides(uri, root)
+    return choose_interpreter(read_config(root), overrides, own), root
 
 
 def register(server: LanguageServer, documents: Documents, configuration: Configuration) -> None:

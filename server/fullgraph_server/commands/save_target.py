@@ -93,8 +93,7 @@ def entry_of(target: Target, root: Path) -> dict[str, Any]:
     script = program.script if isinstance(program, Torchrun) else program
     entry: dict[str, Any] = {}
     if isinstance(script, Script):
-        key = "torchrun" if isinstance(program, Torchrun) else "script"
-        entry = {key: _relative(script.filename, root), "args": list(script.args)}
+        entry = {**_script(script, root, ranks=isinstance(program, Torchrun)), "args": list(script.args)}
     elif isinstance(script, PytestNode):
         path, separator, test = script.node.partition("::")
         entry = {"pytest": f"{_relative(path, root)}{separator}{test}"}
@@ -111,6 +110,16 @@ def entry_of(target: Target, root: Path) -> dict[str, Any]:
     entry |= {"env": dict(target.env), "timeout": target.timeout}
     named = {} if target.label == next(iter(entry.values())) else {"name": target.label}
     return {**named, **{key: value for key, value in entry.items() if value}}
+
+
+def _script(script: Script, root: Path, *, ranks: bool) -> dict[str, str]:
+    if ranks:
+        return {"torchrun": _relative(script.filename, root)}
+    if script.module:
+        return {"module": script.module}
+    if script.console_script:
+        return {"console-script": script.console_script}
+    return {"script": _relative(script.filename, root)}
 
 
 def addition(before: str, entry: Mapping[str, Any]) -> str | None:

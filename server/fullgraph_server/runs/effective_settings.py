@@ -50,7 +50,7 @@ def resolve(
     """
     switches = target.switches or config.switches
     settings = RunSettings(
-        python=choose_interpreter(config, overrides).path,
+        python=choose_interpreter(config, overrides, target.python).path,
         cwd=target.cwd,
         env={**os.environ, **target.env},
         memory=memory_limit(overrides.memory or config.memory),
@@ -63,11 +63,15 @@ def resolve(
     return target, settings
 
 
-def choose_interpreter(config: Config, overrides: Overrides) -> Interpreter:
-    """Choose the Python that is set, else the project's, else the editor's active one, else find one."""
+def choose_interpreter(config: Config, overrides: Overrides, own: str | None = None) -> Interpreter:
+    """Choose the Python that is set, else the target's ``own``, the project's or the editor's active one.
+
+    Where there is none of them, find one.
+    """
     for name, folder, origin in (
         # Who has chosen it is shown in editors alone.
         (overrides.interpreter, overrides.folder, "the setting fullgraph.interpreter"),
+        (own, config.root, "launch.json"),
         (config.python, config.root, "pyproject.toml"),
         (overrides.active_interpreter, overrides.folder, "the Python extension"),
     ):

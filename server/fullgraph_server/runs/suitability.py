@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
-from fullgraph_compiler.facts import Depth
+from fullgraph_compiler.facts import Depth, Script
 
 from ..workspace.targets import Target, Torchrun, Trace
 
@@ -30,6 +30,8 @@ def unsuited(target: Target, purpose: Purpose) -> str:
     program = target.program
     if isinstance(program, Trace) and purpose not in _READABLE:
         return f"{target.label} is a trace of what ran elsewhere: name a script or an example for that."
+    if purpose == "debug" and isinstance(program, Script) and program.console_script:
+        return f"debugpy starts no console script such as {target.label}: name a script or a module for that."
     if not isinstance(program, Torchrun) or purpose not in _FOR_ONE_PROCESS:
         return ""
     what = _FOR_ONE_PROCESS[purpose]

@@ -19,4 +19,5 @@
 - ``constructions``: how the source makes objects of its classes
 - ``own_folder``: the folder ``.fullgraph`` of a workspace
 - ``bundled``: the compiler package as a process of another Python finds it
+- ``launch/``: the launch configurations of VS Code
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -22,9 +22,11 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-TargetKind: TypeAlias = Literal["script", "module", "pytest", "example", "torchrun", "trace"]
+TargetKind: TypeAlias = Literal[
+    "script", "module", "console-script", "pytest", "example", "torchrun", "trace"
+]
 
-_WITH_ARGS: tuple[TargetKind, ...] = ("script", "module", "torchrun")
+_WITH_ARGS: tuple[TargetKind, ...] = ("script", "module", "console-script", "torchrun")
 _TABLE = re.compile(r"^\s*\[tool\.fullgraph\]")
 _TARGETS_TABLE = re.compile(r"^\s*\[\[tool\.fullgraph\.targets\]\]")
 _TARGET = re.compile(r"targets\[(\d+)\]")
@@ -38,7 +40,8 @@ class TargetConfig:
     name: str
     kind: TargetKind
     program: str
-    """A script's path, a module, a pytest node, or ``path::qualname`` of a thing with example calls."""
+    """A script's path, a module, the name of a console script, a pytest node, or ``path::qualname`` of a
+    thing with example calls."""
     args: tuple[str, ...] = ()
     ranks: int = 2
     """How many processes a torchrun target has."""
@@ -70,6 +73,8 @@ class Config:
     """The file of known findings."""
     preview_python: str | None = None
     """The interpreter that previews kernels where ``python`` cannot."""
+    console_scripts: Mapping[str, str] = field(default_factory=dict)
+    """The modules behind the console scripts of the project's own package (``[project.scripts]``)."""
 
 
 def baseline_path(config: Config) -> Path | None:
@@ -97,9 +102,16 @@ def read_config(root: Path) -> Config:
         return Config(root, problems=(_problem(path, row, f"pyproject.toml does not parse: {error}"),))
     tool = document.get("tool")
     table = tool.get("fullgraph") if isinstance(tool, dict) else None
-    if table is None:
-        return Config(root)
-    return _Reader(path, text).config(root, table)
+    config = Config(root) if table is None else _Reader(path, text).config(root, table)
+    return replace(config, console_scripts=dict(_console_scripts(document)))
+
+
+def _console_scripts(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    project = document.get("project")
+    scripts = project.get("scripts") if isinstance(project, dict) else None
+    for name, entry in scripts.items() if isinstance(scripts, dict) else ():
+        if isinstance(entry, str):
+            yield name, entry.partition(":")[0].strip()
 
 
 def target_tables(text: str) -> Sequence[Any]:
@@ -147,10 +159,10 @@ class _Reader:
         own = read_settings(TARGET, item, self._report, f"{key}.")
         own_switches = read_settings(SWITCHES, item, self._report, f"{key}.")
         if item.get("args") and kind not in _WITH_ARGS:
-            self._report(f"{key}.args", "only a script or module has arguments")
+            self._report(f"{key}.args", "only a script, console script or module has arguments")
         if "ranks" in item and kind != "torchrun":
             self._report(f"{key}.ranks", "only torchrun has ranks")
-        program = own.pop(kind, None)
+        program = own.pop(kind.replace("-", "_"), None)
         if kind == "module" and program and (problem := no_module(program)):
             self._report(f"{key}.module", problem)
             return None

@@ -204,6 +204,7 @@ PROJECT = (
 PROGRAMS: Mapping[str, str] = {
     "script": "The path of a script, which runs as with `python`.",
     "module": "A module, which runs in `cwd` as with `python -m`: `package.module`.",
+    "console-script": "A command that a package installs, as it runs in a terminal: `my-train`.",
     "pytest": "A test: `tests/test_model.py::test_forward`.",
     "example": "A function or class with example calls: `model.py::Block`.",
     "torchrun": "The path of a script that runs in several processes, as with `torchrun`.",
@@ -213,7 +214,12 @@ PROGRAMS: Mapping[str, str] = {
 TARGET = (
     Setting("name", TEXT, "The name of the target.", "the program"),
     *(Setting(key, TEXT, description) for key, description in PROGRAMS.items()),
-    Setting("args", STRINGS, "The arguments of a `script`, `module` or `torchrun` target.", "none"),
+    Setting(
+        "args",
+        STRINGS,
+        "The arguments of a program that is no `pytest` or `example`.",
+        "none",
+    ),
     Setting("ranks", WHOLE, "How many processes a `torchrun` target has.", default=2),
     Setting("cwd", TEXT, "The folder in which the program runs.", "the project's"),
     Setting("env", STRING_TABLE, "Variables that are added to the program's environment.", "none"),

@@ -34,6 +34,10 @@ _RANK = "#rank="
 ARGUMENTS = " -- "
 """The separator between a script and its arguments in the id of a target, as on command lines."""
 MODULE = "-m "
+CONSOLE_SCRIPT = "--console-script "
+PYTEST = "pytest:"
+LAUNCH = "launch:"
+"""The prefix of the id of a target of launch.json."""
 NOTEBOOK = ".ipynb"
 _MENTIONS = re.compile(r"torch\.compile\b|#\s*fullgraph:")
 _MENTIONS_IN_BYTES = re.compile(_MENTIONS.pattern.encode())
@@ -66,8 +70,8 @@ class Target:
     """A program that can run, and the folder and environment that it runs in."""
 
     id: str
-    """A script's path or ``path -- arguments``, ``-m module``, ``path::qualname`` of an example,
-    ``pytest:node``, ``trace:path``, ``launch:name`` of a launch configuration, or a name."""
+    """A script's path or ``path -- arguments``, ``-m module``, ``--console-script name``, ``path::qualname``
+    of an example, ``pytest:node``, ``trace:path``, ``launch:name`` of a launch configuration, or a name."""
     label: str
     kind: TargetKind
     filename: str
@@ -81,6 +85,8 @@ class Target:
     """Example calls that cannot be run as they are written."""
     switches: Switches | None = None
     """The deviations of its run from the program; ``None`` for the general setting."""
+    python: str | None = None
+    """The interpreter that it names; ``None`` for the project's."""
 
 
 def problem_facts(target: Target) -> tuple[TargetProblem, ...]:
@@ -104,6 +110,12 @@ def module_target(module: str, cwd: Path, args: tuple[str, ...] = ()) -> Target:
     """Return the target for a module that runs as ``__main__``, found from ``cwd`` on."""
     filename, name = module_file(module, cwd), f"{MODULE}{module}"
     return Target(name, name, "module", filename, Script(filename, args, module), cwd)
+
+
+def console_script_target(name: str, config: Config, cwd: Path) -> Target:
+    """Return the target for a console script of the interpreter's environment."""
+    program = _console_script(name, config)
+    return Target(f"{CONSOLE_SCRIPT}{name}", name, "console-script", program.filename, program, cwd)
 
 
 def with_arguments(filename: str, cwd: Path, args: tuple[str, ...]) -> Target:
@@ -131,7 +143,7 @@ def pytest_target(node: str, cwd: Path) -> Target:
     path, separator, test = node.partition("::")
     filename = os.path.normpath(cwd / path)
     node = f"{filename}{separator}{test}"
-    return Target(f"pytest:{node}", _relative(node, cwd), "pytest", filename, PytestNode(node), cwd)
+    return Target(f"{PYTEST}{node}", _relative(node, cwd), "pytest", filename, PytestNode(node), cwd)
 
 
 def example_targets(source: SourceFile, cwd: Path) -> tuple[Target, ...]:
@@ -170,17 +182,28 @@ def file_target(source: SourceFile, cwd: Path) -> Target:
 
 def configured_targets(config: Config) -> tuple[Target, ...]:
     """Return the targets of pyproject.toml."""
-    return tuple(_configured(target, config.root) for target in config.targets)
+    return tuple(_configured(target, config) for target in config.targets)
 
 
-def find_targets(root: Path) -> tuple[Target, ...]:
+def folder_targets(folder: Path, config: Config, cwd: Path) -> list[Target]:
+    """Return the targets of pyproject.toml whose files are below a folder, and the other ones of all files.
+
+    A script that pyproject.toml names runs as it says, and not without arguments, too.
+    """
+    configured = [target for target in configured_targets(config) if _inside(target.filename, folder)]
+    named = set(map(_what_runs, configured))
+    found = (target for target in find_targets(folder, cwd) if _what_runs(target) not in named)
+    return [*configured, *found]
+
+
+def find_targets(folder: Path, cwd: Path) -> tuple[Target, ...]:
     """Find the targets of all files below a folder that mention torch.compile or an example call."""
     targets: list[Target] = []
-    for filename in python_files(str(root)):
+    for filename in python_files(str(folder)):
         if _mentions(filename):
             try:
                 source = read_source(filename)
-                targets += file_targets(source, root) if source is not None else ()
+                targets += file_targets(source, cwd) if source is not None else ()
             except Exception:  # one odd file must not hide the targets of all others
                 _log.exception("the targets of %s cannot be found", filename)
     return tuple(targets)
@@ -219,7 +242,20 @@ def _tests(source: SourceFile) -> Iterator[str]:
                     yield f"{node.name}::{child.name}"
 
 
-def _configured(target: TargetConfig, root: Path) -> Target:
+def _console_script(name: str, config: Config) -> Script:
+    """Return the program of a console script; the file is that of the module that it calls, if known."""
+    module = config.console_scripts.get(name)
+    filename = module_file(module, config.root) if module else str(config.root / "pyproject.toml")
+    return Script(filename, console_script=name)
+
+
+def _what_runs(target: Target) -> object:
+    """Return what two targets have in common that run the same, perhaps with other arguments."""
+    return target.filename if isinstance(target.program, (Script, Torchrun)) else target.program
+
+
+def _configured(target: TargetConfig, config: Config) -> Target:
+    root = config.root
     cwd = Path(os.path.normpath(root / target.cwd))
     path, _, qualname = target.program.partition("::")
     filename = os.path.normpath(root / path)
@@ -229,6 +265,9 @@ def _configured(target: TargetConfig, root: Path) -> Target:
         program = Script(filename, target.args)
     elif target.kind == "module":
         program = Script(module_file(target.program, cwd), target.args, target.program)
+        filename = program.filename
+    elif target.kind == "console-script":
+        program = replace(_console_script(target.program, config), args=target.args)
         filename = program.filename
     elif target.kind == "torchrun":
         program = Torchrun(Script(filename, target.args), target.ranks)

@@ -40,10 +40,22 @@ _ENDINGS = {
 }
 
 
+_COUNTED_ENDINGS = {
+    "raised": "raised an exception",
+    "crashed": "crashed",
+    "timeout": "stopped at the time limit",
+    "memory": "used too much memory",
+    "cancelled": "cancelled",
+    "not-started": "not started",
+}
+
+
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
-    """Write the new findings of each report and its summary, as soon as it is complete."""
+    """Write the new findings of each report and its summary, as soon as it is complete; at the end, sums."""
     console = clean_console(out)
+    written: list[Report] = []
     for checked in reports:
+        written.append(checked.report)
         for finding in checked.new_findings:
             print_finding(console, checked, finding)
         name = f"{checked.target.label}: " if targets > 1 else ""
@@ -55,6 +67,8 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
         console.print(Text(name + summary(checked.report), "bold"))
         if targets > 1:
             console.print()
+    if targets > 1:
+        console.print(Text(sums(written, targets), "bold"))
 
 
 def trial_of_dynamic(checked: Checked) -> str:
@@ -102,14 +116,7 @@ def finding_lines(checked: Checked, finding: Finding, width: int | None) -> Iter
 
 def summary(report: Report) -> str:
     """Write ``2 graph breaks, 1 recompilation in 1 function (3 graphs, ran 0.6 s) - torch 2.13.0``."""
-    counts: Counter[str] = Counter()
-    for finding in report.findings:
-        if finding.kind == "target-error" and finding.severity == "information":
-            continue  # a note is no problem
-        if finding.kind == "nothing-compiled" and finding.of_run:
-            continue  # what follows says so
-        counts[finding.kind] += finding.times
-    parts = [counted(counts[kind], *names) for kind, names in KIND_NAMES.items() if counts[kind]]
+    parts = _counts(report.findings)
     graphs = sum(frame.graphs for frame in report.frames)
     taken = f"{'compiled in' if report.of_trace else 'ran'} {report.seconds:.1f} s"
     if report.frames:
@@ -123,6 +130,29 @@ def summary(report: Report) -> str:
         outcome += "" if report.of_trace else f" ({taken})"
     ending = _ENDINGS.get(report.status or "")
     return (f"{ending}: {outcome}" if ending else outcome) + run_words(report)
+
+
+def sums(reports: Sequence[Report], targets: int) -> str:
+    """Write ``3 targets, 1 not started: 2 graph breaks (5 graphs, ran 3.6 s)``."""
+    number = counted(targets, "target")
+    ran = number if len(reports) == targets else f"{len(reports)} of {number}"
+    endings: Counter[str | None] = Counter(report.status for report in reports)
+    ended = [f"{endings[status]} {words}" for status, words in _COUNTED_ENDINGS.items() if endings[status]]
+    found = ", ".join(_counts(finding for report in reports for finding in report.findings))
+    graphs = sum(frame.graphs for report in reports for frame in report.frames)
+    taken = f"({counted(graphs, 'graph')}, ran {sum(report.seconds for report in reports):.1f} s)"
+    return f"{', '.join([ran, *ended])}: {found or 'no findings'} {taken}"
+
+
+def _counts(findings: Iterable[Finding]) -> list[str]:
+    counts: Counter[str] = Counter()
+    for finding in findings:
+        if finding.kind == "target-error" and finding.severity == "information":
+            continue  # a note is no problem
+        if finding.kind == "nothing-compiled" and finding.of_run:
+            continue  # the rest of the line says so
+        counts[finding.kind] += finding.times
+    return [counted(counts[kind], *names) for kind, names in KIND_NAMES.items() if counts[kind]]
 
 
 def run_words(report: Report) -> str:

@@ -1,0 +1,45 @@
+"""Console scripts: the commands that packages install, by their entry points."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib.metadata import entry_points
+from types import CodeType
+
+from .modules import NoModuleError
+
+_SCRIPT = """import sys
+from {module} import {name}
+sys.exit({function}())
+"""
+
+
+@dataclass(frozen=True)
+class ConsoleScript:
+    """A console script: the path that it is installed at, and the function that it calls."""
+
+    filename: str
+    module: str
+    function: str
+
+    def code(self) -> CodeType:
+        """Compile what the installed script does. Raises the errors of ``compile``."""
+        name = self.function.partition(".")[0]
+        text = _SCRIPT.format(module=self.module, name=name, function=self.function)
+        return compile(text, self.filename, "exec", dont_inherit=True)
+
+
+def find_console_script(name: str) -> ConsoleScript:
+    """Find a console script in this interpreter's environment. Raises :class:`NoModuleError`."""
+    scripts = entry_points(group="console_scripts")
+    found = next(iter(scripts.select(name=name)), None)
+    if found is None:
+        near = get_close_matches(name, scripts.names)
+        also = f" It has {', '.join(near)}." if near else ""
+        looked = f"No package that is installed for {sys.executable} has it.{also}"
+        raise NoModuleError(f"there is no console script {name}", looked)
+    return ConsoleScript(os.path.join(sysconfig.get_path("scripts"), name), found.module, found.attr)

@@ -1,0 +1,77 @@
+"""Variables in launch configurations: ``${workspaceFolder}``, ``${file}``, ``${env:NAME}``."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+_VARIABLE = re.compile(r"\$\{([^${}]*)\}")
+
+
+class UnresolvedError(Exception):
+    """A configuration cannot be run as it is written; the message completes a sentence about it."""
+
+
+class Variables:
+    """The values of variables in a folder, and of those about a file if one is named."""
+
+    def __init__(self, root: Path, file: Path | None = None) -> None:
+        self._of_folder = _of_folder(root)
+        self._of_file = _of_file(file, root) if file else {}
+        self.about_file = False
+        """Whether a variable about the file was filled in."""
+
+    def filled(self, text: object) -> str:
+        """Fill in the variables of a text. Raises :class:`UnresolvedError` for one that has no value here."""
+        if not isinstance(text, str):
+            raise UnresolvedError(f"has {text!r} where a text belongs")
+        return _VARIABLE.sub(self._value, text)
+
+    def _value(self, match: re.Match[str]) -> str:
+        name = match[1]
+        if name.startswith("env:"):
+            return os.environ.get(name.removeprefix("env:"), "")
+        if name in self._of_file:
+            self.about_file = True
+            return self._of_file[name]
+        if name not in self._of_folder:
+            raise UnresolvedError(f"needs {match[0]}, {_remedy(name)}")
+        return self._of_folder[name]
+
+
+def _remedy(name: str) -> str:
+    if name in _of_file(Path(), Path()):
+        return (
+            "which is about the file in the editor: analyze that file itself or, on the command line, name "
+            "it after --launch NAME"
+        )
+    what = "asks for" if name.startswith("input:") else "knows"
+    return f"which VS Code alone {what}: write its value there, or make it a target of pyproject.toml"
+
+
+def _of_folder(root: Path) -> Mapping[str, str]:
+    return {
+        "workspaceFolder": str(root),
+        "workspaceRoot": str(root),
+        f"workspaceFolder:{root.name}": str(root),
+        "workspaceFolderBasename": root.name,
+        "userHome": str(Path.home()),
+        "pathSeparator": os.sep,
+        "/": os.sep,
+    }
+
+
+def _of_file(file: Path, root: Path) -> Mapping[str, str]:
+    return {
+        "file": str(file),
+        "fileBasename": file.name,
+        "fileBasenameNoExtension": file.stem,
+        "fileDirname": str(file.parent),
+        "fileDirnameBasename": file.parent.name,
+        "fileExtname": file.suffix,
+        "fileWorkspaceFolder": str(root),
+        "relativeFile": os.path.relpath(file, root),
+        "relativeFileDirname": os.path.relpath(file.parent, root),
+    }
