@@ -5,5 +5,6 @@
 - ``modules``: find a module by name, and the name of a script in a package
 - ``pytest_node``: run one test
 - ``examples``: run example calls
+- ``notebooks``: programs of notebooks, which may await at their top level
 - ``switches``: settings of a run that override the program's own
 """

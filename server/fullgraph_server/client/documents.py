@@ -17,9 +17,11 @@ from pygls.workspace import TextDocument
 
 from ..report.model import Report
 from ..workspace.drift import Drift
+from ..workspace.notebooks.file import NOTEBOOK
 from ..workspace.positions import Span
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace, project_root
+from .notebooks import Notebook, Notebooks
 
 _NO_DRIFT = Drift(None, None)
 
@@ -29,6 +31,7 @@ class Documents:
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
+        self._notebooks = Notebooks(server)
         self._workspaces: dict[Path, Workspace] = {}
         self._sources: WeakKeyDictionary[TextDocument, tuple[int | None, SourceFile]] = WeakKeyDictionary()
         self._drifts: WeakKeyDictionary[SourceFile, Drift] = WeakKeyDictionary()
@@ -62,13 +65,29 @@ class Documents:
     # -- files ---------------------------------------------------------------------------------
 
     def filename(self, uri: str) -> str | None:
-        """Return the path of a file on disk; ``None`` for an unsaved text and other things."""
-        return _path(uri)
+        """Return the path of a file on disk; ``None`` for an unsaved text and other things.
+
+        That of a cell of a notebook is the notebook's.
+        """
+        path = _path(uri)
+        notebook = self._notebooks.at(uri) if path is None else None
+        return _path(notebook.uri) if notebook else path
+
+    def notebook(self, filename: str) -> Notebook | None:
+        """Return the notebook that the client shows of a file."""
+        return next((item for item in self._notebooks.all() if _path(item.uri) == filename), None)
 
     def uri(self, filename: str) -> str:
         """Return the URI of a file, in the client's spelling if it has the file open."""
         document = self._open(filename)
         return document.uri if document else _uri(filename)
+
+    def uris(self, filename: str) -> Sequence[str]:
+        """Return the URIs of the documents that the client shows of a file: of a notebook its cells."""
+        document = self._open(filename)
+        if isinstance(document, Notebook):
+            return [cell.uri for cell in document.cells]
+        return [document.uri] if document else []
 
     def version(self, filename: str) -> int | None:
         """Return the version of the text that the client shows, if it shows the file."""
@@ -84,6 +103,8 @@ class Documents:
         document = self._open(filename)
         if document is None:
             return self.workspace_of(filename).source(filename)
+        if isinstance(document, Notebook):
+            return document.source(filename)
         cached = self._sources.get(document)
         if cached is None or cached[0] != document.version:
             cached = (document.version, SourceFile(filename, document.source))
@@ -101,6 +122,11 @@ class Documents:
             drift = self._drifts[ran] = Drift(ran, now)
         return drift
 
+    def has_cells_of(self, report: Report, filename: str) -> bool:
+        """Tell whether a notebook still begins with the cells that a report's run had."""
+        ran, now = report.files.get(filename), self.source(filename)
+        return bool(ran and ran.cells and now and now.still_is(ran))
+
     def as_shown(self, workspace: Workspace) -> tuple[Workspace, tuple[SourceText, ...]]:
         """Return a frozen workspace as the client shows it now, and the texts in it that are not on disk."""
         shown: dict[str, SourceFile] = {}
@@ -117,7 +143,9 @@ class Documents:
         frozen = replace(workspace, read=lambda filename: shown.get(filename) or workspace.source(filename))
         return frozen, tuple(texts)
 
-    def _open(self, filename: str) -> TextDocument | None:
+    def _open(self, filename: str) -> TextDocument | Notebook | None:
+        if filename.endswith(NOTEBOOK):
+            return self.notebook(filename)
         documents: Mapping[str, TextDocument] = self._server.workspace.text_documents
         if (document := documents.get(_uri(filename))) is not None:
             return document

@@ -380,7 +380,9 @@ class Prover:
         """Return the plan of a run with these texts, which changes no file."""
         plan = self.plan.switched({"files": "discard"})
         read = plan.workspace.read
+        as_read = {name: source for name in texts if (source := read(name)) is not None}
         sources = {name: SourceFile(name, text) for name, text in texts.items()}
+        sources |= {name: source for name, source in as_read.items() if source.text == texts[name]}
         workspace = replace(plan.workspace, read=lambda name: sources.get(name) or read(name))
         return replace(
             plan, workspace=workspace, texts=tuple(SourceText(name, text) for name, text in texts.items())

@@ -1,0 +1,185 @@
+"""The server over real stdio: a notebook's cells are one program, whose findings are on the cells."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest_lsp
+from lsp_session import CONFIG, Editor, uri_of
+from lsprotocol import types
+
+CELLS = (
+    "%matplotlib inline\nimport torch",
+    """\
+@torch.compile
+def step(x):
+    x = x.sin()
+    print("woo")
+    return x * 2""",
+    "await __import__('asyncio').sleep(0)\nstep(torch.ones(4))",
+    "raise SystemExit(3)",
+)
+
+
+@pytest_lsp.fixture(config=CONFIG)
+async def editor(lsp_client: Editor) -> AsyncIterator[None]:
+    yield
+    if lsp_client.capabilities is not None:
+        await lsp_client.shutdown_session()
+
+
+class Notebook:
+    """Plays the notebook editor of one file."""
+
+    def __init__(self, editor: Editor, file: Path, *cells: str) -> None:
+        self.editor, self.uri = editor, uri_of(file)
+        self._versions: dict[str, int] = {}
+        self._version = 1
+        write(file, *cells)
+        items = [self._item(f"{number}", text) for number, text in enumerate(cells)]
+        document = types.NotebookDocument(
+            self.uri, "jupyter-notebook", 1, [self._cell(item.uri) for item in items]
+        )
+        params = types.DidOpenNotebookDocumentParams(document, items)
+        editor.notebook_document_did_open(params)
+
+    def cell(self, number: int | str) -> str:
+        """The URI of a cell, by the number that it was opened with."""
+        return f"{self.uri.replace('file:', 'vscode-notebook-cell:')}#W{number}"
+
+    def edit(self, number: int, text: str) -> None:
+        """Replace the text of a cell."""
+        uri = self.cell(number)
+        self._versions[uri] += 1
+        change = types.NotebookDocumentCellContentChanges(
+            types.VersionedTextDocumentIdentifier(version=self._versions[uri], uri=uri),
+            [types.TextDocumentContentChangeWholeDocument(text)],
+        )
+        self._change(types.NotebookDocumentCellChanges(text_content=[change]))
+
+    def insert(self, index: int, name: str, text: str) -> None:
+        """Insert a cell."""
+        item = self._item(name, text)
+        array = types.NotebookCellArrayChange(start=index, delete_count=0, cells=[self._cell(item.uri)])
+        structure = types.NotebookDocumentCellChangeStructure(array=array, did_open=[item])
+        self._change(types.NotebookDocumentCellChanges(structure=structure))
+
+    def save(self) -> None:
+        """Tell that the notebook was saved."""
+        params = types.DidSaveNotebookDocumentParams(types.NotebookDocumentIdentifier(self.uri))
+        self.editor.notebook_document_did_save(params)
+
+    def close(self) -> None:
+        """Close the notebook."""
+        cells = [types.TextDocumentIdentifier(uri) for uri in self._versions]
+        document = types.NotebookDocumentIdentifier(self.uri)
+        self.editor.notebook_document_did_close(types.DidCloseNotebookDocumentParams(document, cells))
+
+    def shown(self, number: int | str) -> list[types.Diagnostic]:
+        """The diagnostics of a cell."""
+        params = self.editor.shown(self.cell(number))
+        return list(params.diagnostics) if params else []
+
+    def places(self, number: int | str) -> list[tuple[str, int]]:
+        """The code and line of each diagnostic of a cell."""
+        return [(str(item.code), item.range.start.line) for item in self.shown(number)]
+
+    def _change(self, cells: types.NotebookDocumentCellChanges) -> None:
+        self._version += 1
+        document = types.VersionedNotebookDocumentIdentifier(self._version, self.uri)
+        change = types.NotebookDocumentChangeEvent(cells=cells)
+        self.editor.notebook_document_did_change(types.DidChangeNotebookDocumentParams(document, change))
+
+    def _item(self, name: str, text: str) -> types.TextDocumentItem:
+        self._versions[self.cell(name)] = 1
+        return types.TextDocumentItem(self.cell(name), types.LanguageKind.Python, 1, text)
+
+    def _cell(self, uri: str) -> types.NotebookCell:
+        return types.NotebookCell(types.NotebookCellKind.Code, uri)
+
+
+def write(file: Path, *cells: str) -> None:
+    """Write a notebook."""
+    own = [{"cell_type": "code", "source": text, "metadata": {}} for text in cells]
+    file.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": own}))
+
+
+async def opened(editor: Editor, folder: Path, *cells: str) -> Notebook:
+    """A notebook that the editor shows."""
+    editor.set_configuration({"fullgraph": {"activeInterpreter": sys.executable}})
+    await editor.open_folder(folder)
+    return Notebook(editor, folder / "model.ipynb", *cells)
+
+
+def edits_of(action: types.CodeAction) -> dict[str, list[Any]]:
+    """The edits of an action by document."""
+    assert action.edit is not None
+    changes = action.edit.document_changes or []
+    return {item.text_document.uri: list(item.edits) for item in changes if hasattr(item, "edits")}
+
+
+async def test_a_notebook_runs_up_to_a_cell(editor: Editor, tmp_path: Path) -> None:
+    notebook = await opened(editor, tmp_path, *CELLS)
+    answer = await editor.command("fullgraph.run", notebook.cell(2))
+    assert (answer["status"], answer["target"]) == ("finished", str(tmp_path / "model.ipynb"))
+    assert notebook.places(1) == [("GB0059", 3)]
+    assert not notebook.shown(0)
+    found = notebook.shown(1)[0]
+    assert (found.range.start.character, found.range.end.line) == (4, 3)
+
+    hover = await editor.hover(notebook.cell(1), 3, 6)
+    assert hover is not None and hover.range == found.range
+    lenses = await editor.lenses(notebook.cell(1))
+    assert [line for line, _, _ in lenses] == [1]
+    assert await editor.lenses(notebook.cell(0)) == []
+    hints = await editor.text_document_inlay_hint_async(
+        types.InlayHintParams(
+            types.TextDocumentIdentifier(notebook.cell(1)),
+            types.Range(types.Position(0, 0), types.Position(5, 0)),
+        )
+    )
+    assert [(hint.position.line, hint.label) for hint in hints or ()] == [(1, ": f32[4]"), (2, ": f32[4]")]
+    lines = await editor.ask("fullgraph/graphLines", textDocument={"uri": notebook.cell(1)})
+    assert [(item["startLine"], item["endLine"]) for item in lines][0] == (2, 2)
+
+    # What a cell further down does is not known, and changes nothing.
+    notebook.edit(3, "x = 1")
+    notebook.edit(1, CELLS[1].replace("def", "# first\ndef"))
+    await editor.until(lambda: notebook.places(1) == [("GB0059", 4)])
+    stale = [status.stale for status in editor.statuses]
+    assert stale[-1] and stale.count(True) == 1
+
+    notebook.insert(0, "new", "# above\n\nX = 1")
+    notebook.edit(1, CELLS[1])
+    await editor.until(lambda: notebook.places(1) == [("GB0059", 3)])
+    assert not notebook.shown("new")
+    answer = await editor.command("fullgraph.run", notebook.cell(3))
+    assert answer["status"] == "finished"
+    assert notebook.places(1) == [("GB0059", 3)]
+    notebook.close()
+    await editor.until(lambda: not notebook.shown(1))
+
+
+async def test_a_fix_is_an_edit_of_its_cell(editor: Editor, tmp_path: Path) -> None:
+    notebook = await opened(editor, tmp_path, *CELLS)
+    await editor.command("fullgraph.run", notebook.cell(2))
+    await editor.command("fullgraph.tryFixes", str(tmp_path / "model.ipynb"))
+    (found,) = notebook.shown(1)
+    actions = await editor.text_document_code_action_async(
+        types.CodeActionParams(
+            types.TextDocumentIdentifier(notebook.cell(1)), found.range, types.CodeActionContext([found])
+        )
+    )
+    print([a.title for a in actions or ()])
+    by_title = {action.title.partition(" (")[0]: action for action in actions or ()}
+    (edits,) = edits_of(by_title["Fix: Let torch print after the graph"]).values()
+    print(edits)
+    ignored = by_title["Ignore GB0059 on this line"].edit
+    assert ignored is not None and ignored.changes is not None
+    ((uri, (edit,)),) = ignored.changes.items()
+    assert uri == notebook.cell(1) and edit.range.start.line == 3
+    assert 0
