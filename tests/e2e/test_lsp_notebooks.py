@@ -8,9 +8,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 import pytest_lsp
 from lsp_session import CONFIG, Editor, uri_of
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 CELLS = (
     "%matplotlib inline\nimport torch",
@@ -61,9 +63,9 @@ class Notebook:
         )
         self._change(types.NotebookDocumentCellChanges(text_content=[change]))
 
-    def insert(self, index: int, name: str, text: str) -> None:
+    def insert(self, index: int, name: str, text: str, language: str = "python") -> None:
         """Insert a cell."""
-        item = self._item(name, text)
+        item = self._item(name, text, language)
         array = types.NotebookCellArrayChange(start=index, delete_count=0, cells=[self._cell(item.uri)])
         structure = types.NotebookDocumentCellChangeStructure(array=array, did_open=[item])
         self._change(types.NotebookDocumentCellChanges(structure=structure))
@@ -94,9 +96,9 @@ class Notebook:
         change = types.NotebookDocumentChangeEvent(cells=cells)
         self.editor.notebook_document_did_change(types.DidChangeNotebookDocumentParams(document, change))
 
-    def _item(self, name: str, text: str) -> types.TextDocumentItem:
+    def _item(self, name: str, text: str, language: str = "python") -> types.TextDocumentItem:
         self._versions[self.cell(name)] = 1
-        return types.TextDocumentItem(self.cell(name), types.LanguageKind.Python, 1, text)
+        return types.TextDocumentItem(self.cell(name), language, 1, text)
 
     def _cell(self, uri: str) -> types.NotebookCell:
         return types.NotebookCell(types.NotebookCellKind.Code, uri)
@@ -132,7 +134,8 @@ async def test_a_notebook_runs_up_to_a_cell(editor: Editor, tmp_path: Path) -> N
     assert (found.range.start.character, found.range.end.line) == (4, 3)
 
     hover = await editor.hover(notebook.cell(1), 3, 6)
-    assert hover is not None and hover.range == found.range
+    assert hover is not None
+    assert hover.range == found.range
     lenses = await editor.lenses(notebook.cell(1))
     assert [line for line, _, _ in lenses] == [1]
     assert await editor.lenses(notebook.cell(0)) == []
@@ -144,14 +147,15 @@ async def test_a_notebook_runs_up_to_a_cell(editor: Editor, tmp_path: Path) -> N
     )
     assert [(hint.position.line, hint.label) for hint in hints or ()] == [(1, ": f32[4]"), (2, ": f32[4]")]
     lines = await editor.ask("fullgraph/graphLines", textDocument={"uri": notebook.cell(1)})
-    assert [(item["startLine"], item["endLine"]) for item in lines][0] == (2, 2)
+    assert (lines[0]["startLine"], lines[0]["endLine"]) == (2, 2)
 
     # What a cell further down does is not known, and changes nothing.
     notebook.edit(3, "x = 1")
     notebook.edit(1, CELLS[1].replace("def", "# first\ndef"))
     await editor.until(lambda: notebook.places(1) == [("GB0059", 4)])
     stale = [status.stale for status in editor.statuses]
-    assert stale[-1] and stale.count(True) == 1
+    assert stale[-1]
+    assert stale.count(True) == 1
 
     notebook.insert(0, "new", "# above\n\nX = 1")
     notebook.edit(1, CELLS[1])
@@ -174,12 +178,34 @@ async def test_a_fix_is_an_edit_of_its_cell(editor: Editor, tmp_path: Path) -> N
             types.TextDocumentIdentifier(notebook.cell(1)), found.range, types.CodeActionContext([found])
         )
     )
-    print([a.title for a in actions or ()])
     by_title = {action.title.partition(" (")[0]: action for action in actions or ()}
     (edits,) = edits_of(by_title["Fix: Let torch print after the graph"]).values()
-    print(edits)
+    assert "reorderable_logging_functions.add(print)" in edits[0].new_text
+    assert edits[0].range.start == types.Position(0, 0)
     ignored = by_title["Ignore GB0059 on this line"].edit
-    assert ignored is not None and ignored.changes is not None
+    assert ignored is not None
+    assert ignored.changes is not None
     ((uri, (edit,)),) = ignored.changes.items()
-    assert uri == notebook.cell(1) and edit.range.start.line == 3
-    assert 0
+    assert (uri, edit.range.start.line) == (notebook.cell(1), 3)
+
+
+async def test_example_calls_work_in_cells(editor: Editor, tmp_path: Path) -> None:
+    example = "# fullgraph: step(f32[8])\ndef step(x):\n    print(1)\n    return x.sin()"
+    notebook = await opened(editor, tmp_path, "import torch", example, "raise SystemExit(3)")
+    (lens,) = [lens for lens in await editor.lenses(notebook.cell(1)) if lens[2] == "fullgraph.run"]
+    assert lens[0] == 1
+    answer = await editor.command("fullgraph.run", str(tmp_path / "model.ipynb::step"))
+    assert answer["status"] == "finished"
+    assert notebook.places(1) == [("GB0059", 2)]
+
+
+async def test_what_is_no_program_is_refused_in_a_sentence(editor: Editor, tmp_path: Path) -> None:
+    notebook = await opened(editor, tmp_path)
+    with pytest.raises(JsonRpcException, match="it is a notebook without code cells"):
+        await editor.command("fullgraph.run", notebook.uri)
+    notebook.insert(0, "new", "import torch")
+    answer = await editor.command("fullgraph.run", notebook.cell("new"))
+    assert answer["status"] == "finished"
+    notebook.insert(1, "foreign", "puts 1", "ruby")
+    with pytest.raises(JsonRpcException, match="its code cell 2 is in ruby, and only Python can be run"):
+        await editor.command("fullgraph.run", notebook.cell("foreign"))

@@ -14,6 +14,7 @@ import { childrenOf, lineItem, type LineNode, type SectionNode } from "./atLineI
 import { AT_LINE, type AtLineItem, type AtLineParams } from "../protocol";
 import type { Server } from "../server/server";
 import { fileName } from "../shared/tree";
+import { isProgram } from "../shared/uris";
 import { isOn, joined } from "../shared/words";
 
 const VIEW = "fullgraph.atLine";
@@ -158,8 +159,4 @@ export function movedLine(line: number, { range: { start, end }, text }: LineEdi
     return line + text.split("\n").length - 1 - (end.line - start.line);
   }
   return Math.min(line, start.line);
-}
-
-function isProgram({ languageId, uri }: TextDocument): boolean {
-  return languageId === "python" && uri.scheme === "file";
 }

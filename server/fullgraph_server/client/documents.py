@@ -182,6 +182,22 @@ class Documents:
         place = self.line_range(filename, now) if readable else _row_range(now)
         return types.Location(self.uri(filename), place)
 
+    def shown_row(self, filename: str, row: int) -> str:
+        """Write a row as people count it: ``12``, and in a notebook ``cell 3:2``."""
+        source = self.source(filename) if filename.endswith(NOTEBOOK) else None
+        return source.place(row) if source else str(row)
+
+    def row_words(self, filename: str, row: int) -> str:
+        """Write a row in a sentence: ``12``, and in a notebook ``2 of cell 3``."""
+        source = self.source(filename) if filename.endswith(NOTEBOOK) else None
+        return source.row_words(row) if source else str(row)
+
+    def line_uri(self, filename: str, row: int) -> str:
+        """Return the URI of a line for a link; in a notebook that of its cell."""
+        notebook = self.notebook(filename)
+        cell = next((cell for cell, _, end in notebook.extents() if row < end), None) if notebook else None
+        return cell.uri if cell else f"{self.uri(filename)}#L{row}"
+
     def place(self, filename: str, position: types.Position) -> tuple[int, int]:
         """Return the 1-based row and character column of a position."""
         line = self.line(filename, position.line + 1)

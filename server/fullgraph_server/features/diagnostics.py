@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from fullgraph_compiler.facts import Severity
 from lsprotocol import types
@@ -129,7 +129,7 @@ class Diagnostics(RunObserver):
                 shown.report.generation,
                 finding.kind,
                 finding.count,
-                render(finding),
+                render(finding, self._documents.row_words),
                 explanation_uri(shown.report.target, finding),
                 minify_options(shown.report, finding),
             ),
@@ -191,12 +191,15 @@ def _details(finding: Finding) -> Iterator[str]:
         yield f"help: {brief(finding.hints[0])}"
 
 
-def render(finding: Finding) -> str:
+def render(finding: Finding, row_words: Callable[[str, int], str]) -> str:
     """Render a finding with all its details as plain text."""
     parts = [f"{finding.code}: {finding.message}", finding.explanation]
     parts += [f"Hint: {hint}" for hint in finding.hints]
     if finding.stack:
-        calls = [f'  File "{call.filename}", line {call.row}, in {call.function}' for call in finding.stack]
+        calls = [
+            f'  File "{call.filename}", line {row_words(call.filename, call.row)}, in {call.function}'
+            for call in finding.stack
+        ]
         parts.append("\n".join(["Called from (most recent call last):", *calls]))
     if finding.url:
         parts.append(f"See {finding.url}")

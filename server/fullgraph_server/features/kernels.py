@@ -176,7 +176,8 @@ def source_lenses(
         place = types.Range(types.Position(row - 1, 0), types.Position(row - 1, 0))
         for location in kernels.lens_lines(uri, row):
             filename, now = documents.filename(location.uri) or "", location.range.start.line + 1
-            title = f"{filename.rpartition('/')[2]}:{now} {documents.line(filename, now).strip()}"
+            at = f"{filename.rpartition('/')[2]}:{documents.shown_row(filename, now)}"
+            title = f"{at} {documents.line(filename, now).strip()}"
             command = client_command(server, SHOW_SOURCE, title, location) or types.Command(title, "")
             lenses.append(types.CodeLens(place, command))
     return lenses

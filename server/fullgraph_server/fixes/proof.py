@@ -38,7 +38,7 @@ from ..runs.plan import Job, Plan
 from ..runs.program_run import Run
 from ..text.messages import counted
 from ..workers.pool import WorkerPool
-from ..workspace.drift import Drift
+from ..workspace.drift import Drift, with_text
 from ..workspace.positions import Span
 from ..workspace.ranges import node_span
 from ..workspace.source import SourceFile
@@ -380,9 +380,7 @@ class Prover:
         """Return the plan of a run with these texts, which changes no file."""
         plan = self.plan.switched({"files": "discard"})
         read = plan.workspace.read
-        as_read = {name: source for name in texts if (source := read(name)) is not None}
-        sources = {name: SourceFile(name, text) for name, text in texts.items()}
-        sources |= {name: source for name, source in as_read.items() if source.text == texts[name]}
+        sources = {name: with_text(read(name) or SourceFile(name, ""), text) for name, text in texts.items()}
         workspace = replace(plan.workspace, read=lambda name: sources.get(name) or read(name))
         return replace(
             plan, workspace=workspace, texts=tuple(SourceText(name, text) for name, text in texts.items())

@@ -73,6 +73,16 @@ class SourceFile:
         number = bisect_right(self.cells, row)
         return number, row - self.cells[number - 1] + 1 if number else row
 
+    def place(self, row: int) -> str:
+        """Write a row as people count it: ``12``, and in a notebook ``cell 3:2``."""
+        cell, row = self.cell(row)
+        return f"cell {cell}:{row}" if cell else str(row)
+
+    def row_words(self, row: int) -> str:
+        """Write a row in a sentence, behind "line": ``12``, and in a notebook ``2 of cell 3``."""
+        cell, row = self.cell(row)
+        return f"{row} of cell {cell}" if cell else str(row)
+
     def until(self, cell: int) -> SourceFile:
         """Return the program that ends with a code cell; the whole of it if there are no more."""
         if not 0 < cell < len(self.cells):
