@@ -179,9 +179,9 @@ async def test_a_fix_is_an_edit_of_its_cell(editor: Editor, tmp_path: Path) -> N
         )
     )
     by_title = {action.title.partition(" (")[0]: action for action in actions or ()}
-    (edits,) = edits_of(by_title["Fix: Let torch print after the graph"]).values()
-    assert "reorderable_logging_functions.add(print)" in edits[0].new_text
-    assert edits[0].range.start == types.Position(0, 0)
+    ((cell, (edit,)),) = edits_of(by_title["Fix: Let torch print after the graph"]).items()
+    assert (cell, edit.range.start) == (notebook.cell(0), types.Position(1, 12))
+    assert edit.new_text == "\n\ntorch._dynamo.config.reorderable_logging_functions.add(print)"
     ignored = by_title["Ignore GB0059 on this line"].edit
     assert ignored is not None
     assert ignored.changes is not None

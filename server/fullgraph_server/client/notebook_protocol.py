@@ -195,8 +195,11 @@ class _Cells:
             return
         by_cell: dict[str, list[_Json]] = {}
         for edit in edits:
-            own = self.at(uri, edit["range"]["start"]["line"])
-            if own is not None:
+            line = edit["range"]["start"]["line"]
+            above = self.at(uri, line - 1)
+            if above is not None and above.end == line and edit["newText"].startswith("\n"):
+                by_cell.setdefault(above.uri, []).append(_appended(edit, above))
+            elif (own := self.at(uri, line)) is not None:
                 by_cell.setdefault(own.uri, []).append(_edit(edit, own))
         yield from by_cell.items()
 
@@ -223,6 +226,14 @@ def _lines(first: int, last: int, cell: _Extent) -> dict[str, int]:
     if last < cell.first or first >= cell.end:
         raise _ElsewhereError
     return {"startLine": max(first, cell.first) - cell.first, "endLine": min(last, cell.end - 1) - cell.first}
+
+
+def _appended(edit: dict[str, _Json], cell: _Extent) -> dict[str, _Json]:
+    """Return an insertion between cells as one at the end of a cell: its blank line sets it off from that."""
+    if edit["range"]["start"] != edit["range"]["end"]:
+        raise _ElsewhereError  # it replaces lines of the next cell
+    end = {"line": cell.end - 1 - cell.first, "character": cell.last_width}
+    return {**edit, "range": {"start": end, "end": end}, "newText": "\n" + edit["newText"].removesuffix("\n")}
 
 
 def _edit(edit: dict[str, _Json], cell: _Extent) -> dict[str, _Json]:

@@ -90,6 +90,11 @@ class SourceFile:
         text = "\n".join(self.lines[: self.cells[cell] - 1])
         return SourceFile(self.filename, text, self.cells[:cell])
 
+    def by_cell(self) -> list[str]:
+        """Return the program of each code cell."""
+        ends = [*(row - 1 for row in self.cells[1:]), len(self.lines)]
+        return ["\n".join(self.lines[row - 1 : end]) for row, end in zip(self.cells, ends, strict=True)]
+
     def still_is(self, ran: SourceFile) -> bool:
         """Tell whether this is the text that ran: of a notebook, cells may follow."""
         return self.until(len(ran.cells)).lines == ran.lines

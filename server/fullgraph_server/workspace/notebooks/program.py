@@ -22,6 +22,8 @@ _MAGIC = re.compile(
 )
 _STATEMENT = "..."
 """What an indented magic becomes, with a comment behind it: its block may have nothing else."""
+_LEFT_OUT = "#%"
+"""How the lines of a cell begin that is left out: in none is an example call."""
 
 
 class NotebookError(ValueError):
@@ -61,11 +63,11 @@ def program(cells: Sequence[Cell]) -> tuple[str, tuple[int, ...]]:
 def as_python(text: str) -> str:
     """Return the text of a cell as Python, with as many lines of the same lengths.
 
-    A cell with ``%%`` is another program, or has another meaning: it becomes blank lines.
+    A cell with ``%%`` is another program, or has another meaning: all of it becomes a comment.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if _CELL_MAGIC.match(text):
-        return "\n" * (len(lines) - 1)
+        return "\n".join((_LEFT_OUT + line[len(_LEFT_OUT) :])[: len(line)] for line in lines)
     may_fail = any(map(_MAGIC.match, lines))
     while may_fail:
         index = _failing_line(lines)
