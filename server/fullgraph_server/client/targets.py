@@ -127,7 +127,7 @@ class Targets:
         """Return the target of a file by itself, if it has one."""
         source = self._documents.source(filename)
         kinds = {target.kind for target in self.of_file(filename)}
-        if source is None or not kinds:
+        if source is None or not (kinds or source.cells):
             return ()
         name = f"{_PYTEST}{filename}" if kinds == {"pytest"} else filename
         own = self.find(name)
@@ -210,7 +210,8 @@ class Targets:
         if notebook and notebook.problem:
             return NoTarget(f"{filename} cannot be read: {notebook.problem}.")
         source = self._documents.source(filename)
-        if source is None or source.tree is None:  # a line is being typed: what was saved tells the targets
+        is_odd = source is None or (source.tree is None and notebook is None)
+        if is_odd:  # a line is being typed: what was saved tells the targets
             source = self._documents.workspace_of(filename).source(filename) or source
         return source or NoTarget(f"{filename} cannot be read: {unreadable(filename) or 'it is not Python'}.")
 

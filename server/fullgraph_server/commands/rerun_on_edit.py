@@ -60,6 +60,11 @@ def register(
         if filename := documents.filename(params.notebook_document.uri):
             await rerun(filename, "save")
 
+    def cells_run(filename: str) -> int:
+        """Return how many cells of a notebook have run; 0 for another file."""
+        ran = (report.files.get(filename) for report in runs.reports())
+        return max((len(source.cells) for source in ran if source), default=0)
+
     def end_of_pause(filename: str) -> None:
         del pauses[filename]
         beside(rerun(filename, "type"))
@@ -71,7 +76,7 @@ def register(
 
     async def rerun(filename: str, occasion: RunOn) -> None:
         source = documents.source(filename)
-        if source is None or source.tree is None:
+        if source is None or source.until(cells_run(filename)).tree is None:
             return  # a line is being written: the last results are of more use than a syntax error
         settings = await configuration.settings(documents.uri(filename))
         if occasion == settings.run_on or (occasion == "save" and settings.run_on == "type"):
