@@ -42,7 +42,7 @@ scenario(
     // The fix changes the cells, and the next run finds nothing.
     await window.clickText('print("woo")');
     await window.quickFix("Fix: Let torch print after the graph");
-  await page.keyboard.press("Control+s");
+    await page.keyboard.press("Control+s");
     await expect.poll(() => window.squiggles(), { timeout: LONG }).toEqual([]);
     await scene.picture("notebook-fixed");
   },
