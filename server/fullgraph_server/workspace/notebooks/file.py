@@ -15,6 +15,7 @@ from .program import Cell, NotebookError, as_python
 
 NOTEBOOK = ".ipynb"
 _FORMAT = 4
+_INDENT = re.compile(r"\n([ \t]+)\"")
 
 
 def read_cells(data: bytes) -> list[Cell]:
@@ -41,7 +42,7 @@ def with_programs(data: bytes, programs: Sequence[str]) -> bytes:
             lines = _restored(written, text).splitlines(keepends=True)
             cell["source"] = lines if isinstance(cell["source"], list) else "".join(lines)
     raw = data.decode("utf-8")
-    indent = re.match(r"\s*{\s*?\n([ \t]+)", raw)
+    indent = _INDENT.search(raw)
     text = json.dumps(notebook, ensure_ascii=False, indent=indent[1] if indent else None)
     return (text + ("\n" if raw.endswith("\n") else "")).encode("utf-8", "surrogatepass")
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 _PYTHON = ("python", "ipython")
-_CELL_MAGIC = re.compile(r"\s*%%")
+_CELL_MAGIC = "%%"
 _MAGIC = re.compile(
-    r"""\s*(?: [%!?]                       # %time f(x), !ls, ?f
-             | [\w\s.,\[\]]* = \s* [%!]    # files = !ls
-             | [^#'"]* \?\s*$ )            # f?, f??""",
+    r"""^(?: [%!?]                      # %time f(x), !ls, ?f
+           | [^#'"=]* = [ ]* [%!]       # files = !ls
+           | [^#'"?]* \?{1,2} $ )       # f?, f??""",
     re.VERBOSE,
 )
 _STATEMENT = "..."
@@ -45,7 +45,7 @@ def program(cells: Sequence[Cell]) -> tuple[str, tuple[int, ...]]:
     foreign = {
         number: cell.language
         for number, cell in enumerate(cells, 1)
-        if cell.language not in _PYTHON and not _CELL_MAGIC.match(cell.text)
+        if cell.language not in _PYTHON and not _is_left_out(cell.text)
     }
     if len(foreign) == len(cells):
         raise NotebookError(f"it is a notebook in {foreign[1]}, and only Python can be run")
@@ -66,16 +66,24 @@ def as_python(text: str) -> str:
     A cell with ``%%`` is another program, or has another meaning: all of it becomes a comment.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    if _CELL_MAGIC.match(text):
+    if _is_left_out(text):
         return "\n".join((_LEFT_OUT + line[len(_LEFT_OUT) :])[: len(line)] for line in lines)
-    may_fail = any(map(_MAGIC.match, lines))
+    may_fail = any(map(_is_magic, lines))
     while may_fail:
         index = _failing_line(lines)
         # In a continued line, `%` is an operator: only where Python fails, a line is a magic.
-        may_fail = index is not None and _MAGIC.match(lines[index]) is not None
-        while may_fail and index is not None and index < len(lines) and _MAGIC.match(lines[index]):
+        may_fail = index is not None and _is_magic(lines[index])
+        while may_fail and index is not None and index < len(lines) and _is_magic(lines[index]):
             index = _comment_out(lines, index)
     return "\n".join(lines)
+
+
+def _is_left_out(text: str) -> bool:
+    return text.lstrip().startswith(_CELL_MAGIC)
+
+
+def _is_magic(line: str) -> bool:
+    return _MAGIC.match(line.strip()) is not None
 
 
 def _failing_line(lines: Sequence[str]) -> int | None:
