@@ -113,6 +113,21 @@ async def test_a_fix_is_an_edit_of_its_cell(editor: Editor, tmp_path: Path) -> N
     assert (uri, edit.range.start.line) == (notebook.cell(1), 3)
 
 
+async def test_kernels_are_those_of_cells(editor: Editor, tmp_path: Path) -> None:
+    notebook = await opened(editor, tmp_path, *CELLS)
+    await editor.command("fullgraph.kernels", notebook.cell(2))
+    sine = types.TextDocumentIdentifier(notebook.cell(1)), types.Position(2, 12)
+    (link,) = await editor.text_document_implementation_async(types.ImplementationParams(*sine)) or ()
+    assert isinstance(link, types.LocationLink)
+    assert link.target_uri.startswith("fullgraph-kernel:")
+    assert link.origin_selection_range is not None
+    assert link.origin_selection_range.start.line == 2
+    kernel = {"textDocument": {"uri": link.target_uri}, "position": {"line": 0, "character": 0}}
+    kernel["position"]["line"] = link.target_range.start.line
+    back = await editor.ask("fullgraph/counterparts", **kernel, among=[notebook.cell(1)])
+    assert [(item["uri"], item["range"]["start"]["line"]) for item in back] == [(notebook.cell(1), 2)]
+
+
 async def test_example_calls_work_in_cells(editor: Editor, tmp_path: Path) -> None:
     example = "# fullgraph: step(f32[8])\ndef step(x):\n    print(1)\n    return x.sin()"
     notebook = await opened(editor, tmp_path, "import torch", example, "raise SystemExit(3)")

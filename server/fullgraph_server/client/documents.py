@@ -69,9 +69,8 @@ class Documents:
 
         That of a cell of a notebook is the notebook's.
         """
-        path = _path(uri)
-        notebook = self._notebooks.at(uri) if path is None else None
-        return _path(notebook.uri) if notebook else path
+        notebook = self._notebooks.uri_of(uri)
+        return _path(notebook or uri)
 
     def notebook(self, filename: str) -> Notebook | None:
         """Return the notebook that the client shows of a file."""
@@ -130,8 +129,8 @@ class Documents:
     def as_shown(self, workspace: Workspace) -> tuple[Workspace, tuple[SourceText, ...]]:
         """Return a frozen workspace as the client shows it now, and the texts in it that are not on disk."""
         shown: dict[str, SourceFile] = {}
-        for document in self._server.workspace.text_documents.values():
-            filename = self.filename(document.uri)
+        opened = self._server.workspace.text_documents.values()
+        for filename in dict.fromkeys(self.filename(document.uri) for document in opened):
             source = self.source(filename) if filename else None
             if source is not None:
                 shown[source.filename] = source

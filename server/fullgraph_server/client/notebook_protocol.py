@@ -162,19 +162,20 @@ class _Cells:
             return _range(value, cell)
         if {"startLine", "endLine"} <= value.keys() and cell:  # of ``fullgraph/graphLines``
             return {**value, **_lines(value["startLine"], value["endLine"], cell)}
+        own = cell
         for name, place in (("uri", "range"), ("targetUri", "targetRange")):
-            if isinstance(value.get(place), dict):
-                own = self.at(value.get(name), value[place]["start"]["line"])
-                if own is not None:
-                    value, cell = {**value, name: own.uri}, own
+            if isinstance(value.get(name), str) and isinstance(value.get(place), dict):
+                own = self.at(value[name], value[place]["start"]["line"])
+                value = {**value, name: own.uri if own else value[name]}
         written: dict[str, _Json] = {}
         for key, item in value.items():
+            of = cell if key == "originSelectionRange" else own
             if key == "changes" and isinstance(item, dict):
                 written[key] = dict(self._changes(item))
             elif isinstance(item, list):
-                written[key] = list(self._items(item, cell))
+                written[key] = list(self._items(item, of))
             else:
-                written[key] = self._object(item, cell) if isinstance(item, dict) else item
+                written[key] = self._object(item, of) if isinstance(item, dict) else item
         return written
 
     def _document_edits(self, value: dict[str, _Json]) -> Iterator[_Json]:

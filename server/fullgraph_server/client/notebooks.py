@@ -82,6 +82,11 @@ class Notebooks:
         self._server = server
         self._kept: dict[str, Notebook] = {}
 
+    def uri_of(self, cell: str) -> str | None:
+        """Return the URI of the notebook that a cell is in."""
+        document = self._server.workspace.get_notebook_document(cell_uri=cell)
+        return document.uri if document else None
+
     def all(self) -> Iterator[Notebook]:
         """Yield the notebooks that the client shows."""
         for uri in list(self._server.workspace.notebook_documents):

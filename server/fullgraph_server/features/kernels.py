@@ -79,7 +79,9 @@ class Kernels:
         shown = self._artifacts.get(uri)
         if shown is not None:
             spans = {mark.span for mark in _marks_at(shown, position.line + 1)}
-            sources = [place for place in self.sources(uri, position.line + 1) if place.uri in params.among]
+            names = set(map(self._documents.filename, params.among))
+            found = self.sources(uri, position.line + 1)
+            sources = [place for place in found if self._documents.filename(place.uri) in names]
             rows = [
                 (other.uri, mark.rows)
                 for other in others
