@@ -39,6 +39,12 @@ scenario(
     await expect.poll(() => window.hover('print("woo")')).toContain("`print` breaks the graph");
     await scene.picture("notebook");
 
+    await window.openView("Fullgraph");
+    await window.expand("model.ipynb");
+    const finding = window.treeRow("model.ipynb:cell 2:4 `print` breaks the graph");
+    await window.until(page.getByText("Cell 2 of 4"), () => finding.click());
+    await scene.picture("notebook-tree");
+
     // The fix changes the cells, and the next run finds nothing.
     await window.clickText('print("woo")');
     await window.quickFix("Fix: Let torch print after the graph");

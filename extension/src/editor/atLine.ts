@@ -13,7 +13,7 @@ import {
 import { childrenOf, lineItem, type LineNode, type SectionNode } from "./atLineItems";
 import { AT_LINE, type AtLineItem, type AtLineParams } from "../protocol";
 import type { Server } from "../server/server";
-import { fileName } from "../shared/tree";
+import { fileName, shownLine } from "../shared/tree";
 import { isProgram } from "../shared/uris";
 import { isOn, joined } from "../shared/words";
 
@@ -145,7 +145,7 @@ export class AtLine implements TreeDataProvider<LineNode>, Disposable {
   private describe(): void {
     this.view.message = this.place
       ? joined([
-          `${fileName(this.place.uri)}:${this.place.line + 1}`,
+          [fileName(this.place.uri), shownLine(this.place.uri, this.place.line)].join(":"),
           this.pinned ? l10n.t("pinned") : "",
           this.nothing,
         ])
