@@ -41,7 +41,7 @@ scenario(
 
     await window.openView("Fullgraph");
     await window.expand("model.ipynb");
-    const finding = window.treeRow("model.ipynb:cell 2:4 `print` breaks the graph");
+    const finding = window.treeRow("cell 2:4: `print` breaks the graph");
     await window.until(page.getByText("Cell 2 of 4"), () => finding.click());
     await scene.picture("notebook-tree");
 
