@@ -80,9 +80,12 @@ async def test_a_notebook_runs_up_to_a_cell(editor: Editor, tmp_path: Path) -> N
     stale = [status.stale for status in editor.statuses]
     assert stale[-1]
     assert stale.count(True) == 1
+    assert "(stale)" in (await editor.lenses(notebook.cell(1)))[0][1]
+    notebook.edit(1, CELLS[1])
+    notebook.edit(2, "step(torch.ones(5))")
+    assert "(stale)" not in (await editor.lenses(notebook.cell(1)))[0][1]
 
     notebook.insert(0, "new", "# above\n\nX = 1")
-    notebook.edit(1, CELLS[1])
     await editor.until(lambda: notebook.places(1) == [("GB0059", 3)])
     assert not notebook.shown("new")
     answer = await editor.command("fullgraph.run", notebook.cell(3))

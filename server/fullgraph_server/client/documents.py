@@ -121,10 +121,10 @@ class Documents:
             drift = self._drifts[ran] = Drift(ran, now)
         return drift
 
-    def has_cells_of(self, report: Report, filename: str) -> bool:
-        """Tell whether a notebook still begins with the cells that a report's run had."""
+    def has_cells_of(self, report: Report, filename: str, row: int = 0) -> bool:
+        """Tell whether a notebook begins with the cells that a run had, or with those of them up to a row."""
         ran, now = report.files.get(filename), self.source(filename)
-        return bool(ran and ran.cells and now and now.still_is(ran))
+        return bool(ran and ran.cells and now and now.still_is(ran.until(now.cell(row)[0])))
 
     def as_shown(self, workspace: Workspace) -> tuple[Workspace, tuple[SourceText, ...]]:
         """Return a frozen workspace as the client shows it now, and the texts in it that are not on disk."""
