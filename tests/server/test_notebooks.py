@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from faked_run import fullgraph
+from faked_run import fake_runs, fullgraph
+from fullgraph_compiler.facts import GraphBreak, StackFrame
 from fullgraph_server.fixes.writing import UnwritableError, write_texts
 from fullgraph_server.workspace.notebooks.program import as_python
 from fullgraph_server.workspace.source import SourceFile, read_source, unreadable
@@ -173,3 +174,27 @@ def test_a_fix_is_written_into_its_cells(tmp_path: Path) -> None:
     assert written == json.dumps(content, indent=1) + "\n"
     with pytest.raises(UnwritableError, match="has changed since it was read"):
         write_texts({path: (ran.text, after)})
+
+
+def test_every_format_tells_the_cell_and_its_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = write(tmp_path, notebook("import torch", "def f(x):\n    print(1)", "f(1)"))
+    stack = (StackFrame(path, 4, "<module>"), StackFrame(path, 3, "f"))
+    broke = GraphBreak("0/0", "GB0059", "broke", "", (), "", "", stack, False, "")
+    fake_runs(monkeypatch).facts = (broke,)
+
+    text = fullgraph("check", "model.ipynb").stdout
+    assert "model.ipynb:cell 2:2:5 warning GB0059" in text
+    assert " 2 |     print(1)" in text
+    (found,) = json.loads(fullgraph("check", "model.ipynb", "--format", "json").stdout)["findings"]
+    assert (found["cell"], found["location"]["row"], found["end_location"]["row"]) == (2, 2, 2)
+    assert [(call["cell"], call["row"]) for call in found["stack"]] == [(3, 1), (2, 2)]
+    log = json.loads(fullgraph("check", "model.ipynb", "--format", "sarif").stdout)
+    (result,) = log["runs"][0]["results"]
+    (location,) = result["locations"]
+    assert location["logicalLocations"] == [{"name": "cell 2", "kind": "cell"}]
+    assert location["physicalLocation"]["region"]["startLine"] == 2
+    assert result["stacks"][0]["frames"][1]["location"]["logicalLocations"][0]["name"] == "cell 3"
+    command = fullgraph("check", "model.ipynb", "--format", "github").stdout
+    assert "file=model.ipynb,line=2," in command
+    assert "title=fullgraph GB0059 in cell 2::" in command
