@@ -70,6 +70,7 @@ bench: .venv/ready build/fullgraph.vsix .cache/code-server/ready .cache/chromium
 	.venv/bin/python benchmarks/trace.py
 	.venv/bin/python benchmarks/dry_run.py
 	.venv/bin/python benchmarks/latency.py
+	.venv/bin/python benchmarks/notebooks.py
 	.venv/bin/python benchmarks/soak.py
 	.venv/bin/python benchmarks/minifier.py
 	npm run --silent bench

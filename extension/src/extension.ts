@@ -41,7 +41,7 @@ export function activate(extension: ExtensionContext): void {
   const reports = new Reports(started, extension);
   const recent = new RecentTraces(extension.workspaceState);
   const traces = new Traces(started, targets, recent);
-  const status = new Status(started, milestones);
+  const status = new Status(started, milestones, python);
   const atLine = new AtLine(started);
 
   const changed = () => {

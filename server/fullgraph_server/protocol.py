@@ -46,7 +46,8 @@ Commands (``workspace/executeCommand``):
     project's file of known findings.
     ``fullgraph.saveTarget [target]`` -> ``string``: adds a target to pyproject.toml, by an edit that the
     client makes, and returns its name there.
-    A target is named by its id, or by the URI of a file, which means what ``Targets.meant`` says.
+    A target is named by its id, or by the URI of a file, which means what ``Targets.meant`` says, or of a
+    cell of a notebook, with which its program ends from then on.
 Commands of the client, used if it lists them in ``experimental.commands.commands``:
     ``fullgraph.showExplanation [uri]``, ``fullgraph.showTarget [target]``,
     ``fullgraph.showSource [Location]``, ``fullgraph.openArtifact [uri]`` (a compiled form of a kernel, beside

@@ -20,6 +20,7 @@ from .client.compiled_files import CompiledFiles
 from .client.configuration import Configuration
 from .client.documents import Documents
 from .client.messages import RunMessages
+from .client.notebook_protocol import SYNC, NotebookProtocol
 from .client.planner import create_planner
 from .client.program_output import program_output
 from .client.progress import Progress, StatusNotifications
@@ -67,7 +68,6 @@ from .protocol import (
     EXPLANATION_SCHEME,
     KERNEL_SCHEME,
     PROFILE_SCHEME,
-    FullgraphProtocol,
     create_converter,
 )
 from .runs.choice import Choice
@@ -88,7 +88,11 @@ class FullgraphServer(LanguageServer):
 def create_server() -> FullgraphServer:
     """Create a server with all its features, not yet connected."""
     server = FullgraphServer(
-        "fullgraph", __version__, protocol_cls=FullgraphProtocol, converter_factory=create_converter
+        "fullgraph",
+        __version__,
+        notebook_document_sync=SYNC,
+        protocol_cls=NotebookProtocol,
+        converter_factory=create_converter,
     )
     documents = Documents(server)
     configuration = Configuration(server)

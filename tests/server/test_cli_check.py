@@ -147,7 +147,7 @@ def test_a_target_that_could_not_be_started_gives_2_even_where_nothing_fails(fak
         (("a.py", "--ranks", "0"), "Invalid value for '--ranks'"),
         (("a.py", "--args", "'"), "No closing quotation"),
         (("ex.py", "--", "x"), "--args is for scripts, and ex.py runs as example"),
-        (("n.ipynb",), "n.ipynb is a notebook, and only Python files can be run: save its code as one"),
+        (("n.ipynb",), "n.ipynb cannot be read: it is a damaged notebook, which does not say its format"),
         (("a.py", "--timeout", "0"), "Invalid value for '--timeout'"),
         (("a.py", "--only", "("), "Invalid value for --only: missing ), unterminated subpattern"),
         (("a.py", "--recompile-limit", "0"), "Invalid value for '--recompile-limit'"),

@@ -152,7 +152,7 @@ def written(report: Report, other: Report) -> Iterator[tuple[str, str]]:
     """All Markdown that the server makes of a report, with what it is."""
     client = Client()
     documents = Documents(client)  # type: ignore[arg-type]
-    links = Links(lambda uri: explanation_link(client, uri), documents.uri)  # type: ignore[arg-type]
+    links = Links(lambda uri: explanation_link(client, uri), documents.line_uri)  # type: ignore[arg-type]
     filename = report.findings[0].span.filename
     source = report.files[filename]
     assert source is not None

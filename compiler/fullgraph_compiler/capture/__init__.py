@@ -6,5 +6,6 @@
 - ``console_scripts``: find a console script by its name
 - ``pytest_node``: run one test
 - ``examples``: run example calls
+- ``notebooks``: programs of notebooks, which may await at their top level
 - ``switches``: settings of a run that override the program's own
 """

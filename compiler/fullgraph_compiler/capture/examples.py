@@ -18,6 +18,7 @@ from ..dry_run.given import giving
 from ..facts import Example, ExampleCall, Examples, StackFrame, TargetProblem
 from ..observe.outcome import Outcome, describe, not_started
 from ..observe.tensors import factories
+from .notebooks import NotebookLoader, is_notebook
 
 
 def run_examples(program: Examples) -> Outcome:
@@ -57,10 +58,11 @@ def import_file(filename: str) -> ModuleType:
     sys.path.insert(0, str(root))
     # Last, so that nothing of the folder hides an installed package.
     sys.path.append(os.getcwd())
-    if len(parts) > 1:
+    if len(parts) > 1 and not is_notebook(filename):
         return importlib.import_module(".".join(part for part in parts if part != "__init__"))
     name = path.stem if path.stem not in sys.modules else f"{path.stem}__example"
-    spec = importlib.util.spec_from_file_location(name, filename)
+    loader = NotebookLoader(name, filename) if is_notebook(filename) else None
+    spec = importlib.util.spec_from_file_location(name, filename, loader=loader)
     if spec is None or spec.loader is None:
         raise ImportError(f"{filename} is not a Python file")
     module = importlib.util.module_from_spec(spec)

@@ -18,6 +18,7 @@ from pathlib import Path
 from ..facts import Script, StackFrame, TargetProblem
 from ..observe import overlay
 from ..observe.outcome import Outcome, describe, not_started, outcome_of
+from . import notebooks
 from .console_scripts import find_console_script
 from .modules import NoModuleError, find_module, module_hints
 
@@ -38,7 +39,7 @@ def _run_file(script: Script) -> Outcome:
         source = overlay.read(filename)
     except OSError as error:
         return not_started(f"cannot read {script.filename}: {error.strerror}")
-    code = _compiled(lambda: compile(source, filename, "exec", dont_inherit=True))
+    code = _compiled(lambda: notebooks.compiled(source, filename))
     if isinstance(code, Outcome):
         return code
     cwd, folder = os.getcwd(), os.path.dirname(filename)
@@ -102,7 +103,7 @@ def _run_as_main(code: types.CodeType, **names: object) -> Outcome:
     main.__dict__.update(names, __builtins__=builtins, __annotations__={})
     sys.modules["__main__"] = main
     try:
-        exec(code, main.__dict__)
+        notebooks.execute(code, main.__dict__)
         _end_threads()
     except BaseException as error:
         hints = (_NO_INPUT,) if _misses_input(error) else ()

@@ -26,7 +26,7 @@ import {
   SHOW_EXPLANATION,
 } from "../protocol";
 import type { Server } from "../server/server";
-import { FILES, uriOf } from "../shared/uris";
+import { FILES, showFile, uriOf } from "../shared/uris";
 import { joined } from "../shared/words";
 
 interface KernelPick extends QuickPickItem {
@@ -117,7 +117,7 @@ export async function showSource({ uri, range }: Location | ServerLocation): Pro
   const { start, end } = range;
   const source = uriOf(uri.toString(), FILES);
   if (source) {
-    await window.showTextDocument(source, {
+    await showFile(source, {
       viewColumn: ViewColumn.One,
       selection: new Range(start.line, start.character, end.line, end.character),
     });

@@ -13,7 +13,8 @@ import {
 import { childrenOf, lineItem, type LineNode, type SectionNode } from "./atLineItems";
 import { AT_LINE, type AtLineItem, type AtLineParams } from "../protocol";
 import type { Server } from "../server/server";
-import { fileName } from "../shared/tree";
+import { fileName, shownLine } from "../shared/tree";
+import { isProgram } from "../shared/uris";
 import { isOn, joined } from "../shared/words";
 
 const VIEW = "fullgraph.atLine";
@@ -144,7 +145,7 @@ export class AtLine implements TreeDataProvider<LineNode>, Disposable {
   private describe(): void {
     this.view.message = this.place
       ? joined([
-          `${fileName(this.place.uri)}:${this.place.line + 1}`,
+          [fileName(this.place.uri), shownLine(this.place.uri, this.place.line)].join(":"),
           this.pinned ? l10n.t("pinned") : "",
           this.nothing,
         ])
@@ -158,8 +159,4 @@ export function movedLine(line: number, { range: { start, end }, text }: LineEdi
     return line + text.split("\n").length - 1 - (end.line - start.line);
   }
   return Math.min(line, start.line);
-}
-
-function isProgram({ languageId, uri }: TextDocument): boolean {
-  return languageId === "python" && uri.scheme === "file";
 }

@@ -12,6 +12,7 @@ import {
 import { GRAPH_LINES, type GraphLinesItem, type GraphLinesParams } from "../protocol";
 import type { Server } from "../server/server";
 import { showsGraphMarks } from "../server/settings";
+import { isProgram } from "../shared/uris";
 import { isOn } from "../shared/words";
 
 /** After Okabe and Ito: suitable for colour blindness. Each is visible on light and on dark backgrounds. */
@@ -170,8 +171,4 @@ function decorations({ startLine, endLine, hover }: Mark, document: TextDocument
       hoverMessage,
     };
   });
-}
-
-function isProgram({ languageId, uri }: TextDocument): boolean {
-  return languageId === "python" && uri.scheme === "file";
 }

@@ -25,6 +25,12 @@ test("a run makes it busy", () => {
   expect(statusText(READY, GOOD, true).busy).toBe(true);
 });
 
+test("an interpreter of the folder of a notebook is told as that", () => {
+  expect(statusText(READY, { ...GOOD, origin: "the Python extension" }, false, true).detail).toBe(
+    "/project/.venv/bin/python (the Python extension: that of the folder, none is told for the notebook)",
+  );
+});
+
 test("an interpreter without torch is an error that says what to do", () => {
   const without = { path: GOOD.path, origin: GOOD.origin, python: "3.11.7" };
   const problem = "It has no torch: install it, or select another interpreter.";

@@ -12,8 +12,10 @@ import {
 import { withoutLinks } from "../shared/messages";
 import type { Milestones } from "../shared/milestones";
 import { INTERPRETER, type InterpreterItem, type StatusParams } from "../protocol";
+import type { PythonExtensions } from "../server/python";
 import type { Server } from "../server/server";
 import { type ServerState, unavailable } from "../server/state";
+import { NOTEBOOK_TYPE } from "../shared/uris";
 import { isOn, joined, shortVersion } from "../shared/words";
 
 /** The content of the status item. */
@@ -30,15 +32,18 @@ export class Status implements Disposable {
   private readonly item = languages.createLanguageStatusItem("fullgraph", [
     { language: "python", scheme: "file" },
     { language: "python", scheme: "untitled" },
+    { language: "python", notebookType: NOTEBOOK_TYPE },
   ]);
   private readonly running = new Set<string>();
   private interpreter: InterpreterItem | undefined;
+  private ofFolder = false;
   private scope: string | undefined;
   private asked = 0;
 
   constructor(
     private readonly server: Server,
     private readonly milestones: Milestones,
+    private readonly python: PythonExtensions,
   ) {
     this.item.name = "Fullgraph";
     this.show();
@@ -68,10 +73,16 @@ export class Status implements Disposable {
       uri === undefined
         ? undefined
         : await this.server.request<InterpreterItem>(INTERPRETER, { uri });
+    const notebook = window.activeNotebookEditor?.notebook.uri;
+    const ofFolder =
+      notebook !== undefined &&
+      interpreter !== undefined &&
+      (await this.python.isOfFolder(interpreter.path, notebook));
     if (turn !== this.asked) {
       return;
     }
     this.interpreter = interpreter;
+    this.ofFolder = ofFolder;
     this.show();
     const problem = interpreter?.problem !== undefined;
     void commands.executeCommand("setContext", "fullgraph.problem", problem);
@@ -105,6 +116,7 @@ export class Status implements Disposable {
       this.server.state,
       this.interpreter,
       this.running.size > 0,
+      this.ofFolder,
     );
     this.item.text = text;
     this.item.detail = withoutLinks(detail);
@@ -120,6 +132,7 @@ export function statusText(
   state: ServerState,
   interpreter: InterpreterItem | undefined,
   running: boolean,
+  ofFolder = false,
 ): StatusText {
   const select = { title: l10n.t("Select Interpreter"), command: "fullgraph.selectInterpreter" };
   if (state.kind !== "ready") {
@@ -143,12 +156,16 @@ export function statusText(
   ]);
   return {
     text: versions === "" ? "Fullgraph" : `Fullgraph: ${versions}`,
-    detail: problem ?? `${path} (${origin})`,
+    detail: problem ?? `${path} (${ofFolder ? withFolder(origin) : origin})`,
     severity:
       problem === undefined ? LanguageStatusSeverity.Information : LanguageStatusSeverity.Error,
     busy: running,
     command: select,
   };
+}
+
+function withFolder(origin: string): string {
+  return l10n.t("{0}: that of the folder, none is told for the notebook", origin);
 }
 
 function severityOf(state: ServerState): LanguageStatusSeverity {
@@ -166,6 +183,10 @@ function severityOf(state: ServerState): LanguageStatusSeverity {
 
 /** The folder of the active file, or the file itself if it is in no folder. */
 function activeScope(): Uri | undefined {
+  const notebook = window.activeNotebookEditor?.notebook;
+  if (notebook?.notebookType === NOTEBOOK_TYPE) {
+    return notebook.uri;
+  }
   const document = window.activeTextEditor?.document;
   if (document?.languageId !== "python" || document.uri.scheme !== "file") {
     return workspace.workspaceFolders?.[0]?.uri;

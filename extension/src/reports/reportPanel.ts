@@ -8,14 +8,13 @@ import {
   ViewColumn,
   type WebviewPanel,
   window,
-  workspace,
 } from "vscode";
 import type { Location } from "vscode-languageclient";
 import { Drawings } from "./drawings";
 import { EXPLANATION_SCHEME, type PerformanceItem, SHOW_EXPLANATION } from "../protocol";
 import type { FromPage, ToPage } from "./page/messages";
 import { panelPage } from "./reportPage";
-import { CODE, FILES, uriOf } from "../shared/uris";
+import { CODE, FILES, showFile, uriOf } from "../shared/uris";
 
 export const VIEW_TYPE = "fullgraph.report";
 
@@ -116,7 +115,7 @@ export class ReportPanel implements Disposable {
     }
     const own = this.panel.viewColumn;
     const other = window.tabGroups.all.find(({ viewColumn }) => viewColumn !== own);
-    await window.showTextDocument(await workspace.openTextDocument(uri), {
+    await showFile(uri, {
       viewColumn: other?.viewColumn ?? ViewColumn.Beside,
       ...(range && {
         selection: new Range(

@@ -47,7 +47,7 @@ import {
 } from "../protocol";
 import type { PythonExtensions } from "./python";
 import { withInterpreter } from "./settings";
-import { PAGES } from "../shared/uris";
+import { NOTEBOOK_TYPE, PAGES } from "../shared/uris";
 
 /** The objects that the client's parts share. */
 export interface ClientContext {
@@ -109,6 +109,7 @@ function clientOptions(context: ClientContext): LanguageClientOptions {
     documentSelector: [
       { language: "python", scheme: "file" },
       { language: "python", scheme: "untitled" },
+      { language: "python", notebook: NOTEBOOK_TYPE },
       { scheme: KERNEL_SCHEME },
     ],
     outputChannel: context.log,

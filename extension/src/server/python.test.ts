@@ -82,6 +82,22 @@ test("where the newer one is turned off, the older is asked", async () => {
   expect(await setUp().python.interpreter(FILE)).toBe("/old/python");
 });
 
+test("a notebook is asked for by itself, and may have a Python that is not its folder's", async () => {
+  const kernels = new Map([["/project/own.ipynb", "/kernel/python"]]);
+  const python = (executable: string) => ({ execInfo: { run: { executable } } });
+  install("ms-python.vscode-python-envs", {
+    ...environmentsApi("/new/python"),
+    getEnvironment: ({ path }: { path: string }) =>
+      Promise.resolve(python(kernels.get(path) ?? "/new/python")),
+  });
+  const set = setUp();
+  const notebook = (name: string) => Uri.file(`/project/${name}`) as unknown as RealUri;
+  expect(await set.python.interpreter(notebook("own.ipynb"))).toBe("/kernel/python");
+  expect(await set.python.isOfFolder("/kernel/python", notebook("own.ipynb"))).toBe(false);
+  expect(await set.python.interpreter(notebook("other.ipynb"))).toBe("/new/python");
+  expect(await set.python.isOfFolder("/new/python", notebook("other.ipynb"))).toBe(true);
+});
+
 test("what the extensions have found is known", async () => {
   expect(await setUp().python.known()).toEqual([]);
   install("ms-python.python", new OldApi());

@@ -8,6 +8,7 @@ import {
   type Uri,
   workspace,
 } from "vscode";
+import { isNotebook } from "../shared/uris";
 
 const ENVIRONMENTS_ID = "ms-python.vscode-python-envs";
 const PYTHON_ID = "ms-python.python";
@@ -62,10 +63,17 @@ export class PythonExtensions implements Disposable {
       // Without a folder, they search the whole machine first.
       return undefined;
     }
-    const folder = workspace.getWorkspaceFolder(scope)?.uri ?? scope;
+    // A notebook may have a kernel of its own.
+    const folder = isNotebook(scope) ? scope : (workspace.getWorkspaceFolder(scope)?.uri ?? scope);
     const current = this.folders.get(folder.toString()) ?? this.add(folder);
     await current.first;
     return current.answer;
+  }
+
+  /** Whether this interpreter is that of a notebook's folder, and may not be that of its kernel. */
+  async isOfFolder(interpreter: string, notebook: Uri): Promise<boolean> {
+    const folder = workspace.getWorkspaceFolder(notebook)?.uri;
+    return folder !== undefined && interpreter === (await this.interpreter(folder));
   }
 
   /** The interpreters that the extensions have found on this machine. */

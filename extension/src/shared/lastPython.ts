@@ -1,6 +1,7 @@
 // The Python file that commands act on, wherever the focus is.
 import { type Disposable, l10n, type TextDocument, type TextEditor, window } from "vscode";
 import { reply } from "./messages";
+import { isProgram } from "./uris";
 
 let last: TextEditor | undefined;
 
@@ -33,6 +34,6 @@ function remember(editor: TextEditor | undefined): void {
 }
 
 /** Generated code and old versions of a file are Python, too, but nothing to run. */
-function isOwnPython({ languageId, uri }: TextDocument): boolean {
-  return languageId === "python" && ["file", "untitled"].includes(uri.scheme);
+function isOwnPython(document: TextDocument): boolean {
+  return isProgram(document) || (document.languageId === "python" && document.isUntitled);
 }

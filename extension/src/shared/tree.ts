@@ -9,6 +9,7 @@ import {
 } from "vscode";
 import type { Location } from "vscode-languageclient";
 import type { FindingItem } from "../protocol";
+import { cellNumber } from "./uris";
 
 export const ERROR = new ThemeColor("problemsErrorIcon.foreground");
 export const WARNING = new ThemeColor("problemsWarningIcon.foreground");
@@ -31,9 +32,14 @@ export function place(location: Location): string {
   return `${fileName(location.uri)}:${lineOf(location)}`;
 }
 
-/** The number of a line, as editors show it. */
-export function lineOf({ range }: Location): string {
-  return String(range.start.line + 1);
+/** The number of a line, as editors show it; in a notebook `cell 3:2`. */
+export function lineOf({ uri, range }: Location): string {
+  return shownLine(uri, range.start.line);
+}
+
+export function shownLine(uri: string, line: number): string {
+  const cell = cellNumber(uri);
+  return cell > 0 ? l10n.t("cell {0}:{1}", cell, line + 1) : String(line + 1);
 }
 
 export function fileName(uri: string): string {

@@ -62,11 +62,12 @@ def check(
 ) -> None:
     """Run each TARGET and report what torch.compile did.
 
-    TARGET is a file, a thing in it that has example calls (model.py::Block), a module after -m, a
-    command that a package has installed after --console-script, a pytest node after --pytest, or
-    the name of a target in pyproject.toml. A file runs as a script, or by its example calls if it
-    has some and no main guard; a folder stands for all targets in its files, each of which runs.
-    What follows -- are arguments of the program: fullgraph check train.py -- --steps 3
+    TARGET is a file, a thing in it that has example calls (model.py::Block), a notebook up to a code
+    cell (model.ipynb::3), a module after -m, a command that a package has installed after
+    --console-script, a pytest node after --pytest, or the name of a target in pyproject.toml. A file
+    runs as a script, or by its example calls if it has some and no main guard; a folder stands for
+    all targets in its files, each of which runs. What follows -- are arguments of the program:
+    fullgraph check train.py -- --steps 3
 
     The exit code is 0 if nothing reaches --fail-on, 1 if something does, and 2 if a target could
     not be started. What is in the --baseline does not count.

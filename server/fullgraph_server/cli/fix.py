@@ -25,6 +25,7 @@ from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
 from .formats.fixed import Fixed
 from .formats.fixes import FixFormat
+from .formats.places import cell_of
 from .output import tell
 from .session import NOT_STARTED, Session, workspace_root
 
@@ -117,6 +118,8 @@ class _Fix:
 
 def written(texts: Mapping[str, tuple[str, str]]) -> str:
     """Write proven texts into the files; return why not, which is told, or nothing if it was done."""
+    for name in texts:
+        cell_of(name, 1)  # places that are told afterwards are those of the text that ran
     try:
         write_texts(texts)
     except UnwritableError as error:

@@ -15,15 +15,15 @@ from fullgraph_compiler.facts import Script
 from ..workspace.config import read_config
 from ..workspace.launch.configurations import LaunchError, launch_path, launch_target
 from ..workspace.programs import no_module
-from ..workspace.source import read_source, unreadable
+from ..workspace.source import SourceFile, read_source, unreadable
 from ..workspace.targets import (
     CONSOLE_SCRIPT,
     LAUNCH,
     MODULE,
-    NOTEBOOK,
     PYTEST,
     Target,
     Torchrun,
+    cell_target,
     configured_targets,
     console_script_target,
     example_targets,
@@ -31,7 +31,6 @@ from ..workspace.targets import (
     find_targets,
     folder_targets,
     module_target,
-    no_notebook,
     pytest_target,
     script_target,
 )
@@ -110,13 +109,13 @@ def _target(name: str, cwd: Path) -> Target:
         raise click.UsageError(
             f"{path} is a folder: name a target in it{_suggestions(find_targets(Path(filename), cwd))}"
         )
-    if filename.endswith(NOTEBOOK):
-        raise click.UsageError(no_notebook(path))
     if why := unreadable(filename):
         raise click.UsageError(f"{path} cannot be read: {why}")
     source = read_source(filename)
     if not qualname:
         return file_target(source, cwd) if source else script_target(filename, cwd)
+    if source and source.cells and qualname.isdecimal():
+        return _cell(source, int(qualname), path, cwd)
     examples = example_targets(source, cwd) if source else ()
     for target in examples:
         if target.id == f"{filename}::{qualname}":
@@ -125,6 +124,12 @@ def _target(name: str, cwd: Path) -> Target:
     raise click.UsageError(
         problem + (_suggestions(examples) or f"\n\nWrite one above it: # fullgraph: {qualname}(...)")
     )
+
+
+def _cell(source: SourceFile, cell: int, path: str, cwd: Path) -> Target:
+    if not 0 < cell <= len(source.cells):
+        raise click.UsageError(f"{path} has no code cell {cell}: they are numbered 1 to {len(source.cells)}")
+    return cell_target(source, cell, cwd)
 
 
 def _pytest_node(node: str, cwd: Path) -> Target:

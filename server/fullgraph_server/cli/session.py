@@ -108,7 +108,7 @@ class Session:
         target, settings = resolve(target, config, overrides)
         if sys.stderr.isatty():
             tell(f"Running {target.label} with {settings.python}")
-        return Plan(target, settings, workspace)
+        return Plan(target, settings, workspace).of_cells()
 
     def _until_signalled(self, execution: Coroutine[Any, Any, _T], cancel: Callable[[], None]) -> _T:
         """Wait for an execution; a signal cancels it, a second one ends everything at once."""

@@ -1,6 +1,8 @@
 """The server's view of the LSP client: its documents, settings and capabilities, and reports for it.
 
 - ``documents``: folders, URIs, versions, and columns in the client's units
+- ``notebooks``: notebooks that the client shows, as programs
+- ``notebook_protocol``: rows of programs as those of cells, on the wire
 - ``configuration``: the client's settings
 - ``capabilities``: the client's capabilities beyond LSP
 - ``arguments``: check the arguments of commands

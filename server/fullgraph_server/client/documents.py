@@ -17,9 +17,11 @@ from pygls.workspace import TextDocument
 
 from ..report.model import Report
 from ..workspace.drift import Drift
+from ..workspace.notebooks.file import NOTEBOOK
 from ..workspace.positions import Span
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace, project_root
+from .notebooks import Notebook, Notebooks
 
 _NO_DRIFT = Drift(None, None)
 
@@ -29,6 +31,7 @@ class Documents:
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
+        self._notebooks = Notebooks(server)
         self._workspaces: dict[Path, Workspace] = {}
         self._sources: WeakKeyDictionary[TextDocument, tuple[int | None, SourceFile]] = WeakKeyDictionary()
         self._drifts: WeakKeyDictionary[SourceFile, Drift] = WeakKeyDictionary()
@@ -62,13 +65,28 @@ class Documents:
     # -- files ---------------------------------------------------------------------------------
 
     def filename(self, uri: str) -> str | None:
-        """Return the path of a file on disk; ``None`` for an unsaved text and other things."""
-        return _path(uri)
+        """Return the path of a file on disk; ``None`` for an unsaved text and other things.
+
+        That of a cell of a notebook is the notebook's.
+        """
+        notebook = self._notebooks.uri_of(uri)
+        return _path(notebook or uri)
+
+    def notebook(self, filename: str) -> Notebook | None:
+        """Return the notebook that the client shows of a file."""
+        return next((item for item in self._notebooks.all() if _path(item.uri) == filename), None)
 
     def uri(self, filename: str) -> str:
         """Return the URI of a file, in the client's spelling if it has the file open."""
         document = self._open(filename)
         return document.uri if document else _uri(filename)
+
+    def uris(self, filename: str) -> Sequence[str]:
+        """Return the URIs of the documents that the client shows of a file: of a notebook its cells."""
+        document = self._open(filename)
+        if isinstance(document, Notebook):
+            return [cell.uri for cell in document.cells]
+        return [document.uri] if document else []
 
     def version(self, filename: str) -> int | None:
         """Return the version of the text that the client shows, if it shows the file."""
@@ -84,6 +102,8 @@ class Documents:
         document = self._open(filename)
         if document is None:
             return self.workspace_of(filename).source(filename)
+        if isinstance(document, Notebook):
+            return document.source(filename)
         cached = self._sources.get(document)
         if cached is None or cached[0] != document.version:
             cached = (document.version, SourceFile(filename, document.source))
@@ -101,11 +121,16 @@ class Documents:
             drift = self._drifts[ran] = Drift(ran, now)
         return drift
 
+    def has_cells_of(self, report: Report, filename: str, row: int = 0) -> bool:
+        """Tell whether a notebook begins with the cells that a run had, or with those of them up to a row."""
+        ran, now = report.files.get(filename), self.source(filename)
+        return bool(ran and ran.cells and now and now.still_is(ran.until(now.cell(row)[0])))
+
     def as_shown(self, workspace: Workspace) -> tuple[Workspace, tuple[SourceText, ...]]:
         """Return a frozen workspace as the client shows it now, and the texts in it that are not on disk."""
         shown: dict[str, SourceFile] = {}
-        for document in self._server.workspace.text_documents.values():
-            filename = self.filename(document.uri)
+        opened = self._server.workspace.text_documents.values()
+        for filename in dict.fromkeys(self.filename(document.uri) for document in opened):
             source = self.source(filename) if filename else None
             if source is not None:
                 shown[source.filename] = source
@@ -117,7 +142,9 @@ class Documents:
         frozen = replace(workspace, read=lambda filename: shown.get(filename) or workspace.source(filename))
         return frozen, tuple(texts)
 
-    def _open(self, filename: str) -> TextDocument | None:
+    def _open(self, filename: str) -> TextDocument | Notebook | None:
+        if filename.endswith(NOTEBOOK):
+            return self.notebook(filename)
         documents: Mapping[str, TextDocument] = self._server.workspace.text_documents
         if (document := documents.get(_uri(filename))) is not None:
             return document
@@ -153,6 +180,22 @@ class Documents:
         readable = report.may_read(filename)
         place = self.line_range(filename, now) if readable else _row_range(now)
         return types.Location(self.uri(filename), place)
+
+    def shown_row(self, filename: str, row: int) -> str:
+        """Write a row as people count it: ``12``, and in a notebook ``cell 3:2``."""
+        source = self.source(filename) if filename.endswith(NOTEBOOK) else None
+        return source.place(row) if source else str(row)
+
+    def row_words(self, filename: str, row: int) -> str:
+        """Write a row in a sentence: ``12``, and in a notebook ``2 of cell 3``."""
+        source = self.source(filename) if filename.endswith(NOTEBOOK) else None
+        return source.row_words(row) if source else str(row)
+
+    def line_uri(self, filename: str, row: int) -> str:
+        """Return the URI of a line for a link; in a notebook that of its cell."""
+        notebook = self.notebook(filename)
+        cell = next((cell for cell, _, end in notebook.extents() if row < end), None) if notebook else None
+        return cell.uri if cell else f"{self.uri(filename)}#L{row}"
 
     def place(self, filename: str, position: types.Position) -> tuple[int, int]:
         """Return the 1-based row and character column of a position."""

@@ -37,7 +37,7 @@ def create_planner(targets: Targets, documents: Documents, configuration: Config
         target, run_settings = resolve(target, config, overrides, _DEFAULT_TIMEOUT)
         shown = documents.as_shown(workspace)
         known, by_itself = baseline(config), (overrides.goes_deeper, overrides.tries_fixes)
-        return Plan(target, run_settings, *shown, known, *by_itself)
+        return Plan(target, run_settings, *shown, known, *by_itself).of_cells()
 
     def baseline(config: Config) -> Baseline:
         """Return the project's baseline; an empty one until it is written, or where it cannot be read."""

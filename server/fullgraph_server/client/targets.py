@@ -22,7 +22,6 @@ from ..workspace.source import SourceFile, SourceReader, unreadable
 from ..workspace.targets import (
     ARGUMENTS,
     LAUNCH,
-    NOTEBOOK,
     PYTEST,
     Target,
     Torchrun,
@@ -32,7 +31,6 @@ from ..workspace.targets import (
     file_target,
     file_targets,
     find_targets,
-    no_notebook,
     pytest_target,
     trace_of,
     trace_target,
@@ -58,13 +56,19 @@ class Targets:
     def __init__(self, documents: Documents, compiled: CompiledFiles) -> None:
         self._documents = documents
         self._compiled = compiled
+        self._last_cells: dict[str, str] = {}
+        """The cells that the programs of notebooks end with, where one was named."""
 
     def find(self, name: str) -> Target | NoTarget:
-        """Return the target of this id, the file of this path as a whole, or what a file's URI means."""
+        """Return the target of this id, the file of this path as a whole, or what a file's URI means.
+
+        A notebook is one target, which ends with the cell whose URI was named last.
+        """
         if "://" in name or name.startswith("untitled:"):
             filename = self._documents.filename(name)
             if filename is None:
                 return NoTarget(f"Only files on disk can be run: save {name} first.")
+            self.end_with(filename, name)
             meant = self.meant(filename)
             return meant[0] if meant else self._file(filename)
         roots = [workspace.root for workspace in self._documents.workspaces()]
@@ -85,6 +89,14 @@ class Targets:
         if filename is None:
             return NoTarget(f"There is no target {name}.")
         return self._example(filename, qualname) if qualname else self._file(filename)
+
+    def end_with(self, filename: str, uri: str) -> None:
+        """Let the program of a notebook end with the cell that has this URI; else with its last one."""
+        notebook = self._documents.notebook(filename)
+        if notebook is not None and notebook.number(uri):
+            self._last_cells[filename] = uri
+        else:
+            self._last_cells.pop(filename, None)
 
     async def all(self, also: Iterable[str]) -> list[ListedTarget]:
         """List the targets of the open folders, those of the configuration first, and others by their ids."""
@@ -117,7 +129,7 @@ class Targets:
         """Return the target of a file by itself, if it has one."""
         source = self._documents.source(filename)
         kinds = {target.kind for target in self.of_file(filename)}
-        if source is None or not kinds:
+        if source is None or not (kinds or source.cells):
             return ()
         name = f"{PYTEST}{filename}" if kinds == {"pytest"} else filename
         own = self.find(name)
@@ -176,7 +188,11 @@ class Targets:
 
     def _file(self, filename: str) -> Target | NoTarget:
         source = self._source(filename)
-        return source if isinstance(source, NoTarget) else file_target(source, self._root(filename))
+        if isinstance(source, NoTarget):
+            return source
+        notebook, last = self._documents.notebook(filename), self._last_cells.get(filename, "")
+        cells = notebook.number(last) if notebook else 0
+        return file_target(source.until(cells), self._root(filename))
 
     def _with_arguments(self, path: str, arguments: str) -> Target | NoTarget:
         filename = self._located(path)
@@ -202,10 +218,12 @@ class Targets:
             return NoTarget(f"{filename} is a folder: run one of its files.")
         if not os.path.exists(filename):
             return NoTarget(f"There is no file {filename}.")
-        if filename.endswith(NOTEBOOK):
-            return NoTarget(no_notebook(filename))
+        notebook = self._documents.notebook(filename)
+        if notebook and notebook.problem:
+            return NoTarget(f"{filename} cannot be read: {notebook.problem}.")
         source = self._documents.source(filename)
-        if source is None or source.tree is None:  # a line is being typed: what was saved tells the targets
+        is_odd = source is None or (source.tree is None and notebook is None)
+        if is_odd:  # a line is being typed: what was saved tells the targets
             source = self._documents.workspace_of(filename).source(filename) or source
         return source or NoTarget(f"{filename} cannot be read: {unreadable(filename) or 'it is not Python'}.")
 

@@ -34,6 +34,7 @@ def register(server: LanguageServer, targets: Targets, documents: Documents, run
         filename = documents.filename(params.text_document.uri)
         if filename is None:  # running it gives the reason
             return SuggestedTargets([], sure=True)
+        targets.end_with(filename, params.text_document.uri)
         suggestion = await suggest(filename, targets, documents)
         return SuggestedTargets([item(listed) for listed in suggestion.targets], suggestion.sure)
 

@@ -24,7 +24,7 @@ def register(
     configuration: Configuration,
     diagnostics: Diagnostics,
 ) -> None:
-    """Serve ``textDocument/didChange`` and ``textDocument/didSave``."""
+    """Serve the changes and saves of documents."""
     pauses: dict[str, asyncio.TimerHandle] = {}
     tasks: set[asyncio.Task[None]] = set()
     asking: set[str] = set()
@@ -32,10 +32,19 @@ def register(
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     async def did_change(params: types.DidChangeTextDocumentParams) -> None:
         filename = documents.filename(params.text_document.uri)
-        if filename is None:
-            return
+        if filename is not None:
+            changed(filename)
+
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
+    async def notebook_did_change(params: types.DidChangeNotebookDocumentParams) -> None:
+        # What cells have printed changes, too.
+        filename = documents.filename(params.notebook_document.uri)
+        if filename is not None:
+            changed(filename)
+
+    def changed(filename: str) -> None:
         diagnostics.edited(filename)
-        pause = runs.edited(filename)
+        pause = runs.edited(filename, lambda report: documents.has_cells_of(report, filename))
         if timer := pauses.pop(filename, None):
             timer.cancel()
         if pause is not None:
@@ -45,6 +54,16 @@ def register(
     async def did_save(params: types.DidSaveTextDocumentParams) -> None:
         if filename := documents.filename(params.text_document.uri):
             await rerun(filename, "save")
+
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)
+    async def notebook_did_save(params: types.DidSaveNotebookDocumentParams) -> None:
+        if filename := documents.filename(params.notebook_document.uri):
+            await rerun(filename, "save")
+
+    def cells_run(filename: str) -> int:
+        """Return how many cells of a notebook have run; 0 for another file."""
+        ran = (report.files.get(filename) for report in runs.reports())
+        return max((len(source.cells) for source in ran if source), default=0)
 
     def end_of_pause(filename: str) -> None:
         del pauses[filename]
@@ -57,7 +76,7 @@ def register(
 
     async def rerun(filename: str, occasion: RunOn) -> None:
         source = documents.source(filename)
-        if source is None or source.tree is None:
+        if source is None or source.until(cells_run(filename)).tree is None:
             return  # a line is being written: the last results are of more use than a syntax error
         settings = await configuration.settings(documents.uri(filename))
         if occasion == settings.run_on or (occasion == "save" and settings.run_on == "type"):

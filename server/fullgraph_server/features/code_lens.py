@@ -69,7 +69,9 @@ def register(
         view = projections.of(filename)
         for function, row in view.functions():
             target = function.report.target
-            title = summary(function.frame) + (" (stale)" if runs.state(target).stale else "")
+            is_as_it_ran = documents.has_cells_of(function.report, filename, row)
+            is_stale = runs.state(target).stale and not is_as_it_ran
+            title = summary(function.frame) + (" (stale)" if is_stale else "")
             if len(view.of_targets(function)) > 1:
                 title += f" · {names_of([target])}"
             command = client_command(server, SHOW_TARGET, title, target)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from fullgraph_compiler.facts import Severity
 from lsprotocol import types
@@ -40,7 +40,8 @@ class Diagnostics(RunObserver):
         self._choice = choice or Choice()
         self._documents = documents
         self._reports: dict[str, Report] = {}
-        self._published: dict[str, list[types.Diagnostic]] = {}
+        self._published: dict[str, tuple[Sequence[str], list[types.Diagnostic]]] = {}
+        """What was published last for each file, and for which documents of the client."""
         self._edited: set[str] = set()
         self._pause: asyncio.TimerHandle | None = None
 
@@ -83,9 +84,10 @@ class Diagnostics(RunObserver):
                 *map(self._of_problem, problems),
                 *(self._diagnostic(item) for item in shown if (item.span.row, item.message) not in told),
             ]
-            if diagnostics == self._published.get(filename, []):
+            uris = self._documents.uris(filename)
+            if (uris, diagnostics) == self._published.get(filename, (uris, [])):
                 continue
-            self._published[filename] = diagnostics
+            self._published[filename] = uris, diagnostics
             self._server.text_document_publish_diagnostics(
                 types.PublishDiagnosticsParams(
                     uri=self._documents.uri(filename),
@@ -127,7 +129,7 @@ class Diagnostics(RunObserver):
                 shown.report.generation,
                 finding.kind,
                 finding.count,
-                render(finding),
+                render(finding, self._documents.row_words),
                 explanation_uri(shown.report.target, finding),
                 minify_options(shown.report, finding),
             ),
@@ -158,7 +160,7 @@ class Diagnostics(RunObserver):
 
 
 def register(server: LanguageServer, documents: Documents, diagnostics: Diagnostics) -> None:
-    """Serve ``textDocument/didOpen`` and ``didClose``: after both, the text of a file may be another one."""
+    """Serve the opening and closing of documents: after both, the text of a file may be another one."""
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     async def did_open(params: types.DidOpenTextDocumentParams) -> None:
@@ -170,6 +172,16 @@ def register(server: LanguageServer, documents: Documents, diagnostics: Diagnost
         if filename := documents.filename(params.text_document.uri):
             diagnostics.edited(filename)
 
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_OPEN)
+    async def notebook_did_open(params: types.DidOpenNotebookDocumentParams) -> None:
+        if filename := documents.filename(params.notebook_document.uri):
+            diagnostics.edited(filename)
+
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
+    async def notebook_did_close(params: types.DidCloseNotebookDocumentParams) -> None:
+        if filename := documents.filename(params.notebook_document.uri):
+            diagnostics.edited(filename)
+
 
 def _details(finding: Finding) -> Iterator[str]:
     """Yield the reason of a finding and the first advice, for whoever sees nothing but the message."""
@@ -179,12 +191,15 @@ def _details(finding: Finding) -> Iterator[str]:
         yield f"help: {brief(finding.hints[0])}"
 
 
-def render(finding: Finding) -> str:
+def render(finding: Finding, row_words: Callable[[str, int], str]) -> str:
     """Render a finding with all its details as plain text."""
     parts = [f"{finding.code}: {finding.message}", finding.explanation]
     parts += [f"Hint: {hint}" for hint in finding.hints]
     if finding.stack:
-        calls = [f'  File "{call.filename}", line {call.row}, in {call.function}' for call in finding.stack]
+        calls = [
+            f'  File "{call.filename}", line {row_words(call.filename, call.row)}, in {call.function}'
+            for call in finding.stack
+        ]
         parts.append("\n".join(["Called from (most recent call last):", *calls]))
     if finding.url:
         parts.append(f"See {finding.url}")

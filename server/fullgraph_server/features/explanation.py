@@ -175,7 +175,7 @@ def place_link(report: Report, filename: str, row: int, documents: Documents) ->
     path = Path(filename)
     root = documents.workspace_of(filename).root if report.may_read(filename) else None
     name = path.relative_to(root).as_posix() if root and path.is_relative_to(root) else path.name
-    return link(f"{name}:{row}", f"{documents.uri(filename)}#L{row}")
+    return link(f"{name}:{documents.shown_row(filename, row)}", documents.line_uri(filename, row))
 
 
 def _graph_before(report: Report, finding: Finding) -> str:

@@ -145,13 +145,13 @@ class FixActions:
     def _is_as_proven(self, proved: Proved, names: Iterable[str]) -> bool:
         for name in names:
             now, then = self._documents.source(name), proved.base.report.files.get(name)
-            if now is None or then is None or now.lines != then.lines:
+            if now is None or then is None or not now.still_is(then):
                 return False
         return True
 
     def _edit(self, texts: _Texts, fix: Fix | None = None) -> types.WorkspaceEdit:
         """Return the edit that makes texts others; an unsafe one is to be confirmed, if the client can."""
-        changes = {name: self._changes(name, after) for name, (_, after) in texts.items()}
+        changes = {name: self._changes(name, *ran_and_after) for name, ran_and_after in texts.items()}
         workspace = self._server.client_capabilities.workspace
         can = workspace.workspace_edit if workspace else None
         if can is None or not can.document_changes:
@@ -179,13 +179,13 @@ class FixActions:
             for name, edits in changes.items()
         ]
 
-    def _changes(self, filename: str, after: str) -> list[types.TextEdit]:
-        """Return the edits of whole lines that make the text of a document another one."""
+    def _changes(self, filename: str, ran: str, after: str) -> list[types.TextEdit]:
+        """Return the edits of whole lines that make the text of a document, as it ran, another one."""
         now = self._documents.source(filename)
         if now is None:
             return []
         end = "\r\n" if "\r\n" in now.text else "\n"
-        old, new = now.lines, SourceFile(filename, after).lines
+        old, new = SourceFile(filename, ran).lines, SourceFile(filename, after).lines
         edits = []
         for kind, first, last, start, stop in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
             if kind == "equal":

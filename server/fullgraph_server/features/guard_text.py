@@ -28,10 +28,11 @@ _MOST_CPP_CALLS = 24
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Functions that link to an explanation and give the URI of a file; empty if the client has no links."""
+    """Functions that link to an explanation and give the URI of a line; empty if the client has no links."""
 
     explanation: Callable[[str], str] = lambda _uri: ""
-    file: Callable[[str], str] = lambda _filename: ""
+    line: Callable[[str, int], str] = lambda _filename, _row: ""
+    row_words: Callable[[str, int], str] = lambda _filename, row: str(row)
 
 
 NO_LINKS = Links()
@@ -259,6 +260,6 @@ def _place(view: View, report: Report, span: Span, links: Links) -> str:
     row = view.row(report, span)
     if row is None:
         return ""
-    uri = links.file(span.filename)
-    line = link(f"line {row}", f"{uri}#L{row}") if uri else f"line {row}"
+    uri, words = links.line(span.filename, row), f"line {links.row_words(span.filename, row)}"
+    line = link(words, uri) if uri else words
     return line if span.filename == view.filename else f"{line} of {escaped(Path(span.filename).name)}"

@@ -45,10 +45,10 @@ def register(
 ) -> None:
     """Answer ``textDocument/hover``."""
 
-    def file(filename: str) -> str:
-        return documents.uri(filename) if _markup_kind(server) is types.MarkupKind.Markdown else ""
+    def line(filename: str, row: int) -> str:
+        return documents.line_uri(filename, row) if _markup_kind(server) is types.MarkupKind.Markdown else ""
 
-    links = Links(lambda uri: explanation_link(server, uri), file)
+    links = Links(lambda uri: explanation_link(server, uri), line, documents.row_words)
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(params: types.HoverParams) -> types.Hover | None:
@@ -115,7 +115,8 @@ def source_text(documents: Documents, kernels: Kernels, uri: str, row: int) -> s
         filename, now = documents.filename(location.uri) or "", location.range.start.line + 1
         code = documents.line(filename, now).strip()
         operations = f"{', '.join(map(code_span, names))}, " if names else ""
-        place = link(f"{Path(filename).name}:{now}", f"{location.uri}#L{now}")
+        at = f"{Path(filename).name}:{documents.shown_row(filename, now)}"
+        place = link(at, documents.line_uri(filename, now))
         lines.append(f"- {operations}{place}: {code_span(code)}")
     return "\n".join(dict.fromkeys(lines))
 

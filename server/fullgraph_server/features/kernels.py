@@ -79,7 +79,9 @@ class Kernels:
         shown = self._artifacts.get(uri)
         if shown is not None:
             spans = {mark.span for mark in _marks_at(shown, position.line + 1)}
-            sources = [place for place in self.sources(uri, position.line + 1) if place.uri in params.among]
+            names = set(map(self._documents.filename, params.among))
+            found = self.sources(uri, position.line + 1)
+            sources = [place for place in found if self._documents.filename(place.uri) in names]
             rows = [
                 (other.uri, mark.rows)
                 for other in others
@@ -176,7 +178,8 @@ def source_lenses(
         place = types.Range(types.Position(row - 1, 0), types.Position(row - 1, 0))
         for location in kernels.lens_lines(uri, row):
             filename, now = documents.filename(location.uri) or "", location.range.start.line + 1
-            title = f"{filename.rpartition('/')[2]}:{now} {documents.line(filename, now).strip()}"
+            at = f"{filename.rpartition('/')[2]}:{documents.shown_row(filename, now)}"
+            title = f"{at} {documents.line(filename, now).strip()}"
             command = client_command(server, SHOW_SOURCE, title, location) or types.Command(title, "")
             lenses.append(types.CodeLens(place, command))
     return lenses

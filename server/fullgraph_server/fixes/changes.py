@@ -90,7 +90,7 @@ def worse(before: Report, after: Report, drifts: Drifts) -> str:
         return f"the program {_ENDS.get(after.status or '', 'ends')} with this edit"
     for new in _new(before, after, drifts):
         if not _was_hidden(new, before, after, drifts):
-            return f"line {new.span.row} is new: {new.message}"
+            return f"line {_row(after, new)} is new: {new.message}"
     was, now = counts_of(before), counts_of(after)
     if now.recompiles > was.recompiles:
         return f"{counted(now.recompiles, 'recompilation')} instead of {was.recompiles}"
@@ -103,8 +103,13 @@ def revealed(before: Report, after: Report, drifts: Drifts) -> str:
     """Say which break shows only with an edit, on a line that ran eagerly before; empty if none does."""
     for new in _new(before, after, drifts):
         if _was_eager(new, before, drifts):
-            return f"then line {new.span.row} breaks the graph: {new.message}"
+            return f"then line {_row(after, new)} breaks the graph: {new.message}"
     return ""
+
+
+def _row(report: Report, finding: Finding) -> str:
+    source = report.files.get(finding.span.filename)
+    return source.row_words(finding.span.row) if source else str(finding.span.row)
 
 
 _ENDS: Final = {

@@ -38,6 +38,7 @@ from ..runs.plan import Job, Plan
 from ..runs.program_run import Run
 from ..text.messages import counted
 from ..workers.pool import WorkerPool
+from ..workspace.drift import with_text
 from ..workspace.positions import Span
 from ..workspace.ranges import node_span
 from ..workspace.source import SourceFile
@@ -409,7 +410,7 @@ class Prover:
         """Return the plan of a run with these texts, which changes no file."""
         plan = self.plan.switched({"files": "discard"})
         read = plan.workspace.read
-        sources = {name: SourceFile(name, text) for name, text in texts.items()}
+        sources = {name: with_text(read(name) or SourceFile(name, ""), text) for name, text in texts.items()}
         workspace = replace(plan.workspace, read=lambda name: sources.get(name) or read(name))
         return replace(
             plan, workspace=workspace, texts=tuple(SourceText(name, text) for name, text in texts.items())

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 
+from ..workspace.drift import with_text
+from ..workspace.notebooks.file import with_programs
 from ..workspace.source import read_source
 
 
@@ -37,11 +39,16 @@ def write_texts(texts: Mapping[str, tuple[str, str]]) -> None:
 
 def _prepared(path: Path, before: str, after: str) -> _Written:
     source = read_source(str(path))
+    if source is not None and source.cells and source.text.startswith(before):
+        # The run may have ended with an earlier cell: what follows stays.
+        before, after = source.text, after + source.text[len(before) :]
     if source is None or source.text != before:
         raise UnwritableError(f"{path} has changed since it was read: nothing was written.")
     if not os.access(path, os.W_OK):
         raise UnwritableError(f"{path} is read-only: nothing was written.")
     data = path.read_bytes()
+    if source.cells:
+        return _Written(path, with_programs(data, with_text(source, after).by_cell()))
     encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     raw = data.decode(encoding)
     try:

@@ -137,7 +137,7 @@ class Recompilations:
         compile_ids = {compile_id for group in groups for compile_id in group.failures}
         message = messages.recompile_message(failures, len(compile_ids), so_far=not self._ended)
         explained = (
-            messages.alike([_value_and_place(group) for group in others]),
+            messages.alike([self._value_and_place(group) for group in others]),
             messages.other_failures([failure for group in groups for failure in group.others.values()]),
         )
         given = advice.common_advice(item for group in groups for item in self._advice_on(group))
@@ -284,17 +284,18 @@ class Recompilations:
         span = self._places.name_span(self._places.full_stack(stack, compile_id), failure.source)
         return replace(place, span=span or place.span)
 
+    def _value_and_place(self, group: _Group) -> tuple[str, str]:
+        span = group.place.span
+        source = self._workspace.source(span.filename)
+        row = source.place(span.row) if source else span.row
+        return next(iter(group.failures.values())).source, f"{os.path.basename(span.filename)}:{row}"
+
     def _is_own(self, stack: Stack) -> bool:
         return any(self._workspace.contains(frame.filename) for frame in stack[-1:])
 
     def _guard_stack(self, failure: GuardFailure) -> Stack:
         guards = (guard for guard in self.guards[failure.compile_id] if guard.source == failure.source)
         return next((guard.stack for guard in guards if guard.stack), ()) if failure.source else ()
-
-
-def _value_and_place(group: _Group) -> tuple[str, str]:
-    span = group.place.span
-    return next(iter(group.failures.values())).source, f"{os.path.basename(span.filename)}:{span.row}"
 
 
 def _step(failure: GuardFailure) -> tuple[int, int]:

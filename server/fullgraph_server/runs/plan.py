@@ -37,6 +37,20 @@ class Plan:
     tries_fixes: bool = False
     """Whether fixes of the findings are tried before anybody asks."""
 
+    def of_cells(self) -> Plan:
+        """Return the plan for a notebook, of which the run gets its first cells; any other as it is."""
+        filename = self.target.filename
+        source = self.workspace.source(filename)
+        if source is None or not source.cells:
+            return self
+        program, read = source.until(self.target.cells), self.workspace.read
+        others = (text for text in self.texts if text.filename != filename)
+        return replace(
+            self,
+            workspace=replace(self.workspace, read=lambda name: program if name == filename else read(name)),
+            texts=(*others, SourceText(filename, program.text)),
+        )
+
     def switched(self, switches: Mapping[str, Any]) -> Plan:
         """Return the plan with some attributes of its switches set, for one run."""
         changed = replace(self.settings.switches, **switches)

@@ -196,17 +196,22 @@ class Runs:
         slot.kept = replace(slot.kept, stretch=slot.kept.stretch * _STRETCH)
         return self.start(target)
 
-    def edited(self, filename: str) -> float | None:
-        """Take note that a file is not as it was when it ran.
+    def edited(self, filename: str, is_as_it_ran: Callable[[Report], bool] = lambda _: False) -> float | None:
+        """Take note that a file is not as it was when it ran, but where a report's part of it is.
 
         Returns the seconds of quiet after which its targets should run again; ``None`` if there are none.
         """
         pauses = []
         for name, slot in self._slots.items():
-            if filename in slot.kept.files and slot.state.generation:
+            report = slot.kept.report
+            if (
+                filename in slot.kept.files
+                and slot.state.generation
+                and not (report and is_as_it_ran(report))
+            ):
                 slot.kept = replace(slot.kept, edited=slot.state.generation)
                 self._show_state(name, slot, stale=True)
-                seconds = slot.kept.report.seconds if slot.kept.report else 0.0
+                seconds = report.seconds if report else 0.0
                 pauses.append(min(max(_PAUSE_SHARE * seconds, _LEAST_PAUSE), _LONGEST_PAUSE))
         return max(pauses, default=None)
 

@@ -7,6 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 from fullgraph_compiler.facts import Depth, Script
 
+from ..workspace.notebooks.file import NOTEBOOK
 from ..workspace.targets import Target, Torchrun, Trace
 
 Purpose: TypeAlias = Depth | Literal["minify", "debug", "fix", "sizes"]
@@ -32,6 +33,8 @@ def unsuited(target: Target, purpose: Purpose) -> str:
         return f"{target.label} is a trace of what ran elsewhere: name a script or an example for that."
     if purpose == "debug" and isinstance(program, Script) and program.console_script:
         return f"debugpy starts no console script such as {target.label}: name a script or a module for that."
+    if purpose == "debug" and target.filename.endswith(NOTEBOOK):
+        return f"{target.label} is a notebook: debug it in its kernel, or name a script for that."
     if not isinstance(program, Torchrun) or purpose not in _FOR_ONE_PROCESS:
         return ""
     what = _FOR_ONE_PROCESS[purpose]

@@ -18,6 +18,7 @@
 - ``definitions``: where parameters, variables and attributes are defined
 - ``constructions``: how the source makes objects of its classes
 - ``own_folder``: the folder ``.fullgraph`` of a workspace
+- ``notebooks/``: notebooks as Python
 - ``bundled``: the compiler package as a process of another Python finds it
 - ``launch/``: the launch configurations of VS Code
 """

@@ -81,6 +81,15 @@ class Drift:
         return row - other + one if 0 <= row - other < length else None
 
 
+def with_text(source: SourceFile, text: str) -> SourceFile:
+    """Return an edited text of a file; of a notebook with the cells that its rows are in now."""
+    after = SourceFile(source.filename, text)
+    if not source.cells:
+        return after
+    drift = Drift(source, after)
+    return replace(after, cells=tuple(drift.line(row)[0] for row in source.cells))
+
+
 def _is_whole_file(span: Span) -> bool:
     """Tell whether a span is that of problems of a target as a whole: the start of the file."""
     return (span.row, span.column, span.end_row, span.end_column) == (1, 1, 1, 1)

@@ -9,10 +9,14 @@ import os
 import stat
 import tokenize
 import warnings
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
+
+from .notebooks.file import NOTEBOOK, read_cells
+from .notebooks.program import NotebookError, program
 
 _MOST_BYTES: Final = 16 << 20
 """The limit of a file's size: nobody writes larger ones by hand."""
@@ -24,10 +28,12 @@ class SourceFile:
 
     filename: str
     text: str
+    cells: tuple[int, ...] = ()
+    """The first row of each code cell, if the text is the program of a notebook."""
 
-    def __reduce__(self) -> tuple[type[SourceFile], tuple[str, str]]:
-        """Pickle only the name and the text: another process can compute the rest."""
-        return SourceFile, (self.filename, self.text)
+    def __reduce__(self) -> tuple[type[SourceFile], tuple[str, str, tuple[int, ...]]]:
+        """Pickle only what was read: another process can compute the rest."""
+        return SourceFile, (self.filename, self.text, self.cells)
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
@@ -61,6 +67,37 @@ class SourceFile:
     def offset(self, row: int, column: int) -> int:
         """Return the 0-based UTF-8 byte offset of a 1-based character column: inverse to :meth:`column`."""
         return len(self.line(row)[: column - 1].encode("utf-8", "surrogatepass"))
+
+    def cell(self, row: int) -> tuple[int, int]:
+        """Return the number of the code cell that a row is in, and the row in it; cell 0 is the file."""
+        number = bisect_right(self.cells, row)
+        return number, row - self.cells[number - 1] + 1 if number else row
+
+    def place(self, row: int) -> str:
+        """Write a row as people count it: ``12``, and in a notebook ``cell 3:2``."""
+        cell, row = self.cell(row)
+        return f"cell {cell}:{row}" if cell else str(row)
+
+    def row_words(self, row: int) -> str:
+        """Write a row in a sentence, behind "line": ``12``, and in a notebook ``2 of cell 3``."""
+        cell, row = self.cell(row)
+        return f"{row} of cell {cell}" if cell else str(row)
+
+    def until(self, cell: int) -> SourceFile:
+        """Return the program that ends with a code cell; the whole of it if there are no more."""
+        if not 0 < cell < len(self.cells):
+            return self
+        text = "\n".join(self.lines[: self.cells[cell] - 1])
+        return SourceFile(self.filename, text, self.cells[:cell])
+
+    def by_cell(self) -> list[str]:
+        """Return the program of each code cell."""
+        ends = [*(row - 1 for row in self.cells[1:]), len(self.lines)]
+        return ["\n".join(self.lines[row - 1 : end]) for row, end in zip(self.cells, ends, strict=True)]
+
+    def still_is(self, ran: SourceFile) -> bool:
+        """Tell whether this is the text that ran: of a notebook, cells may follow."""
+        return self.until(len(ran.cells)).lines == ran.lines
 
     def nodes_at(self, row: int) -> Sequence[ast.expr | ast.stmt | ast.arg]:
         """Return the syntax nodes that begin in ``row``, outer ones before those inside them."""
@@ -110,6 +147,8 @@ class SourceReader:
 def read_source(filename: str) -> SourceFile | None:
     """Read a file in the encoding that it declares; ``None`` if that is not possible."""
     try:
+        if filename.endswith(NOTEBOOK):
+            return SourceFile(filename, *program(read_cells(read_bytes(filename))))
         data = io.BytesIO(read_bytes(filename))
         encoding, _ = tokenize.detect_encoding(data.readline)
         data.seek(0)
@@ -139,7 +178,11 @@ def read_bytes(filename: str) -> bytes:
 def unreadable(filename: str) -> str:
     """Say why a file cannot be read, as a part of a sentence; empty if it can be."""
     try:
-        read_bytes(filename)
+        data = read_bytes(filename)
+        if filename.endswith(NOTEBOOK):
+            program(read_cells(data))
     except OSError as error:
         return error.strerror or str(error)
+    except NotebookError as error:
+        return str(error)
     return ""

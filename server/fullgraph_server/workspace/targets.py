@@ -38,7 +38,6 @@ CONSOLE_SCRIPT = "--console-script "
 PYTEST = "pytest:"
 LAUNCH = "launch:"
 """The prefix of the id of a target of launch.json."""
-NOTEBOOK = ".ipynb"
 _MENTIONS = re.compile(r"torch\.compile\b|#\s*fullgraph:")
 _MENTIONS_IN_BYTES = re.compile(_MENTIONS.pattern.encode())
 _TEST_FILE = re.compile(r"^(?:test_.*|.*_test)\.py$")
@@ -71,7 +70,8 @@ class Target:
 
     id: str
     """A script's path or ``path -- arguments``, ``-m module``, ``--console-script name``, ``path::qualname``
-    of an example, ``pytest:node``, ``trace:path``, ``launch:name`` of a launch configuration, or a name."""
+    of an example, ``path::3`` of a notebook up to a cell, ``pytest:node``, ``trace:path``, ``launch:name`` of
+    a launch configuration, or a name."""
     label: str
     kind: TargetKind
     filename: str
@@ -87,6 +87,8 @@ class Target:
     """The deviations of its run from the program; ``None`` for the general setting."""
     python: str | None = None
     """The interpreter that it names; ``None`` for the project's."""
+    cells: int = 0
+    """The number of code cells that run, of a notebook."""
 
 
 def problem_facts(target: Target) -> tuple[TargetProblem, ...]:
@@ -104,6 +106,12 @@ def problem_facts(target: Target) -> tuple[TargetProblem, ...]:
 def script_target(filename: str, cwd: Path, args: tuple[str, ...] = ()) -> Target:
     """Return the target for a file that runs as ``__main__``."""
     return Target(filename, _relative(filename, cwd), "script", filename, Script(filename, args), cwd)
+
+
+def cell_target(source: SourceFile, cell: int, cwd: Path) -> Target:
+    """Return the target of a notebook up to a code cell, as another one beside the whole notebook."""
+    target = file_target(source.until(cell), cwd)
+    return replace(target, id=f"{target.id}::{cell}", label=f"{target.label}::{cell}")
 
 
 def module_target(module: str, cwd: Path, args: tuple[str, ...] = ()) -> Target:
@@ -157,8 +165,9 @@ def example_targets(source: SourceFile, cwd: Path) -> tuple[Target, ...]:
             kind="example",
             filename=source.filename,
             program=Examples(source.filename, (example,)),
-            cwd=cwd,
+            cwd=_folder(source, cwd),
             problems=file_examples.problems,
+            cells=max((source.cell(call.row)[0] for call in example.calls), default=0),
         )
         for example in file_examples.examples
     )
@@ -168,15 +177,17 @@ def file_target(source: SourceFile, cwd: Path) -> Target:
     """Return the target of a file as a whole: a script if it is a program or has no example calls."""
     file_examples = FileExamples() if is_program(source) else find_examples(source)
     if file_examples == FileExamples():
-        return script_target(source.filename, cwd)
+        script = script_target(source.filename, cwd)
+        return replace(script, cwd=_folder(source, cwd), cells=len(source.cells))
     return Target(
         id=source.filename,
         label=_relative(source.filename, cwd),
         kind="example",
         filename=source.filename,
         program=Examples(source.filename, file_examples.examples),
-        cwd=cwd,
+        cwd=_folder(source, cwd),
         problems=file_examples.problems,
+        cells=len(source.cells),
     )
 
 
@@ -215,11 +226,6 @@ def file_targets(source: SourceFile, cwd: Path) -> tuple[Target, ...]:
     if is_test_file(source.filename):
         targets += [pytest_target(f"{source.filename}::{test}", cwd) for test in _tests(source)]
     return (*targets, *example_targets(source, cwd))
-
-
-def no_notebook(name: str) -> str:
-    """Write that a notebook cannot be run, and what can be done instead."""
-    return f"{name} is a notebook, and only Python files can be run: save its code as one first."
 
 
 def is_test_file(filename: str) -> bool:
@@ -324,6 +330,11 @@ def _mentions(filename: str) -> bool:
 
 def _inside(filename: str, folder: Path) -> bool:
     return filename.startswith(os.path.join(folder, ""))
+
+
+def _folder(source: SourceFile, cwd: Path) -> Path:
+    """Return the folder that a file runs in: kernels of notebooks start in that of the notebook."""
+    return Path(source.filename).parent if source.cells else cwd
 
 
 def _relative(filename: str, folder: Path) -> str:

@@ -12,9 +12,13 @@ export interface Point {
   readonly y: number;
 }
 
+/** What shows the text of the active editor; a notebook lies over its empty one. */
+export const EDITOR =
+  ":is(.editor-group-container.active .editor-instance, .notebookOverlay):has(.view-line)";
+
 /** The squiggles of the active editor, from top to bottom, with the text that they underline. */
 export async function squiggles(page: Page): Promise<Squiggle[]> {
-  return await page.evaluate(() => {
+  return await page.evaluate((shown) => {
     /** The characters of a line of the editor with the boxes that they are drawn in. */
     function characters(line: Element): { text: string; box: DOMRect }[] {
       const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
@@ -31,7 +35,7 @@ export async function squiggles(page: Page): Promise<Squiggle[]> {
       return found;
     }
 
-    const editor = document.querySelector(".editor-group-container.active .editor-instance");
+    const editor = document.querySelector(shown);
     const lines = [...(editor?.querySelectorAll(".view-line") ?? [])];
     return (["error", "warning", "info"] as const)
       .flatMap((severity) =>
@@ -54,46 +58,49 @@ export async function squiggles(page: Page): Promise<Squiggle[]> {
       )
       .sort((left, right) => left.top - right.top)
       .map(({ severity, text }) => ({ severity, text }));
-  });
+  }, EDITOR);
 }
 
 /** Where the active editor first shows a text: the middle of its first character. */
 export async function place(page: Page, text: string): Promise<Point> {
-  const found = await page.evaluate((wanted) => {
-    const editor = document.querySelector(".editor-group-container.active .editor-instance");
-    const lines = [...(editor?.querySelectorAll<HTMLElement>(".view-line") ?? [])].sort(
-      (left, right) => left.getBoundingClientRect().top - right.getBoundingClientRect().top,
-    );
-    for (const line of lines) {
-      const nodes: Text[] = [];
-      const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
-      for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
-        nodes.push(node as Text);
-      }
-      const start = nodes
-        .map((node) => node.data)
-        .join("")
-        .replaceAll("\u00a0", " ")
-        .indexOf(wanted);
-      if (start >= 0) {
-        const range = document.createRange();
-        let offset = start;
-        const node = nodes.find((candidate) => {
-          const here = offset < candidate.length;
-          offset -= here ? 0 : candidate.length;
-          return here;
-        });
-        if (node === undefined) {
-          continue;
+  const found = await page.evaluate(
+    ([shown, wanted]) => {
+      const editor = document.querySelector(shown);
+      const lines = [...(editor?.querySelectorAll<HTMLElement>(".view-line") ?? [])].sort(
+        (left, right) => left.getBoundingClientRect().top - right.getBoundingClientRect().top,
+      );
+      for (const line of lines) {
+        const nodes: Text[] = [];
+        const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+        for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+          nodes.push(node as Text);
         }
-        range.setStart(node, offset);
-        range.setEnd(node, offset + 1);
-        const box = range.getBoundingClientRect();
-        return { x: (box.left + box.right) / 2, y: (box.top + box.bottom) / 2 };
+        const start = nodes
+          .map((node) => node.data)
+          .join("")
+          .replaceAll("\u00a0", " ")
+          .indexOf(wanted);
+        if (start >= 0) {
+          const range = document.createRange();
+          let offset = start;
+          const node = nodes.find((candidate) => {
+            const here = offset < candidate.length;
+            offset -= here ? 0 : candidate.length;
+            return here;
+          });
+          if (node === undefined) {
+            continue;
+          }
+          range.setStart(node, offset);
+          range.setEnd(node, offset + 1);
+          const box = range.getBoundingClientRect();
+          return { x: (box.left + box.right) / 2, y: (box.top + box.bottom) / 2 };
+        }
       }
-    }
-    return null;
-  }, text);
+      return null;
+    },
+    [EDITOR, text] as const,
+  );
   if (found === null) {
     throw new Error(`the editor does not show ${text}`);
   }

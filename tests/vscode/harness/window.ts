@@ -1,7 +1,7 @@
 /** A window of VS Code, seen and used as a person does: by keys, clicks, and what the page shows. */
 
 import type { Locator, Page } from "playwright-core";
-import { place, squiggles, type Point, type Squiggle } from "./text.ts";
+import { EDITOR, place, squiggles, type Point, type Squiggle } from "./text.ts";
 
 /** Milliseconds until something that is waited for does not come. */
 export const PATIENCE = 30_000;
@@ -169,7 +169,7 @@ export class Window {
   }
 
   get editor(): Locator {
-    return this.page.locator(".editor-group-container.active .editor-instance");
+    return this.page.locator(EDITOR);
   }
 
   async squiggles(): Promise<Squiggle[]> {

@@ -6,6 +6,7 @@
 - ``sarif``: SARIF 2.1.0
 - ``stages``: the stages of each graph, and the one at fault
 - ``checked``: what formats are given, and share
+- ``places``: rows in files and in cells of notebooks
 - ``recipes``: what was tried, and what helps
 - ``recompiles``: why functions were compiled again
 - ``times``: cold and warm caches

@@ -46,12 +46,6 @@ def shown_path(filename: str) -> str:
     return filename[len(folder) :] if filename.startswith(folder) else filename
 
 
-def shown_place(finding: Finding) -> str:
-    """Write where a finding is: ``train.py:41:5``."""
-    span = finding.span
-    return f"{shown_path(span.filename)}:{span.row}:{span.column}"
-
-
 def notes(finding: Finding) -> list[str]:
     """Return the explanation and the hints."""
     return [note for note in (finding.explanation, *finding.hints) if note]

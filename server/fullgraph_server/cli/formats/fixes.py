@@ -18,8 +18,8 @@ from ...fixes.words import removal_words, safety_words, unified_diff, verdict_wo
 from ...text.messages import counted
 from ...text.visible import visible
 from ..output import clean_console, print_diff, tell, write_line, write_object
-from .checked import shown_place
 from .fixed import Fixed
+from .places import in_cells, shown_place
 
 FixFormat: TypeAlias = Callable[[Fixed, TextIO], None]
 """A function that writes what was found out about a target to a stream."""
@@ -52,24 +52,26 @@ def write_json(fixed: Fixed, out: TextIO) -> None:
     """Write one object."""
     write_object(
         out,
-        {
-            "target": fixed.target.id,
-            "torch": fixed.base.report.torch,
-            "status": fixed.base.report.status,
-            "before": _counts(counts_of(fixed.base.report)),
-            "after": _counts(counts_of(fixed.plan.last.report)),
-            "nondeterminism": fixed.nondeterminism,
-            "findings": [_object(tried) for tried in fixed.tried],
-            "plan": [
-                {"code": finding.code, "message": finding.message, **_try(step)}
-                for finding, step in fixed.plan.steps
-            ],
-            "left": [
-                {"code": item.finding.code, "message": item.finding.message} for item in fixed.plan.left
-            ],
-            "files": {name: after for name, (_, after) in fixed.plan.texts.items()},
-            "applied": fixed.applied,
-        },
+        in_cells(
+            {
+                "target": fixed.target.id,
+                "torch": fixed.base.report.torch,
+                "status": fixed.base.report.status,
+                "before": _counts(counts_of(fixed.base.report)),
+                "after": _counts(counts_of(fixed.plan.last.report)),
+                "nondeterminism": fixed.nondeterminism,
+                "findings": [_object(tried) for tried in fixed.tried],
+                "plan": [
+                    {"code": finding.code, "message": finding.message, **_try(step)}
+                    for finding, step in fixed.plan.steps
+                ],
+                "left": [
+                    {"code": item.finding.code, "message": item.finding.message} for item in fixed.plan.left
+                ],
+                "files": {name: after for name, (_, after) in fixed.plan.texts.items()},
+                "applied": fixed.applied,
+            }
+        ),
     )
 
 

@@ -13,6 +13,7 @@ from ...text import devices
 from ...text.visible import visible
 from ...workspace.positions import Span
 from .checked import Checked, notes, shown_path
+from .places import cell_of
 
 _COMMANDS = {"error": "error", "warning": "warning", "information": "notice"}
 
@@ -30,17 +31,19 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noq
 
 def _command(finding: Finding) -> str:
     properties = {} if finding.of_run else _place(finding.span)
-    properties["title"] = f"fullgraph {finding.code}"
+    cell, _ = cell_of(finding.span.filename, finding.span.row)
+    properties["title"] = f"fullgraph {finding.code}" + (f" in cell {cell}" if cell else "")
     listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
     message = "\n".join([finding.message, *notes(finding), *([finding.url] if finding.url else [])])
     return f"::{_COMMANDS[finding.severity]} {listed}::{_data(message)}"
 
 
 def _place(span: Span) -> dict[str, str | int]:
-    place: dict[str, str | int] = {"file": shown_path(span.filename), "line": span.row}
+    _, row = cell_of(span.filename, span.row)
+    place: dict[str, str | int] = {"file": shown_path(span.filename), "line": row}
     if span.end_row == span.row:  # GitHub accepts columns only within one line
         place["col"] = span.column
-    place["endLine"] = span.end_row
+    place["endLine"] = row + span.end_row - span.row
     if span.end_row == span.row:
         place["endColumn"] = span.end_column
     return place

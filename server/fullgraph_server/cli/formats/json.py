@@ -13,6 +13,7 @@ from ...text.source_names import compile_number
 from ...workspace.positions import Call
 from ..output import write_object
 from .checked import Checked
+from .places import in_cells
 
 VERSION = 1
 
@@ -20,7 +21,7 @@ VERSION = 1
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
     """Write each report as soon as it is complete."""
     for checked in reports:
-        write_object(out, report_object(checked), indent=2 if targets == 1 else None)
+        write_object(out, in_cells(report_object(checked)), indent=2 if targets == 1 else None)
         out.flush()
 
 

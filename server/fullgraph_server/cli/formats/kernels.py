@@ -18,6 +18,7 @@ from ...text.tables import aligned
 from ...workspace.positions import Span
 from ..output import clean_console
 from .checked import Checked, shown_path
+from .places import cell_of, shown_row
 from .text import print_finding
 
 _INDEX = "index.md"
@@ -114,7 +115,7 @@ def _head(report: Report) -> Iterator[str]:
 
 def _title(report: Report, compile_id: str, phase: str) -> str:
     span = next((graph.span for graph in report.graphs if graph.compile_id == compile_id), None)
-    at = f", {shown_path(span.filename)}:{span.row}" if span else ""
+    at = f", {shown_row(span.filename, span.row)}" if span else ""
     return f"Graph {compile_id}{at}" + (f", {phase}" if phase else "")
 
 
@@ -145,9 +146,11 @@ def _row(launch: Launch) -> tuple[str, str, str]:
 
 def _place(spans: Iterable[Span]) -> str:
     """Write ``model.py:7,8``; several files are separated by a comma and a blank."""
-    rows_of: dict[str, set[int]] = {}
+    rows_of: dict[tuple[str, int], set[int]] = {}
     for span in spans:
-        rows_of.setdefault(span.filename, set()).add(span.row)
+        cell, row = cell_of(span.filename, span.row)
+        rows_of.setdefault((span.filename, cell), set()).add(row)
     return ", ".join(
-        f"{shown_path(name)}:{','.join(map(str, sorted(rows)))}" for name, rows in rows_of.items()
+        f"{shown_path(name)}:{f'cell {cell}:' if cell else ''}{','.join(map(str, sorted(rows)))}"
+        for (name, cell), rows in rows_of.items()
     )

@@ -11,7 +11,8 @@ from ...report.profile import FunctionProfile, cost, dynamic_sentence, profiles,
 from ...text.messages import what_changed
 from ...workspace.positions import Span
 from ..output import clean_console
-from .checked import Checked, shown_path
+from .checked import Checked
+from .places import shown_row
 from .text import print_finding, run_words, trial_of_dynamic, wrapped
 
 _MOST_CALLS = 8
@@ -50,7 +51,7 @@ def _lines(checked: Checked, profile: FunctionProfile, width: int | None) -> Ite
     digits = len(str(max(counts, default=0)))
     indent = " " * (digits + 6)
 
-    yield Text.assemble((f"{shown_path(frame.filename)}:{frame.row} {frame.qualname}", "bold"))
+    yield Text.assemble((f"{shown_row(frame.filename, frame.row)} {frame.qualname}", "bold"))
     yield Text(f"  {cost(profile)}")
     yield Text("  causes", "bold")
     printed: set[str] = set()
@@ -85,4 +86,4 @@ def _code(checked: Checked, span: Span) -> str:
     """Return a place with its line of code."""
     source = checked.workspace.source(span.filename)
     code = source.line(span.row).strip() if source else ""
-    return f"{shown_path(span.filename)}:{span.row}  {code}".rstrip()
+    return f"{shown_row(span.filename, span.row)}  {code}".rstrip()

@@ -17,6 +17,7 @@ from ...text import devices
 from ...workspace.positions import Call, Span
 from ..output import write_object
 from .checked import Checked, notes, shown_path
+from .places import cell_of
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {"error": "error", "warning": "warning", "information": "note"}
@@ -105,7 +106,8 @@ def _result(checked: Checked, finding: Finding, rule: int) -> dict[str, Any]:
                 "physicalLocation": {
                     "artifactLocation": _artifact(finding.span.filename),
                     "region": _region(finding.span),
-                }
+                },
+                **_cell(finding.span.filename, finding.span.row),
             }
         ],
         "occurrenceCount": finding.count,
@@ -129,17 +131,32 @@ def _suppressions(checked: Checked, finding: Finding) -> Iterator[str]:
 
 
 def _region(span: Span) -> dict[str, int]:
+    _, row = cell_of(span.filename, span.row)
     return {
-        "startLine": span.row,
+        "startLine": row,
         "startColumn": span.column,
-        "endLine": span.end_row,
+        "endLine": row + span.end_row - span.row,
         "endColumn": span.end_column,
     }
 
 
 def _frame(call: Call) -> dict[str, Any]:
-    location = {"artifactLocation": _artifact(call.filename), "region": {"startLine": call.row}}
-    return {"location": {"physicalLocation": location, "message": {"text": call.function}}}
+    _, row = cell_of(call.filename, call.row)
+    location = {"artifactLocation": _artifact(call.filename), "region": {"startLine": row}}
+    message = {"text": call.function}
+    return {
+        "location": {
+            "physicalLocation": location,
+            **_cell(call.filename, call.row),
+            "message": message,
+        }
+    }
+
+
+def _cell(filename: str, row: int) -> dict[str, Any]:
+    """Name the code cell of a notebook, whose rows a region then has."""
+    cell, _ = cell_of(filename, row)
+    return {"logicalLocations": [{"name": f"cell {cell}", "kind": "cell"}]} if cell else {}
 
 
 def _artifact(filename: str) -> dict[str, str]:

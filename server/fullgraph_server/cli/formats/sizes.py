@@ -16,7 +16,8 @@ from ...report.model import Finding, FrameReport, Report
 from ...text.visible import visible
 from ...workspace.targets import Target
 from ..output import clean_console, print_diff, tell, write_line, write_object
-from .checked import shown_path, shown_place
+from .checked import shown_path
+from .places import in_cells, shown_place, shown_row
 
 _BAD: Final = ("differs", "raises")
 _OUTCOMES: Final[Mapping[SizeOutcome, str]] = {
@@ -108,22 +109,24 @@ def write_json(sized: Sized, out: TextIO) -> None:
     base, last = found.base.report, found.last.report
     write_object(
         out,
-        {
-            "target": sized.target.id,
-            "torch": base.torch,
-            "status": base.status,
-            "functions": [_function(frame) for frame in _frames(base)],
-            "functions_after": [_function(frame) for frame in _frames(last)],
-            "recompilations": [_finding(item) for item in base.findings if item.kind == "recompile"],
-            "nondeterminism": found.nondeterminism,
-            "plan": [{"rule": fix.rule, "title": fix.title, "change": fix.change} for fix in found.fixes],
-            "files": {name: after for name, (_, after) in found.texts.items()},
-            "dynamic_sources": sized.sources,
-            "left": [_finding(item) for item in found.left],
-            "reasons": list(found.reasons),
-            "sizes": [_size(item) for item in found.last.sizes],
-            "applied": sized.applied,
-        },
+        in_cells(
+            {
+                "target": sized.target.id,
+                "torch": base.torch,
+                "status": base.status,
+                "functions": [_function(frame) for frame in _frames(base)],
+                "functions_after": [_function(frame) for frame in _frames(last)],
+                "recompilations": [_finding(item) for item in base.findings if item.kind == "recompile"],
+                "nondeterminism": found.nondeterminism,
+                "plan": [{"rule": fix.rule, "title": fix.title, "change": fix.change} for fix in found.fixes],
+                "files": {name: after for name, (_, after) in found.texts.items()},
+                "dynamic_sources": sized.sources,
+                "left": [_finding(item) for item in found.left],
+                "reasons": list(found.reasons),
+                "sizes": [_size(item) for item in found.last.sizes],
+                "applied": sized.applied,
+            }
+        ),
     )
 
 
@@ -175,7 +178,7 @@ def _compilations(report: Report) -> Iterator[Text]:
             continue  # a library's
         times = "once" if number == 1 else f"{number} times"
         times += f", in {parts} parts" if parts > 1 else ""
-        place = f"{shown_path(frame.filename)}:{frame.row}"
+        place = f"{shown_row(frame.filename, frame.row)}"
         yield Text.assemble((place, "bold"), f" `{visible(frame.qualname)}` was compiled {times}")
         own = set(frame.compile_ids)
         for finding in report.findings:

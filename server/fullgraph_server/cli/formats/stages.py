@@ -13,7 +13,8 @@ from ...report.faults import stage_lines, verdict
 from ...report.model import Report
 from ..output import clean_console
 from ..resolve import as_typed
-from .checked import Checked, shown_path
+from .checked import Checked
+from .places import shown_row
 from .text import print_finding
 
 
@@ -52,4 +53,4 @@ def _title(report: Report, compile_id: str) -> str:
     if not compile_id:
         return "The whole program"
     span = next((graph.span for graph in report.graphs if graph.compile_id == compile_id), None)
-    return f"Graph {compile_id}" + (f", {shown_path(span.filename)}:{span.row}" if span else "")
+    return f"Graph {compile_id}" + (f", {shown_row(span.filename, span.row)}" if span else "")

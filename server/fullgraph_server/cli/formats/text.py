@@ -22,7 +22,8 @@ from ...workspace.positions import Span
 from ...workspace.source import SourceFile
 from ..output import clean_console
 from ..resolve import as_typed
-from .checked import Checked, shown_path
+from .checked import Checked
+from .places import shown_row
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "information": "bold blue"}
 _SEVERITIES = {"error": "error", "warning": "warning", "information": "info"}
@@ -94,7 +95,7 @@ def finding_lines(checked: Checked, finding: Finding, width: int | None) -> Iter
     if finding.of_run:
         yield Text.assemble((severity, colour), ": ", (finding.message, "bold"))
     else:
-        place = f"{shown_path(span.filename)}:{span.row}:{span.column}"
+        place = f"{shown_row(span.filename, span.row)}:{span.column}"
         yield Text.assemble(
             (place, "bold"), " ", (f"{severity} {finding.code}", colour), " ", (finding.message, "bold")
         )
@@ -175,10 +176,12 @@ def _excerpt(source: SourceFile, finding: Finding, gutter: int) -> Iterator[Text
     if not source.line(span.row).strip():
         return
     rows = range(span.row, span.end_row + 1)
-    before = [span.row - 1] if source.line(span.row - 1).strip() else []
+    above = span.row - 1
+    is_beside = source.cell(above)[0] == source.cell(span.row)[0]
+    before = [above] if is_beside and source.line(above).strip() else []
     yield _bar(gutter)
     for row in (*before, *rows[:_MOST_ROWS]):
-        yield _bar(gutter, str(row)).append(" " + _shown(source.line(row)))
+        yield _bar(gutter, str(source.cell(row)[1])).append(" " + _shown(source.line(row)))
         if row >= span.row:
             last = row == rows[:_MOST_ROWS][-1]
             underline = _underline(source, span, row)
@@ -254,6 +257,6 @@ def _other_calls(finding: Finding) -> str:
     calls = finding.stack[:own]
     if all(call.function == "<module>" and call.filename == finding.span.filename for call in calls):
         return ""
-    shown = [f"{shown_path(call.filename)}:{call.row} in {call.function}" for call in reversed(calls)]
+    shown = [f"{shown_row(call.filename, call.row)} in {call.function}" for call in reversed(calls)]
     more = len(shown) - _MOST_CALLS
     return "\n".join(shown if more <= 0 else [*shown[:_MOST_CALLS], f"and {more} more"])
