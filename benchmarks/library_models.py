@@ -34,6 +34,19 @@ _SPEECH: Mapping[str, Any] = {
     "num_feat_extract_layers": 2, "num_conv_pos_embeddings": 4, "num_conv_pos_embedding_groups": 2,
     "layerdrop": 0.001,
 }  # fmt: skip
+_DETECTION: Mapping[str, Any] = {
+    "backbone_config": {
+        "model_type": "swin", "window_size": 7, "image_size": 128, "embed_dim": 12, "depths": [1, 1, 1, 1],
+        "num_heads": [2, 2, 2, 2], "out_indices": [2, 3, 4],
+    },
+    "text_config": {
+        "model_type": "bert", "vocab_size": 200, "hidden_size": 32, "num_hidden_layers": 2,
+        "num_attention_heads": 4, "intermediate_size": 64, "max_position_embeddings": 64,
+    },
+    "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,
+    "decoder_attention_heads": 4, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "num_queries": 9,
+    "max_text_len": 16,
+}  # fmt: skip
 _SPEAKING = ("Hubert", "Wav2Vec2", "WavLM", "UniSpeech", "UniSpeechSat", "Data2VecAudio")
 _SEAMLESS: Mapping[str, Any] = {
     **_without(_SEQUENCES, "d_model"), "hidden_size": 32,
@@ -44,7 +57,15 @@ _INPUTS = {
     "text": "{'input_ids': ids, 'attention_mask': torch.ones_like(ids), 'labels': ids}",
     "classes": "{'input_ids': ids, 'attention_mask': torch.ones_like(ids)}",
     "speech": "{'input_values': torch.randn(2, 800)}",
+    "detection": (
+        "{'pixel_values': torch.randn(1, 3, 128, 128), 'input_ids': ids[:1], "
+        "'attention_mask': torch.ones_like(ids[:1]), 'token_type_ids': torch.zeros_like(ids[:1])}"
+    ),
     "features": "{'input_features': torch.randn(2, 16, 120), 'labels': ids}",
+}
+_LOSSES = {
+    **dict.fromkeys(("classes", "speech"), "[0].float().sin().sum()"),
+    "detection": ".logits.float().nan_to_num(0, 0, 0).sin().sum()",
 }
 
 
@@ -62,7 +83,7 @@ class Model:
     def program(self) -> str:
         """A script that evaluates and trains the model, compiled."""
         options = ", ".join(f"{name}={value!r}" for name, value in {**self.options, **self.extra}.items())
-        loss = "[0].float().sin().sum()" if self.inputs in ("classes", "speech") else ".loss"
+        loss = _LOSSES.get(self.inputs, ".loss")
         return (
             f"import torch\nfrom transformers import {self.config}, {self.name}\n\n"
             f"torch.manual_seed(0)\nmodel = {self.name}({self.config}({options}))\n"
@@ -197,5 +218,6 @@ MODELS = (
         {"num_key_value_heads": 2, "head_dim": 8, "pad_token_id": 0, "use_cache": False},
     ),
     *(Model(f"{name}Model", f"{name}Config", _SPEECH, "speech") for name in _SPEAKING),
+    Model("GroundingDinoForObjectDetection", "GroundingDinoConfig", _DETECTION, "detection"),
 )
-"""The models: 40 classes."""
+"""The models: 41 classes."""

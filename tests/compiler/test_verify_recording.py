@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from fullgraph_compiler.capture.run import run
 from fullgraph_compiler.facts import (
     CompareRequest,
@@ -20,6 +21,7 @@ from fullgraph_compiler.facts import (
     from_json,
 )
 from fullgraph_compiler.verify.comparing import compare
+from fullgraph_compiler.verify.differences import LADDER, numbers_differ
 from fullgraph_compiler.verify.running import run_recorded
 from in_child import in_child
 from worker_client import Forks
@@ -148,6 +150,12 @@ def test_an_edit_that_changes_what_a_call_does_is_told(edit: str, program: Path,
     assert old in PROGRAM
     observed(program, str(tmp_path / "after"), PROGRAM.replace(old, new))
     assert expected in difference(str(program.with_name("before")), str(tmp_path / "after")).difference
+
+
+def test_rounding_of_gradients_that_cancel_out_is_no_difference() -> None:
+    rounded = torch.tensor([0.0, 2e-6])
+    assert numbers_differ(torch.zeros(2), rounded, LADDER) == "by up to 2.0e-06"
+    assert not numbers_differ(torch.zeros(2), rounded, LADDER, scale=10.0)
 
 
 @pytest.mark.parametrize(

@@ -320,6 +320,14 @@ def test_a_branch_with_other_effects_stays(statements: str) -> None:
     assert not {"where", "where-layers", "cond"} & got.keys()
 
 
+def test_a_check_of_all_elements_reads_no_number() -> None:
+    text = HEAD + "def f(x):\n    torch._check_tensor_all(x > 0)\n    return x\n"
+    got = results(text, "torch._check_tensor_all(x > 0)", "GB0124")
+    assert "    torch._assert_async((x > 0).all())\n" in got["assert-async"]
+    told = text.replace("x > 0)", 'x > 0, lambda: "bad")')
+    assert "assert-async" not in results(told, "torch._check_tensor_all", "GB0124")
+
+
 def test_parts_of_a_condition_are_joined_as_tensors() -> None:
     text = HEAD + "def f(x):\n    if x.dtype == torch.half and (x.isinf().any() or x.max() > 9):\n"
     text += "        x = x.clamp(-9, 9)\n"

@@ -114,6 +114,13 @@ def test_a_break_on_a_line_that_ran_eagerly_is_revealed() -> None:
     assert revealed(before, after, drifts(before, after)) == ("then line 3 breaks the graph: breaks in 3")
 
 
+def test_a_known_break_that_a_caller_now_gets_to_is_revealed() -> None:
+    before = report(BEFORE, graph_break(1), graph_break(2), compiled=(1, 2, 3))
+    after = report(AFTER, graph_break(3), graph_break(3))
+    assert not worse(before, after, drifts(before, after))
+    assert revealed(before, after, drifts(before, after)) == ("then line 3 breaks the graph: breaks in 3")
+
+
 def test_another_guard_that_fails_in_the_same_recompilations_is_not_worse() -> None:
     before, after = report(BEFORE, recompile(1, 2)), report(BEFORE, recompile(2, 2))
     assert not worse(before, after, drifts(before, after))

@@ -98,12 +98,13 @@ class _Comparison:
             self.unseen.append(f"values of {title} that are large, nested or have no elements in memory")
 
     def _gradients(self, title: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
+        scale = max([1.0, *(_size(node) for nodes in old.values() for node in _as_list(nodes))])
         for place in {**old, **new}:
             self.seen["gradients"] = None
             before, after = (_as_list(nodes[place]) if place in nodes else [] for nodes in (old, new))
             for number in range(max(len(before), len(after))):
-                pair = [nodes[number] if number < len(nodes) else None for nodes in (before, after)]
-                difference = _of_gradients(*pair)
+                first, second = (nodes[number] if number < len(nodes) else None for nodes in (before, after))
+                difference = _of_gradients(first, second, scale)
                 if difference:
                     yield f"{title.format(place)}: {difference}"
 
@@ -114,7 +115,15 @@ class _Comparison:
         return ""
 
 
-def _of_gradients(old: Any, new: Any) -> str:
+def _size(node: Any) -> float:
+    """Return the largest finite element of a gradient: the scale of rounding where others cancel out."""
+    if node is None or node[0] != "tensor" or node[2] is None or not node[2].numel():
+        return 0.0
+    numbers = node[2].abs().double()
+    return float(numbers.where(numbers.isfinite(), 0).max())
+
+
+def _of_gradients(old: Any, new: Any, scale: float) -> str:
     """Describe how gradients differ; none is the same as zeros, and hooks get none from some graphs."""
     old, new = (None if node is None or node[0] != "tensor" else node for node in (old, new))
     present = [node for node in (old, new) if node is not None]
@@ -124,7 +133,7 @@ def _of_gradients(old: Any, new: Any) -> str:
         return f"shape {new[1]['shape']}, before {old[1]['shape']}"
     zeros = torch.zeros_like(present[0][2])
     before, after = (zeros if node is None else node[2] for node in (old, new))
-    return numbers_differ(before, after, LADDER)
+    return numbers_differ(before, after, LADDER, scale)
 
 
 def _as_list(nodes: Any) -> list[Any]:

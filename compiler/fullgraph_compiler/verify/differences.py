@@ -160,8 +160,13 @@ def _is_unseen(node: Node) -> bool:
     return node[0] == "tensor" and (node[2] is None or bool(node[3]))
 
 
-def numbers_differ(old: torch.Tensor, new: torch.Tensor, tolerances: tuple[float, float, float]) -> str:
-    """Describe how the elements of tensors of one type and shape differ; empty if they do not."""
+def numbers_differ(
+    old: torch.Tensor, new: torch.Tensor, tolerances: tuple[float, float, float], scale: float = 1.0
+) -> str:
+    """Describe how the elements of tensors of one type and shape differ; empty if they do not.
+
+    ``scale`` is the size of what was summed up, where that may have cancelled out.
+    """
     if not old.numel():
         return ""
     if not (old.is_floating_point() or old.is_complex()):
@@ -176,7 +181,7 @@ def numbers_differ(old: torch.Tensor, new: torch.Tensor, tolerances: tuple[float
         for tensor in (new, old)
     )
     size = p.abs().where(p.isfinite(), 0)
-    limit = relative * (size + size.mean()) + relative * 1e-2
+    limit = relative * (size + size.mean()) + relative * 1e-2 * scale
     gap = (f - p).abs()
     wrong = (f != p) & ~(f.isnan() & p.isnan()) & ~(gap <= limit)
     wrong |= f.isfinite() != p.isfinite()

@@ -148,11 +148,16 @@ def _was_hidden(new: Finding, before: Report, after: Report, drifts: Drifts) -> 
 
 
 def _was_eager(new: Finding, before: Report, drifts: Drifts) -> bool:
-    """Tell whether the line of a new break was in no graph, so that the break only could not show."""
+    """Tell whether the line of a new break was in no graph, so that the break only could not show.
+
+    Or it did, but not in the frame of a caller that now gets to it.
+    """
     filename = new.span.filename
     row = drifts(filename).earlier(new.span.row)
     if new.kind != "graph-break" or row is None:
         return False
+    if any(_moved(item, drifts) == _key(new) for item in before.findings):
+        return True
     return not any(
         span.filename == filename and span.row <= row <= span.end_row
         for lines in before.graph_lines

@@ -10,7 +10,8 @@ from ...report.model import Finding
 from ..model import Context, Edit, Fix
 from .arms import Arm, chosen, read_arm
 from .expressions import beside, condition, is_pure, may_run_twice, plain
-from .syntax import Code, bracketed, code_of
+from .offering import place_in_file
+from .syntax import Code, bracketed, called, code_of, dotted
 
 _WHERE = Fix(
     "where",
@@ -265,6 +266,17 @@ def _is_no_tensor(node: ast.expr) -> bool:
     kinds = (ast.List, ast.Dict, ast.Set, ast.JoinedStr, ast.Lambda, ast.Tuple)
     is_word = isinstance(node, ast.Constant) and not isinstance(node.value, (int, float, complex))
     return isinstance(node, kinds) or is_word
+
+
+def tensor_checks(finding: Finding, context: Context) -> Iterator[Fix]:
+    """Offer for ``torch._check_tensor_all(cond)``, which reads a number, what does not."""
+    code, node = place_in_file(finding, context)
+    if code is None or not isinstance(node, ast.Call) or called(node) != "_check_tensor_all":
+        return
+    if len(node.args) == 1 and not node.keywords:
+        text = f"{dotted(node.func).rpartition('.')[0]}._assert_async({code.operand(node.args[0])}.all())"
+        # It computes nothing, and libraries call it in compiled code alone.
+        yield replace(_ASSERT, edits=(code.replaced(node, text),), replaces=False)
 
 
 def _assertion(code: Code, owner: ast.stmt, test: _Test, message: ast.expr | None) -> Iterator[Fix]:

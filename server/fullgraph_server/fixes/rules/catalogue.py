@@ -40,7 +40,7 @@ _BREAKS: dict[str, tuple[Rule, ...]] = {
     "GB0033": (branches.branches, values.lists),
     "GB0034": (branches.branches,),
     # values
-    "GB0124": (values.scalars, hoisting.hoisted),
+    "GB0124": (branches.tensor_checks, values.scalars, hoisting.hoisted),
     "GB0109": (values.lists,),
     "GB0036": (selections.shapes,),
     "GB0219": (selections.assigned,),
