@@ -174,7 +174,6 @@ OPAQUE = (
         """,
         ("x.new_empty((x.shape[0], min(x.shape[1], k)))", "ctx.k = k", "return x_grad, None"),
         "import struct",
-        fast=True,
         gradient=True,
     ),
     Opaque(

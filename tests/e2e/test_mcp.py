@@ -176,7 +176,7 @@ async def test_several_calls_are_on_at_once_and_a_cancelled_one_ends_its_program
         assert await check("model.py") == "finished"
 
 
-@pytest.mark.parametrize("end", ["client", "server"])
+@pytest.mark.parametrize("end", ["client", pytest.param("server", marks=pytest.mark.slow)])
 def test_nothing_runs_when_a_client_or_the_server_goes_away(folder: Path, end: str) -> None:
     mark = f"FULLGRAPH_TEST={uuid4()}"
     started = hanging(folder)

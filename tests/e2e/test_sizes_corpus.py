@@ -25,7 +25,7 @@ PROGRAMS = [
     *(path for path in sorted((CASES / "recompiles").glob("*.py")) if OF_SIZES.search(path.read_text())),
 ]
 DROPPED = sorted((CASES / "sizes_dropped").glob("*.py"))
-FEW = ("attention_mask", "size_one", "filtered_branch", "mean_of_first_size", "gradient_of_first_size")
+FEW = ("size_one", "filtered_branch", "gradient_of_first_size")
 """The programs of each test run; the others are slow."""
 
 pytestmark = pytest.mark.xdist_group("proofs")  # they have one warm process

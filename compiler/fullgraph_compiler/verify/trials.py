@@ -49,7 +49,8 @@ from .statements import (
 from .values import Case, cases, modules, pushes, random_case, slots
 from .values import Path as ValuePath
 
-_MOST_VISITS = 3
+_MOST_VISITS = 4
+"""The first turn of a loop and another one, in training and in evaluation."""
 _MOST_CASES = 64
 _MOST_SEARCHED = 48
 _LEAST_SEARCHED = 8
@@ -241,6 +242,7 @@ class _Visit:
         self._branches = Branches(statements.old, statements.kept)
         self._runner = Runner(statements, namespace, cls)
         self._answer = _Found()
+        self._patience = patience
         self._deadline = time.monotonic() + patience / 2
         self._gradients = trial.gradients and torch.is_grad_enabled()
 
@@ -276,8 +278,10 @@ class _Visit:
                 gaps = dict(self._branches.gaps)
         for case in self._boundaries(given):
             if self._is_over():
-                return
+                break
             self._compare(case)
+        # The search for branches has time of its own: slow statements use up that of the listed cases.
+        self._deadline = max(self._deadline, time.monotonic() + self._patience / 4)
         for number in range(_MOST_SEARCHED):
             done = number >= _LEAST_SEARCHED and not untaken(self._branches, self._answer.taken)
             if self._is_over() or done:
