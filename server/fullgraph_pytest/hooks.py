@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import os
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from .observing import Observation
 
 _OBSERVATION = pytest.StashKey["Observation"]()
-_TOLD = "fullgraph"
+TOLD = "fullgraph"
 """The attribute of a report that has the facts of a test: pytest-xdist takes it to the main process."""
 _NO_TORCH = "What torch.compile does cannot be judged: this environment has no torch."
 _UNJUDGED = "The test fails by itself: what it compiled was not judged."
@@ -95,25 +96,24 @@ class Hooks:
         elif report.failed and report.when == "call" and item.get_closest_marker("fullgraph"):
             report.sections.append(("fullgraph", _UNJUDGED))
         if report.when == "teardown" and self._all and _OBSERVATION in item.stash:
-            vars(report)[_TOLD] = to_json(item.stash[_OBSERVATION].facts())
+            vars(report)[TOLD] = to_json(item.stash[_OBSERVATION].facts())
         return report
 
 
 def _tell(
     report: pytest.TestReport, item: pytest.Item, call: pytest.CallInfo[Any], error: LimitExceededError
 ) -> None:
-    """Write the text of a verdict alone into a report, at its place; of an expected failure, the reason."""
-    first = str(error).partition("\n")[0]
+    """Make a report tell a verdict's text alone, on the guilty line; of an expected failure, the reason."""
+    assert call.excinfo is not None
+    shown, (first, *_) = call.excinfo.getrepr(style="value"), str(error).splitlines()
+    place = shown.reprcrash
+    if place is not None:
+        place.message = first
+        if error.span is not None:
+            place.path, place.lineno = shown_path(error.span.filename), error.span.row
+        elif os.path.dirname(place.path) == os.path.dirname(__file__):
+            path, row, _ = item.reportinfo()
+            place.path, place.lineno = shown_path(str(path)), (row or 0) + 1
+    report.longrepr = shown
     if hasattr(report, "wasxfail"):
         report.wasxfail = ": ".join(filter(None, (report.wasxfail, first)))
-        return
-    assert call.excinfo is not None
-    shown = call.excinfo.getrepr(style="value")
-    if shown.reprcrash is not None:
-        shown.reprcrash.message = first
-        if error.span is not None:
-            shown.reprcrash.path, shown.reprcrash.lineno = shown_path(error.span.filename), error.span.row
-        elif item.get_closest_marker("fullgraph"):
-            path, row, _ = item.reportinfo()
-            shown.reprcrash.path, shown.reprcrash.lineno = shown_path(str(path)), (row or 0) + 1
-    report.longrepr = shown

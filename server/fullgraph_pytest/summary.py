@@ -20,6 +20,7 @@ from fullgraph_server.workspace.config import baseline_path, read_config
 from fullgraph_server.workspace.targets import pytest_target
 from fullgraph_server.workspace.workspace import Workspace, project_root
 
+from .hooks import TOLD
 from .verdict import check, texts
 
 
@@ -46,7 +47,7 @@ class Summary:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the facts of a test."""
-        told: Any = getattr(report, "fullgraph", None)
+        told: Any = getattr(report, TOLD, None)
         if told:
             self._facts[report.nodeid] = from_json(told)
 
@@ -75,7 +76,7 @@ class Summary:
         tests = f"{counted(len(checked), 'test')} that compiled ({counted(graphs, 'graph')})"
         yield f"{', '.join(words) or nothing} in {tests}"
         if message := self._known.end(complete=True) if self._known else "":
-            yield message
+            yield _of_pytest(message)
 
     def _check(self, node: str, facts: tuple[Fact, ...]) -> Checked:
         checked = check(facts, pytest_target(node, self._root), self._workspace)
@@ -104,4 +105,9 @@ def _known(config: pytest.Config, root: Path) -> KnownFindings | None:
     try:
         return KnownFindings(path, update=update)
     except click.UsageError as error:
-        raise pytest.UsageError(error.message) from error
+        raise pytest.UsageError(_of_pytest(error.message)) from error
+
+
+def _of_pytest(message: str) -> str:
+    """Name the option of pytest instead of that of ``fullgraph check``."""
+    return message.replace("--update-baseline", "--fullgraph-update-baseline")
