@@ -267,6 +267,16 @@ def test_what_is_compiled_stays_as_it_is(folder: Path) -> None:
     assert counters[0]["stats"]["unique_graphs"] > 1
 
 
+def test_check_tells_the_same_beside_the_plugin(folder: Path, run: tuple[Reports, str]) -> None:
+    code = "from fullgraph_server.cli import main; main()"
+    plugins = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "-p xdist -p fullgraph_pytest"}
+    command = [sys.executable, "-c", code, "check", "--pytest", "test_suite.py::test_broken"]
+    done = subprocess.run(command, cwd=folder, env={**os.environ, **plugins}, capture_output=True, text=True)
+    _, _, told = run[0]["test_broken"]["said"].partition("\n\n")
+    assert done.stdout.startswith(f"{told}\n\n")
+    assert "target-error LimitExceededError: 1 graph break, where breaks=0 is allowed\n" in done.stdout
+
+
 # -- the environment of a user -----------------------------------------------------------------
 
 
