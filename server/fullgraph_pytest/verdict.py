@@ -30,7 +30,7 @@ _NOTHING: Final = (
 
 
 class LimitExceededError(AssertionError):
-    """The failure of a test that keeps its limits not; ``span`` is the guilty code, if there is one."""
+    """What a test compiled exceeds its limits, or is too little; ``span`` is the guilty code, if any."""
 
     def __init__(self, text: str, span: Span | None) -> None:
         super().__init__(text)

@@ -16,7 +16,12 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("pytest_plugin")  # they share a run
+
 ROOT = Path(__file__).parents[2]
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "PYTHON"))}
+ALONE = {**CLEAN, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+"""Environments without what this pytest has set; in the second, pytest has no plugins that are not named."""
 MODEL = """
     import torch
 
@@ -120,7 +125,8 @@ SUITE = """
             run(broken, 3)
 """
 FOLLOWER = """
-    import json, os, sys
+    import contextlib, json, os, sys
+    import pytest
 
     def pytest_runtest_logreport(report):
         if os.environ.get("REPORTS") and "PYTEST_XDIST_WORKER" not in os.environ:
@@ -131,6 +137,11 @@ FOLLOWER = """
                 reason = getattr(report, "wasxfail", "")
                 line = [report.nodeid, report.when, report.outcome, place, said, reason]
                 print(json.dumps(line), file=out)
+
+    if "fullgraph_pytest" not in sys.modules:
+        @pytest.fixture
+        def fullgraph():
+            return lambda **_: contextlib.nullcontext()
 
     def pytest_sessionfinish():
         if os.environ.get("COUNTERS"):
@@ -150,17 +161,14 @@ def write_suite(folder: Path) -> None:
 def run_pytest(folder: Path, *options: str, **env: str) -> str:
     """Run pytest with the plugin, and no other but pytest-xdist; return what it prints."""
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "xdist", *options]
-    variables = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", **env}
-    return subprocess.run(
-        command, cwd=folder, env={**os.environ, **variables}, capture_output=True, text=True
-    ).stdout
+    return subprocess.run(command, cwd=folder, env={**ALONE, **env}, capture_output=True, text=True).stdout
 
 
-def reports_of(folder: Path, *options: str) -> tuple[Reports, str]:
+def reports_of(folder: Path, *options: str, **env: str) -> tuple[Reports, str]:
     """Run the suite; return the report that tells most of each test, by its name, and what was printed."""
     path = folder / "reports"
     path.unlink(missing_ok=True)
-    printed = run_pytest(folder, "-p", "fullgraph_pytest", *options, REPORTS=str(path))
+    printed = run_pytest(folder, "-p", "fullgraph_pytest", *options, REPORTS=str(path), **env)
     reports: Reports = {}
     for line in path.read_text().splitlines():
         node, when, outcome, place, said, reason = json.loads(line)
@@ -180,7 +188,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def run(folder: Path) -> tuple[Reports, str]:
-    return reports_of(folder, "--fullgraph", "--fullgraph-baseline=known.json", "--fullgraph-update-baseline")
+    options = ["--fullgraph", "--fullgraph-baseline=known.json", "--fullgraph-update-baseline"]
+    return reports_of(folder, *options, COUNTERS=str(folder / "counters"))
 
 
 def test_verdicts(run: tuple[Reports, str]) -> None:
@@ -257,21 +266,21 @@ def test_under_xdist_the_verdicts_are_the_same(folder: Path, run: tuple[Reports,
     assert "2 findings are in the baseline\nno new findings in 12 tests that compiled (" in printed
 
 
+@pytest.mark.usefixtures("run")
 def test_what_is_compiled_stays_as_it_is(folder: Path) -> None:
-    counters = []
-    for number, plugin in enumerate((["-p", "fullgraph_pytest"], [])):
-        path = folder / f"counters{number}"
-        run_pytest(folder, *plugin, "-k", "not part", COUNTERS=str(path))
-        counters.append(json.loads(path.read_text()))
-    assert counters[0] == counters[1]
-    assert counters[0]["stats"]["unique_graphs"] > 1
+    plain = folder / "plain"
+    run_pytest(folder, COUNTERS=str(plain))
+    counters = json.loads(plain.read_text())
+    assert counters["stats"]["unique_graphs"] > 1
+    assert counters["graph_break"]
+    assert json.loads((folder / "counters").read_text()) == counters
 
 
 def test_check_tells_the_same_beside_the_plugin(folder: Path, run: tuple[Reports, str]) -> None:
     code = "from fullgraph_server.cli import main; main()"
-    plugins = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "-p xdist -p fullgraph_pytest"}
+    env = {**ALONE, "PYTEST_ADDOPTS": "-p xdist -p fullgraph_pytest"}
     command = [sys.executable, "-c", code, "check", "--pytest", "test_suite.py::test_broken"]
-    done = subprocess.run(command, cwd=folder, env={**os.environ, **plugins}, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
     _, _, told = run[0]["test_broken"]["said"].partition("\n\n")
     assert done.stdout.startswith(f"{told}\n\n")
     assert "target-error LimitExceededError: 1 graph break, where breaks=0 is allowed\n" in done.stdout
@@ -318,10 +327,9 @@ def test_in_a_fresh_environment_with_fullgraph_and_torch_alone(tmp_path: Path) -
     suite.mkdir()
     write_suite(suite)
     python = next((tmp_path / "venv").glob("*/python"))
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "PYTHON"))}
     options = ["-p", "no:cacheprovider", "--strict-markers", "--tb=line", "--fullgraph"]
     done = subprocess.run(
-        [python, "-m", "pytest", *options], cwd=suite, env=env, capture_output=True, text=True
+        [python, "-m", "pytest", *options], cwd=suite, env=CLEAN, capture_output=True, text=True
     )
     assert "plugins: fullgraph-" in done.stdout
     assert "\nmodel.py:9: 1 graph break, where breaks=0 is allowed.\n" in done.stdout
