@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any
 
@@ -36,36 +35,34 @@ class Observation:
     def __init__(self, target: Target, workspace: Workspace) -> None:
         self.target, self.workspace = target, workspace
         self._facts: list[Fact] = []
+        self._begun: set[str] = set()
         self._listener = TraceListener(self._take)
 
-    @contextlib.contextmanager
-    def listening(self) -> Iterator[None]:
-        """Listen."""
-        with trace_compat.listening(self._listener):
-            yield
+    def listening(self) -> AbstractContextManager[None]:
+        """Listen for a while."""
+        return trace_compat.listening(self._listener)
 
     def part(self, *positional: Any, **named: Any) -> Part:
         """Return the part of the test that begins with a ``with``: it has to keep these limits."""
         __tracebackhide__ = True
         return Part(self, limits_of(positional, named))
 
-    def facts(self) -> list[Fact]:
-        """Return all facts so far, without recompilations that are not of this test alone.
-
-        What another test in the process compiled would make its results depend on the order of tests.
-        """
+    def facts(self) -> tuple[Fact, ...]:
+        """Return the facts so far."""
         self._listener.finish()
-        begun = {fact.compile_id for fact in self._facts if isinstance(fact, FrameStarted)}
-        return [
-            fact
-            for fact in self._facts
-            if not isinstance(fact, (Recompile, RecompileLimit))
-            or not fact.failures
-            or any(failure.compile_id in begun for failure in fact.failures)
-        ]
+        return tuple(self._facts)
 
     def _take(self, facts: list[Fact]) -> None:
-        self._facts += (fact for fact in facts if not isinstance(fact, _NO_FINDINGS))
+        for fact in facts:
+            if isinstance(fact, FrameStarted):
+                self._begun.add(fact.compile_id)
+            if not isinstance(fact, _NO_FINDINGS) and not self._is_of_others(fact):
+                self._facts.append(fact)
+
+    def _is_of_others(self, fact: Fact) -> bool:
+        """Tell whether only what other tests compiled made a function compile again, in this process."""
+        failures = fact.failures if isinstance(fact, (Recompile, RecompileLimit)) else ()
+        return bool(failures) and self._begun.isdisjoint(failure.compile_id for failure in failures)
 
 
 class Part:
@@ -73,11 +70,11 @@ class Part:
 
     def __init__(self, observation: Observation, limits: Limits) -> None:
         self._observation, self._limits = observation, limits
-        self._before: list[Fact] = []
+        self._begin = 0
 
     def __enter__(self) -> None:
         """Begin the part."""
-        self._before = self._observation.facts()
+        self._begin = len(self._observation.facts())
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -86,6 +83,6 @@ class Part:
         __tracebackhide__ = True
         if error is None:
             facts, own = self._observation.facts(), self._observation
-            failure = verdict(facts, len(self._before), self._limits, own.target, own.workspace)
+            failure = verdict(facts, self._begin, self._limits, own.target, own.workspace)
             if failure is not None:
                 raise failure
