@@ -64,6 +64,7 @@ demo: .venv/ready build/fullgraph.vsix .cache/code-server/ready
 bench: .venv/ready build/fullgraph.vsix .cache/code-server/ready .cache/chromium
 	.venv/bin/python benchmarks/check_toy.py
 	.venv/bin/python benchmarks/observing.py
+	.venv/bin/python benchmarks/pytest_plugin.py
 	.venv/bin/python benchmarks/hover.py
 	.venv/bin/python benchmarks/kernels.py
 	.venv/bin/python -m pip install --quiet --group bench

@@ -49,6 +49,14 @@ COMPILER = {
     "minify": "facts compat observe cases replay diagnose",
     "worker": "facts compat processes files dry_run capture verify diagnose minify",
 }
+PLUGIN = {
+    "limits": "",
+    "verdict": "limits",
+    "observing": "limits verdict",
+    "hooks": "limits verdict observing",
+    "summary": "verdict hooks",
+    "__init__": "observing hooks summary",
+}
 CLIENT = {
     "protocol": "",
     "shared": "protocol",
@@ -98,6 +106,7 @@ def client_arrows(source: Path) -> Iterator[tuple[str, str, str]]:
 PARTS = {
     "server": (SERVER, lambda: python_arrows(ROOT / "server" / "fullgraph_server")),
     "compiler": (COMPILER, lambda: python_arrows(ROOT / "compiler" / "fullgraph_compiler")),
+    "plugin": (PLUGIN, lambda: python_arrows(ROOT / "server" / "fullgraph_pytest")),
     "client": (CLIENT, lambda: client_arrows(ROOT / "extension" / "src")),
 }
 

@@ -30,6 +30,13 @@ _OF_INTERPRETER = re.compile(
 _REASON = re.compile(r"^(?=\d+/\d+: )", re.MULTILINE)
 
 
+def _is_asked_for(_: logging.LogRecord) -> bool:
+    """Tell whether the program itself has turned the graph-break log on (``log_state``: 2.11 to 2.15)."""
+    from torch._logging import _internal
+
+    return bool(_internal.log_state.is_artifact_enabled("graph_breaks"))
+
+
 class _KeptOn(logging.Logger):
     """A logger that stays on: ``logging.config`` turns all those off that it is not told of."""
 
@@ -59,6 +66,7 @@ def listen(handler: logging.Handler) -> None:
         if not breaks.isEnabledFor(logging.DEBUG):
             breaks.setLevel(logging.DEBUG)
             breaks.propagate = False
+            breaks.addFilter(_is_asked_for)  # pytest adds handlers to loggers that do not propagate
 
     def reset_and_attach() -> None:
         # torch._logging.set_logs, which user code calls, throws all handlers away.
@@ -238,7 +246,7 @@ def listening(handler: logging.Handler) -> Iterator[None]:
     from torch._logging import _internal
 
     loggers = [logging.getLogger(name) for name in (_TRACE_LOGGER, _BREAK_LOGGER)]
-    before = [(type(logger), logger.level, logger.propagate) for logger in loggers]
+    before = [(type(item), item.level, item.propagate, item.filters.copy()) for item in loggers]
     reset = _internal._reset_logs
     listen(handler)
     attaching = _internal._reset_logs
@@ -246,8 +254,9 @@ def listening(handler: logging.Handler) -> Iterator[None]:
         yield
     finally:
         loggers[0].removeHandler(handler)
-        for logger, (kind, level, propagate) in zip(loggers, before, strict=True):
+        for logger, (kind, level, propagate, filters) in zip(loggers, before, strict=True):
             logger.__class__ = kind
+            logger.filters[:] = filters
             logger.setLevel(level)
             logger.propagate = propagate
         # Someone else may have begun to listen since, by way of the function that listen() put there.

@@ -31,13 +31,15 @@ from .names import take_names
 from .stacks import calling_stack
 
 Sink = Callable[[list[Fact]], None]
+_TAKEN = -1
+"""The level of records that a listener has taken, below that of every other handler."""
 
 
 class TraceListener(logging.Handler):
     """A log handler that passes the facts of each record to ``sink``, in the thread that compiles."""
 
     def __init__(self, sink: Sink, *, cpp_stacks: bool = False) -> None:
-        super().__init__(logging.DEBUG)
+        super().__init__(_TAKEN)
         self._sink = sink
         self._cpp_stacks = cpp_stacks
         self._interpreter = Interpreter(linecache.getline)
@@ -46,8 +48,8 @@ class TraceListener(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Interpret one record. Never raises, since the caller is the user's program."""
         # pytest adds its own handlers after this one, and would print the whole trace of a failing test:
-        # with this level, no other handler accepts the record.
-        record.levelno = -1
+        # with this level, only another listener accepts the record.
+        record.levelno = _TAKEN
         metadata: Mapping[str, Any] | None = getattr(record, "metadata", None)
         if metadata is None or not _is_relevant(metadata):
             return

@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 
 _NOWHERE: Stack = ()
 
-_MACHINERY = ("fullgraph_compiler", "importlib", "_frozen_importlib", "_pytest", "pluggy")
+_MACHINERY = ("fullgraph_compiler", "fullgraph_pytest", "importlib", "_frozen_importlib", "_pytest", "pluggy")
 """Modules that start a program and are not part of it."""
 
 

@@ -26,6 +26,7 @@ from ..workspace.definitions import definitions
 from ..workspace.positions import Call, Span
 from ..workspace.ranges import definition_span, frame_span, name_span, node_at, parameter_names
 from ..workspace.workspace import Workspace
+from .model import Finding
 
 _LIBRARY_FOLDER = re.compile(r"^.*[/\\](?:site-packages|dist-packages|python\d\.\d+)[/\\]", re.DOTALL)
 _PRIVATE = re.compile(r"\._(?!_dict__$|\w*_hooks$)|\((?!\)$)")
@@ -260,6 +261,12 @@ def with_library_places(message: str, calls: Sequence[Call]) -> str:
 def library_place(call: Call) -> str:
     """Name a call in a library, its file from the package on: ``in `reduce`, einops/einops.py:120``."""
     return f"in {code_span(call.function)}, {_LIBRARY_FOLDER.sub('', call.filename)}:{call.row}"
+
+
+def in_library(finding: Finding, workspace: Workspace) -> bool:
+    """Tell whether the innermost call that led to a finding is in a library rather than the user's code."""
+    innermost = finding.stack[-1].filename if finding.stack else finding.span.filename
+    return not (workspace.contains(innermost) or _is_dynamo(innermost))
 
 
 def _is_dynamo(filename: str) -> bool:

@@ -1,0 +1,119 @@
+"""The hooks of a suite with tests that are judged, or all of which are observed."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from fullgraph_compiler.facts import to_json
+from fullgraph_server.cli.formats.checked import shown_path
+from fullgraph_server.workspace.targets import pytest_target
+from fullgraph_server.workspace.workspace import Workspace, project_root
+
+from .limits import limits_of
+from .verdict import LimitExceededError
+
+if TYPE_CHECKING:
+    from .observing import Observation
+
+_OBSERVATION = pytest.StashKey["Observation"]()
+TOLD = "fullgraph"
+"""The attribute of a report that has the facts of a test: pytest-xdist takes it to the main process."""
+_NO_TORCH = "What torch.compile does cannot be judged: this environment has no torch."
+_UNJUDGED = "The test fails by itself: what it compiled was not judged."
+
+
+class Hooks:
+    """The hooks of a run of pytest."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._all: bool = config.option.fullgraph
+        self._root = config.rootpath
+        self._workspace = Workspace(project_root(config.rootpath))
+
+    @contextlib.contextmanager
+    def observed(self, item: pytest.Item) -> Iterator[Observation]:
+        """Observe a test, once."""
+        if _OBSERVATION in item.stash:
+            yield item.stash[_OBSERVATION]
+            return
+        if importlib.util.find_spec("torch") is None:
+            pytest.fail(_NO_TORCH, pytrace=False)
+        from .observing import Observation
+
+        observation = Observation(pytest_target(item.nodeid, self._root), self._workspace)
+        with observation.listening():
+            item.stash[_OBSERVATION] = observation
+            try:
+                yield observation
+            finally:
+                del item.stash[_OBSERVATION]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Observe a test with its fixtures."""
+        is_observed = self._all or item.get_closest_marker("fullgraph")
+        with contextlib.ExitStack() as stack:
+            if is_observed and importlib.util.find_spec("torch") is not None:
+                stack.enter_context(self.observed(item))
+            return (yield)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Refuse a marker that asks for nothing that can be judged."""
+        marker = item.get_closest_marker("fullgraph")
+        if marker is None:
+            return
+        if _OBSERVATION not in item.stash:
+            pytest.fail(_NO_TORCH, pytrace=False)
+        try:
+            limits_of(marker.args, marker.kwargs)
+        except TypeError as error:
+            raise pytest.fail.Exception(f"The marker cannot be used: {error}.", pytrace=False) from None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Judge a test that has the marker."""
+        marker = item.get_closest_marker("fullgraph")
+        if marker is None:
+            return (yield)
+        with item.stash[_OBSERVATION].part(*marker.args, **marker.kwargs):
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[Any]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Tell a verdict on the guilty line; add to the last report of a test what is told at the end."""
+        report = yield
+        error = call.excinfo.value if call.excinfo else None
+        if isinstance(error, LimitExceededError):
+            _tell(report, item, call, error)
+        elif report.failed and report.when == "call" and item.get_closest_marker("fullgraph"):
+            report.sections.append(("fullgraph", _UNJUDGED))
+        if report.when == "teardown" and self._all and _OBSERVATION in item.stash:
+            vars(report)[TOLD] = to_json(item.stash[_OBSERVATION].facts())
+        return report
+
+
+def _tell(
+    report: pytest.TestReport, item: pytest.Item, call: pytest.CallInfo[Any], error: LimitExceededError
+) -> None:
+    """Make a report tell a verdict's text alone, on the guilty line; of an expected failure, the reason."""
+    assert call.excinfo is not None
+    shown, (first, *_) = call.excinfo.getrepr(style="value"), str(error).splitlines()
+    place = shown.reprcrash
+    if place is not None:
+        place.message = first
+        if error.span is not None:
+            place.path, place.lineno = shown_path(error.span.filename), error.span.row
+        elif os.path.dirname(place.path) == os.path.dirname(__file__):
+            path, row, _ = item.reportinfo()
+            place.path, place.lineno = shown_path(str(path)), (row or 0) + 1
+    report.longrepr = shown
+    if hasattr(report, "wasxfail"):
+        report.wasxfail = ": ".join(filter(None, (report.wasxfail, first)))

@@ -1,0 +1,88 @@
+"""What torch compiles while a test runs: only listened to, so that nothing is compiled otherwise."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import Any
+
+from fullgraph_compiler.compat import trace_compat
+from fullgraph_compiler.facts import (
+    Artifact,
+    CodeGenerated,
+    Fact,
+    FrameStarted,
+    GraphCaptured,
+    GraphPart,
+    PhasesTimed,
+    Recompile,
+    RecompileLimit,
+)
+from fullgraph_compiler.observe.live import TraceListener
+from fullgraph_server.workspace.targets import Target
+from fullgraph_server.workspace.workspace import Workspace
+
+from .limits import Limits, limits_of
+from .verdict import verdict
+
+_NO_FINDINGS = (Artifact, CodeGenerated, GraphCaptured, GraphPart, PhasesTimed)
+"""Facts, large ones among them, that no finding is made of."""
+
+
+class Observation:
+    """What is compiled in one test, with its fixtures."""
+
+    def __init__(self, target: Target, workspace: Workspace) -> None:
+        self.target, self.workspace = target, workspace
+        self._facts: list[Fact] = []
+        self._begun: set[str] = set()
+        self._listener = TraceListener(self._take)
+
+    def listening(self) -> AbstractContextManager[None]:
+        """Listen for a while."""
+        return trace_compat.listening(self._listener)
+
+    def part(self, *positional: Any, **named: Any) -> Part:
+        """Return the part of the test that begins with a ``with``: it has to keep these limits."""
+        __tracebackhide__ = True
+        return Part(self, limits_of(positional, named))
+
+    def facts(self) -> tuple[Fact, ...]:
+        """Return the facts so far."""
+        self._listener.finish()
+        return tuple(self._facts)
+
+    def _take(self, facts: list[Fact]) -> None:
+        for fact in facts:
+            if isinstance(fact, FrameStarted):
+                self._begun.add(fact.compile_id)
+            if not isinstance(fact, _NO_FINDINGS) and not self._is_of_others(fact):
+                self._facts.append(fact)
+
+    def _is_of_others(self, fact: Fact) -> bool:
+        """Tell whether only what other tests compiled made a function compile again, in this process."""
+        failures = fact.failures if isinstance(fact, (Recompile, RecompileLimit)) else ()
+        return bool(failures) and self._begun.isdisjoint(failure.compile_id for failure in failures)
+
+
+class Part:
+    """A part of a test that is judged at its end, unless it raises: then that is what the test tells."""
+
+    def __init__(self, observation: Observation, limits: Limits) -> None:
+        self._observation, self._limits = observation, limits
+        self._begin = 0
+
+    def __enter__(self) -> None:
+        """Begin the part."""
+        self._begin = len(self._observation.facts())
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Judge the part. Raises :class:`.verdict.LimitExceededError`."""
+        __tracebackhide__ = True
+        if error is None:
+            facts, own = self._observation.facts(), self._observation
+            failure = verdict(facts, self._begin, self._limits, own.target, own.workspace)
+            if failure is not None:
+                raise failure

@@ -1,0 +1,89 @@
+"""The verdict on a test: what it compiled, against what it asks for."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from fullgraph_compiler.facts import Fact, FrameCompiled, FrameStarted
+from fullgraph_server.cli.formats.checked import Checked
+from fullgraph_server.cli.formats.text import print_finding
+from fullgraph_server.cli.output import clean_console
+from fullgraph_server.report.fold import fold
+from fullgraph_server.report.model import Finding
+from fullgraph_server.report.source_locator import in_library
+from fullgraph_server.text.messages import KIND_NAMES, counted
+from fullgraph_server.workspace.positions import Span
+from fullgraph_server.workspace.targets import Target
+from fullgraph_server.workspace.workspace import Workspace
+
+from .limits import Limits
+
+BREAKS: Final = ("graph-break", "skipped-frame", "recompile-limit", "compile-error", "capture-error")
+"""The kinds of findings after which code that was to be compiled runs eagerly."""
+_NOTHING: Final = (
+    "Nothing was compiled: either nothing is called that torch.compile returned, or all of it was compiled "
+    "before, by another test or further up. Call torch.compiler.reset() first to have it compiled again."
+)
+
+
+class LimitExceededError(AssertionError):
+    """What a test compiled exceeds its limits, or is too little; ``span`` is the guilty code, if any."""
+
+    def __init__(self, text: str, span: Span | None) -> None:
+        super().__init__(text)
+        self.span = span
+
+
+def check(facts: Sequence[Fact], target: Target, workspace: Workspace) -> Checked:
+    """Fold the facts of a test."""
+    return Checked(target, fold(target.id, 1, "", facts, workspace, target.filename), workspace)
+
+
+def verdict(
+    facts: Sequence[Fact], begin: int, limits: Limits, target: Target, workspace: Workspace
+) -> LimitExceededError | None:
+    """Judge the facts from ``begin`` on; those before them are of the same test, and tell causes."""
+    part = {fact.compile_id for fact in facts[begin:] if isinstance(fact, FrameStarted)}
+    if not part and limits.graphs != 0:
+        return LimitExceededError(_NOTHING, None)
+    checked = check(facts, target, workspace)
+    findings = [finding for finding in checked.report.findings if not part.isdisjoint(finding.compile_ids)]
+    breaks = [item for item in findings if item.kind in BREAKS and item.severity != "information"]
+    if limits.own_code:
+        breaks = [item for item in breaks if not in_library(item, workspace)]
+    again = [item for item in findings if item.kind == "recompile"]
+    recompiles = sum(len(item.compile_ids & part) for item in again)
+    graphs = sum(fact.graphs for fact in facts[begin:] if isinstance(fact, FrameCompiled))
+
+    sentences, guilty = [], []
+    if len(breaks) > limits.breaks:
+        sentences.append(f"{_kinds(breaks)}, where breaks={limits.breaks} is allowed.")
+        guilty += breaks
+    if recompiles > limits.recompiles:
+        words = counted(recompiles, *KIND_NAMES["recompile"])
+        sentences.append(f"{words}, where recompiles={limits.recompiles} is allowed.")
+        guilty += again
+    if graphs != limits.graphs and (limits.graphs is not None or not graphs):
+        asked = "at least one" if limits.graphs is None else f"graphs={limits.graphs}"
+        sentences.append(f"{counted(graphs, 'graph')}, where {asked} is asked for.")
+    if not sentences:
+        return None
+    told = [item for item in findings if item in breaks or item in again]
+    text = "\n\n".join([" ".join(sentences), *texts(checked, told)])
+    return LimitExceededError(text, next((item.span for item in guilty or told), None))
+
+
+def texts(checked: Checked, findings: Iterable[Finding]) -> Iterator[str]:
+    """Write findings as ``fullgraph check`` does."""
+    for finding in findings:
+        out = io.StringIO()
+        print_finding(clean_console(out), checked, finding)
+        yield out.getvalue().strip("\n")
+
+
+def _kinds(findings: Iterable[Finding]) -> str:
+    counts = Counter(finding.kind for finding in findings)
+    return ", ".join(counted(counts[kind], *KIND_NAMES[kind]) for kind in BREAKS if counts[kind])
