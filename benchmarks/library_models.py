@@ -47,6 +47,11 @@ _DETECTION: Mapping[str, Any] = {
     "decoder_attention_heads": 4, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "num_queries": 9,
     "max_text_len": 16,
 }  # fmt: skip
+_CLIPS: Mapping[str, Any] = {
+    "enable_fusion": True, "hidden_size": 64, "patch_embeds_hidden_size": 16, "depths": [2, 2],
+    "num_attention_heads": [2, 4], "spec_size": 64, "num_mel_bins": 16, "patch_size": 4, "patch_stride": [4, 4],
+    "window_size": 4, "projection_dim": 32,
+}  # fmt: skip
 _SPEAKING = ("Hubert", "Wav2Vec2", "WavLM", "UniSpeech", "UniSpeechSat", "Data2VecAudio")
 _SEAMLESS: Mapping[str, Any] = {
     **_without(_SEQUENCES, "d_model"), "hidden_size": 32,
@@ -61,10 +66,15 @@ _INPUTS = {
         "{'pixel_values': torch.randn(1, 3, 128, 128), 'input_ids': ids[:1], "
         "'attention_mask': torch.ones_like(ids[:1]), 'token_type_ids': torch.zeros_like(ids[:1])}"
     ),
+    "clips": (
+        "{'input_features': torch.randn(4, 4, 250, 16), "
+        "'is_longer': torch.tensor([[True], [False], [True], [False]])}"
+    ),
     "features": "{'input_features': torch.randn(2, 16, 120), 'labels': ids}",
 }
 _LOSSES = {
     **dict.fromkeys(("classes", "speech"), "[0].float().sin().sum()"),
+    "clips": ".pooler_output.float().sin().sum()",
     "detection": ".logits.float().nan_to_num(0, 0, 0).sin().sum()",
 }
 
@@ -219,5 +229,6 @@ MODELS = (
     ),
     *(Model(f"{name}Model", f"{name}Config", _SPEECH, "speech") for name in _SPEAKING),
     Model("GroundingDinoForObjectDetection", "GroundingDinoConfig", _DETECTION, "detection"),
+    Model("ClapAudioModel", "ClapAudioConfig", _CLIPS, "clips"),
 )
-"""The models: 41 classes."""
+"""The models: 42 classes."""
