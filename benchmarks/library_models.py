@@ -49,8 +49,8 @@ _DETECTION: Mapping[str, Any] = {
 }  # fmt: skip
 _CLIPS: Mapping[str, Any] = {
     "enable_fusion": True, "hidden_size": 64, "patch_embeds_hidden_size": 16, "depths": [2, 2],
-    "num_attention_heads": [2, 4], "spec_size": 64, "num_mel_bins": 16, "patch_size": 4, "patch_stride": [4, 4],
-    "window_size": 4, "projection_dim": 32,
+    "num_attention_heads": [2, 4], "spec_size": 64, "num_mel_bins": 16, "patch_size": 4,
+    "patch_stride": [4, 4], "window_size": 4, "projection_dim": 32,
 }  # fmt: skip
 _SPEAKING = ("Hubert", "Wav2Vec2", "WavLM", "UniSpeech", "UniSpeechSat", "Data2VecAudio")
 _SEAMLESS: Mapping[str, Any] = {
