@@ -183,7 +183,7 @@ BAKED = {
     ),
     "the time": (
         "import time",
-        "    return {'y': x * time.perf_counter()}",
+        "    return {'y': x * (time.perf_counter_ns() % 1000)}",
         "    f(x)",
     ),
 }
