@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from faked_run import fake_runs, fullgraph
-from fullgraph_compiler.facts import GraphBreak, StackFrame
+from fullgraph_compiler.facts import GraphBreak, StackFrame, TargetProblem
 from fullgraph_server.fixes.writing import UnwritableError, write_texts
 from fullgraph_server.workspace.notebooks.program import as_python
 from fullgraph_server.workspace.source import SourceFile, read_source, unreadable
@@ -174,6 +174,18 @@ def test_a_fix_is_written_into_its_cells(tmp_path: Path) -> None:
     assert written == json.dumps(content, indent=1) + "\n"
     with pytest.raises(UnwritableError, match="has changed since it was read"):
         write_texts({path: (ran.text, after)})
+
+
+def test_what_the_parser_says_of_a_line_is_said_of_its_cell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = write(tmp_path, notebook("import torch", "x = 1\nif x:\ny = 2"))
+    said = "IndentationError: expected an indented block after 'if' statement on line 3"
+    problem = TargetProblem("error", said, stack=(StackFrame(path, 4, "<module>"),))
+    fake_runs(monkeypatch).facts = (problem,)
+    text = fullgraph("check", "model.ipynb").stdout
+    assert f"model.ipynb:cell 2:3:1 error target-error {said.replace('line 3', 'line 2 of cell 2')}" in text
 
 
 def test_every_format_tells_the_cell_and_its_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
