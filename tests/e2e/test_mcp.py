@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -125,6 +126,7 @@ async def test_what_is_refused_says_what_to_do_and_runs_nothing(folder: Path) ->
         for name in ("../outside.py", str(outside), "link.py", "pytest:../outside.py::test", "trace:../log"):
             assert "is outside of the workspace" in await refusal(client, "check_target", target=name), name
         assert await refusal(client, "check_target", target="none.py") == "none.py does not exist"
+        assert "is no path" in await refusal(client, "check_target", target="a\0.py")
         for tool, arguments in (
             ("explain_finding", {"finding": BREAK}),
             ("check_target", {"offset": 20}),
@@ -143,6 +145,23 @@ async def test_what_is_refused_says_what_to_do_and_runs_nothing(folder: Path) ->
         ):
             assert why in await refusal(client, "try_edit", target="model.py", diff=diff)
     assert not [*folder.parent.rglob("ran")]
+
+
+async def test_a_notebook_is_told_by_its_cells(folder: Path) -> None:
+    first, _, call = PROGRAM.rpartition("\n\n")
+    cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": text} for text in (first, call)]
+    notebook = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
+    (folder / "model.ipynb").write_text(notebook)
+    async with connected(folder) as client:
+        checked = await answer(client, "check_target", target="model.ipynb")
+        (found,) = checked["findings"]
+        assert found["finding"] == "model.ipynb:cell 1:6:8:GB0170"
+        place = {"target": "model.ipynb", "finding": found["finding"]}
+        explained = await answer(client, "explain_finding", **place)
+        assert "> cell 1:6     if x.sum() > 0:" in explained["source"]
+        assert "model.ipynb:cell 2:1 in <module>" in explained["called_from"]
+        assert (await answer(client, "try_edit", diff=DIFF.replace(".py", ".ipynb"), **place))["verified"]
+    assert (folder / "model.ipynb").read_text() == notebook
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

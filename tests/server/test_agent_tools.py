@@ -57,6 +57,8 @@ def patched(diff: str, text: str = TEXT) -> str:
         ("@@ -2 +2 @@\n-    y = x + 1\n+    y = x + 3\n", "def f(x):\n    y = x + 3\n"),
         ("@@ -10 +10 @@\n     return y.sin()\n+\n+\n+h = g\n", "return y.sin()\n\n\nh = g\n"),
         ("@@ -1 +1 @@\n+import torch\n", "import torch\n"),
+        # As in a chat: between lines that are none of the diff.
+        ("@@ -10 +10 @@\n-    return y.sin()\n+    return y.cos()\n```\nIt is faster.\n", "return y.cos()\n"),
     ],
 )
 def test_a_diff_is_applied_where_its_lines_stand(diff: str, expected: str) -> None:
@@ -80,7 +82,12 @@ def test_line_ends_and_a_missing_last_one_stay() -> None:
             "--- a/model.py\n+++ b/model.py\n@@ -1 +1 @@\n-def k(x):\n+def h(x):\n",
             "at line 1 that begins with",
         ),
-        ("--- a/model.py\n+++ b/model.py\n@@\n-    y = x + 1\n+    y = x\n", "has no lines like those"),
+        (
+            "--- a/model.py\n+++ b/model.py\n@@\n-    y = x + 1\n+    y = x\n",
+            "'y = x . 1' fits 2 places",
+        ),
+        ("--- a/model.py\n+++ b/model.py\n@@\n+import torch\n", "'import torch' fits 11 places of model.py"),
+        ("--- a/model.py\n+++ b/model.py\n@@\n-    z = 1\n", "has no lines like those of the hunk that"),
         (
             "--- a/model.py\n+++ b/model.py\n@@ -1 +1 @@\n def f(x):\n",
             "The diff changes nothing in model.py.",

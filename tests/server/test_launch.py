@@ -132,7 +132,11 @@ def test_an_env_file_is_read_as_vscode_reads_it() -> None:
         ({"module": "a/b.py"}, "cannot run: a/b.py is a file and no module"),
         ({"envFile": "${workspaceFolder}"}, "has an envFile that cannot be read: it is not a regular file"),
         ({"python": ["python", "-O"]}, "has a list as its python: only a path can be used"),
-        ({"program": "run.sh"}, "run.sh, which is no Python file"),
+        ({"program": "run.sh"}, "run.sh, whose name does not end with .py"),
+        ({"program": "a\0.py"}, "has 'a\\x00.py' where a text belongs"),
+        ({"env": ["A=1"]}, "has an env that is not names of variables with their values"),
+        ({"env": {"A=B": "1"}}, "has an env that is not names of variables"),
+        ({"env": {"": "1"}}, "has an env that is not names of variables"),
         ({"cwd": 3}, "has 3 where a text belongs"),
     ],
 )
@@ -175,7 +179,7 @@ def test_arguments_in_one_text_are_split_as_a_shell_does(tmp_path: Path) -> None
         ("3", "launch.json has no configuration Train"),
         (
             '{"configurations": 3, "compounds": [{"name": "Train", "configurations": 3}]}',
-            "name one of its configurations, none.",
+            "Train is a compound, which starts several programs: it has no configurations.",
         ),
     ],
     ids=lambda value: value[:12],
@@ -240,6 +244,7 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> type[FakeRun]:
         FILE,
         NODE,
         ATTACH,
+        {**TRAIN, "name": "Odd", "request": None},
     )
     monkeypatch.chdir(tmp_path / "sub")
     return fake_runs(monkeypatch)
@@ -265,6 +270,7 @@ def test_the_command_line_runs_a_configuration_of_a_folder_above(fake: type[Fake
             "The launch configuration Web is of the type node: only those of the type debugpy can run.",
         ),
         (("Attach",), "The launch configuration Attach attaches to a program, which runs already"),
+        (("Odd",), "The launch configuration Odd does not have the request launch: only that"),
         (("Both",), 'several programs: name one of its configurations, "Train", "File".'),
         (("File",), "File needs ${fileDirname}, which is about the file in the editor"),
         (("Train", "../train.py"), "The launch configuration Train is not about a file: leave out"),

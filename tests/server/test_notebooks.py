@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from faked_run import fake_runs, fullgraph
-from fullgraph_compiler.facts import GraphBreak, StackFrame
+from fullgraph_compiler.facts import GraphBreak, StackFrame, TargetProblem
 from fullgraph_server.fixes.writing import UnwritableError, write_texts
+from fullgraph_server.workspace import source as source_module
 from fullgraph_server.workspace.notebooks.program import as_python
 from fullgraph_server.workspace.source import SourceFile, read_source, unreadable
 from fullgraph_server.workspace.targets import cell_target, example_targets, file_target
@@ -33,7 +34,9 @@ def notebook(*cells: Any, **other: Any) -> dict[str, Any]:
 def write(folder: Path, content: Any, name: str = "model.ipynb") -> str:
     """Write a notebook as Jupyter does."""
     path = folder / name
-    path.write_text(content if isinstance(content, str) else json.dumps(content, indent=1) + "\n")
+    if not isinstance(content, (str, bytes)):
+        content = json.dumps(content, indent=1) + "\n"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
     return str(path)
 
 
@@ -116,6 +119,7 @@ def test_targets_are_the_whole_a_part_and_example_calls(tmp_path: Path) -> None:
     [
         ('{"nbformat": 4,\n "cells": [', "it is a damaged notebook, whose JSON breaks in line 2"),
         ("[" * 100_000, "it is a damaged notebook"),
+        (b"\xff\xfe{\0}\0", "it is a damaged notebook, which is not in UTF-8"),
         ("[]", "it is a damaged notebook, which does not say its format"),
         (notebook("x", cells={}), "it is a damaged notebook, which has no list of cells"),
         (notebook(["x", 1]), "it is a damaged notebook, with a cell whose source is no text"),
@@ -143,6 +147,16 @@ def test_what_is_no_program_is_told_in_a_sentence(
     assert result.exit_code == 2
     assert f"Error: model.ipynb cannot be read: {why}" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_what_is_too_large_because_of_its_outputs_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source_module, "_MOST_BYTES", 1 << 20)
+    outputs = [{"output_type": "stream", "name": "stdout", "text": "x" * (1 << 20)}]
+    content = notebook("x = 1")
+    content["cells"][1]["outputs"] = outputs
+    assert unreadable(write(tmp_path, content)) == "it is larger than 1 MiB: clear its outputs"
 
 
 def test_a_cell_in_another_language_is_told_unless_a_magic_says_so(tmp_path: Path) -> None:
@@ -174,6 +188,27 @@ def test_a_fix_is_written_into_its_cells(tmp_path: Path) -> None:
     assert written == json.dumps(content, indent=1) + "\n"
     with pytest.raises(UnwritableError, match="has changed since it was read"):
         write_texts({path: (ran.text, after)})
+
+
+def test_a_byte_order_mark_and_line_ends_of_the_file_stay(tmp_path: Path) -> None:
+    data = b"\xef\xbb\xbf" + json.dumps(notebook("x = 1"), indent=1).replace("\n", "\r\n").encode()
+    path = write(tmp_path, data)
+    source = read_source(path)
+    assert source is not None
+    write_texts({path: (source.text, "x = 2")})
+    assert Path(path).read_bytes() == data.replace(b"x = 1", b"x = 2")
+
+
+def test_what_the_parser_says_of_a_line_is_said_of_its_cell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = write(tmp_path, notebook("import torch", "x = 1\nif x:\ny = 2"))
+    said = "IndentationError: expected an indented block after 'if' statement on line 3"
+    problem = TargetProblem("error", said, stack=(StackFrame(path, 4, "<module>"),))
+    fake_runs(monkeypatch).facts = (problem,)
+    text = fullgraph("check", "model.ipynb").stdout
+    assert f"model.ipynb:cell 2:3:1 error target-error {said.replace('line 3', 'line 2 of cell 2')}" in text
 
 
 def test_every_format_tells_the_cell_and_its_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -153,7 +153,7 @@ class Call:
     def finding(self, name: str, finding: str) -> tuple[Ran, Finding]:
         """Return a finding of the last check of a target, by its id."""
         ran = self.last(name)
-        found = self.ids(ran.report.findings).get(finding)
+        found = self.ids(ran.report).get(finding)
         if found is None:
             raise ToolError(f"The last check of {name} has no finding {finding}: call check_target again.")
         return ran, found
@@ -161,25 +161,32 @@ class Call:
     def refuse_outside(self, filename: str) -> None:
         """Raise :class:`ToolError` for a file that is outside of the workspace."""
         filename = os.path.normpath(filename)
+        if "\0" in filename:
+            raise ToolError(f"{filename!r} is no path: name a file of the workspace.")
         path = Path(os.path.realpath(filename))
         if not any(path.is_relative_to(os.path.realpath(folder)) for folder in self.folders):
             folders = ", ".join(map(str, self.folders))
             raise ToolError(f"{filename} is outside of the workspace ({folders}): name a file in it.")
 
-    def path(self, filename: str) -> str:
+    def _path(self, filename: str) -> str:
         """Write a file relative to the workspace."""
         path, folder = Path(filename), self.folders[0]
         return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else filename
 
-    def place(self, span: Span) -> str:
-        """Write a place: ``model.py:12:5``."""
-        return f"{self.path(span.filename)}:{span.row}:{span.column}"
+    def row(self, report: Report, filename: str, row: int) -> str:
+        """Write a row: ``model.py:12``, and in a notebook ``model.ipynb:cell 3:2``."""
+        source = report.files.get(filename)
+        return f"{self._path(filename)}:{source.place(row) if source else row}"
 
-    def ids(self, findings: Sequence[Finding]) -> dict[str, Finding]:
+    def place(self, report: Report, span: Span) -> str:
+        """Write a place: ``model.py:12:5``."""
+        return f"{self.row(report, span.filename, span.row)}:{span.column}"
+
+    def ids(self, report: Report) -> dict[str, Finding]:
         """Name each finding: by its place and code, and a number where several share them."""
         named: dict[str, Finding] = {}
-        for finding in findings:
-            name = f"{self.place(finding.span)}:{finding.code}"
+        for finding in report.findings:
+            name = f"{self.place(report, finding.span)}:{finding.code}"
             same = sum(other.partition("#")[0] == name for other in named)
             named[f"{name}#{same + 1}" if same else name] = finding
         return named

@@ -49,7 +49,7 @@ async def list_fixes(call: Call, target: str, finding: str = "") -> Fixes:
             best = await shortest(prover, base, candidates, ("safe",))
             together = _diff(call, best.texts)
             gained = gain(counts_of(base.report), counts_of(best.last.report))
-        ids = {id(item): name for name, item in call.ids(base.report.findings).items()}
+        ids = {id(item): name for name, item in call.ids(base.report).items()}
         known = [item for item in tried if item.tries]
         shown, left_out = paged(known, 0, "finding with an edit", "", "findings with an edit")
         fixes = tuple(_fixed(call, base, ids[id(item.finding)], item) for item in shown)
@@ -118,8 +118,8 @@ async def _tried(
         verdict = Proven(False, reason, before, now)
     else:
         verdict, after = await prover.prove(base, base, fix, goal)
-    ids = {id(item): name for name, item in call.ids(base.report.findings).items()}
-    left = [f"{name} {clipped(item.message)}" for name, item in call.ids(after.report.findings).items()]
+    ids = {id(item): name for name, item in call.ids(base.report).items()}
+    left = [f"{name} {clipped(item.message)}" for name, item in call.ids(after.report).items()]
     shown, left_out = paged(left, 0, "finding", "")
     return Tried(
         target,
@@ -156,7 +156,7 @@ def _fix(hunks: Mapping[str, tuple[str, list[Hunk]]], sources: Mapping[str, Sour
             raise PatchError(f"{path} is no Python file that can be read: name a file of the workspace.")
         changes = edits(source, path, own)
         try:
-            tree = ast.parse(edited(source, changes))
+            tree = ast.parse(edited(source, changes), path)
         except (SyntaxError, ValueError) as error:
             raise PatchError(f"With the diff {path} is no Python: {error}.") from error
         made += changes
@@ -175,7 +175,7 @@ def _diff(call: Call, texts: Mapping[str, tuple[str, str]]) -> str:
 
 
 def _named(call: Call, base: State, finding: str) -> Finding:
-    found = call.ids(base.report.findings).get(finding)
+    found = call.ids(base.report).get(finding)
     if found is None:
         raise ToolError(f"The program as it is now has no finding {finding}: call check_target again.")
     return found

@@ -45,7 +45,7 @@ def parse(diff: str) -> dict[str, list[Hunk]]:
         elif hunks and not line:
             blank += 1  # a line of the file, unless it stands between hunks
             continue
-        elif hunks and not line.startswith(("--- ", "\\", "diff ", "index ")):
+        elif hunks and line[0] in " +-" and not line.startswith("--- "):
             for text in (*[" "] * blank, line):
                 _take(hunks[-1], text)
         before, blank = line, 0
@@ -61,14 +61,20 @@ def edits(source: SourceFile, path: str, hunks: Sequence[Hunk]) -> tuple[Edit, .
     before = list(source.lines[:-1] if not source.lines[-1] else source.lines)
     lines = list(before)
     for hunk in hunks:
-        first = _position(lines, hunk)
-        if first is None:
+        places = _places(lines, hunk)
+        start = next((line for line in (*hunk.old, *hunk.new) if line.strip()), "").strip()
+        if not places:
             at = f" at line {hunk.row}" if hunk.row else ""
-            start = next((line for line in hunk.old if line.strip()), "")
             raise PatchError(
                 f"The diff does not apply: {path} has no lines like those of the hunk{at} that begins with "
-                f"{start.strip()!r}. Read the file and write the diff again."
+                f"{start!r}. Read the file and write the diff again."
             )
+        if hunk.row is None and len(places) > 1:
+            raise PatchError(
+                f"The diff does not apply: the hunk that begins with {start!r} fits {len(places)} places of "
+                f"{path}. Write more of the lines around it."
+            )
+        first = min(places, key=lambda index: abs(index + 1 - (hunk.row or 0)))
         lines[first : first + len(hunk.old)] = hunk.new
     changed = tuple(_changes(source, _ended(before, source), _ended(lines, source)))
     if not changed:
@@ -92,15 +98,12 @@ def _take(hunk: Hunk, line: str) -> None:
         hunk.new.append(line[1:])
 
 
-def _position(lines: Sequence[str], hunk: Hunk) -> int | None:
-    """Return the index at which the old lines of a hunk stand; trailing blanks do not count."""
+def _places(lines: Sequence[str], hunk: Hunk) -> list[int]:
+    """Return the indices at which the old lines of a hunk stand; trailing blanks do not count."""
     old, text = ([line.rstrip() for line in some] for some in (hunk.old, lines))
-    if not old:
-        return min(hunk.row, len(lines)) if hunk.row is not None else None
-    places = [index for index in range(len(text) - len(old) + 1) if text[index : index + len(old)] == old]
-    if hunk.row is None and len(places) != 1:
-        return None
-    return min(places, key=lambda index: abs(index + 1 - (hunk.row or 0)), default=None)
+    if not old and hunk.row is not None:
+        return [min(hunk.row, len(lines))]
+    return [index for index in range(len(text) - len(old) + 1) if text[index : index + len(old)] == old]
 
 
 def _ended(lines: Sequence[str], source: SourceFile) -> list[str]:

@@ -49,7 +49,7 @@ async def check_target(call: Call, target: str, offset: int = 0) -> Checked:
     """Run a target and tell its findings; with an offset, tell more of the last run."""
     ran = await _ran(call, target, "graph", offset, "check_target")
     report = ran.report
-    ids = call.ids(report.findings)
+    ids = call.ids(report)
     shown, left_out = paged([*ids], offset, "finding", "check_target")
     can_be_fixed = fixable(report) if report.repeatable and not report.dry else []
     return Checked(
@@ -80,7 +80,7 @@ async def explain_finding(call: Call, target: str, finding: str) -> Explained:
         found.url,
         _around(report, found.span),
         tuple(
-            f"{call.path(item.filename)}:{item.row} in {item.function}"
+            f"{call.row(report, item.filename, item.row)} in {item.function}"
             for item in reversed(found.stack[-MOST:])
         ),
         "" if found.explanation else clipped(found.text, _LONG),
@@ -100,7 +100,7 @@ async def find_recompiles(call: Call, target: str, offset: int = 0) -> Recompila
         target,
         report.status or "",
         _with_problem(sentence(report), report),
-        tuple(_recompiled(call, item) for item in shown),
+        tuple(_recompiled(call, report, item) for item in shown),
         left_out,
         "Do what the hints say and prove it with try_edit; list_fixes tries known edits." if shown else "",
     )
@@ -127,7 +127,7 @@ async def show_kernels(call: Call, target: str, kernel: str = "", offset: int = 
         target,
         report.status or "",
         _with_problem(words if report.codes else "No code was written.", report),
-        () if kernel else tuple(_kernel(call, *row) for row in shown),
+        () if kernel else tuple(_kernel(call, report, *row) for row in shown),
         clipped(source, _LONG * 2),
         "" if kernel else left_out,
         "Call show_kernels with the name of a kernel for its source." if shown and not kernel else "",
@@ -207,7 +207,7 @@ def _found(name: str, finding: Finding, report: Report, is_fixable: bool) -> Fou
 
 
 def _all_found(call: Call, findings: Sequence[Finding], report: Report) -> tuple[Found, ...]:
-    names = {id(finding): name for name, finding in call.ids(report.findings).items()}
+    names = {id(finding): name for name, finding in call.ids(report).items()}
     can_be_fixed = fixable(report) if report.repeatable else []
     return tuple(_found(names[id(item)], item, report, item in can_be_fixed) for item in findings)
 
@@ -231,35 +231,37 @@ def _around(report: Report, span: Span) -> str:
         return ""
     first, last = max(span.row - _ROWS_AROUND, 1), min(span.row + _ROWS_AROUND, len(source.lines))
     rows = range(first, last + 1)
-    return "\n".join(f"{'>' if row == span.row else ' '} {row} {clipped(source.line(row))}" for row in rows)
+    return "\n".join(
+        f"{'>' if row == span.row else ' '} {source.place(row)} {clipped(source.line(row))}" for row in rows
+    )
 
 
 # -- recompilations and kernels ----------------------------------------------------------------
 
 
-def _recompiled(call: Call, profile: FunctionProfile) -> Recompiled:
+def _recompiled(call: Call, report: Report, profile: FunctionProfile) -> Recompiled:
     frame = profile.frame
     return Recompiled(
         frame.qualname,
-        f"{call.path(frame.filename)}:{frame.row}",
+        call.row(report, frame.filename, frame.row),
         cost(profile),
-        tuple(_cause(call, cause) for cause in profile.causes[:_MOST_OF_EACH]),
+        tuple(_cause(call, report, cause) for cause in profile.causes[:_MOST_OF_EACH]),
         tuple(
-            f"{call.path(span.filename)}:{span.row}, {counted(count, 'time')}"
+            f"{call.row(report, span.filename, span.row)}, {counted(count, 'time')}"
             for span, count in profile.callers[:_MOST_OF_EACH]
         ),
     )
 
 
-def _cause(call: Call, cause: Reason) -> Cause:
+def _cause(call: Call, report: Report, cause: Reason) -> Cause:
     finding = cause.finding
     hints = tuple(clipped(hint, _SHORT * 2) for hint in finding.hints[:_MOST_OF_EACH])
-    return Cause(cause.count, call.place(finding.span), clipped(what_changed(finding.message)), hints)
+    return Cause(cause.count, call.place(report, finding.span), clipped(what_changed(finding.message)), hints)
 
 
-def _kernel(call: Call, code: Code, launches: Sequence[Launch]) -> Kernel:
+def _kernel(call: Call, report: Report, code: Code, launches: Sequence[Launch]) -> Kernel:
     total = total_cost(launches)
-    lines = dict.fromkeys(f"{call.path(span.filename)}:{span.row}" for span in spans_of(launches))
+    lines = dict.fromkeys(call.row(report, span.filename, span.row) for span in spans_of(launches))
     return Kernel(
         launches[0].name,
         f"{code.compile_id} {code.phase}".strip(),

@@ -63,10 +63,10 @@ _Roots: TypeAlias = Annotated[ListRootsResult, Resolve(_roots)]
 _Target: TypeAlias = Annotated[
     str,
     Field(
-        description="What to run: a file (model.py), with arguments after -- (train.py -- --steps 3), "
-        "a function or class that has example calls (model.py::Block), pytest:tests/test_model.py::test, "
-        "-m package.module, the name of a target in pyproject.toml, or trace:PATH of a log that TORCH_TRACE "
-        "has written."
+        description="What to run: a file (model.py), with arguments after -- (train.py -- --steps 3), a "
+        "notebook, or its first code cells (model.ipynb::3), a function or class that has example calls "
+        "(model.py::Block), pytest:tests/test_model.py::test, -m package.module, the name of a target in "
+        "pyproject.toml, or trace:PATH of a log that TORCH_TRACE has written."
     ),
 ]
 _Finding: TypeAlias = Annotated[str, Field(description="The id of a finding, as check_target gives it.")]
@@ -232,7 +232,7 @@ async def _plan(overrides: Overrides, folders: tuple[Path, ...], name: str) -> P
     workspace = Workspace(workspace_root(target))
     config = read_config(workspace.root)
     target, settings = resolve(target, config, overrides, _TIMEOUT)
-    return Plan(target, settings, workspace)
+    return Plan(target, settings, workspace).of_cells()
 
 
 def _target(name: str, folders: tuple[Path, ...]) -> Target:

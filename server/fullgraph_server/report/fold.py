@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
@@ -60,6 +61,7 @@ from .wrappers import Lightning, wrapper_of
 
 _T = TypeVar("_T")
 _GRAVEST_FIRST: Final[tuple[Severity, ...]] = ("error", "warning", "information")
+_LINE: Final = re.compile(r"\bline (\d+)")
 
 
 def fold(
@@ -319,8 +321,16 @@ class _FindingFacts:
         )
 
     def _target_problem(self, fact: TargetProblem) -> FindingBuilder:
-        finding = self._finding("target-error", fact.severity, fact.message, fact.stack, "", hints=fact.hints)
+        message = self._in_cells(fact.message, fact.stack)
+        finding = self._finding("target-error", fact.severity, message, fact.stack, "", hints=fact.hints)
         return FindingBuilder(replace(finding, of_run=not fact.stack and (fact.of_run or self._not_started)))
+
+    def _in_cells(self, message: str, stack: Stack) -> str:
+        """Return a message of Python's parser with rows of cells, if it is about a notebook."""
+        source = self._workspace.source(stack[-1].filename) if stack else None
+        if source is None or not source.cells:
+            return message
+        return _LINE.sub(lambda line: f"line {source.row_words(int(line[1]))}", message)
 
     def _without_graph(self, fact: CallsWithoutGraph) -> FindingBuilder | None:
         if not self.completed or (fact.filename, fact.function.rpartition(".")[2]) in self._given_up:

@@ -182,7 +182,9 @@ def unreadable(filename: str) -> str:
         if filename.endswith(NOTEBOOK):
             program(read_cells(data))
     except OSError as error:
-        return error.strerror or str(error)
+        why = error.strerror or str(error)
+        is_large = error.errno == errno.EFBIG and filename.endswith(NOTEBOOK)
+        return f"{why}: clear its outputs" if is_large else why
     except NotebookError as error:
         return str(error)
     return ""

@@ -136,15 +136,16 @@ def _why_not(configuration: Mapping[str, Any]) -> str:
     kind, request = configuration.get("type"), configuration.get("request")
     if kind not in _DEBUGGERS:
         return f"is of the type {kind}: only those of the type debugpy can run"
-    return "" if request == "launch" else "attaches to a program, which runs already: only a launch can run"
+    if request == "attach":
+        return "attaches to a program, which runs already: only a launch can run"
+    return "" if request == "launch" else "does not have the request launch: only that one can run"
 
 
 def _missing(name: str, launch: _LaunchFile) -> str:
     if name in launch.compounds:
-        parts = _listed(launch.compounds[name]) or "none"
-        return (
-            f"{name} is a compound, which starts several programs: name one of its configurations, {parts}."
-        )
+        parts = _listed(launch.compounds[name])
+        how = f"name one of its configurations, {parts}" if parts else "it has no configurations"
+        return f"{name} is a compound, which starts several programs: {how}."
     known = _listed(name for name, item in launch.configurations.items() if not _why_not(item))
     have = f"it has {known}" if known else "it has none that starts a Python program"
     return f"launch.json has no configuration {name}; {have}."
@@ -189,7 +190,7 @@ def _program(configuration: Mapping[str, Any], cwd: Path, variables: Variables) 
         raise UnresolvedError("has no program and no module")
     filename = os.path.normpath(cwd / variables.filled(configuration["program"]))
     if not filename.endswith(".py"):
-        raise UnresolvedError(f"runs {filename}, which is no Python file")
+        raise UnresolvedError(f"runs {filename}, whose name does not end with .py")
     return filename
 
 
@@ -218,8 +219,9 @@ def _arguments(args: Any) -> list[str]:
 
 def _environment(configuration: Mapping[str, Any], root: Path, variables: Variables) -> dict[str, str]:
     """Return the variables of the file that it names, ``.env`` by default, and of its own."""
-    env = configuration.get("env")
-    own = env.items() if isinstance(env, dict) else ()
+    own = configuration.get("env") or {}
+    if not isinstance(own, dict) or not all(name and "=" not in name for name in own):
+        raise UnresolvedError("has an env that is not names of variables with their values")
     path = root / variables.filled(configuration.get("envFile") or _ENV_FILE)
     try:
         of_file = read_env_file(read_bytes(str(path)).decode("utf-8-sig"), os.environ)
@@ -227,7 +229,8 @@ def _environment(configuration: Mapping[str, Any], root: Path, variables: Variab
         of_file = {}  # VS Code goes on without it, too
     except (OSError, ValueError) as error:
         raise UnresolvedError(f"has an envFile that cannot be read: {_reason(error)}") from error
-    return {**of_file, **{key: variables.filled(_text(value)) for key, value in own if value is not None}}
+    of_own = {key: variables.filled(_text(value)) for key, value in own.items() if value is not None}
+    return {**of_file, **of_own}
 
 
 def _text(value: Any) -> str:

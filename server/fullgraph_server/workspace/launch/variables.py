@@ -25,7 +25,7 @@ class Variables:
 
     def filled(self, text: object) -> str:
         """Fill in the variables of a text. Raises :class:`UnresolvedError` for one that has no value here."""
-        if not isinstance(text, str):
+        if not isinstance(text, str) or "\0" in text:
             raise UnresolvedError(f"has {text!r} where a text belongs")
         return _VARIABLE.sub(self._value, text)
 

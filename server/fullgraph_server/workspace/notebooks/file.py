@@ -5,6 +5,7 @@ https://nbformat.readthedocs.io/en/latest/format_description.html
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Sequence
@@ -41,10 +42,12 @@ def with_programs(data: bytes, programs: Sequence[str]) -> bytes:
         if as_python(written) != text:
             lines = _restored(written, text).splitlines(keepends=True)
             cell["source"] = lines if isinstance(cell["source"], list) else "".join(lines)
-    raw = data.decode("utf-8")
+    raw = _decoded(data)
     indent = _INDENT.search(raw)
     text = json.dumps(notebook, ensure_ascii=False, indent=indent[1] if indent else None)
-    return (text + ("\n" if raw.endswith("\n") else "")).encode("utf-8", "surrogatepass")
+    text += "\n" if raw.endswith("\n") else ""
+    mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
+    return mark + text.replace("\n", "\r\n" if "\r\n" in raw else "\n").encode("utf-8", "surrogatepass")
 
 
 def _restored(written: str, program: str) -> str:
@@ -59,9 +62,11 @@ def _restored(written: str, program: str) -> str:
 
 def _notebook(data: bytes) -> dict[str, Any]:
     try:
-        notebook = json.loads(data)
+        notebook = json.loads(_decoded(data))
     except json.JSONDecodeError as error:
         raise NotebookError(f"it is a damaged notebook, whose JSON breaks in line {error.lineno}") from None
+    except UnicodeDecodeError:
+        raise NotebookError("it is a damaged notebook, which is not in UTF-8") from None
     except (ValueError, RecursionError):
         raise NotebookError("it is a damaged notebook, which is no JSON") from None
     version = notebook.get("nbformat") if isinstance(notebook, dict) else None
@@ -72,6 +77,10 @@ def _notebook(data: bytes) -> dict[str, Any]:
     if version > _FORMAT:
         raise NotebookError(f"it is a notebook in format {version}, which is newer than this Fullgraph")
     return notebook  # type: ignore[no-any-return]
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8-sig", "surrogatepass")
 
 
 def _language(notebook: dict[str, Any]) -> str:
