@@ -81,8 +81,8 @@ def _folder(name: str, cwd: Path) -> Sequence[Target]:
     targets = folder_targets(folder, read_config(project_root(folder)), cwd)
     if not targets:
         raise click.UsageError(
-            f"{name} has no targets: no file in it is a program or test that mentions torch.compile, or has "
-            "example calls"
+            f"{name} has no targets: no .py file in it is a program or test that mentions torch.compile, or "
+            "has example calls; notebooks are run by their own names"
         )
     return targets
 
