@@ -146,6 +146,8 @@ def _module(name: str, cwd: Path) -> Target:
 
 
 def _console_script(name: str, cwd: Path) -> Target:
+    if not name:
+        raise click.UsageError("--console-script needs the name of a command that a package installs")
     return console_script_target(name, read_config(project_root(cwd)), cwd)
 
 
