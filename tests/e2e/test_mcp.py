@@ -142,6 +142,7 @@ async def test_what_is_refused_says_what_to_do_and_runs_nothing(folder: Path) ->
             (DIFF.replace("model.py", "../outside.py"), "is outside of the workspace"),
             (DIFF.replace("--- a/model.py", "--- /dev/null"), "Files cannot be added or removed"),
             (DIFF.replace("+    y = torch", "+    y == = torch"), "With the diff model.py is no Python"),
+            (DIFF.replace("y = torch", f"y = {'-' * 200_000}torch"), "no Python: it is too deep."),
         ):
             assert why in await refusal(client, "try_edit", target="model.py", diff=diff)
     assert not [*folder.parent.rglob("ran")]
@@ -162,6 +163,19 @@ async def test_a_notebook_is_told_by_its_cells(folder: Path) -> None:
         assert "model.ipynb:cell 2:1 in <module>" in explained["called_from"]
         assert (await answer(client, "try_edit", diff=DIFF.replace(".py", ".ipynb"), **place))["verified"]
     assert (folder / "model.ipynb").read_text() == notebook
+
+
+async def test_an_edit_may_be_of_a_file_that_nothing_is_compiled_of(folder: Path) -> None:
+    (folder / "settings.py").write_text("CHECKS = True\n")
+    body = "x += 1\n    if settings.CHECKS:\n        torch._dynamo.graph_break()\n    return x * 2\n"
+    compiled = f"@torch.compile(backend='eager')\ndef f(x):\n    {body}"
+    (folder / "main.py").write_text(f"import settings, torch\n{compiled}f(torch.ones(2))\n")
+    diff = "--- a/settings.py\n+++ b/settings.py\n@@\n-CHECKS = True\n+CHECKS = False\n"
+    async with connected(folder) as client:
+        tried = await answer(client, "try_edit", target="main.py", diff=diff)
+        assert (tried["verified"], tried["gone"]) == (True, ["main.py:6:9:GB0025"])
+        why = await refusal(client, "try_edit", target="model.py", diff=diff)
+        assert why == "Nothing can be told of the edit: settings.py is not imported by model.py"
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

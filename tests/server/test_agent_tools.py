@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
+import os
 import runpy
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner
+from fullgraph_server.agents.calls import Engine
 from fullgraph_server.agents.patching import PatchError, edits, parse
 from fullgraph_server.agents.tools import TOOLS
 from fullgraph_server.cli import main
 from fullgraph_server.fixes.editing import edited
+from fullgraph_server.fixes.proof import Prover
+from fullgraph_server.runs.plan import Plan
 from fullgraph_server.workspace.source import SourceFile
 
 ROOT = Path(__file__).parents[2]
@@ -97,6 +103,28 @@ def test_line_ends_and_a_missing_last_one_stay() -> None:
 def test_a_diff_that_does_not_apply_says_so(diff: str, why: str) -> None:
     with pytest.raises(PatchError, match=why):
         patched(diff)
+
+
+async def test_a_search_that_is_cancelled_while_it_ends_leaves_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    closing, plan = asyncio.Event(), cast("Plan", None)
+
+    async def close(_prover: Prover) -> None:
+        closing.set()
+        await asyncio.Event().wait()
+
+    async def search(_prover: Prover) -> None:
+        assert os.listdir(tmp_path)
+
+    monkeypatch.setattr(Prover, "close", close)
+    engine = Engine()
+    call = asyncio.ensure_future(engine.prove(plan, lambda _message: None, search))
+    await closing.wait()
+    await engine.close()
+    assert call.cancelled()
+    assert not os.listdir(tmp_path)
 
 
 def test_vs_code_has_the_same_tools() -> None:

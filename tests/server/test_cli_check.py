@@ -135,8 +135,12 @@ def test_a_target_that_could_not_be_started_gives_2_even_where_nothing_fails(fak
             "h has no example calls in ex.py\n\n  fullgraph check ex.py::f\n  fullgraph check ex.py::g\n",
         ),
         (("a.py::f",), "f has no example calls in a.py\n\nWrite one above it: # fullgraph: f(...)\n"),
-        (("empty",), "empty has no targets: no file in it is a program or test that mentions torch.compile"),
+        (
+            ("empty",),
+            "empty has no targets: no .py file in it is a program or test that mentions torch.compile",
+        ),
         (("--timeout", "3"), "Missing argument 'TARGET...'."),
+        (("--console-script", ""), "--console-script needs the name of a command that a package installs"),
         (("--pytest", "no.py::test"), "no.py does not exist"),
         (("ex.py", "--args", "x"), "--args is for scripts, and ex.py runs as example"),
         (("-m", "a.py"), "a.py is a file and no module: name it a, or run it as a script"),
@@ -145,7 +149,7 @@ def test_a_target_that_could_not_be_started_gives_2_even_where_nothing_fails(fak
         (("a.py", "--steps", "3"), "Options of your program follow --: main check TARGET -- --steps"),
         (("ex.py", "--ranks", "2"), "--ranks is for scripts, and ex.py runs as example"),
         (("a.py", "--ranks", "0"), "Invalid value for '--ranks'"),
-        (("a.py", "--args", "'"), "No closing quotation"),
+        (("a.py", "--args", "'"), "the arguments cannot be split into words: No closing quotation"),
         (("ex.py", "--", "x"), "--args is for scripts, and ex.py runs as example"),
         (("n.ipynb",), "n.ipynb cannot be read: it is a damaged notebook, which does not say its format"),
         (("a.py", "--timeout", "0"), "Invalid value for '--timeout'"),
@@ -247,12 +251,13 @@ def test_an_example_call_that_does_not_parse_is_a_finding(folder: Path) -> None:
     assert result.exit_code == 1
 
 
-def test_wrong_configuration_is_told_on_stderr(folder: Path) -> None:
+def test_wrong_configuration_is_told_once_on_stderr(folder: Path) -> None:
     (folder / "pyproject.toml").write_text("[tool.fullgraph]\ntimeout = 'x'\n")
     result = check("a.py", "--format", "json")
     assert result.exit_code == 0
     assert "pyproject.toml:2: tool.fullgraph.timeout: must be a number" in result.stderr
     assert json.loads(result.stdout)["findings"] == []
+    assert check("a.py", "ex.py").stderr.count("must be a number") == 1
 
 
 def test_a_signal_stops_the_run_and_keeps_what_was_found(fake: type[FakeRun], folder: Path) -> None:

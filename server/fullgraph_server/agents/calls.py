@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import tempfile
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
@@ -99,13 +98,12 @@ class Engine:
             settings, limited = with_limits(plan.settings, request, plan.workspace.root)
             return Run(self._workers, settings, limited, on_output=on_output)
 
-        folder = Path(tempfile.mkdtemp(prefix="fullgraph-"))
-        prover = Prover(plan, start, folder)
-        try:
-            return await search(prover)
-        finally:
-            await prover.close()
-            shutil.rmtree(folder, ignore_errors=True)
+        with tempfile.TemporaryDirectory(prefix="fullgraph-", ignore_cleanup_errors=True) as folder:
+            prover = Prover(plan, start, Path(folder))
+            try:
+                return await search(prover)
+            finally:
+                await prover.close()  # may itself be cancelled
 
     async def _owned(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Do work in a task of its own, which ends in its own time when the call is cancelled."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ..fixes.changes import counts_of, drifts_of, gone
 from ..fixes.editing import edited
@@ -89,13 +90,16 @@ async def try_edit(call: Call, target: str, diff: str, finding: str = "") -> Tri
     async def search(prover: Prover) -> Tried:
         base = await prover.as_it_is()
         for name, (path, _) in hunks.items():
-            if base.report.status == "not-started" or base.report.files.get(name) is None:
+            if base.report.status == "not-started" or name not in base.report.files:
                 problem = base.report.problem
                 why = problem.message if problem else f"{path} is not imported by {target}"
                 raise ToolError(f"Nothing can be told of the edit: {why}")
+        # A report has the texts of those files alone that it names.
+        texts = {name: base.report.files[name] or sources[name] for name in hunks}
+        base = replace(base, report=replace(base.report, files={**base.report.files, **texts}))
         wanted = _named(call, base, finding) if finding else None
         try:
-            fix = _fix(hunks, base.report.files)
+            fix = _fix(hunks, texts)
         except PatchError as error:
             raise ToolError(str(error)) from error
         await prover.nondeterminism(base)
@@ -157,8 +161,9 @@ def _fix(hunks: Mapping[str, tuple[str, list[Hunk]]], sources: Mapping[str, Sour
         changes = edits(source, path, own)
         try:
             tree = ast.parse(edited(source, changes), path)
-        except (SyntaxError, ValueError) as error:
-            raise PatchError(f"With the diff {path} is no Python: {error}.") from error
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            why = str(error) or "it is too deep"
+            raise PatchError(f"With the diff {path} is no Python: {why}.") from error
         made += changes
         known = set[str]().union(*map(bound, source.tree.body)) if source.tree else set[str]()
         defined += [ast.unparse(item) for item in tree.body if bound(item) and not bound(item) & known]

@@ -162,7 +162,8 @@ def split_arguments(args: str | None) -> tuple[str, ...] | None:
     try:
         return None if args is None else tuple(shlex.split(args))
     except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--args") from error
+        said = f"the arguments cannot be split into words: {error}"
+        raise click.BadParameter(said, param_hint="--args") from error
 
 
 def of_traces(command: Command) -> Command:

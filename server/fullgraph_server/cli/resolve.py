@@ -81,8 +81,8 @@ def _folder(name: str, cwd: Path) -> Sequence[Target]:
     targets = folder_targets(folder, read_config(project_root(folder)), cwd)
     if not targets:
         raise click.UsageError(
-            f"{name} has no targets: no file in it is a program or test that mentions torch.compile, or has "
-            "example calls"
+            f"{name} has no targets: no .py file in it is a program or test that mentions torch.compile, or "
+            "has example calls; notebooks are run by their own names"
         )
     return targets
 
@@ -146,6 +146,8 @@ def _module(name: str, cwd: Path) -> Target:
 
 
 def _console_script(name: str, cwd: Path) -> Target:
+    if not name:
+        raise click.UsageError("--console-script needs the name of a command that a package installs")
     return console_script_target(name, read_config(project_root(cwd)), cwd)
 
 

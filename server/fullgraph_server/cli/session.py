@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from types import FrameType, MappingProxyType
 from typing import Any, Final, TypeVar
@@ -47,6 +48,7 @@ class Session:
         self._stdin = _program_input() if once else None
         self._workers = WorkerPool(stdin=self._stdin)
         self._signal = 0
+        self._tell_once = lru_cache(tell)
 
     @property
     def signalled(self) -> int:
@@ -103,7 +105,7 @@ class Session:
     def _plan(self, target: Target, workspace: Workspace, switches: Mapping[str, Any] = _NONE) -> Plan:
         config = read_config(workspace.root)
         for problem in config.problems:
-            tell(f"{problem.span.filename}:{problem.span.row}: {problem.message}")
+            self._tell_once(f"{problem.span.filename}:{problem.span.row}: {problem.message}")
         overrides = replace(self._overrides, switches={**self._overrides.switches, **switches})
         target, settings = resolve(target, config, overrides)
         if sys.stderr.isatty():

@@ -163,22 +163,16 @@ def register(server: LanguageServer, documents: Documents, diagnostics: Diagnost
     """Serve the opening and closing of documents: after both, the text of a file may be another one."""
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    async def did_open(params: types.DidOpenTextDocumentParams) -> None:
-        if filename := documents.filename(params.text_document.uri):
-            diagnostics.edited(filename)
-
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    async def did_close(params: types.DidCloseTextDocumentParams) -> None:
+    async def file(params: types.DidOpenTextDocumentParams | types.DidCloseTextDocumentParams) -> None:
         if filename := documents.filename(params.text_document.uri):
             diagnostics.edited(filename)
 
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_OPEN)
-    async def notebook_did_open(params: types.DidOpenNotebookDocumentParams) -> None:
-        if filename := documents.filename(params.notebook_document.uri):
-            diagnostics.edited(filename)
-
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
-    async def notebook_did_close(params: types.DidCloseNotebookDocumentParams) -> None:
+    async def notebook(
+        params: types.DidOpenNotebookDocumentParams | types.DidCloseNotebookDocumentParams,
+    ) -> None:
         if filename := documents.filename(params.notebook_document.uri):
             diagnostics.edited(filename)
 
