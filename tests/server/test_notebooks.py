@@ -58,6 +58,8 @@ def read(folder: Path, *cells: Any) -> SourceFile:
         ("!pip install \\\n  torch\nx = 1", "#pip install \\\n  #orch\nx = 1"),
         ("if x:\n    %time f()\n    !l\ny = 1", "if x:\n    ...#e f()\n    #l\ny = 1"),
         ("  %time f()\nx = 1", "  ...#e f()\nx = 1"),
+        ("%%time\nx = 1\n!ls", "#%time\nx = 1\n#ls"),
+        ("%%timeit\nx = 1", "#%timeit\n#%= 1"),
         (" %%bash\n# fullgraph: f()\n\nx", "#%%bash\n#%fullgraph: f()\n\n#"),
         ("x = 1\r\n%time f()", "x = 1\n#time f()"),
         ("f(\n%time g()", "f(\n%time g()"),

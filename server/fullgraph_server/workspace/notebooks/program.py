@@ -14,6 +14,8 @@ from functools import lru_cache
 
 _PYTHON = ("python", "ipython")
 _CELL_MAGIC = "%%"
+_AROUND = ("%%time", "%%capture")
+"""Magics of cells whose other lines run as they do without it."""
 _MAGIC = re.compile(
     r"""^(?: [%!?]                      # %time f(x), !ls, ?f
            | [^#'"=]* = [ ]* [%!]       # files = !ls
@@ -63,7 +65,8 @@ def program(cells: Sequence[Cell]) -> tuple[str, tuple[int, ...]]:
 def as_python(text: str) -> str:
     """Return the text of a cell as Python, with as many lines of the same lengths.
 
-    A cell with ``%%`` is another program, or has another meaning: all of it becomes a comment.
+    A cell with ``%%`` is another program, or has another meaning: all of it becomes a comment, but for
+    ``%%time`` and ``%%capture``.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if _is_left_out(text):
@@ -79,7 +82,8 @@ def as_python(text: str) -> str:
 
 
 def _is_left_out(text: str) -> bool:
-    return text.lstrip().startswith(_CELL_MAGIC)
+    magic = text.split(maxsplit=1)[:1]
+    return text.lstrip().startswith(_CELL_MAGIC) and not any(word in _AROUND for word in magic)
 
 
 def _is_magic(line: str) -> bool:
