@@ -127,6 +127,10 @@ def test_lazy_and_odd_modules_are_left_as_they_are(tmp_path: Path) -> None:
             def __getattr__(self, name):
                 raise AssertionError(name)
 
+        class Empty:
+            __class__ = types.ModuleType
+            __slots__ = ()
+
         class TouchyModule(types.ModuleType):
             def __getattribute__(self, name):
                 raise AssertionError(name)
@@ -135,7 +139,7 @@ def test_lazy_and_odd_modules_are_left_as_they_are(tmp_path: Path) -> None:
         spec.loader = importlib.util.LazyLoader(spec.loader)
         module = sys.modules["lazy"] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        sys.modules.update(nothing=None, touchy=Touchy(), module=TouchyModule("module"))
+        sys.modules.update(nothing=None, touchy=Touchy(), module=TouchyModule("module"), empty=Empty())
         """,
     )
     assert files(run(program, tmp_path)) == [program.filename, lazy]

@@ -14,6 +14,8 @@ from typing import Any
 from ..facts import ModulesLoaded, Program, PytestNode
 
 _INSTALLED = re.compile(r"[\\/](site|dist)-packages[\\/]")
+_OURS = ("fullgraph_compiler", "fullgraph_server", "fullgraph_pytest")
+"""Packages of ours: a plugin of pytest is imported in every run of a test."""
 _SETTERS = ("os", "_collections_abc", "collections.abc")
 """Modules that set variables for their callers: ``os.environ.update`` is a method of the second."""
 
@@ -85,8 +87,11 @@ def _watch_variables(variables: dict[str, None]) -> None:
 
 def _own_source(module: object) -> str | None:
     """Return the source file of a module of the user; ``None`` for other modules."""
-    filename = _namespace(module).get("__file__")
+    namespace = _namespace(module)
+    filename = namespace.get("__file__")
     if not isinstance(filename, str) or not filename.endswith(tuple(SOURCE_SUFFIXES)):
+        return None
+    if str(namespace.get("__name__")).partition(".")[0] in _OURS:
         return None
     filename = os.path.abspath(filename)
     return filename if _is_own(filename) else None
@@ -99,7 +104,7 @@ def _is_library(name: str, module: object) -> bool:
     return (
         isinstance(origin, str)
         and getattr(spec, "name", None) == name
-        and name.partition(".")[0] != "fullgraph_compiler"
+        and name.partition(".")[0] not in _OURS
         and _is_installed(origin)
         and origin.endswith((*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES))
         and os.path.isfile(origin)
@@ -107,10 +112,14 @@ def _is_library(name: str, module: object) -> bool:
 
 
 def _namespace(module: object) -> dict[str, Any]:
-    # A lazy module loads itself at an ordinary access of an attribute.
-    namespace: dict[str, Any] = (
-        object.__getattribute__(module, "__dict__") if isinstance(module, ModuleType) else {}
-    )
+    # A lazy module loads itself at an ordinary access of an attribute; what cffi makes says that it is a
+    # module, and has no namespace.
+    if not isinstance(module, ModuleType):
+        return {}
+    try:
+        namespace: dict[str, Any] = object.__getattribute__(module, "__dict__")
+    except AttributeError:
+        return {}
     return namespace
 
 
