@@ -190,13 +190,10 @@ def _outputs(part: Sequence[ast.stmt]) -> set[str]:
     read: set[str] = set()
     outputs: set[str] = set()
     for item in part:
-        read |= {node.id for node in ast.walk(item) if isinstance(node, ast.Name) and _is_read(node)}
+        own = (node for node in ast.walk(item) if isinstance(node, ast.Name))
+        read |= {node.id for node in own if isinstance(node.ctx, ast.Load)}
         outputs |= bound(item) - read
     return outputs
-
-
-def _is_read(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Load)
 
 
 def _initial(code: Code, first: ast.stmt, flag: str) -> ast.stmt:
