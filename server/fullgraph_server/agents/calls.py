@@ -22,12 +22,10 @@ from ..runs.progress import RunProgress
 from ..runs.suitability import Purpose, unsuited
 from ..workers.pool import WorkerPool
 from ..workspace.positions import TRACE, Span
-from ..workspace.targets import ARGUMENTS
+from ..workspace.targets import ARGUMENTS, PYTEST
 
 _T = TypeVar("_T")
 
-PYTEST = "pytest:"
-"""The prefix of the names of tests."""
 _MOST_KEPT = 16
 """How many runs can be looked at again."""
 

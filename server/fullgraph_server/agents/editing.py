@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..fixes.changes import counts_of, drifts_of, gone
-from ..fixes.editing import edited
+from ..fixes.editing import edited, edited_texts
 from ..fixes.model import Edit, Fix, Operator
 from ..fixes.model import Verdict as Proven
 from ..fixes.plans import shortest
@@ -188,11 +188,7 @@ def _named(call: Call, base: State, finding: str) -> Finding:
 
 def _fixed(call: Call, base: State, name: str, tried: Searched) -> Fixed:
     item: Try = tried.best() or tried.tries[0]
-    texts: dict[str, tuple[str, str]] = {}
-    for filename in dict.fromkeys(edit.span.filename for edit in item.fix.edits):
-        if (source := base.report.files.get(filename)) is not None:
-            own = [edit for edit in item.fix.edits if edit.span.filename == filename]
-            texts[filename] = source.text, edited(source, own)
+    texts = edited_texts(base.report.files, item.fix.edits)
     return Fixed(
         name,
         item.fix.title,

@@ -23,12 +23,12 @@ from pygls import uris
 
 from .. import __version__
 from ..agents import answers, editing, reading
-from ..agents.calls import PYTEST, Call, Engine, ToolError
+from ..agents.calls import Call, Engine, ToolError
 from ..runs.effective_settings import Overrides, resolve
 from ..runs.plan import Plan
 from ..workspace.config import read_config
 from ..workspace.positions import TRACE
-from ..workspace.targets import ARGUMENTS, MODULE, Target, trace_of, trace_target
+from ..workspace.targets import ARGUMENTS, MODULE, PYTEST, Target, trace_of, trace_target
 from ..workspace.workspace import Workspace
 from .options import split_arguments
 from .resolve import Asked, resolve_targets

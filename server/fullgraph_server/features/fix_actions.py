@@ -13,7 +13,7 @@ from ..client.capabilities import member
 from ..client.documents import Documents
 from ..client.findings import ShownFinding
 from ..fixes.changes import FIXABLE
-from ..fixes.editing import edited
+from ..fixes.editing import edited_texts
 from ..fixes.model import Fix
 from ..fixes.proofs import Proofs, Proved
 from ..fixes.search import Tried, Try, gain, root_of
@@ -204,13 +204,7 @@ class FixActions:
 
 
 def _texts(proved: Proved, fix: Fix) -> _Texts:
-    texts = {}
-    for name in dict.fromkeys(edit.span.filename for edit in fix.edits):
-        source = proved.base.report.files.get(name)
-        if source is not None:
-            own = [edit for edit in fix.edits if edit.span.filename == name]
-            texts[name] = (source.text, edited(source, own))
-    return texts
+    return edited_texts(proved.base.report.files, fix.edits)
 
 
 def _title(item: Try) -> str:

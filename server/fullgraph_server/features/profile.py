@@ -15,6 +15,7 @@ from ..runs.schedule import Runs
 from ..text.markdown import code_span, escaped, table
 from ..text.messages import what_changed
 from ..workspace.positions import Span
+from ..workspace.targets import PYTEST
 from .explanation import place_link
 
 _GONE = "The last run of this target did not profile recompilations: profile them again.\n"
@@ -94,5 +95,5 @@ class _Page:
 
 def _short_name(report: Report) -> str:
     """Return the target's id without folders: ``model.py::Block``."""
-    path, colons, name = report.target.removeprefix("pytest:").partition("::")
+    path, colons, name = report.target.removeprefix(PYTEST).partition("::")
     return f"{Path(path).name}{colons}{name}"

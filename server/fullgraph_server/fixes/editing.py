@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..workspace.source import SourceFile
@@ -35,6 +35,20 @@ def edited(source: SourceFile, edits: Iterable[Edit]) -> str:
         written = edit.text.replace("\n", "\r\n") if "\r\n" in source.text else edit.text
         text = text[:first] + written + text[last:]
     return text
+
+
+def edited_texts(files: Mapping[str, SourceFile | None], edits: Iterable[Edit]) -> dict[str, tuple[str, str]]:
+    """Return the texts of the files that edits are of, before and after.
+
+    Files that are not there are left out.
+    """
+    edits = list(dict.fromkeys(edits))
+    texts: dict[str, tuple[str, str]] = {}
+    for filename in dict.fromkeys(edit.span.filename for edit in edits):
+        if (source := files.get(filename)) is not None:
+            own = [edit for edit in edits if edit.span.filename == filename]
+            texts[filename] = source.text, edited(source, own)
+    return texts
 
 
 def replaced(source: SourceFile, edits: Sequence[Edit]) -> list[Replaced]:

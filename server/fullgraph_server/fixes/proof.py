@@ -43,7 +43,7 @@ from ..workspace.positions import Span
 from ..workspace.ranges import node_span
 from ..workspace.source import SourceFile
 from .changes import counts_of, drifts_of, fixable, gone, gone_along, revealed, worse
-from .editing import Replaced, edited, replaced
+from .editing import Replaced, edited_texts, replaced
 from .model import Edit, Fix, Verdict
 from .printed import own_text
 from .widening import replaced_widely
@@ -450,14 +450,8 @@ def _place(span: Span) -> tuple[str, int, int, int, int]:
 
 def _with(state: State, fixes: Iterable[Fix]) -> dict[str, str]:
     """Return the texts of a state with fixes."""
-    texts = dict(state.texts)
-    edits = list(dict.fromkeys(itertools.chain(*(fix.edits for fix in fixes))))
-    for filename in dict.fromkeys(edit.span.filename for edit in edits):
-        source = state.report.files.get(filename)
-        if source is not None:
-            own = [edit for edit in edits if edit.span.filename == filename]
-            texts[filename] = edited(source, own)
-    return texts
+    texts = edited_texts(state.report.files, itertools.chain(*(fix.edits for fix in fixes)))
+    return {**state.texts, **{name: after for name, (_, after) in texts.items()}}
 
 
 def _edited_files(state: State, fix: Fix) -> dict[str, SourceFile]:

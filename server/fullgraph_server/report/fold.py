@@ -45,6 +45,7 @@ from ..text.markdown import torch_page
 from ..text.remedies import remedies, sentences
 from ..workspace.positions import Span
 from ..workspace.source import SourceFile
+from ..workspace.targets import PYTEST
 from ..workspace.workspace import Workspace
 from .faults import add_faults, fault_message
 from .finding_builder import FindingBuilder, by_place, finished, without_ignored
@@ -444,6 +445,6 @@ def _names(
 
 def _target_file(target: str, workspace: Workspace) -> str:
     """Return the file in a target's id, or the project's configuration file if there is none."""
-    path = target.removeprefix("pytest:").partition("::")[0]
+    path = target.removeprefix(PYTEST).partition("::")[0]
     filename = os.path.join(workspace.root, path)
     return filename if os.path.isfile(filename) else os.path.join(workspace.root, "pyproject.toml")
