@@ -189,6 +189,8 @@ def _go_as_deep(request: RunRequest) -> list[ModuleType]:
     elif request.depth == "build":
         _report_kernels(request.cache)
         return kernel_compat.keep_loaded()
+    elif request.depth == "speed":
+        _report_kernels(request.cache)
     elif request.depth == "times":
         kernel_compat.trace_hints()
     return []

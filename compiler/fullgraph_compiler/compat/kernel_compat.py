@@ -129,6 +129,37 @@ def _least_seconds(cost: Cost, node: Any) -> float | None:
     return max(seconds, cost.flops / (float(tops) * 1e12)) if cost.flops and tops else seconds
 
 
+def gpu_bandwidth() -> float:
+    """Return the bandwidth of the GPU's memory in bytes a second.
+
+    ``get_gpu_dram_gbps`` (``torch/_inductor/utils.py``): 2.11 to 2.15.
+    """
+    from torch._inductor.utils import get_gpu_dram_gbps
+
+    return float(get_gpu_dram_gbps()) * 1e9
+
+
+def gpu_flops() -> float:
+    """Return what the GPU computes at most, in operations a second (float32); 0 without a data sheet.
+
+    ``datasheet_tops`` (``torch/_inductor/analysis/device_info.py``): 2.11 to 2.15.
+    """
+    from torch._inductor.analysis.device_info import datasheet_tops
+
+    return float(datasheet_tops(torch.float32) or 0.0) * 1e12
+
+
+def vector_instructions() -> str:
+    """Return the vector instructions that TorchInductor writes C++ for (``avx512``); empty if there are none.
+
+    ``pick_vec_isa`` (``torch/_inductor/cpu_vec_isa.py``): 2.11 to 2.15.
+    """
+    from torch._inductor.cpu_vec_isa import invalid_vec_isa, pick_vec_isa
+
+    isa = pick_vec_isa()
+    return "" if isa == invalid_vec_isa else str(isa)
+
+
 def trace_fusion() -> None:
     """Add the intermediate representation, which torch only writes to a folder, to the structured trace.
 

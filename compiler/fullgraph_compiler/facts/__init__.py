@@ -105,7 +105,19 @@ from .requests import (
     TrialRequest,
 )
 from .shapes import ShapeGuard, Specialization
-from .speed import CompilePhase, CudagraphSkip, PerformanceHint, PhasesTimed, TimesMeasured
+from .speed import (
+    CompilePhase,
+    CudagraphSkip,
+    MachineMeasured,
+    MemoryHeld,
+    MemoryMeasured,
+    PartKind,
+    PerformanceHint,
+    PhasesTimed,
+    SpeedMeasured,
+    TimePart,
+    TimesMeasured,
+)
 from .stacks import Severity, Stack, StackFrame
 
 __all__ = [
@@ -158,11 +170,15 @@ __all__ = [
     "LateCompilation",
     "Level",
     "LightningCompiled",
+    "MachineMeasured",
+    "MemoryHeld",
+    "MemoryMeasured",
     "MinifyProgress",
     "MinifyRequest",
     "ModulesLoaded",
     "NamedTensor",
     "Network",
+    "PartKind",
     "PerformanceHint",
     "Phase",
     "PhasesTimed",
@@ -185,6 +201,7 @@ __all__ = [
     "SizeTried",
     "SourceText",
     "Specialization",
+    "SpeedMeasured",
     "Stack",
     "StackFrame",
     "StageChecked",
@@ -195,6 +212,7 @@ __all__ = [
     "TargetProblem",
     "TensorSeen",
     "TensorsNamed",
+    "TimePart",
     "TimesMeasured",
     "Trial",
     "TrialRequest",
@@ -221,6 +239,9 @@ Fact: TypeAlias = (
     | PreviewDeferred
     | PhasesTimed
     | TimesMeasured
+    | MachineMeasured
+    | SpeedMeasured
+    | MemoryMeasured
     | PerformanceHint
     | CudagraphSkip
     | GraphBreak

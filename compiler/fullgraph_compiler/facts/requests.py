@@ -13,7 +13,7 @@ CHANNEL_LOST = 113
 
 
 Depth: TypeAlias = Literal[
-    "graph", "recompiles", "late-compile", "kernels", "build", "times", "stages", "recipes"
+    "graph", "recompiles", "late-compile", "kernels", "build", "times", "speed", "stages", "recipes"
 ]
 """The depth of a run:
 
@@ -24,6 +24,7 @@ Depth: TypeAlias = Literal[
 - ``kernels``: up to the code that TorchInductor generates; graphs run eagerly here, too.
 - ``build``: the whole compiler; the compiled code runs.
 - ``times``: the same with cold and with warm caches, to measure what the caches save.
+- ``speed``: the same, and afterwards the calls of compiled functions are measured.
 - ``stages``: one stage of the compiler after the other.
 - ``recipes``: the whole compiler, with one part of it turned off at a time.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from .outcome import Failure
 from .stacks import Stack
@@ -59,3 +59,106 @@ class CudagraphSkip:
     compile_id: str
     reason: str
     stack: Stack
+
+
+PartKind: TypeAlias = Literal["recompile", "guards", "frame", "entry", "launch", "kernel", "copy", "autograd"]
+"""What a part of the time of compiled calls is spent for:
+
+- ``recompile``: compiling again in calls after the first ones.
+- ``guards``: looking for a compilation whose guards hold.
+- ``frame``: code of a frame outside of its graphs: what runs uncompiled, around and after a graph break.
+- ``entry``: steps around a graph, before and after it runs (AOTAutograd, autograd).
+- ``launch``: code of a graph that computes nothing itself; with a GPU, while that waits.
+- ``kernel``: a kernel or a library function of a graph's code.
+- ``copy``: copying memory to, from or on a GPU.
+- ``autograd``: running backward, outside of the graphs.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TimePart:
+    """A part of the time of compiled calls: ``seconds`` for each call, and how often it occurs in one.
+
+    ``compile_id`` is that of the frame around it, empty if no compiled frame is; ``filename`` that of the
+    graph's ``CodeGenerated``. ``name`` is the name of a kernel, the operator for a library function
+    (``aten::mm``), or the direction of a copy (``Memcpy DtoH``).
+    """
+
+    kind: PartKind
+    seconds: float
+    count: float = 1.0
+    compile_id: str = ""
+    filename: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedMeasured:
+    """The speed of the calls of compiled functions, compiled beside uncompiled.
+
+    ``calls`` are the calls that were measured, ``functions`` the names of what they call, ``samples`` how
+    often both were measured. ``eager`` and ``compiled`` are seconds for each call, the medians; ``faster`` is
+    the median of their ratios, and lies between ``low`` and ``high`` with a confidence of 95 %. ``repeated``
+    tells whether the calls were made again at the end of the program; else these are the times of the
+    program's own calls after the first ones. ``parts`` are those of ``compiled``, and add up to it.
+    ``outside`` is the time between calls in the program itself, for each call, ``optimizer`` the part of it
+    that is spent in steps of optimizers. ``problem`` says in one sentence why there is no answer; ``device``
+    is the name of the GPU, empty if there is none.
+    """
+
+    functions: tuple[str, ...]
+    calls: int
+    samples: int
+    eager: float
+    compiled: float
+    faster: float
+    low: float
+    high: float
+    repeated: bool = True
+    parts: tuple[TimePart, ...] = ()
+    outside: float = 0.0
+    optimizer: float = 0.0
+    recompiled: int = 0
+    """The number of calls after the first ones that were compiled again."""
+    device: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MachineMeasured:
+    """What this machine can do: ``bandwidth`` in bytes a second, ``flops`` in operations a second (float32).
+
+    ``threads`` are those that torch uses; ``vectors`` names the vector instructions that TorchInductor uses
+    (``avx512``), empty if none. Both are of the processor, and 0 and empty for a GPU.
+    """
+
+    name: str
+    bandwidth: float
+    flops: float
+    threads: int = 0
+    vectors: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryHeld:
+    """Memory that is in use at the peak of compiled calls: so many bytes, and where they come from.
+
+    ``filename`` and ``row`` are those of the code that asked for them: generated code, or the user's own.
+    """
+
+    size: int
+    filename: str
+    row: int
+    compile_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryMeasured:
+    """The most memory that tensors use during the calls, in bytes above what was in use before.
+
+    ``held`` are the largest parts of it in compiled calls, the largest first.
+    """
+
+    compiled: int
+    eager: int
+    held: tuple[MemoryHeld, ...] = ()

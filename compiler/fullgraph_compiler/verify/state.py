@@ -28,6 +28,12 @@ class Settings:
         ]
         self._modes = modes_of(_modules(call))
 
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What tells settings apart."""
+        modes = tuple(training for _, training in self._modes)
+        return self._gradients, self._inference, self._dtype, tuple(self._autocast), modes
+
     @contextlib.contextmanager
     def again(self) -> Iterator[None]:
         """Have the same settings once more."""

@@ -163,10 +163,10 @@ def _run(channel: Channel, params: Any, folder: str) -> None:
 
         observe_calls(request, sink)
         return
-    deep = isinstance(request, MinifyRequest) or request.depth in ("times", "stages", "recipes")
+    deep = isinstance(request, MinifyRequest) or request.depth in ("times", "speed", "stages", "recipes")
     if deep and sys.platform != "linux":
         problem = TargetProblem(
-            "error", "Times, stages, recipes and repros need Linux, because they fork the process."
+            "error", "Times, speed, stages, recipes and repros need Linux, because they fork the process."
         )
         sink([problem, RunFinished("not-started", 0.0)])
     elif isinstance(request, RunRequest) and unsuited(request):
@@ -179,6 +179,10 @@ def _run(channel: Channel, params: Any, folder: str) -> None:
         from ..diagnose.times import measure_times
 
         measure_times(request, sink, channel.adopt)
+    elif request.depth == "speed":
+        from ..measure.speed import measure_speed
+
+        measure_speed(request, sink, channel.adopt)
     elif request.depth == "stages":
         from ..diagnose.stages import run_stages
 

@@ -1,0 +1,174 @@
+"""What torch's profiler records of compiled code, and what it is made to record beside that.
+
+Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Final, Literal, TypeAlias
+
+import torch
+from torch.autograd import DeviceType
+from torch.profiler import ProfilerActivity, profile
+
+from .kernel_compat import cpp_library
+
+EventKind: TypeAlias = Literal["call", "guards", "region", "entry", "graph", "kernel", "operator", "backward"]
+"""The kind of an event of the processor:
+
+- ``call``: one pass over the calls that are measured. What is outside of it does not count.
+- ``guards``: Dynamo looks for a compilation whose guards hold.
+- ``region``: a compiled frame runs; ``key`` is its compile id.
+- ``entry``: steps around a graph: what AOTAutograd and autograd do before it runs.
+- ``graph``: the code of a graph runs; ``key`` is the file of the code.
+- ``kernel``: a C++ kernel of such code; ``key`` is its name.
+- ``operator``: an operator of torch; ``key`` is its name.
+- ``backward``: autograd runs backward.
+"""
+
+_CALL: Final = "fullgraph call"
+_GRAPH: Final = "fullgraph graph "
+_KERNEL: Final = "fullgraph kernel "
+_BACKWARD: Final = "fullgraph backward"
+_PREFIXES: Final[tuple[tuple[str, EventKind], ...]] = (
+    (_CALL, "call"),
+    (_GRAPH, "graph"),
+    (_KERNEL, "kernel"),
+    (_BACKWARD, "backward"),
+    ("TorchDynamo Cache Lookup", "guards"),  # csrc/dynamo/eval_frame.c
+    ("Torch-Compiled Region: ", "region"),  # _dynamo/convert_frame.py
+    ("Pregraph bytecode", "entry"),  # _dynamo/utils.py, codegen.py
+    ("AOTDispatcher Runtime Wrapper Prologue", "entry"),  # _functorch/_aot_autograd/runtime_wrappers.py
+    ("CompiledFunction", "entry"),  # its autograd.Function and the backward of that, the same file
+    ("aten::", "operator"),
+)
+_COPY: Final = "Memcpy"
+
+
+@dataclass(frozen=True, slots=True)
+class Profiled:
+    """An event of the profiler: from ``start`` to ``end`` in nanoseconds; ``key`` is its name or id.
+
+    ``kind`` is ``None`` for what ran on a GPU, which the processor launched at ``launched``.
+    """
+
+    kind: EventKind | None
+    key: str
+    start: int
+    end: int
+    launched: int = 0
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether it copies memory."""
+        return self.key.startswith(_COPY)
+
+
+@contextmanager
+def in_call() -> Iterator[None]:
+    """Have the profiler record a pass over calls."""
+    with torch._C._profiler._RecordFunctionFast(_CALL):
+        yield
+
+
+@contextmanager
+def in_backward() -> Iterator[None]:
+    """Have the profiler record a backward pass, if it is on."""
+    if torch.autograd.profiler._is_profiler_enabled:
+        with torch._C._profiler._RecordFunctionFast(_BACKWARD):
+            yield
+    else:
+        yield
+
+
+def profiled(work: Callable[[], object], modules: Iterable[ModuleType]) -> list[Profiled]:
+    """Return what happens during ``work()``, in which graphs and the kernels of modules are named.
+
+    ``kineto_results`` of ``torch.autograd.profiler.profile`` has the times without rounding, 2.11 to 2.15.
+    """
+    activities = [ProfilerActivity.CPU]
+    if torch.cuda.is_initialized():
+        activities.append(ProfilerActivity.CUDA)
+    with _named_graphs(), _named_kernels(modules), profile(activities=activities, acc_events=True) as result:
+        work()
+    assert result.profiler is not None
+    events = result.profiler.kineto_results.events()
+    on_cpu = [event for event in events if event.device_type() == DeviceType.CPU]
+    launches = {event.correlation_id(): event for event in on_cpu if event.name().startswith("cu")}
+    found = []
+    for event in events:
+        name, start = event.name(), event.start_ns()
+        end = start + event.duration_ns()
+        if event.device_type() != DeviceType.CPU:
+            launch = launches.get(event.correlation_id())
+            # What has no launch is an annotation of the processor's.
+            if launch is not None:
+                found.append(Profiled(None, name, start, end, launch.start_ns()))
+            continue
+        for prefix, kind in _PREFIXES:
+            if name.startswith(prefix):
+                key = name if kind == "operator" else name.removeprefix(prefix)
+                found.append(Profiled(kind, key, start, end))
+                break
+    return found
+
+
+def record_nothing(times: int) -> None:
+    """Have the profiler record so many kernels that do nothing, in one call."""
+    nothing = _recorded("nothing", lambda: None)
+    with in_call():
+        for _ in range(times):
+            nothing()
+
+
+@contextmanager
+def _named_graphs() -> Iterator[None]:
+    """Have the profiler record each graph that runs by the file of its code.
+
+    ``CompiledFxGraph`` (``_inductor/output_code.py``) has the key of the file, ``get_path``
+    (``_inductor/codecache.py``) makes the name of it: 2.11 to 2.15.
+    """
+    from torch._inductor.codecache import get_path
+    from torch._inductor.output_code import CompiledFxGraph
+
+    call = CompiledFxGraph.__call__
+
+    def call_named(self: Any, inputs: Any) -> Any:
+        with torch._C._profiler._RecordFunctionFast(_GRAPH + str(get_path(self.cache_key, "py")[2])):
+            return call(self, inputs)
+
+    CompiledFxGraph.__call__ = call_named
+    try:
+        yield
+    finally:
+        CompiledFxGraph.__call__ = call
+
+
+@contextmanager
+def _named_kernels(modules: Iterable[ModuleType]) -> Iterator[None]:
+    """Have the profiler record each C++ kernel that the code in these modules calls."""
+    replaced = [
+        (vars(module), name, value)
+        for module in modules
+        for name, value in vars(module).items()
+        if cpp_library(value)
+    ]
+    for names, name, value in replaced:
+        names[name] = _recorded(name, value)
+    try:
+        yield
+    finally:
+        for names, name, value in replaced:
+            names[name] = value
+
+
+def _recorded(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def run(*arguments: Any) -> Any:
+        with torch._C._profiler._RecordFunctionFast(_KERNEL + name):
+            return kernel(*arguments)
+
+    return run

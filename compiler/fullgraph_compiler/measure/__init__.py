@@ -1,0 +1,9 @@
+"""Measurements of compiled calls: how fast they are beside uncompiled ones, and what their time is spent for.
+
+- ``speed``: the run that is measured, from start to end
+- ``keeping``: the calls of the program, and how long each takes there
+- ``repeating``: the same calls made again, compiled and uncompiled
+- ``sampling``: the ratio of both, with its interval
+- ``profiling``, ``timeline``: the parts of the time
+- ``machine``: what the machine can do
+"""

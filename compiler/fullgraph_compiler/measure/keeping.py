@@ -1,0 +1,145 @@
+"""The calls of a program: how long each takes there, and the last ones, kept to be made again."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+import torch
+
+from ..facts import Fact, PhasesTimed
+from ..verify.calls import Call, CallWatcher
+from ..verify.recording import tensors_in
+from ..verify.state import Settings
+
+_MOST_CALLS = 1 << 20
+_MOST_KEPT = 16
+_FEWEST_CALLS = 4
+"""Calls of a function before it is known which of them are the first ones."""
+
+
+@dataclass
+class KeptCall:
+    """A call that can be made again. ``gradients`` are those that its results got, by their places."""
+
+    call: Call
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    settings: Settings
+    gradients: dict[str, torch.Tensor] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TimedCall:
+    """A call in the program: its seconds, and those of them in which it was compiled."""
+
+    function: str
+    seconds: float
+    compiling: float
+
+
+class CallKeeper(CallWatcher):
+    """The calls of a program, each timed, the last ones kept."""
+
+    def __init__(self, *, compiled: bool = True) -> None:
+        super().__init__(compiled=compiled, most=_MOST_CALLS)
+        self.kept: deque[KeptCall] = deque(maxlen=_MOST_KEPT)
+        self.timed: list[TimedCall] = []
+        self.outside = 0.0
+        """Seconds between the calls."""
+        self.optimizer = 0.0
+        """Seconds between the calls in steps of optimizers."""
+        self.compiling = 0.0
+        """Seconds in which the compiler worked."""
+        self._compiled_before = 0.0
+        self._started = 0.0
+        self._ended: float | None = None
+        self._note = torch.compiler.disable(_note)
+
+    def install(self) -> None:
+        """Time calls from now on, and the steps of optimizers."""
+        super().install()
+        from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+        begun: list[float] = []
+
+        def begin(*_: Any) -> None:
+            if not torch.compiler.is_compiling():
+                synchronize()
+                begun.append(perf_counter())
+
+        def end(*_: Any) -> None:
+            if begun and not torch.compiler.is_compiling():
+                synchronize()
+                self.optimizer += perf_counter() - begun.pop() if self._depth == 0 else 0.0
+
+        register_optimizer_step_pre_hook(torch.compiler.disable(begin))
+        register_optimizer_step_post_hook(torch.compiler.disable(end))
+
+    def note(self, facts: Sequence[Fact]) -> None:
+        """Take note of the time of the compiler, whose facts come while a call is on."""
+        self.compiling += sum(fact.phases[0].seconds for fact in facts if isinstance(fact, PhasesTimed))
+
+    def begin(self, call: Call) -> None:
+        """Keep a call, as it is before."""
+        if self._ended is not None:
+            synchronize()
+            self.outside += perf_counter() - self._ended
+        args = tuple(_cut_off(item) for item in call.args)
+        kwargs = {name: _cut_off(item) for name, item in call.kwargs.items()}
+        self.kept.append(KeptCall(call, args, kwargs, Settings(call)))
+        self._compiled_before = self.compiling
+        synchronize()
+        self._started = perf_counter()
+
+    def end(self, call: Call, result: Any) -> None:
+        """Time a call, and watch for gradients of its result."""
+        synchronize()
+        seconds = perf_counter() - self._started
+        self.timed.append(TimedCall(call.name, seconds, self.compiling - self._compiled_before))
+        kept = self.kept[-1]
+        for place, tensor in tensors_in("", result):
+            if tensor.requires_grad and not tensor.is_leaf:
+                tensor.register_hook(lambda gradient, place=place: self._note(kept, place, gradient))
+        self._ended = perf_counter()
+
+    def fail(self, call: Call, error: Exception, /) -> None:  # noqa: ARG002
+        """Forget a call that raised."""
+        self.kept.pop()
+        self._ended = perf_counter()
+
+    def late(self) -> list[TimedCall]:
+        """Return the calls after the first ones: the later half of those of each function."""
+        by_function: dict[str, list[TimedCall]] = {}
+        for call in self.timed:
+            by_function.setdefault(call.function, []).append(call)
+        return [
+            call
+            for calls in by_function.values()
+            if len(calls) >= _FEWEST_CALLS
+            for call in calls[len(calls) // 2 :]
+        ]
+
+
+def synchronize() -> None:
+    """Wait for the GPU, if the program uses one."""
+    if torch.cuda.is_initialized():
+        torch.cuda.synchronize()
+
+
+def _note(kept: KeptCall, place: str, gradient: torch.Tensor) -> None:
+    kept.gradients[place] = gradient
+
+
+def _cut_off(value: Any, depth: int = 0) -> Any:
+    """Return a value whose tensors have no history, which would keep all of it in memory."""
+    if isinstance(value, torch.Tensor) and value.grad_fn is not None:
+        return value.detach().requires_grad_(value.requires_grad)
+    if type(value) in (list, tuple) and depth < 4:
+        return type(value)(_cut_off(item, depth + 1) for item in value)
+    if type(value) is dict and depth < 4:
+        return {name: _cut_off(item, depth + 1) for name, item in value.items()}
+    return value

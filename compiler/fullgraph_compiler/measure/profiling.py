@@ -1,0 +1,52 @@
+"""The parts of the time of repeated calls, from torch's profiler."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+
+from ..compat import profiler_compat
+from ..facts import TimePart
+from .repeating import Repetition
+from .timeline import DeviceEvent, Event, EventCost, parts_of, without_overhead
+
+_SECONDS = 1.0
+_MOST_PASSES = 50
+_FEWEST_PASSES = 3
+_CALIBRATING = 1000
+
+
+def time_parts(repetition: Repetition, seconds: float, modules: Sequence[ModuleType]) -> tuple[TimePart, ...]:
+    """Return the parts of a call; one pass over all calls takes ``seconds`` unobserved.
+
+    ``modules`` are those of the generated code.
+    """
+    passes = min(_MOST_PASSES, max(_FEWEST_PASSES, int(_SECONDS / max(seconds, 1e-9))))
+    profiler_compat.profiled(lambda: repetition.observe(1), modules)  # the first one is slow
+    events = profiler_compat.profiled(lambda: repetition.observe(passes), modules)
+    shares = parts_of(
+        [Event(event.kind, event.start, event.end, event.key) for event in events if event.kind is not None],
+        [
+            DeviceEvent(event.key, event.start, event.end, event.launched, event.is_copy)
+            for event in events
+            if event.kind is None
+        ],
+    )
+    times = without_overhead(shares, _event_cost(), seconds * passes * 1e9)
+    made = passes * len(repetition.calls)
+    return tuple(
+        TimePart(
+            key.kind, time / 1e9 / made, shares[key].count / made, key.compile_id, key.filename, key.name
+        )
+        for key, time in sorted(times.items(), key=lambda item: -item[1])
+        if time > 0
+    )
+
+
+def _event_cost() -> EventCost:
+    """Measure what recording an event costs here."""
+    events = profiler_compat.profiled(lambda: profiler_compat.record_nothing(_CALIBRATING), ())
+    (call,) = (event for event in events if event.kind == "call")
+    durations = sorted(event.end - event.start for event in events if event.kind == "kernel")
+    within = durations[len(durations) // 2]
+    return EventCost(within, max((call.end - call.start - sum(durations)) / len(durations), 0.0))

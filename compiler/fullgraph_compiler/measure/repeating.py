@@ -1,0 +1,85 @@
+"""Calls of a program made again after it, compiled and uncompiled, with the backward passes that they had."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+from collections.abc import Iterator, Sequence
+from time import perf_counter
+
+import torch
+
+from ..compat import profiler_compat
+from ..verify.recording import modules_of, tensors_in
+from .keeping import KeptCall, synchronize
+
+
+class Repetition:
+    """Some calls, which can be made again as often as needed."""
+
+    def __init__(self, calls: Sequence[KeptCall]) -> None:
+        self.calls = calls
+        alike = itertools.groupby(calls, key=lambda kept: kept.settings.key)
+        self._groups = [list(group) for _, group in alike]
+        self._leaves = {id(leaf): leaf for kept in calls for leaf in _leaves(kept)}.values()
+
+    def seconds(self, *, compiled: bool, times: int = 1) -> float:
+        """Make all calls so many times; return the seconds of one pass."""
+        total = 0.0
+        torch.compiler.set_stance("default" if compiled else "force_eager")
+        try:
+            for group in self._groups:
+                with group[0].settings.again(), _quiet():
+                    synchronize()
+                    started = perf_counter()
+                    for _ in range(times):
+                        self._pass(group, compiled=compiled)
+                    synchronize()
+                    total += perf_counter() - started
+        finally:
+            torch.compiler.set_stance("default")
+            self._forget_gradients()
+        return total / times
+
+    def observe(self, times: int) -> None:
+        """Make all compiled calls so many times, with each pass named for the profiler."""
+        for _ in range(times):
+            for group in self._groups:
+                with group[0].settings.again(), _quiet(), profiler_compat.in_call():
+                    self._pass(group, compiled=True)
+                    synchronize()
+        self._forget_gradients()
+
+    def _pass(self, group: Sequence[KeptCall], *, compiled: bool) -> None:
+        for kept in group:
+            call = kept.call.compiled if compiled else kept.call.function
+            result = call(*kept.args, **kept.kwargs)
+            if kept.gradients:
+                tensors = dict(tensors_in("", result))
+                places = [place for place in kept.gradients if place in tensors]
+                with profiler_compat.in_backward():
+                    torch.autograd.backward(
+                        [tensors[place] for place in places], [kept.gradients[place] for place in places]
+                    )
+                self._forget_gradients()
+
+    def _forget_gradients(self) -> None:
+        for leaf in self._leaves:
+            leaf.grad = None
+
+
+def _leaves(kept: KeptCall) -> Iterator[torch.Tensor]:
+    """Yield the tensors that a backward pass of the call adds gradients to."""
+    if not kept.gradients:
+        return
+    places = [*tensors_in("", (kept.args, kept.kwargs))]
+    places += [item for place, module in modules_of(kept.call) for item in tensors_in(place, module)]
+    yield from (tensor for _, tensor in places if tensor.requires_grad and tensor.is_leaf)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep what calls print from being printed again."""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        yield

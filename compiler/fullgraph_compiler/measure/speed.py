@@ -1,0 +1,223 @@
+"""The speed of a program's compiled calls: the run that is measured, from start to end.
+
+The program runs in a child, as it is, and its calls of compiled functions are timed there. Then the last ones
+are made again, compiled and uncompiled in turn, and once more under the profiler. Calls that cannot be made
+again are compared with those of another child, in which the program runs uncompiled.
+"""
+
+from __future__ import annotations
+
+import atexit
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from types import ModuleType
+
+import torch
+
+from ..compat import inductor_compat, kernel_compat
+from ..diagnose import programs
+from ..facts import Fact, RunFinished, RunRequest, SpeedMeasured, TargetProblem, TimePart
+from ..observe.live import Sink
+from ..processes.children import run_child
+from .keeping import CallKeeper, TimedCall
+from .machine import measure_machine
+from .profiling import time_parts
+from .repeating import Repetition
+from .sampling import Ratio, compare, ratio_of
+
+_BUDGET = 12.0
+"""Seconds for measuring compiled beside uncompiled calls."""
+_LONGEST = 20.0
+"""Seconds of one pass over the calls that are made again: more takes minutes."""
+_WARMING = 3
+"""Passes in which calls that are made again may be compiled."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Times:
+    """The calls after the first ones, as the program made them."""
+
+    late: tuple[TimedCall, ...]
+
+
+def measure_speed(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
+    """Run a program and measure its compiled calls; ``speak`` makes ``sink`` work in a child."""
+    begun = time.monotonic()
+    inductor_compat.import_inductor()
+    run_child(inductor_compat.warm_up_cpp, request.patience)
+    ended = run_child(lambda: _measured(request, sink, speak), request.patience * 2)
+    unrepeated = ended.answer if ended.answered else None
+    if not ended.answered:
+        ran = programs.how_it_ran(ended)
+        sink(programs.failure_problems(ran.failure))
+    elif unrepeated is not None:
+        eager = run_child(lambda: _uncompiled(request), request.patience)
+        sink([_compared(unrepeated, eager.answer.late if eager.answered else ())])
+    sink([RunFinished("finished", time.monotonic() - begun, 0)])
+
+
+def _measured(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> SpeedMeasured | None:
+    """Run and measure the program in this child; return what another child has to be asked about."""
+    speak()
+    keeper = CallKeeper()
+    modules: list[ModuleType] = []
+    left: list[SpeedMeasured] = []
+
+    def prepare() -> None:
+        inductor_compat.compile_in_parallel()
+        modules_loaded = kernel_compat.keep_loaded()
+        atexit.register(measure, modules_loaded)  # the first that is registered comes last
+        keeper.install()
+
+    def measure(loaded: list[ModuleType]) -> None:
+        keeper.over = True
+        modules.extend(loaded)
+        try:
+            sink([measure_machine()])
+            measured = _Measuring(keeper, modules).measure()
+        except Exception as error:
+            traceback.print_exc()
+            sink(
+                [TargetProblem("error", f"The calls could not be measured: {type(error).__name__}: {error}")]
+            )
+            return
+        if measured.repeated:
+            sink([measured])
+        else:
+            left.append(measured)
+
+    def take(facts: list[Fact]) -> None:
+        keeper.note(facts)
+        sink(facts)
+
+    programs.observe(request, take, prepare)
+    return left[0] if left else None
+
+
+def _uncompiled(request: RunRequest) -> _Times:
+    keeper = CallKeeper(compiled=False)
+
+    def prepare() -> None:
+        torch.compiler.set_stance("force_eager")
+        keeper.install()
+
+    programs.observe(replace(request, depth="graph"), lambda _: None, prepare)
+    return _Times(tuple(keeper.late() or keeper.timed))
+
+
+class _Measuring:
+    """The measurement of the calls that a program has made."""
+
+    def __init__(self, keeper: CallKeeper, modules: Sequence[ModuleType]) -> None:
+        self._keeper, self._modules = keeper, modules
+        self._repetition = Repetition([*keeper.kept])
+
+    def measure(self) -> SpeedMeasured:
+        """Measure the calls as far as that goes."""
+        if not self._keeper.kept:
+            return self._nothing("The program calls no compiled function, so there is nothing to measure.")
+        late = self._keeper.late()
+        recompiled = [call for call in late if call.compiling]
+        if len(recompiled) * 2 >= len(late) > 0:
+            return self._in_program(late)
+        try:
+            problem = self._warm_up()
+        except Exception as error:
+            traceback.print_exc()
+            said = f"{type(error).__name__}: {error}".splitlines()[0]
+            return replace(self._nothing(f"Its calls cannot be made again ({said})."), repeated=False)
+        if problem:
+            return self._nothing(problem)
+        ratio = self._ratio()
+        if self._compiles_again():
+            return self._in_program(self._keeper.timed[-len(self._repetition.calls) :])
+        parts = time_parts(self._repetition, ratio.second, self._modules)
+        return replace(self._of(ratio), parts=parts)
+
+    def _warm_up(self) -> str:
+        """Make all calls until none is compiled any more; say why they cannot be measured."""
+        seconds = self._repetition.seconds(compiled=False)
+        if seconds > _LONGEST:
+            calls = len(self._repetition.calls)
+            return f"One pass over its last {calls} calls takes {seconds:.0f} s: too long to be repeated."
+        for _ in range(_WARMING):
+            self._repetition.seconds(compiled=True)
+        return ""
+
+    def _compiles_again(self) -> bool:
+        before = self._keeper.compiling
+        self._repetition.seconds(compiled=True)
+        return self._keeper.compiling > before
+
+    def _ratio(self) -> Ratio:
+        return compare(
+            lambda times: self._repetition.seconds(compiled=False, times=times),
+            lambda times: self._repetition.seconds(compiled=True, times=times),
+            _BUDGET,
+        )
+
+    def _in_program(self, calls: Sequence[TimedCall]) -> SpeedMeasured:
+        """Measure the calls where the program makes them, since making them again would be another thing."""
+        pairs = []
+        seconds = self._repetition.seconds(compiled=False) / len(self._repetition.calls)
+        pairs = [(seconds, call.seconds) for call in calls]
+        compiling = fmean(call.compiling for call in calls)
+        total = fmean(call.seconds for call in calls)
+        ratio = ratio_of(pairs)
+        recompiled = sum(1 for call in calls if call.compiling)
+        parts = (
+            TimePart("recompile", min(compiling, total), recompiled / len(calls)),
+            TimePart("frame", max(total - compiling, 0.0)),
+        )
+        return replace(
+            self._of(ratio),
+            calls=len(calls),
+            eager=seconds,
+            compiled=total,
+            faster=seconds / total,
+            recompiled=recompiled,
+            parts=parts,
+        )
+
+    def _of(self, ratio: Ratio) -> SpeedMeasured:
+        calls = len(self._repetition.calls)
+        return SpeedMeasured(
+            self._functions(),
+            calls,
+            ratio.samples,
+            ratio.first / calls,
+            ratio.second / calls,
+            ratio.ratio,
+            ratio.low,
+            ratio.high,
+            outside=self._keeper.outside / len(self._keeper.timed),
+            optimizer=self._keeper.optimizer / len(self._keeper.timed),
+            device=torch.cuda.get_device_name() if torch.cuda.is_initialized() else "",
+        )
+
+    def _nothing(self, problem: str) -> SpeedMeasured:
+        late = self._keeper.late() or self._keeper.timed
+        seconds = fmean(call.seconds for call in late) if late else 0.0
+        return SpeedMeasured(self._functions(), len(late), 0, 0.0, seconds, 0.0, 0.0, 0.0, problem=problem)
+
+    def _functions(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(kept.call.name for kept in self._repetition.calls))
+
+
+def _compared(unrepeated: SpeedMeasured, eager: Sequence[TimedCall]) -> SpeedMeasured:
+    """Compare the calls in the program with those of the same program uncompiled."""
+    if not eager or not unrepeated.compiled:
+        return unrepeated
+    pairs = [(call.seconds, unrepeated.compiled) for call in eager]
+    ratio = ratio_of(pairs)
+    return replace(
+        unrepeated,
+        samples=ratio.samples,
+        eager=ratio.first,
+        faster=ratio.ratio,
+        low=ratio.low,
+        high=ratio.high,
+    )

@@ -1,0 +1,220 @@
+"""Timelines: what a processor and a GPU did at each instant of some calls, in parts.
+
+Pure functions on events; times are in nanoseconds. The parts add up to the whole: at each instant the innermost
+event counts, and what a GPU computes comes first, since what the processor does meanwhile takes no time.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ..facts import PartKind
+
+if TYPE_CHECKING:
+    from ..compat.profiler_compat import EventKind
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that the processor did from ``start`` to ``end``."""
+
+    kind: EventKind
+    start: int
+    end: int
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceEvent:
+    """A kernel or a copy that a GPU ran; the processor launched it at ``launched``."""
+
+    name: str
+    start: int
+    end: int
+    launched: int
+    is_copy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What tells parts apart; see :class:`..facts.TimePart`."""
+
+    kind: PartKind
+    compile_id: str = ""
+    filename: str = ""
+    name: str = ""
+
+
+@dataclass(slots=True)
+class Share:
+    """The time of a part in nanoseconds, and how often it began.
+
+    Recording an event takes time, some of it ``within`` the event, the rest ``around`` it: so many events add
+    theirs to this part.
+    """
+
+    time: float = 0.0
+    count: int = 0
+    within: float = 0.0
+    around: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class EventCost:
+    """Nanoseconds that recording an event from Python adds within it, and around it."""
+
+    within: float
+    around: float
+
+
+_RECORDED_IN_CPP: Final = frozenset(("guards", "operator"))
+_COST_IN_CPP: Final = 0.25
+"""What recording such an event costs, as a part of what it costs from Python (measured, 2.13)."""
+
+
+class _State:
+    """The events that the processor is in, the innermost last."""
+
+    def __init__(self) -> None:
+        self.active: list[Event] = []
+
+    def part(self) -> Key | None:
+        """Return the part that an instant belongs to; ``None`` outside of calls."""
+        if not any(event.kind == "call" for event in self.active):
+            return None
+        region = self._innermost("region")
+        at = max((n for n, event in enumerate(self.active) if event.kind == "graph"), default=None)
+        if at is not None:
+            graph, inner = self.active[at], self.active[at + 1 :]
+            named = next((event for event in inner if event.kind in ("kernel", "operator")), None)
+            if named is not None:
+                return Key("kernel", region, graph.key, named.key)
+            return Key("launch", region, graph.key)
+        for event in reversed(self.active):
+            if event.kind == "guards":
+                return Key("guards", event.key)
+            if event.kind == "entry":
+                return Key("entry", region)
+            if event.kind in ("region", "call"):
+                break
+        is_backward = any(event.kind == "backward" for event in self.active)
+        return Key("autograd") if is_backward else Key("frame", region)
+
+    def _innermost(self, kind: EventKind) -> str:
+        return next((event.key for event in reversed(self.active) if event.kind == kind), "")
+
+
+def parts_of(events: Sequence[Event], device: Sequence[DeviceEvent] = ()) -> Mapping[Key, Share]:
+    """Return the time of each part of the calls among the events; together they are the time of the calls."""
+    events = _with_regions_of_guards(events)
+    bounds = sorted(
+        [(event.start, 1, -event.end, event) for event in events]
+        + [(event.end, 0, -event.start, event) for event in events],
+        key=lambda bound: bound[:3],
+    )
+    shares: dict[Key, Share] = defaultdict(Share)
+    state, busy = _State(), _Busy(device, events)
+    before, part = 0, None
+    for instant, is_start, _, event in bounds:
+        if part is not None and instant > before:
+            for key, time in busy.split(before, instant, part):
+                shares[key].time += time
+        if is_start:
+            state.active.append(event)
+            state.active.sort(key=lambda item: (item.start, -item.end))
+        else:
+            state.active.remove(event)
+        before, changed = instant, state.part()
+        if is_start and event.kind != "call" and changed is not None and part is not None:
+            weight = _COST_IN_CPP if event.kind in _RECORDED_IN_CPP else 1.0
+            shares[changed].within += weight
+            shares[part].around += weight
+        if changed is not None and is_start and changed != part:
+            shares[changed].count += 1
+        part = changed
+    for key, count in busy.counts.items():
+        shares[key].count = count
+    return shares
+
+
+def without_overhead(shares: Mapping[Key, Share], cost: EventCost, total: float) -> dict[Key, float]:
+    """Return the time of each part in the same calls unobserved, which take ``total`` together.
+
+    What the cost of events does not explain is spread over all parts.
+    """
+    times = {
+        key: max(share.time - cost.within * share.within - cost.around * share.around, 0.0)
+        for key, share in shares.items()
+    }
+    left = sum(times.values())
+    return {key: time * total / left for key, time in times.items()} if left else {}
+
+
+def _with_regions_of_guards(events: Sequence[Event]) -> list[Event]:
+    """Give each check of guards the compile id of the frame that runs next, if one does."""
+    known: list[Event] = []
+    after = ""
+    for event in sorted(events, key=lambda event: -event.start):
+        if event.kind == "region":
+            after = event.key
+        elif event.kind == "guards":
+            event = Event("guards", event.start, event.end, after)
+            after = ""
+        known.append(event)
+    return known
+
+
+class _Busy:
+    """The intervals in which a GPU runs something, without overlaps, each with its part."""
+
+    def __init__(self, device: Iterable[DeviceEvent], events: Sequence[Event]) -> None:
+        self.counts: dict[Key, int] = defaultdict(int)
+        self._intervals: list[tuple[int, int, Key]] = []
+        self._next = 0
+        launches = _Launches(events)
+        until = 0
+        for item in sorted(device, key=lambda item: item.start):
+            key = launches.part_of(item)
+            self.counts[key] += 1
+            if item.end > until:
+                self._intervals.append((max(item.start, until), item.end, key))
+                until = item.end
+
+    def split(self, start: int, end: int, part: Key) -> Iterable[tuple[Key, int]]:
+        """Yield what the time from ``start`` to ``end`` is spent for, while the processor does ``part``."""
+        while self._next < len(self._intervals) and self._intervals[self._next][1] <= start:
+            self._next += 1
+        at = start
+        for busy_start, busy_end, key in self._intervals[self._next :]:
+            if busy_start >= end:
+                break
+            if busy_start > at:
+                yield part, busy_start - at
+            yield key, min(busy_end, end) - max(busy_start, at)
+            at = min(busy_end, end)
+        if at < end:
+            yield part, end - at
+
+
+class _Launches:
+    """What the processor was in when it launched something on a GPU."""
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        wanted = (event for event in events if event.kind in ("region", "graph", "operator"))
+        self._events = sorted(wanted, key=lambda event: event.start)
+
+    def part_of(self, item: DeviceEvent) -> Key:
+        """Return the part that the time of a kernel or a copy belongs to."""
+        around = [event for event in self._events if event.start <= item.launched < event.end]
+        region = next((event.key for event in reversed(around) if event.kind == "region"), "")
+        graph = next((event for event in reversed(around) if event.kind == "graph"), None)
+        if item.is_copy:
+            return Key("copy", region, graph.key if graph else "", item.name)
+        if graph is None:
+            return Key("frame", region)
+        inner = around[around.index(graph) + 1 :]
+        operator = next((event.key for event in inner if event.kind == "operator"), item.name)
+        return Key("kernel", region, graph.key, item.name if item.name.startswith("triton_") else operator)
