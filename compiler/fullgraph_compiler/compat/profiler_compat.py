@@ -5,6 +5,7 @@ Each entry says where torch keeps it and in which of the supported versions (2.1
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -90,6 +91,7 @@ def profiled(work: Callable[[], object], modules: Iterable[ModuleType]) -> list[
 
     ``kineto_results`` of ``torch.autograd.profiler.profile`` has the times without rounding, 2.11 to 2.15.
     """
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # it would write to the program's stderr
     activities = [ProfilerActivity.CPU]
     if torch.cuda.is_initialized():
         activities.append(ProfilerActivity.CUDA)

@@ -1,7 +1,7 @@
 """Timelines: what a processor and a GPU did at each instant of some calls, in parts.
 
-Pure functions on events; times are in nanoseconds. The parts add up to the whole: at each instant the innermost
-event counts, and what a GPU computes comes first, since what the processor does meanwhile takes no time.
+Pure functions on events; times are in nanoseconds. The parts add up to the whole: at each instant the
+innermost event counts, and what a GPU computes comes first: what the processor does meanwhile takes no time.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ from .formats import (
     FORMATS,
     RECIPES_FORMATS,
     RECOMPILES_FORMATS,
+    SPEED_FORMATS,
     STAGES_FORMATS,
     Format,
 )
@@ -129,6 +130,31 @@ def times(target: Target, overrides: Overrides) -> int:
     started.
     """
     return _check([target], overrides, write_times, depth="times")
+
+
+@main.command(no_args_is_help=True)
+@of_one_target
+@format_option(SPEED_FORMATS)
+@click.option(
+    "--fail-under",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Exit with 1 if compiled calls are not this many times as fast as uncompiled ones.",
+    metavar="RATIO",
+)
+@with_switches
+def speed(target: Target, overrides: Overrides, output: str, fail_under: float | None) -> int:
+    """Show why compiled calls are not faster.
+
+    TARGET, named as for check, runs, and its last calls of compiled functions are made again,
+    compiled and uncompiled in turn. One sentence says what takes the time, a table how much of it
+    guards, code between graphs, kernels and the rest take. Its file changes are discarded.
+
+    The exit code is 0 if there is an answer, 1 if there is none or --fail-under says so, and 2 if
+    the target could not be started.
+    """
+    from .speed import measure_target
+
+    return measure_target(target, overrides, SPEED_FORMATS[output], fail_under)
 
 
 @main.command(no_args_is_help=True)

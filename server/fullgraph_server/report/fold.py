@@ -52,6 +52,7 @@ from .finding_builder import FindingBuilder, by_place, finished, without_ignored
 from .frames import Frames
 from .graph_lines import graph_lines
 from .kernels import codes_of
+from .measured_speed import measured_speed
 from .model import Code, Finding, FindingKind, FrameReport, Graph, GraphLines, Report, TensorName
 from .recompiles import Recompilations
 from .sizes import size_conditions
@@ -111,6 +112,7 @@ def fold(
         compilations=compilations(facts, places, recompilations),
         tensors=tensors,
         times=tuple(_of_type(facts, TimesMeasured)),
+        speed=measured_speed(facts, places, recompilations),
         stages=tuple(_of_type(facts, StageChecked)),
         recipes=tuple(_of_type(facts, RecipeTried)),
         files=_files(facts, _names(findings, frames, graphs, codes, tensors, lines), workspace),

@@ -7,6 +7,7 @@ from typing import Final
 
 from fullgraph_compiler.facts import CodeGenerated, Cost, Kernel, KernelCompiled, KernelNode, Stack
 
+from ..text.durations import duration, scaled, size
 from ..text.messages import counted, first_line
 from ..workspace.positions import Span
 from .model import Code, Launch, Operation
@@ -100,12 +101,12 @@ def total_cost(launches: Iterable[Launch]) -> Cost | None:
 
 def cost_words(cost: Cost, launches: int = 1) -> str:
     """Describe the cost of some launches: ``at least 1.2 us: reads 4 KiB, writes 2 KiB``."""
-    parts = [f"reads {_bytes(cost.read)}", f"writes {_bytes(cost.written)}"]
-    parts += [_scaled(cost.flops, 1000, ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP"))] if cost.flops else []
+    parts = [f"reads {size(cost.read)}", f"writes {size(cost.written)}"]
+    parts += [scaled(cost.flops, 1000, ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP"))] if cost.flops else []
     if not cost.seconds:
         return ", ".join(parts)
     is_short = cost.seconds < launches * _LAUNCH_SECONDS
-    return f"{'launch-bound' if is_short else f'at least {_duration(cost.seconds)}'}: {', '.join(parts)}"
+    return f"{'launch-bound' if is_short else f'at least {duration(cost.seconds)}'}: {', '.join(parts)}"
 
 
 def _settings(built: KernelCompiled, most: int | None) -> Iterator[str]:
@@ -120,27 +121,8 @@ def _settings(built: KernelCompiled, most: int | None) -> Iterator[str]:
 def _resources(built: KernelCompiled) -> list[str]:
     used = [] if built.registers is None else [counted(built.registers, "register")]
     used += [] if built.spills is None else [counted(built.spills, "spill")]
-    used += [] if built.shared is None else [f"{_bytes(built.shared)} of shared memory"]
+    used += [] if built.shared is None else [f"{size(built.shared)} of shared memory"]
     return used
-
-
-def _duration(seconds: float) -> str:
-    unit, size = next(filter(lambda unit: seconds >= unit[1], (("s", 1.0), ("ms", 1e-3))), ("us", 1e-6))
-    return f"{seconds / size:.3g} {unit}"
-
-
-def _bytes(number: float) -> str:
-    return _scaled(number, 1024, ("B", "KiB", "MiB", "GiB"))
-
-
-def _scaled(number: float, kilo: int, units: Sequence[str]) -> str:
-    """Write a number with three digits, in the largest unit of which there is about one."""
-    *smaller, largest = units
-    for unit in smaller:
-        if number < 999.5:
-            return f"{number:.3g} {unit}"
-        number /= kilo
-    return f"{number:.3g} {largest}"
 
 
 def _code(fact: CodeGenerated, built: Mapping[tuple[str, str], KernelCompiled], own_span: OwnSpan) -> Code:

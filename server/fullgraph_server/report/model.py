@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -14,11 +15,14 @@ from fullgraph_compiler.facts import (
     FilesDiscarded,
     KernelCompiled,
     KernelNode,
+    MachineMeasured,
+    MemoryMeasured,
     NamedTensor,
     Phase,
     RanDry,
     RecipeTried,
     Severity,
+    SpeedMeasured,
     StageChecked,
     Status,
     Symbol,
@@ -49,7 +53,17 @@ FindingKind: TypeAlias = Literal[
 
 
 Layer: TypeAlias = Literal[
-    "", "inductor", "preview", "dry-run", "recompiles", "late-compile", "times", "stages", "recipes", "minify"
+    "",
+    "inductor",
+    "preview",
+    "dry-run",
+    "recompiles",
+    "late-compile",
+    "times",
+    "speed",
+    "stages",
+    "recipes",
+    "minify",
 ]
 """What a run looks for beside the ordinary result of its target; empty for an ordinary run."""
 
@@ -307,6 +321,54 @@ class GraphLines:
         return self.spans[0].filename
 
 
+TimeKind: TypeAlias = Literal[
+    "recompile", "guards", "between", "entry", "launch", "kernel", "copy", "autograd"
+]
+"""What a part of the time of compiled calls is spent for; ``between`` graphs, code runs uncompiled."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedPart:
+    """A part of the time of a compiled call: its seconds, and its share of the whole."""
+
+    kind: TimeKind
+    label: str
+    seconds: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedCause:
+    """Something that takes ``seconds`` of a compiled call, of which ``gain`` would go at most without it.
+
+    ``message`` says so, ``hint`` what to do; ``span`` is the user's code that it is about.
+    """
+
+    kind: Literal["recompile", "break", "guards", "entry", "launch", "cudagraph", "kernel", "copy"]
+    seconds: float
+    gain: float
+    message: str
+    hint: str = ""
+    span: Span | None = None
+
+    @property
+    def at(self) -> str:
+        """Where it is, as the beginning of its message."""
+        return f"{os.path.basename(self.span.filename)}:{self.span.row}: " if self.span else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """The measured speed of compiled calls: the parts of their time, and its causes, the gravest first."""
+
+    measured: SpeedMeasured
+    parts: tuple[SpeedPart, ...]
+    causes: tuple[SpeedCause, ...]
+    verdict: str
+    machine: MachineMeasured | None = None
+    memory: MemoryMeasured | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class RankSummary:
     """The run of one of several ranks: how it ended, its counts, and whether it differs from most others."""
@@ -363,6 +425,8 @@ class Report:
     """The tensors that names in compiled code hold, by place."""
     times: tuple[TimesMeasured, ...] = ()
     """The times with each state of the caches, if they were measured."""
+    speed: Speed | None = None
+    """The speed of compiled calls, if it was measured."""
     stages: tuple[StageChecked, ...] = ()
     """The results of the program and of each graph at each stage, if the run went through the stages."""
     recipes: tuple[RecipeTried, ...] = ()

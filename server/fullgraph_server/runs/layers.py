@@ -20,6 +20,7 @@ _OF_DEPTH: Final[Mapping[Depth, Layer]] = {
     "recompiles": "recompiles",
     "late-compile": "late-compile",
     "times": "times",
+    "speed": "speed",
     "stages": "stages",
     "recipes": "recipes",
 }
@@ -33,6 +34,7 @@ _LABELS: Final[Mapping[Layer, str]] = {
     "recompiles": "recompilation profile",
     "late-compile": "late compilations",
     "times": "compile times",
+    "speed": "speed",
     "stages": "compiler stages",
     "recipes": "crash workarounds",
     "minify": "minified failure",
@@ -49,7 +51,8 @@ def _inductor_verdict(report: Report) -> str:
     return f"{INDUCTOR} wrote code for {counted(graphs, 'graph')}" if graphs else f"{INDUCTOR} had no graph"
 
 
-_VERDICTS: Final[Mapping[Layer, Callable[[Report], str]]] = {
+_VERDICTS: Final[Mapping[Layer, Callable[[Report], str | None]]] = {
+    "speed": lambda report: report.speed.verdict if report.speed else None,
     "inductor": _inductor_verdict,
     "recompiles": profile.sentence,
     "late-compile": late_compilation_verdict,

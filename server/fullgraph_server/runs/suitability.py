@@ -14,6 +14,7 @@ Purpose: TypeAlias = Depth | Literal["minify", "debug", "fix", "sizes"]
 
 _FOR_ONE_PROCESS: Final[Mapping[Purpose, str]] = {
     "times": "compile times are measured",
+    "speed": "speed is measured",
     "stages": "the stage at fault is found",
     "recipes": "recipes are tried",
     "minify": "failures are minified",
@@ -21,7 +22,7 @@ _FOR_ONE_PROCESS: Final[Mapping[Purpose, str]] = {
     "fix": "fixes are proven",
     "sizes": "sizes are tried",
 }
-REPEATING: Final[frozenset[Purpose]] = frozenset(("times", "stages", "recipes", "minify"))
+REPEATING: Final[frozenset[Purpose]] = frozenset(("times", "speed", "stages", "recipes", "minify"))
 """The purposes for which the program runs more than once."""
 _READABLE: Final[frozenset[Purpose]] = frozenset(("graph", "kernels", "build"))
 

@@ -10,6 +10,7 @@
 - ``recipes``: what was tried, and what helps
 - ``recompiles``: why functions were compiled again
 - ``times``: cold and warm caches
+- ``speed``: compiled calls beside uncompiled ones, and why they are not faster
 - ``kernels``: what each graph became
 - ``comparison``: two reports compared
 - ``fixed``: what formats of fixes are given
@@ -25,7 +26,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TextIO, TypeAlias
 
 from ...compare.comparison import Comparison
-from . import comparison, devices, github, json, recipes, recompiles, sarif, stages, text
+from . import comparison, devices, github, json, recipes, recompiles, sarif, speed, stages, text
 from .checked import Checked
 
 Format: TypeAlias = Callable[[Iterable[Checked], int, TextIO], None]
@@ -46,6 +47,9 @@ RECIPES_FORMATS: Mapping[str, Format] = {"text": recipes.write, "json": json.wri
 
 RECOMPILES_FORMATS: Mapping[str, Format] = {"text": recompiles.write, "json": json.write}
 """The formats of ``fullgraph recompiles``."""
+
+SPEED_FORMATS: Mapping[str, Format] = {"text": speed.write, "json": speed.write_json}
+"""The formats of ``fullgraph speed``."""
 
 ComparisonFormat: TypeAlias = Callable[[Comparison, Checked, TextIO], None]
 """A function that writes a comparison to a stream; it also gets the newer report, for its code."""
@@ -69,6 +73,7 @@ __all__ = [
     "FORMATS",
     "RECIPES_FORMATS",
     "RECOMPILES_FORMATS",
+    "SPEED_FORMATS",
     "STAGES_FORMATS",
     "Checked",
     "ComparisonFormat",

@@ -1,0 +1,149 @@
+"""The measured speed of compiled calls: one sentence, the parts of their time, and the causes of each."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Final, TypeVar
+
+from fullgraph_compiler.facts import Fact, MachineMeasured, MemoryMeasured, SpeedMeasured
+
+from ..text.durations import duration, size
+from .model import Speed, SpeedCause, SpeedPart, TimeKind
+from .recompiles import Recompilations
+from .source_locator import Places
+from .time_causes import Causes
+
+_T = TypeVar("_T")
+
+LABELS: Final[dict[TimeKind, str]] = {
+    "recompile": "compiling again",
+    "guards": "checking guards",
+    "between": "between graphs, uncompiled",
+    "entry": "entering and leaving graphs",
+    "launch": "calling kernels",
+    "kernel": "kernels",
+    "copy": "copies to and from the GPU",
+    "autograd": "autograd, outside of graphs",
+}
+"""Names of the parts, in the order of a call."""
+_WAITING: Final = "the GPU waits for launches"
+_NOISY: Final = 0.25
+"""The width of an interval, as a part of the ratio, from which on a ratio says nothing."""
+_LITTLE: Final = 0.15
+"""Of the time of a call: less is no cause that deserves to be named first."""
+_ENOUGH: Final = 0.6
+"""Of the time of a call: kernels that take more are what the program is about."""
+
+
+def measured_speed(facts: Sequence[Fact], places: Places, recompilations: Recompilations) -> Speed | None:
+    """Return the speed that a run has measured; ``None`` if it has not."""
+    measured = _last(facts, SpeedMeasured)
+    if measured is None:
+        return None
+    machine, memory = _last(facts, MachineMeasured), _last(facts, MemoryMeasured)
+    causes_of = Causes(facts, places, recompilations)
+    causes = causes_of.of(measured)
+    parts = _parts(measured, causes_of)
+    bound = causes_of.bound(measured)
+    return Speed(measured, parts, causes, _verdict(measured, parts, causes, bound, machine), machine, memory)
+
+
+def _parts(measured: SpeedMeasured, causes: Causes) -> tuple[SpeedPart, ...]:
+    times: dict[TimeKind, float] = defaultdict(float)
+    for part in measured.parts:
+        kind: TimeKind = (
+            part.kind if part.kind != "frame" else "between" if causes.is_between(part) else "entry"
+        )
+        times[kind] += part.seconds
+    labels = {**LABELS, "launch": _WAITING} if measured.device else LABELS
+    total = sum(times.values())
+    return tuple(
+        SpeedPart(kind, labels[kind], times[kind], times[kind] / total) for kind in LABELS if times.get(kind)
+    )
+
+
+def speed_words(measured: SpeedMeasured) -> str:
+    """Say how much faster or slower compiled calls are."""
+    if measured.low <= 1.0 <= measured.high:
+        return "As fast as uncompiled"
+    if measured.faster > 1.0:
+        return f"{measured.faster:.2f} × faster than uncompiled"
+    return f"{1 / measured.faster:.2f} × slower than uncompiled"
+
+
+def _verdict(
+    measured: SpeedMeasured,
+    parts: Sequence[SpeedPart],
+    causes: Sequence[SpeedCause],
+    bound: float,
+    machine: MachineMeasured | None,
+) -> str:
+    if not measured.samples:
+        return measured.problem
+    if measured.high - measured.low > _NOISY * measured.faster and measured.repeated:
+        between = f"{measured.low:.2f} and {measured.high:.2f}"
+        return (
+            f"This machine is too noisy for an answer: between {between} times as fast as uncompiled. "
+            "Measure again when nothing else runs."
+        )
+    said = [f"{speed_words(measured)}."]
+    first = next((cause for cause in causes if cause.gain >= _LITTLE * measured.compiled), None)
+    if first is None:
+        said.append(_at_its_limit(measured, parts, bound, machine))
+    else:
+        said.append(_cause_words(first, measured, parts))
+    if measured.problem:
+        said.append(measured.problem)
+    return " ".join(filter(None, said))
+
+
+def _cause_words(cause: SpeedCause, measured: SpeedMeasured, parts: Sequence[SpeedPart]) -> str:
+    shares = {part.kind: part.share for part in parts}
+    kind: TimeKind = {"break": "between", "cudagraph": "launch"}.get(cause.kind, cause.kind)  # type: ignore[assignment]
+    share, label = shares.get(kind, 0.0), LABELS[kind]
+    where = (
+        f"{_percent(share)} of the time is {'' if kind == 'between' else 'for '}{label.partition(',')[0]}: "
+    )
+    most = measured.compiled / (measured.compiled - cause.gain) if cause.gain < measured.compiled else 0.0
+    gain = f"; without that, at most {most:.2f} × as fast" if 0 < most < 100 else ""
+    return f"{where}{cause.at}{cause.message}{gain}."
+
+
+def _at_its_limit(
+    measured: SpeedMeasured, parts: Sequence[SpeedPart], bound: float, machine: MachineMeasured | None
+) -> str:
+    kernels = sum(part.seconds for part in parts if part.kind == "kernel")
+    if kernels < _ENOUGH * measured.compiled:
+        return "No single cause takes much of the time."
+    share = f"{_percent(kernels / measured.compiled)} of the time is for kernels"
+    if not bound or machine is None:
+        return f"{share}, which compiling cannot make faster."
+    return (
+        f"{share}, which use {_percent(min(bound / kernels, 1.0))} of what this machine can do: "
+        "compiling has little left to win."
+    )
+
+
+def memory_words(memory: MemoryMeasured) -> str:
+    """Say how much memory compiled calls need beside uncompiled ones."""
+    return (
+        f"At its peak, a compiled call uses {size(memory.compiled)}, an uncompiled one {size(memory.eager)}."
+    )
+
+
+def outside_words(measured: SpeedMeasured) -> str:
+    """Say what the program does between the calls, if that takes long."""
+    if measured.outside < measured.compiled:
+        return ""
+    of_optimizer = f", {duration(measured.optimizer)} of it in optimizer steps" if measured.optimizer else ""
+    return f"Between two calls, the program does other things for {duration(measured.outside)}{of_optimizer}."
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}".replace("%", " %")
+
+
+def _last(facts: Iterable[Fact], kind: type[_T]) -> _T | None:
+    found = [fact for fact in facts if isinstance(fact, kind)]
+    return found[-1] if found else None

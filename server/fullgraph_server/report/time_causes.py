@@ -1,0 +1,306 @@
+"""Causes of the time that compiled calls take: what each part of it is spent for, where, and what may go."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from fullgraph_compiler.facts import (
+    CodeGenerated,
+    CudagraphSkip,
+    Fact,
+    FrameCompiled,
+    FrameStarted,
+    GraphBreak,
+    Kernel,
+    MachineMeasured,
+    Recompile,
+    RecompileLimit,
+    SpeedMeasured,
+    TimePart,
+)
+
+from ..text import messages
+from ..text.durations import duration
+from ..text.hints import cudagraph_hints
+from ..text.remedies import sentences
+from ..workspace.positions import Span
+from .model import SpeedCause
+from .recompiles import Recompilations
+from .source_locator import Places
+
+_T = TypeVar("_T")
+_WELL_USED = 0.5
+"""Of what the machine can do: a kernel that uses more has little to win."""
+_LEAST = 1e-6
+"""Seconds of a kernel that are worth a look: a shorter one is of the call of it."""
+
+_FEWER_GUARDS = (
+    "Guard less: if modules and their attributes do not change, pass options={'guard_filter_fn': "
+    "torch.compiler.skip_guard_on_inbuilt_nn_modules_unsafe} to `torch.compile`; compile the part of the "
+    "program that holds fewer objects."
+)
+_MORE_IN_A_CALL = "Compile what calls this, so that more is computed for each call of a graph."
+_CPP_WRAPPER = "Try torch._inductor.config.cpp_wrapper = True: the code around kernels is C++ then."
+_CUDA_GRAPHS = 'Try mode="reduce-overhead": CUDA graphs launch all kernels at once.'
+_READ_KERNEL = (
+    "Look at how it reads its tensors (`fullgraph kernels` shows its code): what is read across its strides, "
+    "as after a transpose, or gathered by an index, is not read at the speed of memory."
+)
+_ON_THE_DEVICE = (
+    "Keep what is copied where it is computed: create tensors on the GPU, and read results less often."
+)
+
+
+class Causes:
+    """The causes of the time of a measured call, from the facts of the same run."""
+
+    def __init__(self, facts: Sequence[Fact], places: Places, recompilations: Recompilations) -> None:
+        self._facts = facts
+        self._places = places
+        self._recompilations = recompilations
+        self._breaks: dict[str, GraphBreak] = {}
+        for fact in _of_type(facts, GraphBreak):
+            self._breaks.setdefault(fact.compile_id, fact)
+        self._resumed = self._frames_after_breaks()
+        self._machine = next(_of_type(facts, MachineMeasured), None)
+
+    def of(self, measured: SpeedMeasured) -> tuple[SpeedCause, ...]:
+        """Return the causes, what would bring most first."""
+        parts = measured.parts
+        causes = [
+            *self._compiling(measured),
+            *self._between_graphs(parts),
+            *self._guards(parts),
+            *self._around_graphs(parts),
+            *self._launching(measured),
+            *self._kernels(measured),
+            *self._copies(parts),
+        ]
+        return tuple(sorted(causes, key=lambda cause: -cause.gain))
+
+    def bound(self, measured: SpeedMeasured) -> float:
+        """Return the least seconds of a call that its kernels need on this machine, as far as is known."""
+        return sum(min(use.seconds, use.least) for use in self._uses(measured) if use.least is not None)
+
+    def is_between(self, part: TimePart) -> bool:
+        """Tell whether a part of a frame's own time is of code that runs uncompiled because of a break."""
+        return part.kind == "frame" and (
+            part.compile_id in self._breaks or (not part.compile_id and bool(self._eager()))
+        )
+
+    def _compiling(self, measured: SpeedMeasured) -> Iterator[SpeedCause]:
+        seconds = sum(part.seconds for part in measured.parts if part.kind == "recompile")
+        if not seconds:
+            return
+        last = next((fact for fact in reversed(self._facts) if isinstance(fact, Recompile)), None)
+        function = self._places.name_of(last.compile_id) if last else ""
+        why, span, hint = "", None, ""
+        if last is not None:
+            cause = self._recompilations.cause(last.failures, last.compile_id)
+            why = f": {messages.change([cause])}"
+            span = self._places.place((), last.compile_id).span
+            hint = next(iter(sentences(self._recompilations.advise(cause))), "")
+        share = f"{measured.recompiled} of {measured.calls} calls"
+        subject = f"`{function}` is compiled again in {share}" if function else f"{share} compile again"
+        yield SpeedCause(
+            "recompile", seconds, seconds, f"{subject}, {duration(seconds)} a call{why}", hint, span
+        )
+
+    def _between_graphs(self, parts: Sequence[TimePart]) -> Iterator[SpeedCause]:
+        times: dict[Span, float] = defaultdict(float)
+        of_break: dict[Span, GraphBreak | RecompileLimit] = {}
+        for part in parts:
+            found = self._break_of(part)
+            if found is None:
+                continue
+            span = self._places.place(found.stack, found.compile_id).span
+            times[span] += part.seconds
+            of_break.setdefault(span, found)
+        for span, seconds in times.items():
+            found = of_break[span]
+            if isinstance(found, RecompileLimit):
+                name = self._places.name_of(found.compile_id)
+                words = f"`{name}` runs uncompiled since its recompile limit, {duration(seconds)} a call"
+            else:
+                words = f"the graph break costs {duration(seconds)} a call"
+            yield SpeedCause("break", seconds, seconds, words, "", span)
+
+    def _break_of(self, part: TimePart) -> GraphBreak | RecompileLimit | None:
+        """Return the break, if any, without which a part of the time would go."""
+        if part.kind == "frame":
+            eager = self._eager()
+            return self._breaks.get(part.compile_id) if part.compile_id else next(iter(eager), None)
+        return self._resumed.get(part.compile_id) if part.kind in ("guards", "entry") else None
+
+    def _eager(self) -> list[GraphBreak | RecompileLimit]:
+        """Return what makes whole frames run uncompiled."""
+        limits = list(_of_type(self._facts, RecompileLimit))
+        return [*limits, *(fact for fact in self._breaks.values() if fact.skips_frame)]
+
+    def _guards(self, parts: Sequence[TimePart]) -> Iterator[SpeedCause]:
+        times = _by_compile_id(parts, "guards")
+        if not times:
+            return
+        most = max(times, key=lambda compile_id: times[compile_id])
+        counts = {fact.compile_id: fact.guards for fact in _of_type(self._facts, FrameCompiled)}
+        seconds, name = sum(times.values()), self._places.name_of(most)
+        number = messages.counted(counts[most], "guard") if most in counts else "guards"
+        words = f"checking {number}{f' of `{name}`' if name else ''} takes {duration(seconds)} a call"
+        span = self._places.place((), most).span if most else None
+        yield SpeedCause("guards", seconds, seconds, words, _FEWER_GUARDS, span)
+
+    def _around_graphs(self, parts: Sequence[TimePart]) -> Iterator[SpeedCause]:
+        around = [
+            part
+            for part in parts
+            if part.kind == "entry" or (part.kind == "frame" and not self._break_of(part))
+        ]
+        times: dict[str, float] = defaultdict(float)
+        for part in around:
+            times[part.compile_id] += part.seconds
+        if not times:
+            return
+        most = max(times, key=lambda compile_id: times[compile_id])
+        seconds, name = sum(times.values()), self._places.name_of(most)
+        graphs = sum(part.count for part in parts if part.kind == "launch")
+        number = f"{messages.counted(round(graphs), 'graph')} a call" if graphs >= 2 else "its graph"
+        where = f", most of it in `{name}`" if name else ""
+        words = f"entering and leaving {number} takes {duration(seconds)}{where}"
+        span = self._places.place((), most).span if most else None
+        yield SpeedCause("entry", seconds, seconds, words, _MORE_IN_A_CALL, span)
+
+    def _launching(self, measured: SpeedMeasured) -> Iterator[SpeedCause]:
+        launches = [part for part in measured.parts if part.kind == "launch"]
+        seconds = sum(part.seconds for part in launches)
+        if not seconds:
+            return
+        number = round(sum(part.count for part in measured.parts if part.kind == "kernel"))
+        most = max(launches, key=lambda part: part.seconds)
+        span = self._places.place((), most.compile_id).span if most.compile_id else None
+        skips = list(_of_type(self._facts, CudagraphSkip))
+        if skips:
+            skip = skips[0]
+            reason = messages.first_line(skip.reason.removeprefix("skipping cudagraphs due to "))
+            graphs = messages.counted(len(skips), "graph runs", "graphs run")
+            words = f"{graphs} without CUDA graphs ({reason}), {duration(seconds)} a call"
+            place = self._places.place(skip.stack, skip.compile_id).span
+            yield SpeedCause(
+                "cudagraph", seconds, seconds, words, next(iter(cudagraph_hints(skip.reason)), ""), place
+            )
+            return
+        what = "the GPU waits for launches of" if measured.device else "calling"
+        words = f"{what} {messages.counted(number, 'kernel')} takes {duration(seconds)} a call"
+        hint = _CUDA_GRAPHS if measured.device else _CPP_WRAPPER
+        yield SpeedCause("launch", seconds, seconds, words, hint, span)
+
+    def _kernels(self, measured: SpeedMeasured) -> Iterator[SpeedCause]:
+        for use in self._uses(measured):
+            if use.least is None or use.seconds < _LEAST or use.least / use.seconds >= _WELL_USED:
+                continue
+            words = f"`{use.name}` takes {duration(use.seconds)} a call, at {use.share} of {use.limit}"
+            yield SpeedCause("kernel", use.seconds, use.seconds - use.least, words, _READ_KERNEL, use.span)
+
+    def _uses(self, measured: SpeedMeasured) -> Iterator[_Use]:
+        """Yield what each kernel takes, beside the least that it would need."""
+        codes = {fact.filename: fact for fact in _of_type(self._facts, CodeGenerated)}
+        for part in measured.parts:
+            if part.kind == "kernel":
+                code = codes.get(part.filename)
+                kernels = [kernel for kernel in code.kernels if _is(kernel, part.name)] if code else []
+                yield self._use(part, kernels)
+
+    def _use(self, part: TimePart, kernels: Sequence[Kernel]) -> _Use:
+        span = next(filter(None, (self._places.own_span(stack) for k in kernels for stack in k.stacks)), None)
+        name = kernels[0].name if kernels else part.name
+        machine, costs = self._machine, [kernel.cost for kernel in kernels]
+        if machine is None or not machine.bandwidth or not costs or any(cost is None for cost in costs):
+            return _Use(name, part.seconds, None, "", span)
+        moved = sum(cost.read + cost.written for cost in costs if cost) / machine.bandwidth
+        flops = sum(cost.flops or 0 for cost in costs if cost)
+        computed = flops / machine.flops if machine.flops else 0.0
+        known = [cost.seconds for cost in costs if cost and cost.seconds]
+        least = sum(known) if len(known) == len(costs) else max(moved, computed)
+        # The part is of all launches of a kernel in one call, and a graph may run more than once in it.
+        runs = part.count / len(kernels) if kernels else 1.0
+        limit = "the memory bandwidth" if least <= moved * 1.01 else "what it can compute"
+        return _Use(name, part.seconds, least * runs, limit, span)
+
+    def _copies(self, parts: Sequence[TimePart]) -> Iterator[SpeedCause]:
+        for part in parts:
+            if part.kind != "copy":
+                continue
+            found = self._breaks.get(part.compile_id)
+            stack = found.stack if found else ()
+            span = self._places.place(stack, part.compile_id).span if part.compile_id else None
+            words = f"copying ({part.name}) takes {duration(part.seconds)} a call"
+            yield SpeedCause("copy", part.seconds, part.seconds, words, _ON_THE_DEVICE, span)
+
+    def _frames_after_breaks(self) -> dict[str, GraphBreak]:
+        """Return the break after which each resume function goes on."""
+        started = {fact.compile_id: fact for fact in _of_type(self._facts, FrameStarted)}
+        found = {}
+        for compile_id, frame in started.items():
+            if frame.resumes_at is None:
+                continue
+            before = [
+                fact
+                for broken, fact in self._breaks.items()
+                if broken in started and _same_function(started[broken], frame)
+            ]
+            rows = [
+                (row, fact) for fact in before for row in [_row_in(fact, frame)] if row <= frame.resumes_at
+            ]
+            if rows:
+                found[compile_id] = max(rows, key=lambda item: item[0])[1]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """What a kernel takes in a call, and the least that it would need by its ``limit``, if that is known."""
+
+    name: str
+    seconds: float
+    least: float | None
+    limit: str
+    span: Span | None
+
+    @property
+    def share(self) -> str:
+        """How much of its limit it reaches."""
+        return f"{(self.least or 0.0) / self.seconds:.0%}".replace("%", " %")
+
+
+def _of_type(facts: Iterable[Fact], kind: type[_T]) -> Iterator[_T]:
+    return (fact for fact in facts if isinstance(fact, kind))
+
+
+def _by_compile_id(parts: Iterable[TimePart], kind: str) -> dict[str, float]:
+    times: dict[str, float] = defaultdict(float)
+    for part in parts:
+        if part.kind == kind:
+            times[part.compile_id] += part.seconds
+    return times
+
+
+def _same_function(one: FrameStarted, other: FrameStarted) -> bool:
+    return (one.filename, one.function, one.row) == (other.filename, other.function, other.row)
+
+
+def _row_in(fact: GraphBreak, frame: FrameStarted) -> int:
+    """Return the row of a break in the function of a frame."""
+    rows = [
+        item.row for item in fact.stack if item.filename == frame.filename and item.function == frame.function
+    ]
+    return rows[0] if rows else 0
+
+
+def _is(kernel: Kernel, name: str) -> bool:
+    """Tell whether a kernel of generated code has this name, or is a call of this operator."""
+    if not name.startswith("aten::"):
+        return kernel.name == name
+    words = kernel.name.removeprefix("torch.ops.").removeprefix("extern_kernels.").split(".")
+    return kernel.language == "extern" and name.removeprefix("aten::") in words

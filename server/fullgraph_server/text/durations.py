@@ -1,0 +1,26 @@
+"""Durations and sizes in the largest unit of which there is about one, with three digits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def duration(seconds: float) -> str:
+    """Write a duration: ``2.3 ms``."""
+    unit, size = next(filter(lambda unit: seconds >= unit[1], (("s", 1.0), ("ms", 1e-3))), ("us", 1e-6))
+    return f"{seconds / size:.3g} {unit}"
+
+
+def size(number: float) -> str:
+    """Write a number of bytes: ``4 KiB``."""
+    return scaled(number, 1024, ("B", "KiB", "MiB", "GiB"))
+
+
+def scaled(number: float, kilo: int, units: Sequence[str]) -> str:
+    """Write a number with three digits, in the largest unit of which there is about one."""
+    *smaller, largest = units
+    for unit in smaller:
+        if number < 999.5:
+            return f"{number:.3g} {unit}"
+        number /= kilo
+    return f"{number:.3g} {largest}"
