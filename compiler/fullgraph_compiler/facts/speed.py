@@ -128,13 +128,15 @@ class SpeedMeasured:
 class MachineMeasured:
     """What this machine can do: ``bandwidth`` in bytes a second, ``flops`` in operations a second (float32).
 
+    ``fresh`` is the bandwidth of writing to memory that the system has just given, which it first clears.
     ``threads`` are those that torch uses; ``vectors`` names the vector instructions that TorchInductor uses
-    (``avx512``), empty if none. Both are of the processor, and 0 and empty for a GPU.
+    (``avx512``), empty if none. These three are of a processor, and 0 and empty for a GPU.
     """
 
     name: str
     bandwidth: float
     flops: float
+    fresh: float = 0.0
     threads: int = 0
     vectors: str = ""
 

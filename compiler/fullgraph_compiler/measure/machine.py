@@ -23,6 +23,7 @@ def measure_machine() -> MachineMeasured:
     with torch.inference_mode():
         source = torch.zeros(_BYTES // 4)
         target = torch.zeros_like(source)
+        filling = min(_seconds(lambda: torch.zeros_like(source)) for _ in range(_TRIES))
         left, right = torch.ones(_SIZE, _SIZE), torch.ones(_SIZE, _SIZE)
         copying = min(_seconds(lambda: target.copy_(source)) for _ in range(_TRIES))
         multiplying = min(_seconds(lambda: torch.mm(left, right)) for _ in range(_TRIES))
@@ -30,6 +31,7 @@ def measure_machine() -> MachineMeasured:
         "CPU",
         2 * _BYTES / copying,
         2 * _SIZE**3 / multiplying,
+        _BYTES / filling,
         torch.get_num_threads(),
         kernel_compat.vector_instructions(),
     )

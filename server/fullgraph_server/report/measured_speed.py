@@ -45,8 +45,8 @@ def measured_speed(facts: Sequence[Fact], places: Places, recompilations: Recomp
     causes_of = Causes(facts, places, recompilations)
     causes = causes_of.of(measured)
     parts = _parts(measured, causes_of)
-    bound = causes_of.bound(measured)
-    return Speed(measured, parts, causes, _verdict(measured, parts, causes, bound, machine), machine, memory)
+    verdict = _verdict(measured, parts, causes, _at_its_limit(measured, parts, causes_of))
+    return Speed(measured, parts, causes, verdict, machine, memory)
 
 
 def _parts(measured: SpeedMeasured, causes: Causes) -> tuple[SpeedPart, ...]:
@@ -76,9 +76,9 @@ def _verdict(
     measured: SpeedMeasured,
     parts: Sequence[SpeedPart],
     causes: Sequence[SpeedCause],
-    bound: float,
-    machine: MachineMeasured | None,
+    otherwise: str,
 ) -> str:
+    """Say what takes most of the time; ``otherwise``, where no cause takes much of it."""
     if not measured.samples:
         return measured.problem
     if measured.high - measured.low > _NOISY * measured.faster and measured.repeated:
@@ -88,39 +88,50 @@ def _verdict(
             "Measure again when nothing else runs."
         )
     said = [f"{speed_words(measured)}."]
-    first = next((cause for cause in causes if cause.gain >= _LITTLE * measured.compiled), None)
-    if first is None:
-        said.append(_at_its_limit(measured, parts, bound, machine))
+    gains: dict[str, float] = defaultdict(float)
+    for cause in causes:
+        gains[cause.kind] += cause.gain
+    gravest = max(gains, key=lambda kind: gains[kind], default="")
+    if not gravest or gains[gravest] < _LITTLE * measured.compiled:
+        said.append(otherwise)
     else:
-        said.append(_cause_words(first, measured, parts))
+        first = next(cause for cause in causes if cause.kind == gravest)
+        said.append(_cause_words(first, gains[gravest], measured, parts))
     if measured.problem:
         said.append(measured.problem)
     return " ".join(filter(None, said))
 
 
-def _cause_words(cause: SpeedCause, measured: SpeedMeasured, parts: Sequence[SpeedPart]) -> str:
+def _cause_words(cause: SpeedCause, gain: float, measured: SpeedMeasured, parts: Sequence[SpeedPart]) -> str:
+    """Say what a cause takes; ``gain`` is what would go at most without all causes of its kind."""
     shares = {part.kind: part.share for part in parts}
     kind: TimeKind = {"break": "between", "cudagraph": "launch"}.get(cause.kind, cause.kind)  # type: ignore[assignment]
     share, label = shares.get(kind, 0.0), LABELS[kind]
     where = (
         f"{_percent(share)} of the time is {'' if kind == 'between' else 'for '}{label.partition(',')[0]}: "
     )
-    most = measured.compiled / (measured.compiled - cause.gain) if cause.gain < measured.compiled else 0.0
-    gain = f"; without that, at most {most:.2f} × as fast" if 0 < most < 100 else ""
-    return f"{where}{cause.at}{cause.message}{gain}."
+    most = measured.compiled / (measured.compiled - gain) if gain < measured.compiled else 0.0
+    without = (
+        f" Without {'it' if gain == cause.gain else 'such'}, a call would be up to {most:.1f} × as fast."
+    )
+    return f"{where}{cause.at}{cause.message}.{without if 0 < most < 100 else ''}"
 
 
-def _at_its_limit(
-    measured: SpeedMeasured, parts: Sequence[SpeedPart], bound: float, machine: MachineMeasured | None
-) -> str:
+def _at_its_limit(measured: SpeedMeasured, parts: Sequence[SpeedPart], causes: Causes) -> str:
+    """Say what takes the time where no cause takes much of it."""
     kernels = sum(part.seconds for part in parts if part.kind == "kernel")
-    if kernels < _ENOUGH * measured.compiled:
+    if not kernels or kernels < _ENOUGH * measured.compiled:
         return "No single cause takes much of the time."
     share = f"{_percent(kernels / measured.compiled)} of the time is for kernels"
-    if not bound or machine is None:
+    library = causes.library(measured)
+    if sum(library.values()) > kernels / 2:
+        name = max(library, key=lambda name: library[name])
+        return f"{share}, most of it for library functions such as `{name}`, which compiling does not change."
+    bound = causes.bound(measured)
+    if not bound:
         return f"{share}, which compiling cannot make faster."
     return (
-        f"{share}, which use {_percent(min(bound / kernels, 1.0))} of what this machine can do: "
+        f"{share}, which use {_percent(min(bound / kernels, 1.0))} of this machine's memory bandwidth: "
         "compiling has little left to win."
     )
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from fullgraph_compiler.facts import (
     CodeGenerated,
+    Cost,
     CudagraphSkip,
     Fact,
     FrameCompiled,
@@ -34,13 +35,15 @@ from .source_locator import Places
 _T = TypeVar("_T")
 _WELL_USED = 0.5
 """Of what the machine can do: a kernel that uses more has little to win."""
-_LEAST = 1e-6
-"""Seconds of a kernel that are worth a look: a shorter one is of the call of it."""
+
+_RETURNED = 32 << 20
+"""Bytes of an allocation that is fresh from the system each time (``M_MMAP_THRESHOLD``, mallopt(3))."""
+_SMALL = 1 << 20
+"""Bytes that a kernel moves: what moves less takes the time of its start, and of sharing it among threads."""
 
 _FEWER_GUARDS = (
-    "Guard less: if modules and their attributes do not change, pass options={'guard_filter_fn': "
-    "torch.compiler.skip_guard_on_inbuilt_nn_modules_unsafe} to `torch.compile`; compile the part of the "
-    "program that holds fewer objects."
+    "If nothing that they check changes after the warm-up, check them no more: call "
+    '`torch.compiler.set_stance("default", skip_guard_eval_unsafe=True)` there.'
 )
 _MORE_IN_A_CALL = "Compile what calls this, so that more is computed for each call of a graph."
 _CPP_WRAPPER = "Try torch._inductor.config.cpp_wrapper = True: the code around kernels is C++ then."
@@ -85,6 +88,14 @@ class Causes:
         """Return the least seconds of a call that its kernels need on this machine, as far as is known."""
         return sum(min(use.seconds, use.least) for use in self._uses(measured) if use.least is not None)
 
+    def library(self, measured: SpeedMeasured) -> dict[str, float]:
+        """Return the seconds of a call that each library function takes."""
+        times: dict[str, float] = defaultdict(float)
+        for use in self._uses(measured):
+            if use.is_library:
+                times[use.name.removeprefix("extern_kernels.").removeprefix("aten::")] += use.seconds
+        return times
+
     def is_between(self, part: TimePart) -> bool:
         """Tell whether a part of a frame's own time is of code that runs uncompiled because of a break."""
         return part.kind == "frame" and (
@@ -121,12 +132,17 @@ class Causes:
             of_break.setdefault(span, found)
         for span, seconds in times.items():
             found = of_break[span]
+            name, hint = self._places.name_of(found.compile_id), ""
             if isinstance(found, RecompileLimit):
-                name = self._places.name_of(found.compile_id)
                 words = f"`{name}` runs uncompiled since its recompile limit, {duration(seconds)} a call"
+                again = self._recompilations.causes(found)
+                advice = messages.limit_advice(again, self._recompilations.advise, found.setting, name)
+                hint = next(iter(sentences(advice)), "")
+            elif found.skips_frame:
+                words = f"this break makes all of `{name}` run uncompiled, {duration(seconds)} a call"
             else:
                 words = f"the graph break costs {duration(seconds)} a call"
-            yield SpeedCause("break", seconds, seconds, words, "", span)
+            yield SpeedCause("break", seconds, seconds, words, hint, span)
 
     def _break_of(self, part: TimePart) -> GraphBreak | RecompileLimit | None:
         """Return the break, if any, without which a part of the time would go."""
@@ -198,10 +214,11 @@ class Causes:
 
     def _kernels(self, measured: SpeedMeasured) -> Iterator[SpeedCause]:
         for use in self._uses(measured):
-            if use.least is None or use.seconds < _LEAST or use.least / use.seconds >= _WELL_USED:
+            if use.least is None or use.is_library or use.least / use.seconds >= _WELL_USED:
                 continue
             words = f"`{use.name}` takes {duration(use.seconds)} a call, at {use.share} of {use.limit}"
-            yield SpeedCause("kernel", use.seconds, use.seconds - use.least, words, _READ_KERNEL, use.span)
+            hint = _READ_KERNEL if use.moved >= _SMALL else ""
+            yield SpeedCause("kernel", use.seconds, use.seconds - use.least, words, hint, use.span)
 
     def _uses(self, measured: SpeedMeasured) -> Iterator[_Use]:
         """Yield what each kernel takes, beside the least that it would need."""
@@ -216,9 +233,10 @@ class Causes:
         span = next(filter(None, (self._places.own_span(stack) for k in kernels for stack in k.stacks)), None)
         name = kernels[0].name if kernels else part.name
         machine, costs = self._machine, [kernel.cost for kernel in kernels]
+        is_library = not kernels or kernels[0].language == "extern"
         if machine is None or not machine.bandwidth or not costs or any(cost is None for cost in costs):
-            return _Use(name, part.seconds, None, "", span)
-        moved = sum(cost.read + cost.written for cost in costs if cost) / machine.bandwidth
+            return _Use(name, part.seconds, None, "", 0.0, span, is_library)
+        moved = sum(_memory_seconds(cost, machine) for cost in costs if cost)
         flops = sum(cost.flops or 0 for cost in costs if cost)
         computed = flops / machine.flops if machine.flops else 0.0
         known = [cost.seconds for cost in costs if cost and cost.seconds]
@@ -226,7 +244,8 @@ class Causes:
         # The part is of all launches of a kernel in one call, and a graph may run more than once in it.
         runs = part.count / len(kernels) if kernels else 1.0
         limit = "the memory bandwidth" if least <= moved * 1.01 else "what it can compute"
-        return _Use(name, part.seconds, least * runs, limit, span)
+        moved_bytes = sum(cost.read + cost.written for cost in costs if cost) * runs
+        return _Use(name, part.seconds, least * runs, limit, moved_bytes, span, is_library)
 
     def _copies(self, parts: Sequence[TimePart]) -> Iterator[SpeedCause]:
         for part in parts:
@@ -260,18 +279,24 @@ class Causes:
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """What a kernel takes in a call, and the least that it would need by its ``limit``, if that is known."""
+    """What a kernel takes in a call, and the least that it would need by its ``limit``, if that is known.
+
+    ``moved`` are the bytes that it reads and writes.
+    """
 
     name: str
     seconds: float
     least: float | None
     limit: str
+    moved: float
     span: Span | None
+    is_library: bool
 
     @property
     def share(self) -> str:
         """How much of its limit it reaches."""
-        return f"{(self.least or 0.0) / self.seconds:.0%}".replace("%", " %")
+        share = (self.least or 0.0) / self.seconds
+        return "less than 1 %" if share < 0.01 else f"{share:.0%}".replace("%", " %")
 
 
 def _of_type(facts: Iterable[Fact], kind: type[_T]) -> Iterator[_T]:
@@ -296,6 +321,12 @@ def _row_in(fact: GraphBreak, frame: FrameStarted) -> int:
         item.row for item in fact.stack if item.filename == frame.filename and item.function == frame.function
     ]
     return rows[0] if rows else 0
+
+
+def _memory_seconds(cost: Cost, machine: MachineMeasured) -> float:
+    """Return the least seconds that moving the memory of a launch takes."""
+    is_fresh = machine.fresh and cost.written >= _RETURNED
+    return cost.read / machine.bandwidth + cost.written / (machine.fresh if is_fresh else machine.bandwidth)
 
 
 def _is(kernel: Kernel, name: str) -> bool:
