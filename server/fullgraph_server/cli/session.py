@@ -23,6 +23,7 @@ from ..runs.limits import WorkerRequest, with_limits
 from ..runs.minification import Failing, Minification, Minified
 from ..runs.plan import Job, Plan
 from ..runs.program_run import OnOutput, Run
+from ..workers.handover import handover_of_user
 from ..workers.pool import WorkerPool
 from ..workers.probe import find_package
 from ..workspace.config import read_config
@@ -46,7 +47,7 @@ class Session:
         self._overrides = overrides
         self._loop = asyncio.new_event_loop()
         self._stdin = _program_input() if once else None
-        self._workers = WorkerPool(stdin=self._stdin)
+        self._workers = WorkerPool(stdin=self._stdin, handover=handover_of_user())
         self._signal = 0
         self._tell_once = lru_cache(tell)
 

@@ -3,6 +3,7 @@
 - ``pool``: hand out workers; the entry point
 - ``warm_pool``: workers of one kind, started ahead
 - ``fork_server``: the server's side of a fork server
+- ``handover``: fork servers that stay for the next command
 - ``process``: a worker's process: channel, output, end
 - ``worker``: a process that serves one run, in JSON-RPC
 - ``interpreter``: which Python runs a target
