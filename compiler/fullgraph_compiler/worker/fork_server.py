@@ -39,7 +39,7 @@ from typing import Any, NoReturn
 from ..processes import processes
 from ..processes.gpu import GPU_DEVICES, has_gpu
 from . import session
-from .imports import import_libraries, import_torch
+from .imports import import_libraries, import_torch, warm_up
 
 ENVIRONMENT_CHANGED = 3
 
@@ -55,6 +55,7 @@ def serve() -> NoReturn:
     server = _ForkServer(control)
     server.serve()
     _detach()
+    server.prepare()
     while True:
         server.wait_for_client()
         server.serve()
@@ -105,17 +106,20 @@ class _ForkServer:
         self._selector.unregister(self._control)
         self._control.close()
 
+    def prepare(self) -> None:
+        """Do what takes long at the first compilation: nobody waits for it now."""
+        warm_up()
+        self._note_sources()
+        if _settle():
+            self._leave()
+
     def wait_for_client(self) -> None:
-        """Wait for another server of the same user; exit if none comes, or it would get what is out of date."""
+        """Wait for another server of the same user; exit if none comes, or what it would get is outdated."""
         assert self._stay is not None
-        stay, self._stay = self._stay, None
-        client = _accept(stay.listener, stay.seconds)
-        os.unlink(stay.path)
-        stay.listener.close()
-        if client is None:
-            os._exit(0)
-        if self._is_outdated():
-            os._exit(ENVIRONMENT_CHANGED)
+        client = _accept(self._stay.listener, self._stay.seconds)
+        if client is None or self._is_outdated():
+            self._leave()
+        self._forget_stay()
         self._control = client
         self._selector.register(client, selectors.EVENT_READ)
         with contextlib.suppress(OSError):  # it has gone, as the loop will see
@@ -137,6 +141,21 @@ class _ForkServer:
                 self._obey(json.loads(message), descriptors)
             self._watch()
 
+    def _leave(self) -> NoReturn:
+        self._forget_stay()
+        os._exit(0)
+
+    def _forget_stay(self) -> None:
+        """Be found by nobody any more."""
+        assert self._stay is not None
+        with contextlib.suppress(OSError):
+            os.unlink(self._stay.path)
+        self._stay.listener.close()
+        self._stay = None
+
+    def _note_sources(self) -> None:
+        self._sources |= _times(_imported_files() - self._sources.keys())
+
     def _is_outdated(self) -> bool:
         return _packages_stamp() != self._packages or _times(self._sources) != self._sources
 
@@ -152,7 +171,7 @@ class _ForkServer:
     def _obey(self, message: dict[str, Any], descriptors: list[int]) -> None:
         if "warm" in message:
             ready = _warm(message["warm"])
-            self._sources |= _times(_imported_files() - self._sources.keys())
+            self._note_sources()
             self._send(ready=ready)
         elif "fork" in message:
             if self._is_outdated():
@@ -274,16 +293,16 @@ def _warm(libraries: list[str]) -> dict[str, str]:
     if has_gpu():
         libraries = [name for name in libraries if not torch_compat.asks_for_gpu(name)]
     import_libraries(libraries)
+    return {"problem": "", "unsafe": _settle()}
+
+
+def _settle() -> str:
+    """Get ready to fork; return the reason why a fork may fail, or an empty text."""
     # The end of the process releases the same resources: to run these finalizers would delay a worker's exit.
     for finalizer in weakref.finalize._registry:  # type: ignore[attr-defined]
         finalizer.atexit = False
     gc.collect()
     gc.freeze()
-    return {"problem": "", "unsafe": _unsafe()}
-
-
-def _unsafe() -> str:
-    """Return the reason why a fork of this process may fail, or an empty text."""
     # Libraries that support fork (OpenBLAS) end their threads for it, and start them again on demand.
     pid = os.fork()
     if pid == 0:

@@ -77,9 +77,10 @@ class ForkServer:
         child: tuple[asyncio.SubprocessTransport, ProcessProtocol] | None = None,
     ) -> None:
         self._loop = asyncio.get_running_loop()
-        self._transport, protocol = child or (None, None)
+        transport, protocol = child or (None, None)
+        self._transport = transport
         self.ended = protocol.exited if protocol else self._loop.create_future()
-        self._pid = self._transport.get_pid() if self._transport else 0
+        self._pid = transport.get_pid() if transport else 0
         self._control = control
         self._cwd = cwd
         self._mark = mark

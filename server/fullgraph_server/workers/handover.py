@@ -1,7 +1,7 @@
 """The fork servers that stay when a command has ended, for the next command of the same user.
 
-Each listens on a Unix socket in a folder that only the user can enter. Whoever connects has it alone, and lets
-it stay again; it ends if the connection ends without that, or if nobody comes.
+Each listens on a Unix socket in a folder that only the user can enter. Whoever connects has it alone, and
+lets it stay again; it ends if the connection ends without that, or if nobody comes.
 """
 
 from __future__ import annotations
