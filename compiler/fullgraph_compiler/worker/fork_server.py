@@ -10,11 +10,11 @@ To the server: ``{"exceeded": id}`` for a worker that exceeded its memory limit 
 ``{"exited": id, "code": code}``.
 
 After ``stay`` it waits for so many seconds, apart from the server that has started it, for another one of the
-same user to connect. That gets ``{"ready": ..., "pid": pid, "mark": "..."}`` unasked.
+same user to connect. That gets ``{"ready": ..., "pid": pid, "mark": "..."}`` unasked, or the end of the
+connection if what was imported has changed since.
 
 It never starts a thread, opens a GPU or runs user code; after the imports it checks this (``unsafe``).
-Exit codes: 0 when the server has gone, :data:`ENVIRONMENT_CHANGED` when packages were installed or removed,
-or what it has imported was edited.
+Exit codes: 0 when the server has gone, :data:`ENVIRONMENT_CHANGED` when packages were installed or removed.
 """
 
 from __future__ import annotations
@@ -157,6 +157,7 @@ class _ForkServer:
         self._sources |= _times(_imported_files() - self._sources.keys())
 
     def _is_outdated(self) -> bool:
+        """Whether packages were installed or removed, or a file that was imported here was edited."""
         return _packages_stamp() != self._packages or _times(self._sources) != self._sources
 
     def _end_all(self) -> None:
@@ -174,7 +175,7 @@ class _ForkServer:
             self._note_sources()
             self._send(ready=ready)
         elif "fork" in message:
-            if self._is_outdated():
+            if _packages_stamp() != self._packages:
                 os._exit(ENVIRONMENT_CHANGED)
             worker = _Worker(message["fork"], message["cwd"], message["folder"], message["memory"])
             self._fork(worker, *descriptors)

@@ -12,6 +12,7 @@ import hashlib
 import logging
 import os
 import re
+import shutil
 import socket
 import stat
 import sys
@@ -52,21 +53,20 @@ class Handover:
 
     async def find(self, settings: RunSettings, libraries: Iterable[str]) -> ForkServer | None:
         """Return a fork server that is as one for these settings would be; ``None`` if none has stayed."""
-        if not self._is_private():
-            return None
-        for path in reversed(self._staying(_key(settings, libraries))):
-            try:
-                return await ForkServer.connect(path, settings.cwd)
-            except (OSError, EndedError, asyncio.TimeoutError) as error:
-                _log.info("%s does not answer: %r", path, error)
-                path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            for path in reversed(self._staying(_key(settings, libraries))) if self._is_private() else ():
+                try:
+                    return await ForkServer.connect(path, settings.cwd)
+                except (OSError, EndedError, asyncio.TimeoutError) as error:
+                    _log.info("%s does not answer: %r", path, error)
+                    path.unlink(missing_ok=True)
         return None
 
     async def leave(self, server: ForkServer, settings: RunSettings, libraries: Iterable[str]) -> None:
         """Let a fork server stay for the next command; end it, if that cannot be had."""
-        path = self._folder / f"{_key(settings, libraries)}-{uuid.uuid4().hex[:8]}"
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
             try:
+                path = self._folder / f"{_key(settings, libraries)}-{uuid.uuid4().hex[:8]}"
                 self._folder.mkdir(mode=0o700, exist_ok=True)
                 if not self._is_private():
                     raise PermissionError(f"others can enter {self._folder}")
@@ -77,8 +77,9 @@ class Handover:
                 await server.close()
                 return
             await server.stay(listener, path, self._seconds)
-        for surplus in self._staying()[:-_MOST]:
-            _end(surplus)
+        with contextlib.suppress(OSError):
+            for surplus in self._staying()[:-_MOST]:
+                _end(surplus)
 
     def _staying(self, key: str = "") -> list[Path]:
         """Return the sockets of fork servers, the oldest one first."""
@@ -107,11 +108,14 @@ def _end(path: Path) -> None:
 
 
 def _key(settings: RunSettings, libraries: Iterable[str]) -> str:
-    """Return the name of everything that a process gets from the one that starts it."""
+    """Return a name for everything that a process gets from the one that starts it. Raises ``OSError``."""
+    env = settings.env
+    python = os.stat(shutil.which(settings.python, path=env.get("PATH")) or settings.python)
+    program = (settings.python, python.st_ino, python.st_mtime_ns, str(settings.cwd), sorted(env.items()))
     # Without its limits, groups, namespaces and so on, a program would run otherwise than from this command.
     status = _INHERITED.findall(Path("/proc/self/status").read_text())
     limits, groups = (Path("/proc/self", name).read_text() for name in ("limits", "cgroup"))
     spaces = [os.readlink(f"/proc/self/ns/{name}") for name in sorted(os.listdir("/proc/self/ns"))]
     own = (status, limits, groups, spaces, os.getpriority(os.PRIO_PROCESS, 0))
-    program = (worker_script(), settings.python, str(settings.cwd), sorted(settings.env.items()))
-    return hashlib.sha256(repr((own, program, sorted(libraries))).encode()).hexdigest()[:16]
+    told = repr((worker_script(), program, sorted(libraries), own))
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
