@@ -49,7 +49,7 @@ _OF_BOUNDARY = (
 """They do nothing without these, which can only keep things in attributes."""
 _CALLBACKS = (
     *("fork_server.ForkServer._receive", "fork_server.ForkServer._end_forks", "process.ProcessProtocol."),
-    "program_run._Delivery.take",
+    *("program_run._Delivery.take", "worker.Worker._take"),
 )
 """Called by the event loop and by the channel, which have nobody to answer."""
 _RELEASING = (

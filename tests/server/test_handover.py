@@ -57,7 +57,7 @@ class Terminal:
 
     def listen(self) -> socket.socket:
         """Take the place of a fork server that stays."""
-        self.folder.mkdir(mode=0o700)
+        self.folder.mkdir(mode=0o700, exist_ok=True)
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         listener.bind(str(self.folder / f"{_key(self.settings, [])}-0"))
         listener.listen(1)
@@ -176,11 +176,14 @@ async def test_one_that_goes_away_without_an_answer_is_passed_over(terminal: Ter
     def hang_up() -> None:
         listener.accept()[0].close()
 
+    await terminal.command(KIND="other")
+    others = marked(terminal.mark)
     listener = terminal.listen()
     leaving = asyncio.get_running_loop().run_in_executor(None, hang_up)
     await terminal.command()
     await leaving
     listener.close()
+    assert set(others) < set(marked(terminal.mark))
 
 
 async def test_one_that_never_answers_is_passed_over(

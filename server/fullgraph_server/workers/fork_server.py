@@ -276,7 +276,7 @@ class ForkServer:
     def _end_forks(self) -> None:
         """Kill the remaining forks: the fork server did so itself, unless it was killed."""
         self._disconnect()
-        if not self._stays:
+        if self._mark and not self._stays:  # one that has not answered has told no mark
             kill_marked(_MARK, self._mark)
         for forked in self._forked.values():
             forked.exited.set_result(_KILLED)
