@@ -14,6 +14,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 
+os.environ.setdefault("FULLGRAPH_WARM", "0")  # every command is measured in fresh processes
+
 
 def wall_seconds(command: Sequence[str], env: Mapping[str, str] | None = None) -> float:
     """The wall time of a command in a fresh process, in seconds, with cold compiler caches."""

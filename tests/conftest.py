@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
+
+os.environ["FULLGRAPH_WARM"] = "0"  # else a command would find what another test has left
 
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist looks at the groups next

@@ -49,9 +49,9 @@ _OF_BOUNDARY = (
 """They do nothing without these, which can only keep things in attributes."""
 _CALLBACKS = (
     *("fork_server.ForkServer._receive", "fork_server.ForkServer._end_forks", "process.ProcessProtocol."),
-    "program_run._Delivery.take",
+    *("program_run._Delivery.take", "worker.Worker._take"),
 )
-"""Called by the event loop and by pygls, which have nobody to answer."""
+"""Called by the event loop and by the channel, which have nobody to answer."""
 _RELEASING = (
     *(
         ".close",
@@ -62,6 +62,7 @@ _RELEASING = (
         "._remove_folder",
         ".give_back",
         "._disconnect",
+        "._part_with",
     ),
     "._warm",
 )

@@ -121,7 +121,7 @@ class Forks:
         folder = self.cwd / f".run{self._forks}"
         folder.mkdir()
         channel, their_channel = socket.socketpair()
-        fork = {"fork": self._forks, "folder": str(folder), "memory": None}
+        fork = {"fork": self._forks, "cwd": str(self.cwd), "folder": str(folder), "memory": None}
         with tempfile.TemporaryFile() as output:
             descriptors = [their_channel.fileno(), output.fileno()]
             socket.send_fds(self._control, [json.dumps(fork).encode()], descriptors)

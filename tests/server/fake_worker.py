@@ -282,7 +282,7 @@ def serve_forks():
         missing = os.environ.get("FAKE_START") == "no-torch"
         return {"problem": NO_TORCH if missing else "", "unsafe": os.environ.get("FAKE_UNSAFE", "")}
 
-    session.serve, fork_server._warm = serve_fork, warm
+    session.serve, fork_server._warm, fork_server.warm_up = serve_fork, warm, lambda: None
     if packages := os.environ.get("FAKE_PACKAGES"):
         fork_server._packages_stamp = lambda: os.stat(packages).st_mtime_ns
     fork_server.serve()

@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import Result
@@ -228,9 +229,9 @@ def test_a_program_that_runs_once_gets_the_input_of_the_command(
     given: list[bool] = []
 
     class Pool(WorkerPool):
-        def __init__(self, *, stdin: int | None) -> None:
+        def __init__(self, *, stdin: int | None, **others: Any) -> None:
             given.append(stdin is not None and os.path.sameopenfile(stdin, 0))
-            super().__init__(stdin=stdin)
+            super().__init__(stdin=stdin, **others)
 
     monkeypatch.setattr(session_module, "WorkerPool", Pool)
     for command in ("check", "recompiles", "frozen", "kernels"):

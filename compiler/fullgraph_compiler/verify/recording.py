@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import random
 import sys
 import types
@@ -94,6 +95,7 @@ class Recorder(CallWatcher):
 
     def save(self, path: Path) -> None:
         """Write what was recorded."""
+        gc.collect()  # what only waits for it would have a gradient in some runs, and in others none
         for record, place, reference in self._watched:
             tensor = reference()
             if tensor is not None and tensor.is_leaf and tensor.grad is not None:

@@ -3,11 +3,15 @@
 It exchanges JSON messages with the server over a Unix socket that preserves message boundaries (descriptor
 0). From the server: ``{"warm": [library, ...]}``, again whenever there are more libraries, answered by
 ``{"ready": {"problem": "", "unsafe": ""}}``;
-``{"fork": id, "folder": "...", "memory": bytes | null}`` with two or three descriptors, the worker's channel,
-its output, and its input if it has any, answered by ``{"forked": id, "pid": pid}``;
-``{"kill": id}``; ``{"abort": id}``. To the server:
-``{"exceeded": id}`` for a worker that exceeded its memory limit and gets SIGABRT,
+``{"fork": id, "cwd": "...", "folder": "...", "memory": bytes | null}`` with two or three descriptors, the
+worker's channel, its output, and its input if it has any, answered by ``{"forked": id, "pid": pid}``;
+``{"kill": id}``; ``{"abort": id}``; ``{"stay": seconds, "path": "..."}`` with the socket that listens there.
+To the server: ``{"exceeded": id}`` for a worker that exceeded its memory limit and gets SIGABRT,
 ``{"exited": id, "code": code}``.
+
+After ``stay`` it waits for so many seconds, apart from the server that has started it, for another one of the
+same user to connect. That gets ``{"ready": ..., "pid": pid, "mark": "..."}`` unasked, or the end of the
+connection if what was imported has changed since.
 
 It never starts a thread, opens a GPU or runs user code; after the imports it checks this (``unsafe``).
 Exit codes: 0 when the server has gone, :data:`ENVIRONMENT_CHANGED` when packages were installed or removed.
@@ -23,17 +27,19 @@ import selectors
 import shutil
 import signal
 import socket
+import struct
+import sys
 import sysconfig
 import traceback
 import weakref
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from ..processes import processes
 from ..processes.gpu import GPU_DEVICES, has_gpu
 from . import session
-from .imports import import_libraries, import_torch
+from .imports import import_libraries, import_torch, warm_up
 
 ENVIRONMENT_CHANGED = 3
 
@@ -47,19 +53,27 @@ def serve() -> NoReturn:
     control = socket.socket(fileno=os.dup(0))
     processes.adopt_orphans()
     server = _ForkServer(control)
-    try:
-        server.loop()
-    except OSError:
-        traceback.print_exc()  # the server ended while we sent to it
-    server.end_all()
-    os._exit(0)
+    server.serve()
+    _detach()
+    server.prepare()
+    while True:
+        server.wait_for_client()
+        server.serve()
 
 
 @dataclass
 class _Worker:
     id: int
+    cwd: str
     folder: str
     memory: int | None
+
+
+@dataclass
+class _Stay:
+    listener: socket.socket
+    path: str
+    seconds: float
 
 
 class _ForkServer:
@@ -67,10 +81,12 @@ class _ForkServer:
         self._control = control
         self._workers: dict[int, _Worker] = {}
         self._packages = _packages_stamp()
+        self._sources: dict[str, int] = {}
+        self._stay: _Stay | None = None
         self._selector = selectors.DefaultSelector()
         self._signalled, signalling = socket.socketpair()
-        self._own = (control, self._signalled, signalling)
-        for end in self._own[1:]:
+        self._signals = (self._signalled, signalling)
+        for end in self._signals:
             end.setblocking(False)
         # The handler does nothing: the byte that comes with the signal wakes the loop.
         signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -78,9 +94,40 @@ class _ForkServer:
         self._selector.register(control, selectors.EVENT_READ)
         self._selector.register(self._signalled, selectors.EVENT_READ)
 
-    def loop(self) -> None:
-        """Serve until the server has gone."""
-        while True:
+    def serve(self) -> None:
+        """Serve until the server lets this process stay; exit if it has gone."""
+        try:
+            self._loop()
+        except OSError:
+            traceback.print_exc()  # the server ended while we sent to it
+        self._end_all()
+        if self._stay is None:
+            os._exit(0)
+        self._selector.unregister(self._control)
+        self._control.close()
+
+    def prepare(self) -> None:
+        """Do what takes long at the first compilation: nobody waits for it now."""
+        warm_up()
+        self._note_sources()
+        if _settle():
+            self._leave()
+
+    def wait_for_client(self) -> None:
+        """Wait for another server of the same user; exit if none comes, or what it would get is outdated."""
+        assert self._stay is not None
+        client = _accept(self._stay.listener, self._stay.seconds)
+        if client is None or self._is_outdated():
+            self._leave()
+        self._forget_stay()
+        self._control = client
+        self._selector.register(client, selectors.EVENT_READ)
+        with contextlib.suppress(OSError):  # it has gone, as the loop will see
+            mark = os.environ.get("FULLGRAPH_FORK_SERVER", "")
+            self._send(ready={"problem": "", "unsafe": ""}, pid=os.getpid(), mark=mark)
+
+    def _loop(self) -> None:
+        while self._stay is None:
             watching = any(worker.memory for worker in self._workers.values())
             ready = {key.fileobj for key, _ in self._selector.select(_WATCH_SECONDS if watching else None)}
             if self._signalled in ready:
@@ -94,21 +141,46 @@ class _ForkServer:
                 self._obey(json.loads(message), descriptors)
             self._watch()
 
-    def end_all(self) -> None:
+    def _leave(self) -> NoReturn:
+        self._forget_stay()
+        os._exit(0)
+
+    def _forget_stay(self) -> None:
+        """Be found by nobody any more."""
+        assert self._stay is not None
+        with contextlib.suppress(OSError):
+            os.unlink(self._stay.path)
+        self._stay.listener.close()
+        self._stay = None
+
+    def _note_sources(self) -> None:
+        self._sources |= _times(_imported_files() - self._sources.keys())
+
+    def _is_outdated(self) -> bool:
+        """Whether packages were installed or removed, or a file that was imported here was edited."""
+        return _packages_stamp() != self._packages or _times(self._sources) != self._sources
+
+    def _end_all(self) -> None:
         """Kill every worker with its descendants, and remove the run folders."""
         for pid in self._workers:
             _kill_group(pid)
         self._end_orphans(keep=frozenset())
         for worker in self._workers.values():
             shutil.rmtree(worker.folder, ignore_errors=True)
+        self._workers.clear()
 
     def _obey(self, message: dict[str, Any], descriptors: list[int]) -> None:
         if "warm" in message:
-            self._send(ready=_warm(message["warm"]))
+            ready = _warm(message["warm"])
+            self._note_sources()
+            self._send(ready=ready)
         elif "fork" in message:
             if _packages_stamp() != self._packages:
                 os._exit(ENVIRONMENT_CHANGED)
-            self._fork(_Worker(message["fork"], message["folder"], message["memory"]), *descriptors)
+            worker = _Worker(message["fork"], message["cwd"], message["folder"], message["memory"])
+            self._fork(worker, *descriptors)
+        elif "stay" in message:
+            self._stay = _Stay(socket.socket(fileno=descriptors[0]), message["path"], message["stay"])
         else:
             number, wanted = (signal.SIGABRT, "abort") if "abort" in message else (signal.SIGKILL, "kill")
             pid = next((pid for pid, worker in self._workers.items() if worker.id == message[wanted]), None)
@@ -121,6 +193,7 @@ class _ForkServer:
         if pid == 0:
             try:
                 self._become_worker(parent, channel, output)
+                os.chdir(worker.cwd)
                 session.serve(worker.folder, own_lifeline=False, stdin=stdin)
             except BaseException:
                 traceback.print_exc()
@@ -141,7 +214,7 @@ class _ForkServer:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._selector.close()
-        for end in self._own:
+        for end in (self._control, *self._signals):
             end.close()
         for target, source in ((0, channel), (1, channel), (2, output)):
             os.dup2(source, target)
@@ -183,6 +256,33 @@ class _ForkServer:
         self._control.send(json.dumps(message).encode())
 
 
+def _detach() -> None:
+    """Go on as a process that is no child of the server, and holds nothing of it open."""
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    processes.adopt_orphans()
+    os.chdir("/")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
+    os.close(nothing)
+
+
+def _accept(listener: socket.socket, seconds: float) -> socket.socket | None:
+    """Return the first connection of this user within so many seconds, or ``None``."""
+    listener.settimeout(seconds)
+    with contextlib.suppress(OSError):
+        while True:
+            client, _ = listener.accept()
+            credentials = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+            if struct.unpack("3i", credentials)[1] == os.geteuid():
+                client.setblocking(True)
+                return client
+            client.close()
+    return None
+
+
 def _warm(libraries: list[str]) -> dict[str, str]:
     problem = import_torch()
     if problem:
@@ -194,16 +294,16 @@ def _warm(libraries: list[str]) -> dict[str, str]:
     if has_gpu():
         libraries = [name for name in libraries if not torch_compat.asks_for_gpu(name)]
     import_libraries(libraries)
+    return {"problem": "", "unsafe": _settle()}
+
+
+def _settle() -> str:
+    """Get ready to fork; return the reason why a fork may fail, or an empty text."""
     # The end of the process releases the same resources: to run these finalizers would delay a worker's exit.
     for finalizer in weakref.finalize._registry:  # type: ignore[attr-defined]
         finalizer.atexit = False
     gc.collect()
     gc.freeze()
-    return {"problem": "", "unsafe": _unsafe()}
-
-
-def _unsafe() -> str:
-    """Return the reason why a fork of this process may fail, or an empty text."""
     # Libraries that support fork (OpenBLAS) end their threads for it, and start them again on demand.
     pid = os.fork()
     if pid == 0:
@@ -222,6 +322,20 @@ def _packages_stamp() -> tuple[int, ...]:
         with contextlib.suppress(OSError):
             stamps.append(os.stat(sysconfig.get_path(name)).st_mtime_ns)
     return tuple(stamps)
+
+
+def _imported_files() -> set[str]:
+    files = {getattr(module, "__dict__", {}).get("__file__") for module in list(sys.modules.values())}
+    return {file for file in files if isinstance(file, str) and os.path.isabs(file)}
+
+
+def _times(files: Iterable[str]) -> dict[str, int]:
+    """Return when each file was changed; 0 if it is not there."""
+    times = dict.fromkeys(files, 0)
+    for file in times:
+        with contextlib.suppress(OSError):
+            times[file] = os.stat(file).st_mtime_ns
+    return times
 
 
 def _kill_group(pid: int) -> None:

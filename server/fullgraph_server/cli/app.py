@@ -1,4 +1,7 @@
-"""The commands of the command line."""
+"""The commands of the command line.
+
+What only one command needs is imported in its function: the rest start faster without it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,6 @@ from ..runs.effective_settings import Overrides
 from ..traces.reading import Detail
 from ..workspace.bundled import worker_folder
 from ..workspace.targets import Target
-from .explain import EXPLAIN_FORMATS, explained
 from .formats import (
     COMPARISON_FORMATS,
     DEVICES_FORMATS,
@@ -30,9 +32,7 @@ from .formats import (
     Format,
 )
 from .formats.capabilities import write as write_capabilities
-from .formats.fixes import FIX_FORMATS
 from .formats.kernels import write as write_kernels
-from .formats.sizes import SIZES_FORMATS
 from .formats.times import write as write_times
 from .known import KnownFindings
 from .options import PYTHON, RANKS, TIMEOUT, format_option, judged, of_one_target, of_targets, of_traces
@@ -268,7 +268,7 @@ def minify(
 
 @main.command(no_args_is_help=True)
 @of_targets
-@format_option(FIX_FORMATS)
+@format_option(("text", "json", "diff"))
 @click.option("--diff", is_flag=True, help="Write the edits as a unified diff alone.")
 @click.option("--apply", is_flag=True, help="Write the edits that were verified into the files.")
 @click.option("--unsafe", is_flag=True, help="Take edits, too, that change what the program does.")
@@ -305,6 +305,7 @@ def fix(
     """
     from ..fixes.patches import COMPILER
     from .fix import FixOptions, fix_targets
+    from .formats.fixes import FIX_FORMATS
 
     if package and apply:
         raise click.UsageError("--package changes no installed files: --diff writes a patch for them.")
@@ -318,7 +319,7 @@ def fix(
 
 @main.command(no_args_is_help=True)
 @functools.partial(of_one_target, timeout=TIMEOUT)
-@format_option(SIZES_FORMATS)
+@format_option(("text", "json", "diff"))
 @click.option(
     "--sizes",
     "texts",
@@ -340,6 +341,7 @@ def sizes(
     The exit code is 0 if everything is compiled once and no result differs, 1 if not, and 2 if the
     target could not be started.
     """
+    from .formats.sizes import SIZES_FORMATS
     from .sizes import parse_sizes, size_target
 
     return size_target(
@@ -350,13 +352,15 @@ def sizes(
 @main.command(no_args_is_help=True)
 @click.argument("code", metavar="CODE")
 @PYTHON
-@format_option(EXPLAIN_FORMATS)
+@format_option(("text", "json"))
 def explain(code: str, python: str | None, output: str) -> None:
     """Explain the CODE of a finding, and show the fixes that exist for it by an example.
 
     CODE is torch's id of a graph break (GB0170), or a kind of finding (recompile-limit). What a
     graph break means are the words of the torch that the project uses.
     """
+    from .explain import EXPLAIN_FORMATS, explained
+
     EXPLAIN_FORMATS[output](explained(code, python), sys.stdout)
 
 

@@ -36,7 +36,8 @@ def check_targets(
     for target in targets:
         if problem := unsuited(target, depth):
             raise click.UsageError(problem)
-    session = Session(overrides, once=depth not in REPEATING and not try_dynamic)
+    once = depth not in REPEATING and not try_dynamic
+    session = Session(overrides, once=once, timed=depth == "times")
     check = _Check(session, fail_on, depth, baseline, try_dynamic=try_dynamic)
     try:
         write(check.reports(targets), len(targets), sys.stdout)

@@ -23,6 +23,7 @@ from ..runs.limits import WorkerRequest, with_limits
 from ..runs.minification import Failing, Minification, Minified
 from ..runs.plan import Job, Plan
 from ..runs.program_run import OnOutput, Run
+from ..workers.handover import handover_of_user
 from ..workers.pool import WorkerPool
 from ..workers.probe import find_package
 from ..workspace.config import read_config
@@ -39,14 +40,15 @@ _T = TypeVar("_T")
 class Session:
     """Session that runs targets one after the other, until a signal stops everything. Close it.
 
-    A program reads the user's standard input if it runs ``once``: what it has read is gone.
+    A program reads the user's standard input if it runs ``once``: what it has read is gone. What is ``timed``
+    runs in processes that no earlier command has used.
     """
 
-    def __init__(self, overrides: Overrides, *, once: bool) -> None:
+    def __init__(self, overrides: Overrides, *, once: bool, timed: bool = False) -> None:
         self._overrides = overrides
         self._loop = asyncio.new_event_loop()
         self._stdin = _program_input() if once else None
-        self._workers = WorkerPool(stdin=self._stdin)
+        self._workers = WorkerPool(stdin=self._stdin, handover=None if timed else handover_of_user())
         self._signal = 0
         self._tell_once = lru_cache(tell)
 

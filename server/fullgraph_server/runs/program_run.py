@@ -28,12 +28,13 @@ from fullgraph_compiler.facts import (
     to_json,
 )
 
+from ..workers.channel import Refusal
 from ..workers.crash import REPORT_IT, crash_stack, describe_exit, early_end, own_failure
 from ..workers.pool import WorkerPool
 from ..workers.probe import CHOOSE
 from ..workers.settings import RunSettings
 from ..workers.warm_pool import START_SECONDS, StartError, silent
-from ..workers.worker import Refusal, Worker
+from ..workers.worker import Worker
 from ..workspace.bundled import worker_folder
 from .limits import WorkerRequest
 

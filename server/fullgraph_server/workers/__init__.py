@@ -3,7 +3,9 @@
 - ``pool``: hand out workers; the entry point
 - ``warm_pool``: workers of one kind, started ahead
 - ``fork_server``: the server's side of a fork server
+- ``handover``: fork servers that stay for the next command
 - ``process``: a worker's process: channel, output, end
+- ``channel``: JSON-RPC with a worker
 - ``worker``: a process that serves one run, in JSON-RPC
 - ``interpreter``: which Python runs a target
 - ``probe``: what an interpreter is, without importing torch

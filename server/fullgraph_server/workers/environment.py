@@ -9,10 +9,11 @@ from pathlib import Path
 
 from .. import __version__
 from ..text.markdown import escaped, fenced
+from .channel import Refusal
 from .interpreter import Interpreter
 from .probe import cannot_start
 from .process import ExecutedProcess, Process
-from .worker import Refusal, Worker
+from .worker import Worker
 
 _SECONDS = 120.0
 """The time limit: torch runs compilers, drivers' tools and pip for the report."""

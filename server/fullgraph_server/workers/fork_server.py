@@ -37,6 +37,8 @@ _MESSAGE_BYTES = 1 << 20
 _MARK = "FULLGRAPH_FORK_SERVER"
 """The environment variable that marks a fork server's descendants."""
 _KILLED = -9
+_ANSWER_SECONDS = 2.0
+"""The time that a fork server that has stayed may take to answer: it may be stopped, or swapped out."""
 _END_SECONDS = 5.0
 """The time that a fork server may take to end its forks."""
 
@@ -69,23 +71,28 @@ class ForkServer:
 
     def __init__(
         self,
-        transport: asyncio.SubprocessTransport,
-        protocol: ProcessProtocol,
         control: socket.socket,
-        mark: str,
+        cwd: Path,
+        mark: str = "",
+        child: tuple[asyncio.SubprocessTransport, ProcessProtocol] | None = None,
     ) -> None:
-        self.ended = protocol.exited
         self._loop = asyncio.get_running_loop()
+        transport, protocol = child or (None, None)
         self._transport = transport
+        self.ended = protocol.exited if protocol else self._loop.create_future()
+        self._pid = transport.get_pid() if transport else 0
         self._control = control
+        self._cwd = cwd
         self._mark = mark
+        self._stays = False
         self._ids = itertools.count(1)
         self._ready: deque[asyncio.Future[Ready]] = deque()
         self._forked: dict[int, ForkedProcess] = {}
         self._output = Output()
-        assert protocol.stdout is not None
-        reading = self._output.read(protocol.stdout, lambda text: _log.info("%s", text.rstrip()))
-        self._reader = asyncio.create_task(reading)
+        self._reader: asyncio.Task[None] | None = None
+        if protocol and protocol.stdout:
+            reading = self._output.read(protocol.stdout, lambda text: _log.info("%s", text.rstrip()))
+            self._reader = asyncio.create_task(reading)
         self.ended.add_done_callback(lambda _: self._end_forks())
         self._loop.add_reader(control, self._receive)
 
@@ -101,7 +108,7 @@ class ForkServer:
         _log.info("starting %s in %s", shlex.join(command), cwd)
         try:
             control.setblocking(False)
-            transport, protocol = await asyncio.get_running_loop().subprocess_exec(
+            child = await asyncio.get_running_loop().subprocess_exec(
                 ProcessProtocol,
                 *command,
                 stdin=theirs.fileno(),
@@ -110,22 +117,48 @@ class ForkServer:
                 env={**env, _MARK: mark},
                 **own_group(),
             )
-            return cls(transport, protocol, control, mark)
+            return cls(control, cwd, mark, child)
         except BaseException:
             control.close()  # this ends the fork server if it runs
             raise
         finally:
             theirs.close()
 
+    @classmethod
+    async def connect(cls, path: Path, cwd: Path) -> ForkServer:
+        """Connect to a fork server that stays at ``path``. It has imported everything.
+
+        Raises ``OSError``, :class:`EndedError` or ``asyncio.TimeoutError`` if there is none, or it ends
+        because it is out of date.
+        """
+        control = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            control.setblocking(False)
+            control.connect(str(path))
+        except BaseException:
+            control.close()
+            raise
+        server = cls(control, cwd)
+        try:
+            await asyncio.wait_for(server._await_ready(), _ANSWER_SECONDS)
+        except BaseException:
+            server._disconnect()
+            raise
+        return server
+
     async def warm(self, libraries: Sequence[str]) -> Ready:
         """Import torch and these modules. Raises :class:`EndedError` if it ends meanwhile."""
         self._send({"warm": list(libraries)})
+        return await self._await_ready()
+
+    async def _await_ready(self) -> Ready:
         ready: asyncio.Future[Ready] = self._loop.create_future()
         self._ready.append(ready)
         answers: tuple[asyncio.Future[Any], ...] = (ready, self.ended)
         await asyncio.wait(answers, return_when=asyncio.FIRST_COMPLETED)
         if not ready.done():
-            await asyncio.wait({self._reader}, timeout=DRAIN_SECONDS)
+            if self._reader is not None:
+                await asyncio.wait({self._reader}, timeout=DRAIN_SECONDS)
             raise self._ended_error()
         return ready.result()
 
@@ -139,7 +172,7 @@ class ForkServer:
         forked = ForkedProcess(self, next(self._ids))
         self._forked[forked.id] = forked
         try:
-            message = {"fork": forked.id, "folder": str(folder), "memory": memory}
+            message = {"fork": forked.id, "cwd": str(self._cwd), "folder": str(folder), "memory": memory}
             given = () if stdin is None else (stdin,)
             self._send(message, their_channel.fileno(), their_output.fileno(), *given)
             answers: tuple[asyncio.Future[Any], ...] = (forked.started, self.ended)
@@ -169,15 +202,25 @@ class ForkServer:
         finally:
             await self.close()
 
+    async def stay(self, listener: socket.socket, path: Path, seconds: float) -> None:
+        """Leave the fork server to whoever connects to ``listener``, at ``path``, within so many seconds."""
+        self._stays = True
+        with contextlib.suppress(OSError, EndedError):
+            self._send({"stay": seconds, "path": str(path)}, listener.fileno())
+        await self.close()
+
     async def close(self) -> None:
         """End the fork server, which ends its forks."""
-        self._disconnect()
+        with contextlib.suppress(OSError):  # it has ended
+            self._control.shutdown(socket.SHUT_WR)
         await asyncio.wait({self.ended}, timeout=_END_SECONDS)
         if not self.ended.done():
-            kill_group(self._transport.get_pid())
+            kill_group(self._pid)
             await asyncio.wait({self.ended}, timeout=KILL_SECONDS)
-        self._reader.cancel()
-        self._transport.close()
+        if self._reader is not None:
+            self._reader.cancel()
+        if self._transport is not None:
+            self._transport.close()
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Send a message that needs no answer; the fork server may have ended."""
@@ -201,9 +244,12 @@ class ForkServer:
             data = b""
         if not data:
             self._disconnect()
+            if self._transport is None:
+                self.ended.set_result(0)  # of a child, the process itself is waited for
             return
         message = json.loads(data)
         if "ready" in message:
+            self._pid, self._mark = message.get("pid", self._pid), message.get("mark", self._mark)
             ready = self._ready.popleft()
             if not ready.done():
                 ready.set_result(Ready(**message["ready"]))
@@ -230,7 +276,8 @@ class ForkServer:
     def _end_forks(self) -> None:
         """Kill the remaining forks: the fork server did so itself, unless it was killed."""
         self._disconnect()
-        kill_marked(_MARK, self._mark)
+        if self._mark and not self._stays:  # one that has not answered has told no mark
+            kill_marked(_MARK, self._mark)
         for forked in self._forked.values():
             forked.exited.set_result(_KILLED)
         self._forked.clear()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from .crash import early_end
 from .fork_server import EndedError
+from .handover import Handover
 from .settings import RunSettings
 from .warm_pool import StartError, WarmPool
 from .worker import Worker
@@ -33,12 +34,20 @@ _HARMLESS = frozenset({
 class WorkerPool:
     """The owner of the warm pools: it lends workers to runs.
 
-    Programs get the descriptor ``stdin`` as their input, all the same one; without it they have none.
+    Programs get the descriptor ``stdin`` as their input, all the same one; without it they have none. With a
+    ``handover``, fork servers come from earlier commands, and stay for later ones.
     """
 
-    def __init__(self, *, fork: bool = sys.platform == "linux", stdin: int | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        fork: bool = sys.platform == "linux",
+        stdin: int | None = None,
+        handover: Handover | None = None,
+    ) -> None:
         self._fork = fork
         self._stdin = stdin
+        self._handover = handover
         self._warm_pools: dict[object, WarmPool] = {}
         self._users: dict[WarmPool, int] = {}
         self._taken: dict[Worker, WarmPool] = {}
@@ -104,7 +113,14 @@ class WorkerPool:
             self._discard(warm_pool)
             warm_pool = None
         if warm_pool is None:
-            warm_pool = WarmPool(settings, libraries, self._run_folders(), fork=self._fork, stdin=self._stdin)
+            warm_pool = WarmPool(
+                settings,
+                libraries,
+                self._run_folders(),
+                fork=self._fork,
+                stdin=self._stdin,
+                handover=self._handover,
+            )
         self._warm_pools[key] = warm_pool  # the most recently used one is the last
         return warm_pool
 

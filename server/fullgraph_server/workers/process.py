@@ -155,7 +155,7 @@ def kill_marked(variable: str, value: str) -> None:
     writes to the folder of its run, which is about to be removed.
     """
     mark, deadline = f"{variable}={value}".encode(), time.monotonic() + _DYING_SECONDS
-    while marked := [pid for pid in _processes() if mark in _environment(pid)]:
+    while marked := [pid for pid in _processes() if mark in _environment(pid).split(b"\0")]:
         for pid in marked:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .fork_server import ForkServer
+from .handover import Handover
 from .probe import cannot_start
 from .process import ExecutedProcess, Process
 from .settings import RunSettings
@@ -39,10 +40,12 @@ class WarmPool:
         *,
         fork: bool,
         stdin: int | None = None,
+        handover: Handover | None = None,
     ) -> None:
         self._settings = settings
         self._stdin = stdin
         self._folder = folder
+        self._handover = handover
         self._libraries = dict.fromkeys(libraries)
         self._server = asyncio.ensure_future(self._start_server()) if fork else None
         self._forks = False
@@ -114,7 +117,7 @@ class WarmPool:
         if self._server is not None:
             (server,) = await asyncio.gather(self._server, return_exceptions=True)
             if isinstance(server, ForkServer):
-                await server.close()
+                await self._part_with(server)
         for task in self._retiring:
             task.cancel()  # others are about to end, and would leave their folders
         await asyncio.gather(*self._ending, return_exceptions=True)
@@ -128,7 +131,18 @@ class WarmPool:
             self._process, list(self._libraries), folder=self._folder, ahead=ahead, separate=separate
         )
 
+    async def _part_with(self, server: ForkServer) -> None:
+        if self._handover is not None and self._forks and not server.ended.done():
+            await self._handover.leave(server, self._settings, self._libraries)
+        else:
+            await server.close()
+
     async def _start_server(self) -> ForkServer:
+        if self._handover is not None:
+            found = await self._handover.find(self._settings, self._libraries)
+            if found is not None:
+                self._forks = True
+                return found
         return await self._warm(await self._execute_server(), list(self._libraries))
 
     async def _learn(self, started: asyncio.Future[ForkServer], libraries: Sequence[str]) -> ForkServer:

@@ -3,37 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import logging
 import shutil
 import tempfile
-import threading
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent import futures
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cattrs import Converter
 from fullgraph_compiler.facts import PROTOCOL_VERSION
-from pygls.client import JsonRPCClient
-from pygls.io_ import run_async
-from pygls.protocol import default_converter
-from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage
 
+from .channel import Channel
 from .process import DRAIN_SECONDS, KILL_SECONDS, Output, Process
 
-_log = logging.getLogger(__name__)
-
 _CRASH_LOG = "crash.log"
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """An error answer of the worker; ``message`` is a sentence for the user."""
-
-    message: str
 
 
 class Worker:
@@ -50,11 +31,9 @@ class Worker:
         self._folder = folder
         self._on_facts: Callable[[Any], None] = _ignore
         self._on_output: Callable[[str], None] = _ignore
-        self._client = JsonRPCClient(converter_factory=_plain_converter)
-        self._client.feature("facts")(lambda params: self._on_facts(params))
-        self._client.protocol.set_writer(process.writer)
+        self._channel = Channel(process.writer, self._take)
         output = self.output.read(process.output, lambda text: self._on_output(text))
-        self._readers = {asyncio.create_task(self._read_messages()), asyncio.create_task(output)}
+        self._readers = {asyncio.create_task(self._channel.read(process.reader)), asyncio.create_task(output)}
         self.hello = self.request(
             "initialize",
             {"protocol": PROTOCOL_VERSION, "libraries": libraries, "ahead": ahead, "separate": separate},
@@ -96,15 +75,7 @@ class Worker:
 
     def request(self, method: str, params: object) -> asyncio.Future[Any]:
         """Send a request; the future gets the result or a :class:`Refusal`, never an exception."""
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-
-        def settle(reply: futures.Future[Any]) -> None:
-            error = reply.exception()
-            if not answer.done():
-                answer.set_result(reply.result() if error is None else Refusal(str(error)))
-
-        self._client.protocol.send_request(method, params).add_done_callback(settle)
-        return answer
+        return self._channel.request(method, params)
 
     async def drain(self) -> None:
         """Read the rest of the pipes of a worker that has ended."""
@@ -132,26 +103,10 @@ class Worker:
         shutil.rmtree(self._folder, ignore_errors=True)
         return log
 
-    async def _read_messages(self) -> None:
-        # A process that is killed may leave a message unfinished, or reset the connection.
-        with contextlib.suppress(ConnectionError):
-            try:
-                await run_async(threading.Event(), self.process.reader, self._client.protocol, _log)
-            except (asyncio.IncompleteReadError, ValueError):
-                _log.warning("the worker's last message was incomplete")
+    def _take(self, method: str, params: Any) -> None:
+        if method == "facts":
+            self._on_facts(params)
 
 
 def _ignore(_: object) -> None:
     """Ignore messages before :meth:`listen` is called."""
-
-
-@cache
-def _plain_converter() -> Converter:
-    """Return a converter that leaves parameters and results as JSON values, not pygls's named tuples.
-
-    All workers share it, since it takes some milliseconds to make.
-    """
-    converter: Converter = default_converter()  # type: ignore[no-untyped-call]
-    for message in (JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage):
-        converter.register_structure_hook(message, lambda data, cls: cls(**data))
-    return converter

@@ -1,0 +1,121 @@
+"""The fork servers that stay when a command has ended, for the next command of the same user.
+
+Each listens on a Unix socket in a folder that only the user can enter. Whoever connects has it alone, and
+lets it stay again; it ends if the connection ends without that, or if nobody comes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+import os
+import re
+import shutil
+import socket
+import stat
+import sys
+import tempfile
+import uuid
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..workspace.bundled import worker_script
+from .fork_server import EndedError, ForkServer
+from .settings import RunSettings
+
+_log = logging.getLogger(__name__)
+
+_STAY_SECONDS = 600.0
+_MOST = 3
+"""The limit of fork servers that stay, which take some hundred megabytes each. The oldest one goes first."""
+_INHERITED = re.compile(
+    r"^(?:Umask|Uid|Gid|Groups|Cap\w+|NoNewPrivs|Seccomp|(?:Cpus|Mems)_allowed):.*", re.MULTILINE
+)
+
+
+def handover_of_user() -> Handover | None:
+    """Return the handover between the user's commands, unless it is not wanted."""
+    if sys.platform != "linux" or os.environ.get("CI") or os.environ.get("FULLGRAPH_WARM") == "0":
+        return None
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    name = "fullgraph" if runtime else f"fullgraph-{os.geteuid()}"
+    return Handover(Path(runtime or tempfile.gettempdir(), name))
+
+
+class Handover:
+    """Hands fork servers from one command to the next, which has ``seconds`` to come."""
+
+    def __init__(self, folder: Path, seconds: float = _STAY_SECONDS) -> None:
+        self._folder = folder
+        self._seconds = seconds
+
+    async def find(self, settings: RunSettings, libraries: Iterable[str]) -> ForkServer | None:
+        """Return a fork server that is as one for these settings would be; ``None`` if none has stayed."""
+        with contextlib.suppress(OSError):
+            for path in reversed(self._staying(_key(settings, libraries))) if self._is_private() else ():
+                try:
+                    return await ForkServer.connect(path, settings.cwd)
+                except (OSError, EndedError, asyncio.TimeoutError) as error:
+                    _log.info("%s does not answer: %r", path, error)
+                    path.unlink(missing_ok=True)
+        return None
+
+    async def leave(self, server: ForkServer, settings: RunSettings, libraries: Iterable[str]) -> None:
+        """Let a fork server stay for the next command; end it, if that cannot be had."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+            try:
+                path = self._folder / f"{_key(settings, libraries)}-{uuid.uuid4().hex[:8]}"
+                self._folder.mkdir(mode=0o700, exist_ok=True)
+                if not self._is_private():
+                    raise PermissionError(f"others can enter {self._folder}")
+                listener.bind(str(path))
+                listener.listen(1)
+            except OSError as error:
+                _log.info("nothing stays: %s", error)
+                await server.close()
+                return
+            await server.stay(listener, path, self._seconds)
+        with contextlib.suppress(OSError):
+            for surplus in self._staying()[:-_MOST]:
+                _end(surplus)
+
+    def _staying(self, key: str = "") -> list[Path]:
+        """Return the sockets of fork servers, the oldest one first."""
+        times = {}
+        for path in self._folder.glob(f"{key}*"):
+            with contextlib.suppress(OSError):  # it has just ended
+                times[path] = path.stat().st_mtime
+        return sorted(times, key=times.__getitem__)
+
+    def _is_private(self) -> bool:
+        """Whether the folder exists, is the user's, and no one else's."""
+        try:
+            status = self._folder.lstat()
+        except OSError:
+            return False
+        mine = status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+        return stat.S_ISDIR(status.st_mode) and mine
+
+
+def _end(path: Path) -> None:
+    """End a fork server: one that is left without a word ends."""
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
+        client.setblocking(False)
+        client.connect(str(path))
+    path.unlink(missing_ok=True)
+
+
+def _key(settings: RunSettings, libraries: Iterable[str]) -> str:
+    """Return a name for everything that a process gets from the one that starts it. Raises ``OSError``."""
+    env = settings.env
+    python = os.stat(shutil.which(settings.python, path=env.get("PATH")) or settings.python)
+    program = (settings.python, python.st_ino, python.st_mtime_ns, str(settings.cwd), sorted(env.items()))
+    # Without its limits, groups, namespaces and so on, a program would run otherwise than from this command.
+    status = _INHERITED.findall(Path("/proc/self/status").read_text())
+    limits, groups = (Path("/proc/self", name).read_text() for name in ("limits", "cgroup"))
+    spaces = [os.readlink(f"/proc/self/ns/{name}") for name in sorted(os.listdir("/proc/self/ns"))]
+    own = (status, limits, groups, spaces, os.getpriority(os.PRIO_PROCESS, 0))
+    told = repr((worker_script(), program, sorted(libraries), own))
+    return hashlib.sha256(told.encode()).hexdigest()[:16]

@@ -1,0 +1,221 @@
+"""Fork servers that stay for the next command: who finds them, who does not, and what ends them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import socket
+import sys
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fullgraph_compiler.facts import Fact, RunRequest, Script, TargetProblem
+from fullgraph_server.runs.program_run import Run
+from fullgraph_server.workers import fork_server
+from fullgraph_server.workers import handover as handover_module
+from fullgraph_server.workers.handover import Handover, _end, _key, handover_of_user
+from fullgraph_server.workers.pool import WorkerPool
+from fullgraph_server.workers.settings import RunSettings
+from processes import dies, marked, outliving
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes stay on Linux alone")
+
+FAKE = Path(__file__).with_name("fake_worker.py")
+
+
+class Terminal:
+    """A place where commands run one after the other."""
+
+    def __init__(self, folder: Path, cwd: Path) -> None:
+        self.handover = Handover(folder / "fullgraph")
+        self.folder = folder / "fullgraph"
+        self.mark = f"FULLGRAPH_TEST_MARK={uuid.uuid4().hex}"
+        name, _, value = self.mark.partition("=")
+        self.settings = RunSettings(sys.executable, cwd, {**os.environ, name: value})
+
+    async def command(self, **env: str) -> int:
+        """Run a command; the process that has forked its worker."""
+        workers = WorkerPool(fork=True, handover=self.handover)
+        facts: list[Fact] = []
+        settings = RunSettings(self.settings.python, self.settings.cwd, {**self.settings.env, **env})
+        try:
+            run = Run(workers, settings, RunRequest(1, Script("toy.py", ("parent",))))
+            await asyncio.wait_for(run.execute(facts.extend), 30)
+        finally:
+            await workers.close()
+        assert isinstance(facts[0], TargetProblem)
+        return int(facts[0].message)
+
+    @property
+    def sockets(self) -> set[Path]:
+        """What listens."""
+        return set(self.folder.iterdir())
+
+    def listen(self) -> socket.socket:
+        """Take the place of a fork server that stays."""
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        listener.bind(str(self.folder / f"{_key(self.settings, [])}-0"))
+        listener.listen(1)
+        listener.settimeout(30)
+        return listener
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Terminal]:
+    monkeypatch.setattr(fork_server, "worker_script", lambda: str(FAKE))
+    folder = Path(tempfile.mkdtemp(prefix="fg-"))  # the paths of sockets are short
+    terminal = Terminal(folder, tmp_path)
+    yield terminal
+    monkeypatch.undo()
+    for path in terminal.folder.glob("*"):
+        _end(path)
+    assert outliving(marked(terminal.mark)) == []
+    shutil.rmtree(folder)
+
+
+async def test_each_command_leaves_one_process_to_the_next(terminal: Terminal) -> None:
+    first = await terminal.command()
+    second = await terminal.command()
+    assert dies(first)
+    assert second != first
+    assert await terminal.command() == second
+    assert marked(terminal.mark) == [second]
+    assert len(terminal.sockets) == 1
+
+
+async def test_it_ends_when_nobody_comes(terminal: Terminal) -> None:
+    terminal.handover = Handover(terminal.folder, seconds=0.0)
+    await terminal.command()
+    assert outliving(marked(terminal.mark)) == []
+    assert terminal.sockets == set()
+
+
+async def test_another_environment_is_another_process(terminal: Terminal, tmp_path: Path) -> None:
+    await terminal.command()
+    usual = await terminal.command()
+    assert await terminal.command(CUDA_VISIBLE_DEVICES="") != usual
+    before = os.umask(0o077)
+    try:
+        assert await terminal.command() != usual
+    finally:
+        os.umask(before)
+    assert await terminal.command() == usual
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    terminal.settings = RunSettings(sys.executable, elsewhere, terminal.settings.env)
+    assert await terminal.command() != usual
+
+
+async def test_what_was_edited_or_installed_is_imported_again(terminal: Terminal, tmp_path: Path) -> None:
+    imported, packages = tmp_path / "sitecustomize.py", tmp_path / "packages"
+    imported.write_text("")
+    packages.mkdir()
+    env = {"PYTHONPATH": str(tmp_path), "FAKE_PACKAGES": str(packages)}
+    await terminal.command(**env)
+    before = await terminal.command(**env)
+    assert await terminal.command(**env) == before
+    for changed in (imported, packages):
+        os.utime(changed, ns=(1, 1))
+        assert await terminal.command(**env) != before
+        assert dies(before)
+        before = await terminal.command(**env)
+
+
+async def test_two_commands_at_once_do_not_share_one(terminal: Terminal) -> None:
+    await terminal.command()
+    one, other = await asyncio.gather(terminal.command(), terminal.command())
+    assert one != other
+    assert len(terminal.sockets) == 2
+
+
+async def test_a_few_stay_and_the_oldest_goes(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(handover_module, "_MOST", 2)
+    await terminal.command(KIND="0")
+    oldest = await terminal.command(KIND="0")
+    (path,) = terminal.sockets
+    os.utime(path, (1, 1))  # coarse clocks might not show the order
+    await terminal.command(KIND="1")
+    await terminal.command(KIND="2")
+    assert dies(oldest)
+    assert len(terminal.sockets) == 2
+    assert path not in terminal.sockets
+
+
+async def test_a_folder_that_others_can_enter_is_not_used(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await terminal.command()
+    warm = await terminal.command()
+    terminal.folder.chmod(0o750)
+    assert await terminal.command() != warm
+    terminal.folder.chmod(0o700)
+    with monkeypatch.context() as patch:
+        patch.setattr("os.geteuid", lambda: 12345)
+        assert await terminal.command() != warm
+    link = terminal.folder.with_name("link")
+    link.symlink_to(terminal.folder)
+    terminal.handover = Handover(link)
+    assert await terminal.command() != warm
+    terminal.handover = Handover(terminal.folder)
+    assert await terminal.command() == warm
+    assert marked(terminal.mark) == [warm]
+
+
+async def test_one_that_has_died_is_passed_over(terminal: Terminal) -> None:
+    terminal.listen().close()
+    await terminal.command()
+    assert len(terminal.sockets) == 1  # its own
+
+
+async def test_one_that_goes_away_without_an_answer_is_passed_over(terminal: Terminal) -> None:
+    def hang_up() -> None:
+        listener.accept()[0].close()
+
+    await terminal.command(KIND="other")
+    others = marked(terminal.mark)
+    listener = terminal.listen()
+    leaving = asyncio.get_running_loop().run_in_executor(None, hang_up)
+    await terminal.command()
+    await leaving
+    listener.close()
+    assert set(others) < set(marked(terminal.mark))
+
+
+async def test_one_that_never_answers_is_passed_over(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fork_server, "_ANSWER_SECONDS", 0.01)
+    with terminal.listen():
+        await terminal.command()
+
+
+async def test_what_is_left_without_a_word_ends_with_its_worker(terminal: Terminal) -> None:
+    await terminal.command()
+    warm = await terminal.handover.find(terminal.settings, [])
+    assert warm is not None
+    assert terminal.sockets == set()
+    (pid,) = marked(terminal.mark)
+    warm._disconnect()  # as when its command is killed
+    assert await asyncio.to_thread(dies, pid)
+
+
+async def test_where_no_socket_can_be_nothing_stays(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.handover = Handover(tmp_path / ("long" * 30))
+    await terminal.command()
+    assert outliving(marked(terminal.mark)) == []
+
+
+def test_who_does_not_want_it_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CI", "FULLGRAPH_WARM"):
+        monkeypatch.delenv(name, raising=False)
+    assert handover_of_user() is not None
+    monkeypatch.setenv("FULLGRAPH_WARM", "0")
+    assert handover_of_user() is None
+    monkeypatch.delenv("FULLGRAPH_WARM")
+    monkeypatch.setenv("CI", "true")
+    assert handover_of_user() is None
