@@ -18,7 +18,9 @@ from torch.profiler import ProfilerActivity, profile
 
 from .kernel_compat import cpp_library
 
-EventKind: TypeAlias = Literal["call", "guards", "region", "entry", "graph", "kernel", "operator", "backward"]
+EventKind: TypeAlias = Literal[
+    "call", "guards", "region", "entry", "graph", "kernel", "operator", "backward", "release"
+]
 """The kind of an event of the processor:
 
 - ``call``: one pass over the calls that are measured. What is outside of it does not count.
@@ -29,17 +31,20 @@ EventKind: TypeAlias = Literal["call", "guards", "region", "entry", "graph", "ke
 - ``kernel``: a C++ kernel of such code; ``key`` is its name.
 - ``operator``: an operator of torch; ``key`` is its name.
 - ``backward``: autograd runs backward.
+- ``release``: results are freed.
 """
 
 _CALL: Final = "fullgraph call"
 _GRAPH: Final = "fullgraph graph "
 _KERNEL: Final = "fullgraph kernel "
 _BACKWARD: Final = "fullgraph backward"
+_RELEASE: Final = "fullgraph release"
 _PREFIXES: Final[tuple[tuple[str, EventKind], ...]] = (
     (_CALL, "call"),
     (_GRAPH, "graph"),
     (_KERNEL, "kernel"),
     (_BACKWARD, "backward"),
+    (_RELEASE, "release"),
     ("TorchDynamo Cache Lookup", "guards"),  # csrc/dynamo/eval_frame.c
     ("Torch-Compiled Region: ", "region"),  # _dynamo/convert_frame.py
     ("Pregraph bytecode", "entry"),  # _dynamo/utils.py, codegen.py
@@ -78,11 +83,15 @@ def in_call() -> Iterator[None]:
 
 @contextmanager
 def in_backward() -> Iterator[None]:
-    """Have the profiler record a backward pass, if it is on."""
-    if torch.autograd.profiler._is_profiler_enabled:
-        with torch._C._profiler._RecordFunctionFast(_BACKWARD):
-            yield
-    else:
+    """Have the profiler record a backward pass."""
+    with torch._C._profiler._RecordFunctionFast(_BACKWARD):
+        yield
+
+
+@contextmanager
+def in_release() -> Iterator[None]:
+    """Have the profiler record that results are freed."""
+    with torch._C._profiler._RecordFunctionFast(_RELEASE):
         yield
 
 

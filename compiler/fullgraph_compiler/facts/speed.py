@@ -61,7 +61,9 @@ class CudagraphSkip:
     stack: Stack
 
 
-PartKind: TypeAlias = Literal["recompile", "guards", "frame", "entry", "launch", "kernel", "copy", "autograd"]
+PartKind: TypeAlias = Literal[
+    "recompile", "guards", "frame", "entry", "launch", "kernel", "copy", "autograd", "release"
+]
 """What a part of the time of compiled calls is spent for:
 
 - ``recompile``: compiling again in calls after the first ones.
@@ -72,6 +74,7 @@ PartKind: TypeAlias = Literal["recompile", "guards", "frame", "entry", "launch",
 - ``kernel``: a kernel or a library function of a graph's code.
 - ``copy``: copying memory to, from or on a GPU.
 - ``autograd``: running backward, outside of the graphs.
+- ``release``: freeing the memory of results.
 """
 
 

@@ -7,6 +7,7 @@ import io
 import itertools
 from collections.abc import Iterator, Sequence
 from time import perf_counter
+from typing import Any
 
 import torch
 
@@ -43,11 +44,11 @@ class Repetition:
         return total / times
 
     def observe(self, times: int) -> None:
-        """Make all compiled calls so many times, with each pass named for the profiler."""
+        """Make all compiled calls so many times, with their steps named for the profiler."""
         for _ in range(times):
             for group in self._groups:
                 with group[0].settings.again(), _quiet(), profiler_compat.in_call():
-                    self._pass(group, compiled=True)
+                    self._observed_pass(group)
                     synchronize()
         self._forget_gradients()
 
@@ -56,13 +57,24 @@ class Repetition:
             call = kept.call.compiled if compiled else kept.call.function
             result = call(*kept.args, **kept.kwargs)
             if kept.gradients:
-                tensors = dict(tensors_in("", result))
-                places = [place for place in kept.gradients if place in tensors]
+                self._run_backward(kept, result)
+
+    def _observed_pass(self, group: Sequence[KeptCall]) -> None:
+        for kept in group:
+            result = kept.call.compiled(*kept.args, **kept.kwargs)
+            if kept.gradients:
                 with profiler_compat.in_backward():
-                    torch.autograd.backward(
-                        [tensors[place] for place in places], [kept.gradients[place] for place in places]
-                    )
-                self._forget_gradients()
+                    self._run_backward(kept, result)
+            with profiler_compat.in_release():
+                del result
+
+    def _run_backward(self, kept: KeptCall, result: Any) -> None:
+        tensors = dict(tensors_in("", result))
+        places = [place for place in kept.gradients if place in tensors]
+        torch.autograd.backward(
+            [tensors[place] for place in places], [kept.gradients[place] for place in places]
+        )
+        self._forget_gradients()
 
     def _forget_gradients(self) -> None:
         for leaf in self._leaves:

@@ -22,7 +22,7 @@ from ..diagnose import programs
 from ..facts import Fact, RunFinished, RunRequest, SpeedMeasured, TargetProblem, TimePart
 from ..observe.live import Sink
 from ..processes.children import run_child
-from .keeping import CallKeeper, TimedCall
+from .keeping import CallKeeper, KeptCall, TimedCall
 from .machine import measure_machine
 from .profiling import time_parts
 from .repeating import Repetition
@@ -30,8 +30,12 @@ from .sampling import Ratio, compare, ratio_of
 
 _BUDGET = 12.0
 """Seconds for measuring compiled beside uncompiled calls."""
-_LONGEST = 20.0
-"""Seconds of one pass over the calls that are made again: more takes minutes."""
+_LONGEST = 4.0
+"""Seconds of a pass over the calls that are made again, unless a single one takes longer."""
+_TOO_LONG = 30.0
+"""Seconds of a call that is not made again, since that would take minutes."""
+_FEWEST = 4
+"""Calls in a program from which a ratio can be told."""
 _WARMING = 3
 """Passes in which calls that are made again may be compiled."""
 
@@ -113,39 +117,38 @@ class _Measuring:
 
     def __init__(self, keeper: CallKeeper, modules: Sequence[ModuleType]) -> None:
         self._keeper, self._modules = keeper, modules
-        self._repetition = Repetition([*keeper.kept])
+        self._repetition = Repetition(_short_enough(keeper))
 
     def measure(self) -> SpeedMeasured:
         """Measure the calls as far as that goes."""
-        if not self._keeper.kept:
+        if not self._keeper.calls:
             return self._nothing("The program calls no compiled function, so there is nothing to measure.")
+        if not self._keeper.kept:
+            return self._nothing("Its calls of compiled functions raise, so there is nothing to measure.")
+        last = _seconds_running(self._keeper.timed[-1])
+        if last > _TOO_LONG:
+            return self._nothing(f"A call takes {last:.0f} s: too long to be made again and again.")
         late = self._keeper.late()
         recompiled = [call for call in late if call.compiling]
         if len(recompiled) * 2 >= len(late) > 0:
             return self._in_program(late)
         try:
-            problem = self._warm_up()
+            self._warm_up()
         except Exception as error:
-            traceback.print_exc()
-            said = f"{type(error).__name__}: {error}".splitlines()[0]
-            return replace(self._nothing(f"Its calls cannot be made again ({said})."), repeated=False)
-        if problem:
-            return self._nothing(problem)
+            said = f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
+            problem = f"Its calls cannot be made again ({said}): these are the times of the program's own."
+            return replace(self._nothing(problem), repeated=False)
         ratio = self._ratio()
         if self._compiles_again():
             return self._in_program(self._keeper.timed[-len(self._repetition.calls) :])
         parts = time_parts(self._repetition, ratio.second, self._modules)
         return replace(self._of(ratio), parts=parts)
 
-    def _warm_up(self) -> str:
-        """Make all calls until none is compiled any more; say why they cannot be measured."""
-        seconds = self._repetition.seconds(compiled=False)
-        if seconds > _LONGEST:
-            calls = len(self._repetition.calls)
-            return f"One pass over its last {calls} calls takes {seconds:.0f} s: too long to be repeated."
+    def _warm_up(self) -> None:
+        """Make all calls until none is compiled any more."""
+        self._repetition.seconds(compiled=False)
         for _ in range(_WARMING):
             self._repetition.seconds(compiled=True)
-        return ""
 
     def _compiles_again(self) -> bool:
         before = self._keeper.compiling
@@ -207,9 +210,26 @@ class _Measuring:
         return tuple(dict.fromkeys(kept.call.name for kept in self._repetition.calls))
 
 
+def _short_enough(keeper: CallKeeper) -> list[KeptCall]:
+    """Return the last calls, as many as can be made again in a short time, but one at least."""
+    calls: list[KeptCall] = []
+    seconds = 0.0
+    # What the program has caught of an exception left no time.
+    for kept, timed in zip(reversed(keeper.kept), reversed(keeper.timed), strict=False):
+        seconds += _seconds_running(timed)
+        if calls and seconds > _LONGEST:
+            break
+        calls.append(kept)
+    return calls[::-1]
+
+
+def _seconds_running(call: TimedCall) -> float:
+    return call.seconds - call.compiling
+
+
 def _compared(unrepeated: SpeedMeasured, eager: Sequence[TimedCall]) -> SpeedMeasured:
     """Compare the calls in the program with those of the same program uncompiled."""
-    if not eager or not unrepeated.compiled:
+    if len(eager) < _FEWEST or not unrepeated.compiled:
         return unrepeated
     pairs = [(call.seconds, unrepeated.compiled) for call in eager]
     ratio = ratio_of(pairs)

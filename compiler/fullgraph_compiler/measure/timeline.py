@@ -100,6 +100,8 @@ class _State:
                 return Key("entry", region)
             if event.kind in ("region", "call"):
                 break
+        if any(event.kind == "release" for event in self.active):
+            return Key("release")
         is_backward = any(event.kind == "backward" for event in self.active)
         return Key("autograd") if is_backward else Key("frame", region)
 

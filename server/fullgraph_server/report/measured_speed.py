@@ -25,6 +25,7 @@ LABELS: Final[dict[TimeKind, str]] = {
     "kernel": "kernels",
     "copy": "copies to and from the GPU",
     "autograd": "autograd, outside of graphs",
+    "release": "freeing results",
 }
 """Names of the parts, in the order of a call."""
 _WAITING: Final = "the GPU waits for launches"
@@ -81,7 +82,8 @@ def _verdict(
     """Say what takes most of the time; ``otherwise``, where no cause takes much of it."""
     if not measured.samples:
         return measured.problem
-    if measured.high - measured.low > _NOISY * measured.faster and measured.repeated:
+    is_clear = bool(measured.recompiled)  # compiling takes so much longer that no noise matters
+    if measured.high - measured.low > _NOISY * measured.faster and not is_clear:
         between = f"{measured.low:.2f} and {measured.high:.2f}"
         return (
             f"This machine is too noisy for an answer: between {between} times as fast as uncompiled. "

@@ -322,7 +322,7 @@ class GraphLines:
 
 
 TimeKind: TypeAlias = Literal[
-    "recompile", "guards", "between", "entry", "launch", "kernel", "copy", "autograd"
+    "recompile", "guards", "between", "entry", "launch", "kernel", "copy", "autograd", "release"
 ]
 """What a part of the time of compiled calls is spent for; ``between`` graphs, code runs uncompiled."""
 

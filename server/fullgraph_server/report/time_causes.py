@@ -46,6 +46,7 @@ _FEWER_GUARDS = (
     '`torch.compiler.set_stance("default", skip_guard_eval_unsafe=True)` there.'
 )
 _MORE_IN_A_CALL = "Compile what calls this, so that more is computed for each call of a graph."
+_FIX = "`fullgraph fix` looks for an edit that removes it."
 _CPP_WRAPPER = "Try torch._inductor.config.cpp_wrapper = True: the code around kernels is C++ then."
 _CUDA_GRAPHS = 'Try mode="reduce-overhead": CUDA graphs launch all kernels at once.'
 _READ_KERNEL = (
@@ -132,7 +133,7 @@ class Causes:
             of_break.setdefault(span, found)
         for span, seconds in times.items():
             found = of_break[span]
-            name, hint = self._places.name_of(found.compile_id), ""
+            name, hint = self._places.name_of(found.compile_id), _FIX
             if isinstance(found, RecompileLimit):
                 words = f"`{name}` runs uncompiled since its recompile limit, {duration(seconds)} a call"
                 again = self._recompilations.causes(found)
@@ -162,7 +163,7 @@ class Causes:
             return
         most = max(times, key=lambda compile_id: times[compile_id])
         counts = {fact.compile_id: fact.guards for fact in _of_type(self._facts, FrameCompiled)}
-        seconds, name = sum(times.values()), self._places.name_of(most)
+        seconds, name = sum(times.values()), self._name(most)
         number = messages.counted(counts[most], "guard") if most in counts else "guards"
         words = f"checking {number}{f' of `{name}`' if name else ''} takes {duration(seconds)} a call"
         span = self._places.place((), most).span if most else None
@@ -179,8 +180,8 @@ class Causes:
             times[part.compile_id] += part.seconds
         if not times:
             return
-        most = max(times, key=lambda compile_id: times[compile_id])
-        seconds, name = sum(times.values()), self._places.name_of(most)
+        most = max(times, key=lambda compile_id: (bool(compile_id), times[compile_id]))
+        seconds, name = sum(times.values()), self._name(most)
         graphs = sum(part.count for part in parts if part.kind == "launch")
         number = f"{messages.counted(round(graphs), 'graph')} a call" if graphs >= 2 else "its graph"
         where = f", most of it in `{name}`" if name else ""
@@ -256,6 +257,11 @@ class Causes:
             span = self._places.place(stack, part.compile_id).span if part.compile_id else None
             words = f"copying ({part.name}) takes {duration(part.seconds)} a call"
             yield SpeedCause("copy", part.seconds, part.seconds, words, _ON_THE_DEVICE, span)
+
+    def _name(self, compile_id: str) -> str:
+        """Name a function of the user's own; empty for what Dynamo puts around a library's module."""
+        is_own = self._places.own_span(self._places.own_frame(compile_id)) is not None
+        return self._places.name_of(compile_id) if is_own else ""
 
     def _frames_after_breaks(self) -> dict[str, GraphBreak]:
         """Return the break after which each resume function goes on."""
