@@ -46,8 +46,14 @@ def measured_speed(facts: Sequence[Fact], places: Places, recompilations: Recomp
     causes_of = Causes(facts, places, recompilations)
     causes = causes_of.of(measured)
     parts = _parts(measured, causes_of)
-    verdict = _verdict(measured, parts, causes, _at_its_limit(measured, parts, causes_of))
-    return Speed(measured, parts, causes, verdict, machine, memory)
+    gravest = _gravest(causes, measured)
+    if gravest:
+        gain = sum(cause.gain for cause in gravest)
+        why = _cause_words(gravest[0], gain, measured, parts)
+    else:
+        why = _at_its_limit(measured, parts, causes_of)
+    first = gravest[0] if gravest and measured.samples else None
+    return Speed(measured, parts, causes, first, _verdict(measured, why), machine, memory)
 
 
 def _parts(measured: SpeedMeasured, causes: Causes) -> tuple[SpeedPart, ...]:
@@ -73,13 +79,16 @@ def speed_words(measured: SpeedMeasured) -> str:
     return f"{1 / measured.faster:.2f} × slower than uncompiled"
 
 
-def _verdict(
-    measured: SpeedMeasured,
-    parts: Sequence[SpeedPart],
-    causes: Sequence[SpeedCause],
-    otherwise: str,
-) -> str:
-    """Say what takes most of the time; ``otherwise``, where no cause takes much of it."""
+def _gravest(causes: Sequence[SpeedCause], measured: SpeedMeasured) -> list[SpeedCause]:
+    """Return the causes of the kind that takes most; none if no kind takes much."""
+    kinds: dict[str, list[SpeedCause]] = defaultdict(list)
+    for cause in causes:
+        kinds[cause.kind].append(cause)
+    most = max(kinds.values(), key=lambda alike: sum(cause.gain for cause in alike), default=[])
+    return most if sum(cause.gain for cause in most) >= _LITTLE * measured.compiled else []
+
+
+def _verdict(measured: SpeedMeasured, why: str) -> str:
     if not measured.samples:
         return measured.problem
     is_clear = bool(measured.recompiled)  # compiling takes so much longer that no noise matters
@@ -89,19 +98,7 @@ def _verdict(
             f"This machine is too noisy for an answer: between {between} times as fast as uncompiled. "
             "Measure again when nothing else runs."
         )
-    said = [f"{speed_words(measured)}."]
-    gains: dict[str, float] = defaultdict(float)
-    for cause in causes:
-        gains[cause.kind] += cause.gain
-    gravest = max(gains, key=lambda kind: gains[kind], default="")
-    if not gravest or gains[gravest] < _LITTLE * measured.compiled:
-        said.append(otherwise)
-    else:
-        first = next(cause for cause in causes if cause.kind == gravest)
-        said.append(_cause_words(first, gains[gravest], measured, parts))
-    if measured.problem:
-        said.append(measured.problem)
-    return " ".join(filter(None, said))
+    return " ".join(filter(None, (f"{speed_words(measured)}.", why, measured.problem)))
 
 
 def _cause_words(cause: SpeedCause, gain: float, measured: SpeedMeasured, parts: Sequence[SpeedPart]) -> str:

@@ -364,6 +364,8 @@ class Speed:
     measured: SpeedMeasured
     parts: tuple[SpeedPart, ...]
     causes: tuple[SpeedCause, ...]
+    first: SpeedCause | None
+    """The cause that the verdict names, if one takes much of the time."""
     verdict: str
     machine: MachineMeasured | None = None
     memory: MemoryMeasured | None = None

@@ -57,6 +57,7 @@ def speed_object(report: Report) -> dict[str, Any]:
         "verdict": speed.verdict,
         **measured,
         "parts": [asdict(part) for part in speed.parts],
+        "first": _cause_object(speed.first) if speed.first else None,
         "causes": [_cause_object(cause) for cause in speed.causes],
         "kernels": [asdict(part) for part in speed.measured.parts if part.kind == "kernel"],
         "machine": asdict(speed.machine) if speed.machine else None,
