@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+CLI = "from fullgraph_server.cli import main; main()"
 CASES = Path(__file__).parent.parent / "cases"
 _SLOWEST = re.compile(r"# slowest: (\w+)")
 
@@ -55,7 +56,7 @@ def check(program: Path) -> None:
 
 def measured(program: Path) -> Any:
     """Return what ``fullgraph speed`` tells of a program."""
-    command = [sys.executable, "-m", "fullgraph_server", "speed", str(program), "--format", "json"]
+    command = [sys.executable, "-c", CLI, "speed", str(program), "--format", "json"]
     run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert run.stdout, run.stderr
     return json.loads(run.stdout)
