@@ -31,7 +31,7 @@ class Session:
         self.editor = editor
         self.uri = editor.open(file)
         self.text = file.read_text("utf-8")
-        self._file = file
+        self.file = file
 
     def alive(self, name: str) -> int:
         """How many processes of this name are alive below the server."""
@@ -49,7 +49,7 @@ class Session:
 
     def save(self) -> None:
         """Write the text to disk and tell so."""
-        self._file.write_text(self.text, "utf-8")
+        self.file.write_text(self.text, "utf-8")
         self.editor.save(self.uri)
 
     @property

@@ -9,7 +9,9 @@ import subprocess
 import sys
 import uuid
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fullgraph_compiler.facts import Fact, RunFinished, RunRequest, Script, TargetProblem
@@ -177,6 +179,29 @@ async def test_a_worker_that_is_being_ended_at_the_end_leaves_nothing(
     await workers.close()
     await worker.close()
     assert list(temporary.iterdir()) == []
+
+
+async def test_a_run_that_nobody_waits_for_leaves_the_spare_worker_to_others(
+    workers: WorkerPool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    spare: asyncio.Future[Worker] = asyncio.get_running_loop().create_future()
+    start = Worker.start
+
+    async def noted(*arguments: Any, ahead: bool, **options: Any) -> Worker:
+        worker = await start(*arguments, ahead=ahead, **options)
+        if ahead:
+            spare.set_result(worker)
+        return worker
+
+    monkeypatch.setattr(Worker, "start", noted)
+    settings = RunSettings(sys.executable, tmp_path, dict(os.environ))
+    workers.expect(settings, [])
+    await asyncio.wait_for((await spare).hello, 30)
+    beside = await workers.take(replace(settings, low_priority=True), [])
+    urgent = await workers.take(settings, [])
+    await asyncio.gather(beside.close(), urgent.close())
+    assert urgent is await spare
+    assert beside is not urgent
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it reads /proc")

@@ -28,7 +28,7 @@ from .profiling import time_parts
 from .repeating import Repetition
 from .sampling import Ratio, compare, ratio_of
 
-_BUDGET = 12.0
+_BUDGET = 8.0
 """Seconds for measuring compiled beside uncompiled calls."""
 _LONGEST = 4.0
 """Seconds of a pass over the calls that are made again, unless a single one takes longer."""
@@ -51,7 +51,6 @@ def measure_speed(request: RunRequest, sink: Sink, speak: Callable[[], None]) ->
     """Run a program and measure its compiled calls; ``speak`` makes ``sink`` work in a child."""
     begun = time.monotonic()
     inductor_compat.import_inductor()
-    run_child(inductor_compat.warm_up_cpp, request.patience)
     ended = run_child(lambda: _measured(request, sink, speak), request.patience * 2)
     unrepeated = ended.answer if ended.answered else None
     if not ended.answered:

@@ -124,12 +124,17 @@ class Causes:
     def _between_graphs(self, parts: Sequence[TimePart]) -> Iterator[SpeedCause]:
         times: dict[Span, float] = defaultdict(float)
         of_break: dict[Span, GraphBreak | RecompileLimit] = {}
+        kernels: dict[str, float] = defaultdict(float)
+        for part in parts:
+            kernels[part.compile_id] += part.count if part.kind == "kernel" else 0.0
         for part in parts:
             found = self._break_of(part)
             if found is None:
                 continue
             span = self._places.place(found.stack, found.compile_id).span
-            times[span] += part.seconds
+            # Without the break its kernels would be of the graph before, in which one may be launched less.
+            is_launch = part.kind == "launch"
+            times[span] += part.seconds / max(kernels[part.compile_id], 1.0) if is_launch else part.seconds
             of_break.setdefault(span, found)
         for span, seconds in times.items():
             found = of_break[span]
@@ -150,7 +155,7 @@ class Causes:
         if part.kind == "frame":
             eager = self._eager()
             return self._breaks.get(part.compile_id) if part.compile_id else next(iter(eager), None)
-        return self._resumed.get(part.compile_id) if part.kind in ("guards", "entry") else None
+        return self._resumed.get(part.compile_id) if part.kind in ("guards", "entry", "launch") else None
 
     def _eager(self) -> list[GraphBreak | RecompileLimit]:
         """Return what makes whole frames run uncompiled."""
@@ -264,11 +269,21 @@ class Causes:
         return self._places.name_of(compile_id) if is_own else ""
 
     def _frames_after_breaks(self) -> dict[str, GraphBreak]:
-        """Return the break after which each resume function goes on."""
+        """Return the break without which each resume function, or function called there, were no frame."""
         started = {fact.compile_id: fact for fact in _of_type(self._facts, FrameStarted)}
+        calls = {
+            (frame.filename, frame.function, frame.row): fact
+            for fact in self._breaks.values()
+            for frame in fact.stack
+        }
         found = {}
         for compile_id, frame in started.items():
             if frame.resumes_at is None:
+                around = (
+                    calls.get((call.filename, call.function, call.row)) for call in reversed(frame.stack)
+                )
+                if (broken := next(filter(None, around), None)) is not None:
+                    found[compile_id] = broken
                 continue
             before = [
                 fact

@@ -65,7 +65,9 @@ class WorkerPool:
             warm_pool = self._warm_pool(settings, libraries)
             self._hold(warm_pool)
             try:
-                worker = await warm_pool.take(separate=settings.switches.discards_files)
+                worker = await warm_pool.take(
+                    separate=settings.switches.discards_files, urgent=not settings.low_priority
+                )
             except EndedError as end:
                 self._discard(warm_pool)
                 if not again:

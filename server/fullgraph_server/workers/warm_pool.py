@@ -62,14 +62,18 @@ class WarmPool:
         failed = self._server.cancelled() or self._server.exception() is not None
         return failed or self._server.result().ended.done()
 
-    async def take(self, *, separate: bool = False) -> Worker:
+    async def take(self, *, separate: bool = False, urgent: bool = True) -> Worker:
         """Return a worker, which the caller closes; a ``separate`` one can discard the files of its run.
+
+        One that is not ``urgent`` leaves the spare worker to a run that somebody waits for.
 
         Raises :class:`StartError`, or :class:`EndedError`.
         """
         if self._server is not None:
             # Shielded: other runs wait for it as well.
             await asyncio.shield(self._server)
+        if not urgent:
+            return await self._start_worker(ahead=False, separate=separate)
         spare = self._spare
         if spare is not None and self._forks and not _is_ready(spare):
             # A new fork is ready sooner than the spare one would finish or stop its work ahead.

@@ -8,13 +8,13 @@ torch.set_num_threads(1)
 
 
 def report(x):
-    return json.dumps({"shape": list(x.shape), "history": list(range(5000))})
+    return json.dumps({"shape": list(x.shape), "history": list(range(5000))})  # slowest: break
 
 
 @torch.compile
 def forward(x, w):
     h = torch.relu(x @ w)
-    report(h)  # slowest: break
+    report(h)
     return torch.softmax(h @ w, -1)
 
 

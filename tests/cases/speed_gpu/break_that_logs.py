@@ -6,13 +6,13 @@ import torch
 
 
 def report(x):
-    return json.dumps({"shape": list(x.shape), "history": list(range(5000))})
+    return json.dumps({"shape": list(x.shape), "history": list(range(5000))})  # slowest: break
 
 
 @torch.compile
 def forward(x, w):
     h = torch.relu(x @ w)
-    report(h)  # slowest: break
+    report(h)
     return torch.softmax(h @ w, -1)
 
 
