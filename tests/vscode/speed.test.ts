@@ -26,7 +26,7 @@ scenario("what the time of a call goes to stands in a report and on the lines", 
   await window.choose("Why Is It Not Faster?");
   const speed = window.preview.getByRole("region", { name: "Speed of a call" });
   const bar = speed.getByRole("img", { name: /entering and leaving graphs \d+ %/ });
-  await bar.waitFor({ timeout: 3 * LONG });
+  await bar.waitFor({ timeout: LONG });
   await expect.poll(() => window.messages()).toContainEqual(expect.stringMatching(/uncompiled/));
   const shares = await speed.locator("table tbody tr").allInnerTexts();
   expect(shares.join("\n")).toMatch(/between graphs, uncompiled\s+[\d.]+ µs\s+\d+ %/);

@@ -128,7 +128,7 @@ class _Views:
                 for cause in speed.causes
                 if cause.gain >= _LEAST_SHARE * measured.compiled
             ],
-            notes=[note for note in (memory, outside_words(measured)) if note],
+            notes=[note for note in (memory, outside_words(measured)) if note and measured.compiled],
         )
 
     def _compilation(self, report: Report, item: Compilation, begin: float) -> CompilationItem:
