@@ -65,7 +65,7 @@ async def test_the_time_of_a_call_is_told_and_shown_on_lines(editor: Editor) -> 
     assert (place["uri"], place["range"]["start"]["line"]) == (uri, 6)
 
     shown = await hints(editor, uri)
-    assert shown[7].startswith("outside of graphs ")
+    assert shown[7].endswith(" % outside of graphs")
     editor.edit(uri, PROGRAM.replace("dim=1", "dim=0"))
     assert 7 not in await hints(editor, uri)
     editor.edit(uri, "\n" + PROGRAM)

@@ -20,7 +20,6 @@ from ..text.durations import duration
 from ..text.source_names import written_name
 
 _MOST_TENSORS = 2
-_MOST_COSTS = 2
 _LEAST_SHARE = 0.05
 """Of the time of a call: what would bring less is on no line."""
 _COSTS: Final[Mapping[CauseKind, str]] = {
@@ -87,16 +86,19 @@ def tooltip(name: TensorName) -> str:
 
 
 def cost_of(speed: Speed, causes: Iterable[SpeedCause]) -> tuple[str, str]:
-    """Return what a line costs and why, as label and tooltip; empty texts if it costs little."""
+    """Return what a line costs and why, as label and tooltip; empty texts if it costs little.
+
+    The label has the gravest cause, numbers first, since VS Code cuts long ones; the tooltip has all causes.
+    """
     whole = speed.measured.compiled
     most = [cause for cause in causes if cause.gain >= _LEAST_SHARE * whole > 0]
     labels = [
-        f"{_COSTS[cause.kind]} {duration(cause.seconds)}, {100 * cause.seconds / whole:.0f} %"
+        f"{duration(cause.seconds)}, {100 * cause.seconds / whole:.0f} % {_COSTS[cause.kind]}"
         for cause in most
     ]
     texts = ["\n".join(filter(None, (_sentence(cause.message), cause.hint))) for cause in most]
-    more = ["…"] if len(most) > _MOST_COSTS else []
-    return " | ".join([*labels[:_MOST_COSTS], *more]), "\n\n".join(texts)
+    more = f" + {len(labels) - 1} more" if len(labels) > 1 else ""
+    return f"{labels[0]}{more}" if labels else "", "\n\n".join(texts)
 
 
 def _hint(documents: Documents, same: Sequence[ShownTensors]) -> types.InlayHint:

@@ -56,7 +56,8 @@ function bar(parts: readonly SpeedPartItem[]): HTMLElement {
   parts.forEach(({ kind, seconds }, index) => {
     const text = texts[index] ?? "";
     const part = element("div", { class: `part of-${kind}`, title: text }, text);
-    part.style.flexGrow = seconds.toString();
+    // In nanoseconds: below a sum of 1, parts would leave room.
+    part.style.flexGrow = (seconds * 1e9).toString();
     made.append(part);
   });
   return made;
