@@ -5,6 +5,9 @@ import { element, sentence, table } from "./dom";
 import { count, duration, share } from "./format";
 import { sourceLink } from "./host";
 
+/** The share of a part that has room for a text. */
+const LEGIBLE = 0.08;
+
 export function speedOfCalls(section: HTMLElement, { speed }: PerformanceItem): void {
   if (speed === undefined) {
     return;
@@ -51,11 +54,13 @@ export function shares(parts: readonly SpeedPartItem[]): (SpeedPartItem & { shar
 
 /** The whole is read out as one text; the legend has the same as a table. */
 function bar(parts: readonly SpeedPartItem[]): HTMLElement {
-  const texts = shares(parts).map((part) => `${part.label} ${part.share}`);
+  const whole = parts.reduce((sum, { seconds }) => sum + seconds, 0);
+  const texts = shares(parts).map((part) => `${part.share} ${part.label}`);
   const made = element("div", { class: "parts", role: "img", "aria-label": texts.join(", ") });
   parts.forEach(({ kind, seconds }, index) => {
     const text = texts[index] ?? "";
-    const part = element("div", { class: `part of-${kind}`, title: text }, text);
+    const shown = seconds >= LEGIBLE * whole ? text : "";
+    const part = element("div", { class: `part of-${kind}`, title: text }, shown);
     // In nanoseconds: below a sum of 1, parts would leave room.
     part.style.flexGrow = (seconds * 1e9).toString();
     made.append(part);
