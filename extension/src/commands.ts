@@ -30,6 +30,7 @@ import { pickTarget } from "./actions/pick";
 import { dryRun, previewKernels } from "./actions/previews";
 import {
   CLEAR,
+  COMPILE_TIMES,
   OPEN_ARTIFACT,
   OPEN_REPRO,
   RUN_ON_SAVE,
@@ -38,6 +39,7 @@ import {
   SHOW_RESULTS,
   SHOW_SOURCE,
   SHOW_TARGET,
+  SPEED,
   STOP,
   type TargetItem,
 } from "./protocol";
@@ -116,7 +118,9 @@ export function registerCommands(
     ),
     "fullgraph.openReport": (named?: unknown) => reports.open(nodeOf(named)),
     "fullgraph.exportReport": (named?: unknown) => reports.export(nodeOf(named)),
-    "fullgraph.measureCompileTimes": (named?: unknown) => reports.measure(nodeOf(named)),
+    "fullgraph.measureCompileTimes": (named?: unknown) =>
+      reports.measure(COMPILE_TIMES, nodeOf(named)),
+    "fullgraph.measureSpeed": (named?: unknown) => reports.measure(SPEED, nodeOf(named)),
     "fullgraph.profileRecompilations": (named?: unknown) =>
       profileRecompilations(server, nodeOf(named)),
     "fullgraph.findStage": (named?: unknown) => findStage(server, nodeOf(named)),

@@ -28,6 +28,7 @@ export const FROZEN = "fullgraph.frozen";
 export const KERNELS = "fullgraph.kernels";
 export const ASSEMBLY = "fullgraph.assembly";
 export const COMPILE_TIMES = "fullgraph.compileTimes";
+export const SPEED = "fullgraph.speed";
 export const READ_TRACE = "fullgraph.readTrace";
 export const TRACE_DIFF = "fullgraph.traceDiff";
 export const MINIFY = "fullgraph.minify";
@@ -264,6 +265,34 @@ export interface TimesItem {
   compiling: number;
 }
 
+/** A part of the time of a compiled call, in seconds. */
+export interface SpeedPartItem {
+  kind: "recompile" | "guards" | "between" | "entry" | "launch" | "kernel" | "copy" | "autograd";
+  label: string;
+  seconds: number;
+}
+
+/** Something that takes time of a compiled call, with the seconds that would go at most without it. */
+export interface SpeedCauseItem {
+  message: string;
+  hint: string;
+  gain: number;
+  location?: Location;
+}
+
+/** The measured speed of compiled calls, beside uncompiled ones, in seconds of one call. */
+export interface SpeedItem {
+  verdict: string;
+  compiled: number;
+  eager: number;
+  low: number;
+  high: number;
+  samples: number;
+  parts: SpeedPartItem[];
+  causes: SpeedCauseItem[];
+  notes: string[];
+}
+
 /** The part of a report about speed: compile time by step, and the kernels of the compiled code. */
 export interface PerformanceItem {
   target: string;
@@ -280,6 +309,7 @@ export interface PerformanceItem {
   findings: FindingItem[];
   dry?: DryItem;
   layer?: string;
+  speed?: SpeedItem;
 }
 
 /** A request for the graph of each line of a document, and for the lines that ran eagerly. */

@@ -34,6 +34,7 @@ Commands (``workspace/executeCommand``):
     has written its code.
     ``fullgraph.assembly [target]`` -> ``RunSummary``: builds all kernels.
     ``fullgraph.compileTimes [target]`` -> ``RunSummary``: runs with cold and then with warm caches.
+    ``fullgraph.speed [target]`` -> ``RunSummary``: measures compiled calls beside uncompiled ones.
     ``fullgraph.readTrace [path or URI, rank?]`` -> ``RunSummary``: makes a trace, or one of its ranks, a
     target, which is read again when it grows.
     ``fullgraph.traceDiff [target, target]`` -> ``string``: the URI of a document that compares two traces.
@@ -67,7 +68,7 @@ from fullgraph_compiler.facts import Severity
 from lsprotocol import types
 from pygls.protocol import LanguageServerProtocol, default_converter
 
-from .report.model import FindingKind
+from .report.model import FindingKind, TimeKind
 from .report.phases import Part
 from .runs.slot import RunState
 from .workspace.config import TargetKind
@@ -99,6 +100,7 @@ FROZEN = "fullgraph.frozen"
 KERNELS = "fullgraph.kernels"
 ASSEMBLY = "fullgraph.assembly"
 COMPILE_TIMES = "fullgraph.compileTimes"
+SPEED = "fullgraph.speed"
 READ_TRACE = "fullgraph.readTrace"
 TRACE_DIFF = "fullgraph.traceDiff"
 MINIFY = "fullgraph.minify"
@@ -446,6 +448,46 @@ class TimesItem:
 
 
 @attrs.frozen
+class SpeedPartItem:
+    """A part of the time of a compiled call, in seconds."""
+
+    kind: TimeKind
+    label: str
+    seconds: float
+
+
+@attrs.frozen
+class SpeedCauseItem:
+    """Something that takes time of a compiled call, with the seconds that would go at most without it."""
+
+    message: str
+    hint: str
+    """What to do; empty if nothing is known."""
+    gain: float
+    location: types.Location | None = None
+
+
+@attrs.frozen
+class SpeedItem:
+    """The measured speed of compiled calls, beside uncompiled ones, in seconds of one call."""
+
+    verdict: str
+    compiled: float
+    """0 if nothing could be measured."""
+    eager: float
+    low: float
+    """Compiled calls are so many times as fast as uncompiled ones at least, ``high`` times at most (95 %)."""
+    high: float
+    samples: int
+    parts: list[SpeedPartItem]
+    """In the order of a call."""
+    causes: list[SpeedCauseItem]
+    """What would bring most comes first."""
+    notes: list[str]
+    """Sentences about memory, and about the time between calls."""
+
+
+@attrs.frozen
 class PerformanceItem:
     """The part of a report about speed: compile time by step, and the kernels of the compiled code."""
 
@@ -468,6 +510,8 @@ class PerformanceItem:
     """Absent if the run had its data."""
     layer: str | None = None
     """The layer that it is of; absent for the target's own result."""
+    speed: SpeedItem | None = None
+    """Absent if it was not measured."""
 
 
 @attrs.frozen

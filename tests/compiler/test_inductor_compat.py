@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from pathlib import Path
@@ -30,6 +31,17 @@ def test_a_warm_process_has_one_thread_and_no_pool(tmp_path: Path) -> None:
         return threading.active_count(), torch._inductor.config.compile_threads
 
     assert run_child(work).answer == (1, 1)
+
+
+@pytest.mark.parametrize(("name", "keeps"), [("cache", True), ("my cache", False), ("it's", False)])
+def test_kernels_stay_out_of_a_folder_in_which_nothing_can_be_compiled(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, keeps: bool
+) -> None:
+    for variable in ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"):
+        monkeypatch.setenv(variable, "/of the run")
+    inductor_compat.keep_kernels_in(str(tmp_path / name))
+    kept = str(tmp_path / name / "inductor") if keeps else "/of the run"
+    assert os.environ["TORCHINDUCTOR_CACHE_DIR"] == kept
 
 
 def test_a_program_may_still_change_decompositions(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ async def test_an_editor_shows_what_all_ranks_told(editor: Editor) -> None:
         assert ("recompile", SCALED + 1) in found, "of the one rank that compiled again"
 
 
-@pytest.mark.parametrize("command", ["compileTimes", "stages", "recipes", "minify"])
+@pytest.mark.parametrize("command", ["compileTimes", "speed", "stages", "recipes", "minify"])
 async def test_what_needs_one_process_is_refused(editor: Editor, command: str) -> None:
     with pytest.raises(JsonRpcException, match=r"both runs on 2 ranks, but .* name a script for that"):
         await editor.command(f"fullgraph.{command}", "both")

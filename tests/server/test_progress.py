@@ -130,6 +130,7 @@ def test_other_runs_say_how_far_they_are(depth: Depth, fact: Fact, expected: lis
 
 def test_what_is_run_or_read_is_named() -> None:
     assert messages([], switches=Switches(dry_run=True)) == ["dry run of toy.py"]
+    assert messages([], "speed") == ["measuring the speed of toy.py"]
     ranks = Target("train", "train", "torchrun", SCRIPT.filename, Torchrun(SCRIPT, 4), PROJECT)
     assert messages([], target=ranks) == ["running train on 4 ranks"]
     trace = Target("trace:/job", "job", "trace", "/job", Trace("/job"), PROJECT)

@@ -47,7 +47,8 @@ COMPILER = {
     "verify": "facts compat processes observe capture",
     "diagnose": "facts compat processes observe cases replay capture verify",
     "minify": "facts compat observe cases replay diagnose",
-    "worker": "facts compat processes files dry_run capture verify diagnose minify",
+    "measure": "facts compat processes observe verify diagnose",
+    "worker": "facts compat processes files dry_run capture verify diagnose minify measure",
 }
 PLUGIN = {
     "limits": "",

@@ -164,7 +164,9 @@ def test_each_compilation_has_its_time_and_the_reason_of_its_guard() -> None:
     assert second.span.row == 1
 
 
-@pytest.mark.parametrize(("depth", "complete"), [("kernels", False), ("build", True), ("times", True)])
+@pytest.mark.parametrize(
+    ("depth", "complete"), [("kernels", False), ("build", True), ("times", True), ("speed", True)]
+)
 def test_times_are_complete_where_all_of_the_compiler_ran(depth: Depth, complete: bool) -> None:
     assert fold("model.py", 1, "2.13.0", (STARTED,), WORKSPACE, depth=depth).complete is complete
 

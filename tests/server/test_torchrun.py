@@ -222,6 +222,7 @@ def test_the_number_of_cores_that_somebody_has_set_stays(
     ("command", "what"),
     [
         ("times", "compile times are measured"),
+        ("speed", "speed is measured"),
         ("stages", "the stage at fault is found"),
         ("recipes", "recipes are tried"),
         ("minify", "failures are minified"),

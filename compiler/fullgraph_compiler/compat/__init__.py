@@ -12,6 +12,7 @@
 - ``fake_compat``: tensors without data
 - ``inductor_compat``: how TorchInductor compiles
 - ``kernel_compat``: what TorchInductor knows of kernels and code
+- ``profiler_compat``: what torch's profiler records of a call
 - ``preview_compat``: patches for a GPU that is not there
 - ``preview_device_compat``: the GPU as programs and torch ask for it
 - ``preview_inductor_compat``: TorchInductor for a GPU that is not there

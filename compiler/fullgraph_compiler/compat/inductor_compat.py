@@ -9,6 +9,7 @@ import copy
 import functools
 import logging
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -83,7 +84,17 @@ def compile_each_graph_anew() -> None:
 
 
 def keep_kernels_in(folder: str) -> None:
-    """Make TorchInductor and Triton cache compiled kernels in a folder."""
+    """Make TorchInductor and Triton cache compiled kernels in a folder, unless no C++ can be compiled there.
+
+    ``run_compile_cmd`` (``torch/_inductor/cpp_builder.py``) splits a command with the folder's name in it as
+    a shell does: 2.11 to 2.15. Kernels are in the folder of the run then.
+    """
+    try:
+        can_compile = shlex.split(folder) == [folder]
+    except ValueError:
+        can_compile = False  # a quotation mark without another one
+    if not can_compile:
+        return
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")
     os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "triton")
 

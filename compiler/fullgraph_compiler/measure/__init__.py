@@ -4,6 +4,7 @@
 - ``keeping``: the calls of the program, and how long each takes there
 - ``repeating``: the same calls made again, compiled and uncompiled
 - ``sampling``: the ratio of both, with its interval
-- ``profiling``, ``timeline``: the parts of the time
+- ``profiling``: calls under torch's profiler
+- ``timeline``: what the profiler recorded, as parts of the time
 - ``machine``: what the machine can do
 """

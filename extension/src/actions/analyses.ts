@@ -60,6 +60,12 @@ export function analysisPicks(uri: Uri | undefined): AnalysisPick[] {
       l10n.t("The same with tensors that have no data: for models of any size"),
     ),
     another,
+    separator(l10n.t("speed")),
+    pick(
+      "measureSpeed",
+      l10n.t("Why Is It Not Faster?"),
+      l10n.t("Compiled calls beside uncompiled ones, what their time goes to, and why"),
+    ),
     separator(l10n.t("generated code")),
     pick(
       "openKernels",

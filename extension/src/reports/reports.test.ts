@@ -1,6 +1,14 @@
 import type { ExtensionContext } from "vscode";
 import { beforeEach, expect, test } from "vitest";
-import { COMPILE_TIMES, KERNELS, type LayerItem, LAYERS, type PerformanceItem } from "../protocol";
+import {
+  COMPILE_TIMES,
+  KERNELS,
+  type LayerItem,
+  LAYERS,
+  type PerformanceItem,
+  type RunSummary,
+  SPEED,
+} from "../protocol";
 import type { ToPage } from "./page/messages";
 import { Reports } from "./reports";
 import type { Server } from "../server/server";
@@ -18,6 +26,7 @@ const STATUS = { target: ID, generation: 2, stale: false, runOnSave: true };
 /** What the server has, how its runs end, and the commands that it got. */
 let told: PerformanceItem | undefined;
 let status: string;
+let ran: Partial<RunSummary>;
 let commanded: unknown[][];
 let layers: LayerItem[];
 let asked: object[];
@@ -26,6 +35,7 @@ let reports: Reports;
 beforeEach(() => {
   told = performanceItem({ kernels: [kernel()] });
   status = "finished";
+  ran = {};
   commanded = [];
   layers = [];
   asked = [];
@@ -43,7 +53,7 @@ beforeEach(() => {
     command(...command: unknown[]) {
       commanded.push(command);
       told ??= performanceItem();
-      return Promise.resolve({ target: ID, status, findings: 0 });
+      return Promise.resolve({ target: ID, status, findings: 0, ...ran });
     },
   };
   const extension = { extensionUri: Uri.file("/extension") } as unknown as ExtensionContext;
@@ -77,7 +87,7 @@ test("a target that did not run, or not until kernels, is run", async () => {
   ]);
 });
 
-test("the user chooses between the ordinary result and layers with kernels or times", async () => {
+test("the user chooses between the ordinary result and layers with kernels, times or speed", async () => {
   const kernels = [
     { uri: "", name: "relu", graph: "0/0 forward", operators: "relu", locations: [] },
   ];
@@ -85,10 +95,16 @@ test("the user chooses between the ordinary result and layers with kernels or ti
     layer({ report: report({ kernels }) }),
     layer({ layer: "stages" }),
     layer({ layer: "times", label: "Compile times" }),
+    layer({ layer: "speed", label: "Speed" }),
   ];
   dialogs.taken.push("Preview for h100");
   await reports.open(NODE);
-  expect(dialogs.offered.at(-1)).toEqual(["Ordinary Run", "Preview for h100", "Compile times"]);
+  expect(dialogs.offered.at(-1)).toEqual([
+    "Ordinary Run",
+    "Preview for h100",
+    "Compile times",
+    "Speed",
+  ]);
   expect(asked).toEqual([{ target: ID, layer: "preview" }]);
   expect(commanded).toEqual([]);
   await reports.open(NODE); // dismissed
@@ -102,9 +118,17 @@ test("a layer opens its own report", async () => {
 
 test("a run that was stopped opens nothing", async () => {
   status = "cancelled";
-  await reports.measure(NODE);
+  await reports.measure(COMPILE_TIMES, NODE);
   expect(commanded).toEqual([[COMPILE_TIMES, ID]]);
   expect(window.panels).toEqual([]);
+});
+
+test("what was measured is shown, of the layer that the run has made", async () => {
+  ran = { layer: "speed" };
+  await reports.measure(SPEED, NODE);
+  expect(commanded).toEqual([[SPEED, ID]]);
+  expect(asked).toEqual([{ target: ID, layer: "speed" }]);
+  expect(window.panels).toHaveLength(1);
 });
 
 test("a panel that was closed is opened anew", async () => {

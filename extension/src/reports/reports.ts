@@ -12,12 +12,13 @@ import { Drawings } from "./drawings";
 import { type Named, targetOf } from "../actions/failures";
 import { confirm } from "../shared/messages";
 import {
-  COMPILE_TIMES,
+  type COMPILE_TIMES,
   KERNELS,
   type LayerItem,
   LAYERS,
   PERFORMANCE,
   type PerformanceItem,
+  type SPEED,
   type StatusParams,
 } from "../protocol";
 import { ReportPanel } from "./reportPanel";
@@ -34,6 +35,9 @@ interface Result {
 interface ResultPick extends QuickPickItem {
   result: Result;
 }
+
+/** The layers that are reported without kernels. */
+const MEASURED = ["times", "speed"];
 
 /** The reports that are open, one panel for each result of a target. */
 export class Reports implements Disposable {
@@ -55,10 +59,10 @@ export class Reports implements Disposable {
     }
   }
 
-  /** Measure the compile times with cold and warm caches, and show the report. */
-  async measure(named: Named): Promise<void> {
+  /** Measure compile times, or the speed of compiled calls, and show the report. */
+  async measure(command: typeof COMPILE_TIMES | typeof SPEED, named: Named): Promise<void> {
     const target = targetOf(named);
-    const report = target === undefined ? undefined : await this.run(COMPILE_TIMES, target);
+    const report = target === undefined ? undefined : await this.run(command, target);
     if (report) {
       this.show(report);
     }
@@ -135,11 +139,11 @@ export class Reports implements Disposable {
     return this.run(KERNELS, target);
   }
 
-  /** Let the user choose between a target's own result and the layers with kernels or times, if there are any. */
+  /** Let the user choose between a target's own result and the layers with kernels, times or speed, if there are any. */
   private async chooseResult(target: string): Promise<Result | undefined> {
     const layers = (await this.server.request<LayerItem[]>(LAYERS, { target })) ?? [];
     const offered = layers.filter(
-      ({ layer, report }) => layer === "times" || report.kernels.length > 0,
+      ({ layer, report }) => MEASURED.includes(layer) || report.kernels.length > 0,
     );
     if (offered.length === 0) {
       return { target };

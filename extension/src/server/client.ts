@@ -43,6 +43,7 @@ import {
   SHOW_EXPLANATION,
   SHOW_SOURCE,
   SHOW_TARGET,
+  SPEED,
   STAGES,
 } from "../protocol";
 import type { PythonExtensions } from "./python";
@@ -162,6 +163,7 @@ function middleware({ python, milestones }: ClientContext): Middleware {
         case RECIPES:
         case ASSEMBLY:
         case COMPILE_TIMES:
+        case SPEED:
         case RAISE_LIMIT:
         case READ_TRACE:
           forget();

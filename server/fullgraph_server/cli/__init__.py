@@ -8,6 +8,7 @@
 - ``switches``: options that change what a run does
 - ``check``: run targets, and write their reports in a format
 - ``trace``: read traces
+- ``speed``: measure compiled calls
 - ``minify``: write a repro
 - ``fix``: search for fixes, prove them, and write them if asked
 - ``sizes``: search for marks of sizes, and try sizes that a program has not seen

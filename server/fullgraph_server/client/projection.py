@@ -12,7 +12,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..report.model import Code, FrameReport, Guard, Launch, Report, SizeCondition, TensorName
+from ..report.model import (
+    Code,
+    FrameReport,
+    Guard,
+    Launch,
+    Report,
+    SizeCondition,
+    Speed,
+    SpeedCause,
+    TensorName,
+)
 from ..runs.schedule import Runs
 from ..text.source_names import written_name
 from ..workspace.drift import Drift
@@ -97,6 +107,8 @@ class Projection:
     the one that was compiled."""
     sizes: Mapping[int, Sequence[SizeCondition]]
     """By the row that caused them."""
+    costs: Mapping[int, Sequence[SpeedCause]]
+    """What takes time of compiled calls, by its first row."""
     _first_rows: Sequence[int]
 
     @cached_property
@@ -234,6 +246,15 @@ class View:
                     if _is_as_it_ran(name, drift):
                         yield ShownTensors(name, row, projection.mixes_devices, projection.report.target)
 
+    def costs(self, first_row: int, last_row: int) -> Iterator[tuple[int, Speed, Sequence[SpeedCause]]]:
+        """Yield the unedited lines among these that take time of compiled calls, by the newest run."""
+        for row in range(first_row, last_row + 1):
+            for projection, drift in self._seen:
+                speed = projection.report.speed
+                if speed and (causes := projection.costs.get(drift.earlier(row) or 0)):
+                    yield row, speed, causes
+                    break
+
     def row(self, report: Report, span: Span) -> int | None:
         """Return the row of a line of any file of a report now; ``None`` if it was edited or deleted."""
         moved = self._drifts(report, span.filename).span(span)
@@ -288,8 +309,12 @@ def project(report: Report, filename: str) -> Projection:
     for condition in report.sizes:
         if condition.span is not None and condition.span.filename == filename:
             sizes.setdefault(condition.span.row, []).append(condition)
+    costs: dict[int, list[SpeedCause]] = {}
+    for cause in report.speed.causes if report.speed else ():
+        if cause.span is not None and cause.span.filename == filename:
+            costs.setdefault(cause.span.row, []).append(cause)
     first_rows = [function.first_row for function in functions]
-    return Projection(report, functions, tensors, guards, sizes, first_rows)
+    return Projection(report, functions, tensors, guards, sizes, costs, first_rows)
 
 
 def counts(frame: FrameReport) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from pygls.lsp.server import LanguageServer
 
@@ -20,10 +20,14 @@ from ..protocol import (
     PhaseItem,
     PictureItem,
     ReportParams,
+    SpeedCauseItem,
+    SpeedItem,
+    SpeedPartItem,
     TimesItem,
 )
 from ..report.kernels import by_kernel, config_words, operators, spans_of, total_cost
-from ..report.model import Code, Compilation, Launch, Report
+from ..report.measured_speed import memory_words, outside_words
+from ..report.model import Code, Compilation, Launch, Report, Speed
 from ..report.phases import steps_of
 from ..runs.layers import layer_label
 from ..runs.schedule import Runs
@@ -50,6 +54,8 @@ def register(
         return views.performance(report) if report else None
 
 
+_LEAST_SHARE: Final = 0.01
+"""Of the time of a call: a cause that takes less is left out."""
 _Uris: TypeAlias = Mapping[tuple[int, str], str]
 
 
@@ -98,6 +104,31 @@ class _Views:
             ],
             dry=dry_item(report),
             layer=report.layer or None,
+            speed=self._speed(report, report.speed) if report.speed else None,
+        )
+
+    def _speed(self, report: Report, speed: Speed) -> SpeedItem:
+        measured = speed.measured
+        memory = memory_words(speed.memory) if speed.memory else ""
+        return SpeedItem(
+            verdict=speed.verdict,
+            compiled=measured.compiled,
+            eager=measured.eager,
+            low=measured.low,
+            high=measured.high,
+            samples=measured.samples,
+            parts=[SpeedPartItem(part.kind, part.label, part.seconds) for part in speed.parts],
+            causes=[
+                SpeedCauseItem(
+                    cause.message,
+                    cause.hint,
+                    cause.gain,
+                    self._documents.location(report, cause.span) if cause.span else None,
+                )
+                for cause in speed.causes
+                if cause.gain >= _LEAST_SHARE * measured.compiled
+            ],
+            notes=[note for note in (memory, outside_words(measured)) if note and measured.compiled],
         )
 
     def _compilation(self, report: Report, item: Compilation, begin: float) -> CompilationItem:

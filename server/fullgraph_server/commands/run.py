@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -27,6 +27,7 @@ from ..protocol import (
     RUN,
     RUN_ON_SAVE,
     SHOW_RESULTS,
+    SPEED,
     STAGES,
     STOP,
     RunSummary,
@@ -46,8 +47,11 @@ _COMMANDS: Final[Sequence[tuple[str, Depth, bool]]] = (
     (STAGES, "stages", True),
     (FROZEN, "late-compile", True),
     (RECIPES, "recipes", True),
+    (SPEED, "speed", True),
 )
 """Commands that take a target alone: the depth of the run, and whether its verdict is a message."""
+_SWITCHES: Final[Mapping[Depth, Mapping[str, Any]]] = {"speed": {"files": "discard"}}
+"""Switches of runs at a depth: what makes calls of the program again must change no file."""
 
 
 def summary(target: str, report: Report | None) -> RunSummary:
@@ -136,7 +140,7 @@ def _command(
 
     async def run(*args: Any) -> RunSummary:
         name = _suited_target(targets, command, args, depth)
-        report = await runs.start(name, depth)
+        report = await runs.start(name, depth, _SWITCHES.get(depth))
         told = verdict(report) if tells and report is not None else None
         if told is not None and report is not None:
             fails = any(finding.severity == "error" for finding in report.findings)

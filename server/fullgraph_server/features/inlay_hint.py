@@ -1,11 +1,12 @@
-"""Inlay hints: the type of each tensor that the code names (``x: f32[8, s0]``)."""
+"""Inlay hints: the type of each tensor that the code names (``x: f32[8, s0]``), and what lines cost."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import Final
 
 from fullgraph_compiler.facts import NamedTensor
 from lsprotocol import types
@@ -14,10 +15,23 @@ from pygls.lsp.server import LanguageServer
 from ..client.documents import Documents
 from ..client.findings import names_of
 from ..client.projection import Projections, ShownTensors
-from ..report.model import HeldTensors, TensorName
+from ..report.model import CauseKind, HeldTensors, Speed, SpeedCause, TensorName
+from ..text.durations import duration
 from ..text.source_names import written_name
 
 _MOST_TENSORS = 2
+_LEAST_SHARE = 0.05
+"""Of the time of a call: what would bring less is on no line."""
+_COSTS: Final[Mapping[CauseKind, str]] = {
+    "recompile": "compiling again",
+    "break": "outside of graphs",
+    "guards": "checking guards",
+    "entry": "entering graphs",
+    "launch": "calling kernels",
+    "cudagraph": "calling kernels",
+    "kernel": "kernel",
+    "copy": "copying",
+}
 
 
 def register(server: LanguageServer, documents: Documents, projections: Projections) -> None:
@@ -30,7 +44,10 @@ def register(server: LanguageServer, documents: Documents, projections: Projecti
         if filename is None or source is None:
             return []
         first, last = params.range.start.line + 1, min(params.range.end.line + 1, len(source.lines))
-        return [_hint(documents, same) for same in by_place(projections.of(filename).tensors(first, last))]
+        view = projections.of(filename)
+        tensors = [_hint(documents, same) for same in by_place(view.tensors(first, last))]
+        costs = ((row, cost_of(speed, causes)) for row, speed, causes in view.costs(first, last))
+        return tensors + [_cost_hint(documents, filename, row, *cost) for row, cost in costs if cost[0]]
 
 
 def by_place(tensors: Iterable[ShownTensors]) -> list[list[ShownTensors]]:
@@ -68,6 +85,22 @@ def tooltip(name: TensorName) -> str:
     return "\n\n".join("\n".join(_compilation(held)) for held in reversed(name.held))
 
 
+def cost_of(speed: Speed, causes: Iterable[SpeedCause]) -> tuple[str, str]:
+    """Return what a line costs and why, as label and tooltip; empty texts if it costs little.
+
+    The label has the gravest cause, numbers first, since VS Code cuts long ones; the tooltip has all causes.
+    """
+    whole = speed.measured.compiled
+    most = [cause for cause in causes if cause.gain >= _LEAST_SHARE * whole > 0]
+    labels = [
+        f"{duration(cause.seconds)}, {100 * cause.seconds / whole:.0f} % {_COSTS[cause.kind]}"
+        for cause in most
+    ]
+    texts = ["\n".join(filter(None, (_sentence(cause.message), cause.hint))) for cause in most]
+    more = f" + {len(labels) - 1} more" if len(labels) > 1 else ""
+    return f"{labels[0]}{more}" if labels else "", "\n\n".join(texts)
+
+
 def _hint(documents: Documents, same: Sequence[ShownTensors]) -> types.InlayHint:
     row, name = same[0].row, same[0].name
     behind = replace(name.span, row=row, column=name.span.end_column, end_row=row)
@@ -78,6 +111,15 @@ def _hint(documents: Documents, same: Sequence[ShownTensors]) -> types.InlayHint
         tooltip=tooltip(name),
         padding_left=name.annotated,
     )
+
+
+def _cost_hint(documents: Documents, filename: str, row: int, label: str, tooltip: str) -> types.InlayHint:
+    end = documents.line_range(filename, row).end
+    return types.InlayHint(end, label, tooltip=tooltip, padding_left=True)
+
+
+def _sentence(message: str) -> str:
+    return f"{message[:1].upper()}{message[1:]}."
 
 
 def _compilation(held: HeldTensors) -> Iterator[str]:

@@ -337,6 +337,12 @@ class SpeedPart:
     share: float
 
 
+CauseKind: TypeAlias = Literal[
+    "recompile", "break", "guards", "entry", "launch", "cudagraph", "kernel", "copy"
+]
+"""What a cause of the time of compiled calls is."""
+
+
 @dataclass(frozen=True, slots=True)
 class SpeedCause:
     """Something that takes ``seconds`` of a compiled call, of which ``gain`` would go at most without it.
@@ -344,7 +350,7 @@ class SpeedCause:
     ``message`` says so, ``hint`` what to do; ``span`` is the user's code that it is about.
     """
 
-    kind: Literal["recompile", "break", "guards", "entry", "launch", "cudagraph", "kernel", "copy"]
+    kind: CauseKind
     seconds: float
     gain: float
     message: str
@@ -495,4 +501,4 @@ class Report:
     @property
     def complete(self) -> bool:
         """Whether all of the compiler ran, so that its times are those of the program by itself."""
-        return self.depth in ("build", "times")
+        return self.depth in ("build", "times", "speed")

@@ -10,11 +10,12 @@ from fullgraph_compiler.facts import Depth
 
 from ..report import faults, profile
 from ..report.finding_builder import by_place
-from ..report.model import Finding, Layer, Report
+from ..report.model import Finding, Layer, Report, Speed
 from ..report.recipes import what_helps
 from ..report.recompiles import late_compilation_verdict
 from ..text import devices
 from ..text.messages import counted
+from ..workspace.positions import Span
 
 _OF_DEPTH: Final[Mapping[Depth, Layer]] = {
     "recompiles": "recompiles",
@@ -109,21 +110,24 @@ def is_beside(layer: Report, shown: Report | None) -> bool:
 
 
 def with_layers(ordinary: Report, layers: Iterable[Report]) -> Report:
-    """Return the ordinary result with what layers add to its lines: late compilations, faults, repros.
+    """Return the ordinary result with what layers add to its lines: late compilations, faults, repros, time.
 
     A failure that a layer says more about is told once.
     """
-    findings, files = list(ordinary.findings), dict(ordinary.files)
+    findings, files, speed = list(ordinary.findings), dict(ordinary.files), ordinary.speed
     for layer in sorted(layers, key=lambda layer: layer.generation):
         added = [
-            item for item in layer.findings if _is_of_line(layer, item) and _ran_as_in(ordinary, layer, item)
+            item
+            for item in layer.findings
+            if _is_of_line(layer, item) and _ran_as_in(ordinary, layer, item.span)
         ]
         told = set(map(_failure, added))
         findings = [item for item in findings if _failure(item) not in told] + added
         files.update((name, source) for name, source in layer.files.items() if files.get(name) is None)
-    if findings == list(ordinary.findings):
+        speed = _speed_of_lines(ordinary, layer, layer.speed) if layer.speed else speed
+    if findings == list(ordinary.findings) and speed is ordinary.speed:
         return ordinary
-    return replace(ordinary, findings=tuple(sorted(findings, key=by_place)), files=files)
+    return replace(ordinary, findings=tuple(sorted(findings, key=by_place)), files=files, speed=speed)
 
 
 def _is_of_line(layer: Report, finding: Finding) -> bool:
@@ -133,9 +137,15 @@ def _is_of_line(layer: Report, finding: Finding) -> bool:
     return of_layer and not finding.of_run
 
 
-def _ran_as_in(ordinary: Report, layer: Report, finding: Finding) -> bool:
-    """Tell whether the line of a layer's finding is the same line in the ordinary run."""
-    before, after = (report.files.get(finding.span.filename) for report in (ordinary, layer))
+def _speed_of_lines(ordinary: Report, layer: Report, speed: Speed) -> Speed:
+    """Return a layer's speed with the causes that are on lines of the ordinary run."""
+    causes = (cause for cause in speed.causes if cause.span and _ran_as_in(ordinary, layer, cause.span))
+    return replace(speed, causes=tuple(causes))
+
+
+def _ran_as_in(ordinary: Report, layer: Report, span: Span) -> bool:
+    """Tell whether a line of a layer is the same line in the ordinary run."""
+    before, after = (report.files.get(span.filename) for report in (ordinary, layer))
     return before is None or after is None or before.lines == after.lines
 
 

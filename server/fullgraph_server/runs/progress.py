@@ -115,6 +115,8 @@ def _doing(target: Target, depth: Depth, switches: Switches) -> str:
             return f"looking for the stage at fault in {label}"
         case "times":
             return f"measuring compile times of {label}"
+        case "speed":
+            return f"measuring the speed of {label}"
         case "recipes":
             return f"trying workarounds for a crash of {label}"
         case "recompiles":

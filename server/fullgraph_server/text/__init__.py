@@ -11,6 +11,7 @@
 - ``size_expressions``: conditions on sizes as the user wrote them
 - ``devices``: words for dry runs and GPUs
 - ``markdown``: Markdown with untrusted text escaped in it
+- ``durations``: durations and sizes in the largest unit
 - ``visible``: untrusted text on one line, with control characters shown
 - ``tables``: tables of plain text
 """

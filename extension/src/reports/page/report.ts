@@ -9,6 +9,7 @@ import { kernelTable } from "./kernels";
 import { EXPORTED, type Exported, type ToPage } from "./messages";
 import { Pictures } from "./picture";
 import "./report.css";
+import { speedOfCalls } from "./speed";
 import { summary } from "./summary";
 import { timeline } from "./timeline";
 
@@ -74,6 +75,9 @@ function show(report: PerformanceItem, look: Look | undefined, draw: Draw): void
   }
   page.replaceChildren(header);
   summary(page, report);
+  if (report.speed) {
+    section("Speed of a call", [report.speed], "", speedOfCalls);
+  }
   section("Compile time", phases, "The steps of the compiler were not timed.", flameChart);
   section("Compilations", compilations, "Nothing was compiled.", timeline);
   const without =
