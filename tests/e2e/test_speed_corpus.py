@@ -44,6 +44,8 @@ def check(program: Path) -> None:
         if (found := _SLOWEST.search(line))
     }
     told = measured(program)
+    held = [row for row, line in enumerate(program.read_text("utf-8").splitlines(), 1) if "# held" in line]
+    assert [item["line"] for item in (told["memory"] or {"held": []})["held"][:1] if held] == held
     parts = sum(part["seconds"] for part in told["parts"])
     assert parts == pytest.approx(told["compiled"], rel=0.05)
     first = told["first"]

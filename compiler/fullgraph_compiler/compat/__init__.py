@@ -19,5 +19,4 @@
 - ``preview_driver_compat``: Triton's driver
 - ``patches``: patches that say what they replace and why
 - ``binaries``: the forms of built kernels, and what they use
-- ``stand_ins``: put functions in the place of others, wherever a program gets them from
 """

@@ -5,6 +5,7 @@ Each entry says where torch keeps it and in which of the supported versions (2.1
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -100,11 +101,10 @@ def profiled(work: Callable[[], object], modules: Iterable[ModuleType]) -> list[
 
     ``kineto_results`` of ``torch.autograd.profiler.profile`` has the times without rounding, 2.11 to 2.15.
     """
-    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # it would write to the program's stderr
     activities = [ProfilerActivity.CPU]
     if torch.cuda.is_initialized():
         activities.append(ProfilerActivity.CUDA)
-    with _named_graphs(), _named_kernels(modules), profile(activities=activities, acc_events=True) as result:
+    with _named_graphs(), _named_kernels(modules), _profile(activities) as result:
         work()
     assert result.profiler is not None
     events = result.profiler.kineto_results.events()
@@ -126,6 +126,32 @@ def profiled(work: Callable[[], object], modules: Iterable[ModuleType]) -> list[
                 found.append(Profiled(kind, key, start, end))
                 break
     return found
+
+
+def peak_memory(work: Callable[[], object]) -> int:
+    """Return the most bytes that tensors use during ``work()``, above what is in use before.
+
+    On a processor, the profiler records each allocation as an event ``[memory]``
+    (``torch/csrc/autograd/profiler_kineto.cpp``), 2.11 to 2.15.
+    """
+    if torch.cuda.is_initialized():
+        torch.cuda.reset_peak_memory_stats()
+        before: int = torch.cuda.memory_allocated()
+        work()
+        most: int = torch.cuda.max_memory_allocated()
+        return most - before
+    with _profile(profile_memory=True) as result:
+        work()
+    assert result.profiler is not None
+    changes = [event for event in result.profiler.kineto_results.events() if event.name() == "[memory]"]
+    changes.sort(key=lambda event: event.start_ns())
+    used = itertools.accumulate((int(event.nbytes()) for event in changes), initial=0)
+    return max(used)
+
+
+def _profile(activities: Iterable[ProfilerActivity] = (ProfilerActivity.CPU,), **options: bool) -> profile:
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # it would write to the program's stderr
+    return profile(activities=[*activities], acc_events=True, **options)
 
 
 def record_nothing(times: int) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from ..compat.stand_ins import on_import, replace
+from ..files.stand_ins import on_import, replace
 from .checkpoints import note_unsaved
 from .unknown import UnknownArray
 

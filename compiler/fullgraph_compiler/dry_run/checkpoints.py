@@ -16,9 +16,9 @@ from typing import Any, Final
 import torch
 
 from ..compat.fake_compat import place_loaded, without_value
-from ..compat.stand_ins import on_import, replace
 from ..facts import StackFrame, TargetProblem
 from ..files.protection import is_protected
+from ..files.stand_ins import on_import, replace
 from ..observe.stacks import calling_stack
 from .dataless_pickle import dumps, loads, place_of
 from .safetensors_files import SafeOpen, header_of, read_sizes

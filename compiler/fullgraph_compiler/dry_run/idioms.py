@@ -12,7 +12,7 @@ from torch.distributions import Distribution
 from torch.utils.data import DataLoader
 
 from ..compat.fake_compat import with_data, without_value
-from ..compat.stand_ins import on_import, replace
+from ..files.stand_ins import on_import, replace
 from .unknown import UnknownNumber
 
 _OBJECTS = ("all_gather_object", "gather_object", "broadcast_object_list", "scatter_object_list")

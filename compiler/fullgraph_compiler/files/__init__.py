@@ -6,5 +6,6 @@
 - ``guards``: redirect Python's writes, where there is no namespace
 - ``shadow``: the files as the program sees them under ``guards``
 - ``landlock``: have the kernel refuse writes
+- ``stand_ins``: put functions in the place of others, wherever a program gets them from
 - ``unsafe``: the exception that ends a run before it changes a file
 """

@@ -22,9 +22,9 @@ from typing import Any, Final
 
 from ..compat import torch_compat
 from ..compat.fake_compat import hide_from_dynamo
-from ..compat.stand_ins import on_import
 from .landlock import restrict_writes
 from .shadow import Shadow
+from .stand_ins import on_import
 from .unsafe import UnsafeWriteError
 
 _WRITES: Final = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC

@@ -6,5 +6,6 @@
 - ``sampling``: the ratio of both, with its interval
 - ``profiling``: calls under torch's profiler
 - ``timeline``: what the profiler recorded, as parts of the time
+- ``memory``: the peak of the memory that calls use
 - ``machine``: what the machine can do
 """

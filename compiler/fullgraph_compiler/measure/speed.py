@@ -24,6 +24,7 @@ from ..observe.live import Sink
 from ..processes.children import run_child
 from .keeping import CallKeeper, KeptCall, TimedCall
 from .machine import measure_machine
+from .memory import measure_memory
 from .profiling import time_parts
 from .repeating import Repetition
 from .sampling import Ratio, compare, ratio_of
@@ -80,7 +81,7 @@ def _measured(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> Spe
         modules.extend(loaded)
         try:
             sink([measure_machine()])
-            measured = _Measuring(keeper, modules).measure()
+            measured = _Measuring(keeper, modules, sink).measure()
         except Exception as error:
             traceback.print_exc()
             sink(
@@ -114,8 +115,8 @@ def _uncompiled(request: RunRequest) -> _Times:
 class _Measuring:
     """The measurement of the calls that a program has made."""
 
-    def __init__(self, keeper: CallKeeper, modules: Sequence[ModuleType]) -> None:
-        self._keeper, self._modules = keeper, modules
+    def __init__(self, keeper: CallKeeper, modules: Sequence[ModuleType], sink: Sink) -> None:
+        self._keeper, self._modules, self._sink = keeper, modules, sink
         self._repetition = Repetition(_short_enough(keeper))
 
     def measure(self) -> SpeedMeasured:
@@ -140,6 +141,7 @@ class _Measuring:
         ratio = self._ratio()
         if self._compiles_again():
             return self._in_program(self._keeper.timed[-len(self._repetition.calls) :])
+        self._sink([measure_memory(self._repetition, self._modules)])
         parts = time_parts(self._repetition, ratio.second, self._modules)
         return replace(self._of(ratio), parts=parts)
 

@@ -26,7 +26,7 @@ from ..protocol import (
     TimesItem,
 )
 from ..report.kernels import by_kernel, config_words, operators, spans_of, total_cost
-from ..report.measured_speed import memory_words, outside_words
+from ..report.measured.speed import memory_words, outside_words
 from ..report.model import Code, Compilation, Launch, Report, Speed
 from ..report.phases import steps_of
 from ..runs.layers import layer_label
@@ -109,7 +109,7 @@ class _Views:
 
     def _speed(self, report: Report, speed: Speed) -> SpeedItem:
         measured = speed.measured
-        memory = memory_words(speed.memory) if speed.memory else ""
+        memory = memory_words(speed)
         return SpeedItem(
             verdict=speed.verdict,
             compiled=measured.compiled,

@@ -14,8 +14,7 @@ Nothing here waits, and the user's files are read through the workspace only.
 - ``sizes``: conditions on symbolic sizes
 - ``origins``: the kind of a guarded value, and where it comes from
 - ``speed``: findings about speed, and compilations one by one
-- ``measured_speed``: the measured speed of compiled calls: the parts of their time, and the verdict
-- ``time_causes``: the causes of that time, by line
+- ``measured``: what the time and the memory of measured calls are spent for
 - ``phases``: the compiler's steps as a tree
 - ``faults``: the results of the stages, as findings and a verdict
 - ``recipes``: the results of the recipes, as a table and a sentence

@@ -52,7 +52,7 @@ from .finding_builder import FindingBuilder, by_place, finished, without_ignored
 from .frames import Frames
 from .graph_lines import graph_lines
 from .kernels import codes_of
-from .measured_speed import measured_speed
+from .measured.speed import measured_speed
 from .model import Code, Finding, FindingKind, FrameReport, Graph, GraphLines, Report, TensorName
 from .recompiles import Recompilations
 from .sizes import size_conditions

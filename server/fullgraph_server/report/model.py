@@ -364,6 +364,19 @@ class SpeedCause:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldMemory:
+    """Bytes that are in use at the peak of a compiled call, for what the user's code at ``span`` computes."""
+
+    size: int
+    span: Span
+
+    @property
+    def at(self) -> str:
+        """Where it is."""
+        return f"{os.path.basename(self.span.filename)}:{self.span.row}"
+
+
+@dataclass(frozen=True, slots=True)
 class Speed:
     """The measured speed of compiled calls: the parts of their time, and its causes, the gravest first."""
 
@@ -375,6 +388,8 @@ class Speed:
     verdict: str
     machine: MachineMeasured | None = None
     memory: MemoryMeasured | None = None
+    held: tuple[HeldMemory, ...] = ()
+    """The largest parts of the memory at the peak, the largest first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any, Final, TextIO
 
 from rich.text import Text
 
-from ...report.measured_speed import memory_words, outside_words
+from ...report.measured.speed import memory_words, outside_words
 from ...report.model import Report, Speed, SpeedCause
 from ...text.durations import duration, scaled
 from ...text.messages import counted
@@ -61,8 +61,15 @@ def speed_object(report: Report) -> dict[str, Any]:
         "causes": [_cause_object(cause) for cause in speed.causes],
         "kernels": [asdict(part) for part in speed.measured.parts if part.kind == "kernel"],
         "machine": asdict(speed.machine) if speed.machine else None,
-        "memory": asdict(speed.memory) if speed.memory else None,
+        "memory": _memory_object(speed),
     }
+
+
+def _memory_object(speed: Speed) -> dict[str, Any] | None:
+    if speed.memory is None:
+        return None
+    held = [{"bytes": item.size, "file": item.span.filename, "line": item.span.row} for item in speed.held]
+    return {"compiled": speed.memory.compiled, "eager": speed.memory.eager, "held": held}
 
 
 def _cause_object(cause: SpeedCause) -> dict[str, Any]:
@@ -98,8 +105,8 @@ def _details(speed: Speed) -> Iterator[str]:
         gigabytes = f"{machine.bandwidth / 1e9:.0f} GB/s of memory bandwidth"
         flops = f", {scaled(machine.flops, 1000, ('FLOPS', 'kFLOPS', 'MFLOPS', 'GFLOPS', 'TFLOPS'))}"
         yield f"{machine.name}{threads}{vectors}, {gigabytes}{flops if machine.flops else ''}."
-    if speed.memory is not None:
-        yield memory_words(speed.memory)
+    if memory := memory_words(speed):
+        yield memory
     if outside := outside_words(measured):
         yield outside
 

@@ -23,14 +23,14 @@ from fullgraph_compiler.facts import (
     TimePart,
 )
 
-from ..text import messages
-from ..text.durations import duration
-from ..text.hints import cudagraph_hints
-from ..text.remedies import sentences
-from ..workspace.positions import Span
-from .model import SpeedCause
-from .recompiles import Recompilations
-from .source_locator import Places
+from ...text import messages
+from ...text.durations import duration
+from ...text.hints import cudagraph_hints
+from ...text.remedies import sentences
+from ...workspace.positions import Span
+from ..model import SpeedCause
+from ..recompiles import Recompilations
+from ..source_locator import Places
 
 _T = TypeVar("_T")
 _WELL_USED = 0.5

@@ -8,11 +8,12 @@ from typing import Final, TypeVar
 
 from fullgraph_compiler.facts import Fact, MachineMeasured, MemoryMeasured, SpeedMeasured
 
-from ..text.durations import duration, size
-from .model import Speed, SpeedCause, SpeedPart, TimeKind
-from .recompiles import Recompilations
-from .source_locator import Places
-from .time_causes import Causes
+from ...text.durations import duration, size
+from ..model import Speed, SpeedCause, SpeedPart, TimeKind
+from ..recompiles import Recompilations
+from ..source_locator import Places
+from .causes import Causes
+from .memory import held_memory
 
 _T = TypeVar("_T")
 
@@ -53,7 +54,8 @@ def measured_speed(facts: Sequence[Fact], places: Places, recompilations: Recomp
     else:
         why = _at_its_limit(measured, parts, causes_of)
     first = gravest[0] if gravest and measured.samples else None
-    return Speed(measured, parts, causes, first, _verdict(measured, why), machine, memory)
+    held = tuple(held_memory(memory, facts, places)) if memory else ()
+    return Speed(measured, parts, causes, first, _verdict(measured, why), machine, memory, held)
 
 
 def _parts(measured: SpeedMeasured, causes: Causes) -> tuple[SpeedPart, ...]:
@@ -135,10 +137,15 @@ def _at_its_limit(measured: SpeedMeasured, parts: Sequence[SpeedPart], causes: C
     )
 
 
-def memory_words(memory: MemoryMeasured) -> str:
-    """Say how much memory compiled calls need beside uncompiled ones."""
+def memory_words(speed: Speed) -> str:
+    """Say how much memory calls need, compiled and uncompiled, and what holds most; empty if unknown."""
+    memory = speed.memory
+    if memory is None:
+        return ""
+    held = f" {speed.held[0].at} holds {size(speed.held[0].size)} of it." if speed.held else ""
     return (
-        f"At its peak, a compiled call uses {size(memory.compiled)}, an uncompiled one {size(memory.eager)}."
+        f"At their peak, compiled calls use {size(memory.compiled)} of memory, "
+        f"uncompiled ones {size(memory.eager)}.{held}"
     )
 
 

@@ -1,0 +1,89 @@
+"""The most memory that calls use at once, and which allocations of generated code are in use then."""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Final
+
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+
+from ..compat import profiler_compat
+from ..facts import MemoryHeld, MemoryMeasured
+from .repeating import Repetition
+
+_ALLOCATORS: Final = ("empty_strided_cpu", "empty_strided_cpu_pinned", "empty_strided_cuda")
+"""The functions by which generated code allocates (``torch/_inductor/codegen/wrapper.py``: 2.11 to 2.15)."""
+_MOST_HELD: Final = 5
+
+
+def measure_memory(repetition: Repetition, modules: Sequence[ModuleType]) -> MemoryMeasured:
+    """Make the calls once uncompiled and once compiled; ``modules`` are those of the generated code."""
+    eager = profiler_compat.peak_memory(lambda: repetition.seconds(compiled=False))
+    compiled = profiler_compat.peak_memory(lambda: repetition.seconds(compiled=True))
+    watch = _Watch()
+    with watch.of(modules):
+        repetition.seconds(compiled=True)
+    return MemoryMeasured(compiled, eager, watch.held())
+
+
+@dataclass(frozen=True, slots=True)
+class _Allocation:
+    storage: StorageWeakRef
+    size: int
+    filename: str
+    row: int
+
+
+class _Watch:
+    """What generated code allocates, and what of it is in use when that is most."""
+
+    def __init__(self) -> None:
+        self._live: list[_Allocation] = []
+        self._most = 0
+        self._at_peak: list[_Allocation] = []
+
+    @contextmanager
+    def of(self, modules: Sequence[ModuleType]) -> Iterator[None]:
+        """Watch the allocations of the code in these modules."""
+        replaced = [
+            (vars(module), name, vars(module)[name])
+            for module in modules
+            for name in _ALLOCATORS
+            if name in vars(module)
+        ]
+        for names, name, allocate in replaced:
+            names[name] = self._watched(allocate)
+        try:
+            yield
+        finally:
+            for names, name, allocate in replaced:
+                names[name] = allocate
+
+    def held(self) -> tuple[MemoryHeld, ...]:
+        """Return the largest allocations at the peak, those of one place together."""
+        sizes: dict[tuple[str, int], int] = defaultdict(int)
+        for item in self._at_peak:
+            sizes[item.filename, item.row] += item.size
+        largest = sorted(sizes.items(), key=lambda item: -item[1])[:_MOST_HELD]
+        return tuple(MemoryHeld(size, filename, row) for (filename, row), size in largest)
+
+    def _watched(self, allocate: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+        def allocate_and_note(*arguments: Any) -> torch.Tensor:
+            tensor = allocate(*arguments)
+            frame = sys._getframe(1)
+            storage = tensor.untyped_storage()
+            self._live = [item for item in self._live if not item.storage.expired()]
+            place = frame.f_code.co_filename, frame.f_lineno
+            self._live.append(_Allocation(StorageWeakRef(storage), storage.nbytes(), *place))
+            total = sum(item.size for item in self._live)
+            if total > self._most:
+                self._most, self._at_peak = total, list(self._live)
+            return tensor
+
+        return allocate_and_note

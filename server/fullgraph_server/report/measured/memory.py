@@ -1,0 +1,40 @@
+"""Memory at the peak of compiled calls: the user's code behind the rows of generated code that allocate."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from fullgraph_compiler.facts import CodeGenerated, Fact, Kernel, MemoryHeld, MemoryMeasured
+
+from ...workspace.positions import Span
+from ..model import HeldMemory
+from ..source_locator import Places
+
+_ASSIGNED = re.compile(r"\s*(\w+) = ")
+
+
+def held_memory(memory: MemoryMeasured, facts: Sequence[Fact], places: Places) -> Iterator[HeldMemory]:
+    """Yield the memory that each piece of the user's code holds, the largest first."""
+    codes = {fact.filename: fact for fact in facts if isinstance(fact, CodeGenerated)}
+    sizes: dict[Span, int] = defaultdict(int)
+    for held in memory.held:
+        kernel = _written_by(held, codes.get(held.filename))
+        spans = (places.own_span(stack) for stack in reversed(kernel.stacks)) if kernel else iter(())
+        span = next(filter(None, spans), None)
+        if span is not None:
+            sizes[span] += held.size
+    for span, size in sorted(sizes.items(), key=lambda item: -item[1]):
+        yield HeldMemory(size, span)
+
+
+def _written_by(held: MemoryHeld, code: CodeGenerated | None) -> Kernel | None:
+    """Return the kernel that writes what a row of the code allocates: the first one that gets it."""
+    lines = code.text.splitlines() if code else []
+    found = _ASSIGNED.match(lines[held.row - 1]) if held.row <= len(lines) else None
+    if code is None or found is None:
+        return None
+    after = (kernel for kernel in code.kernels if kernel.launch[0] >= held.row)
+    name = re.compile(rf"\b{found[1]}\b")
+    return next((item for item in after if any(name.search(text) for text in item.arguments)), None)
