@@ -267,7 +267,7 @@ export interface TimesItem {
 
 /** A part of the time of a compiled call, in seconds. */
 export interface SpeedPartItem {
-  kind: "recompile" | "guards" | "between" | "entry" | "launch" | "kernel" | "copy" | "autograd";
+  kind: "recompile" | "guards" | "between" | "entry" | "launch" | "kernel" | "copy" | "autograd" | "release";
   label: string;
   seconds: number;
 }

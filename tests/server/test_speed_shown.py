@@ -62,7 +62,7 @@ FACTS: tuple[Fact, ...] = (
     FrameStarted("0/0", "step", FILE, 2),
     BREAK,
     MEASURED,
-    MemoryMeasured(2048, 4096),
+    MemoryMeasured(2 << 20, 4 << 20),
 )
 
 
@@ -118,7 +118,12 @@ async def hints(told: Report, text: str = TEXT) -> list[tuple[int, int, str, str
 
 async def test_what_lines_cost_stands_at_their_ends() -> None:
     on_def, at_break = await hints(report(*FACTS))
-    assert at_break == (4, 25, "6 ms, 60 % outside of graphs", "The graph break costs 6 ms a call.")
+    assert at_break == (
+        4,
+        25,
+        "6 ms, 60 % outside of graphs",
+        "The graph break costs 6 ms a call.\n`fullgraph fix` looks for an edit that removes it.",
+    )
     assert on_def[:3] == (2, 12, "1.5 ms, 15 % calling kernels + 2 more")
     assert on_def[3].count("\n\n") == 2, "guards, too; copies take too little"
 
@@ -178,7 +183,7 @@ async def test_the_report_has_the_parts_of_the_time_and_causes_with_their_lines(
         (pytest.approx(gain), row) for gain, row in ((0.006, 3), (0.0015, 1), (0.00145, 1), (0.001, 1))
     ]
     memory, outside = speed.notes
-    assert "2 KiB" in memory
+    assert "2 MiB" in memory
     assert "20 ms" in outside
 
 

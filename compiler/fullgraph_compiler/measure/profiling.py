@@ -13,6 +13,7 @@ from .timeline import DeviceEvent, Event, EventCost, parts_of, without_overhead
 _SECONDS = 1.0
 _MOST_PASSES = 50
 _FEWEST_PASSES = 3
+_MOST_EVENTS = 100_000
 _CALIBRATING = 1000
 
 
@@ -21,8 +22,11 @@ def time_parts(repetition: Repetition, seconds: float, modules: Sequence[ModuleT
 
     ``modules`` are those of the generated code.
     """
-    passes = min(_MOST_PASSES, max(_FEWEST_PASSES, int(_SECONDS / max(seconds, 1e-9))))
-    profiler_compat.profiled(lambda: repetition.observe(1), modules)  # the first one is slow
+    first = profiler_compat.profiled(
+        lambda: repetition.observe(1), modules
+    )  # it is slow, so it does not count
+    most = min(_MOST_PASSES, _MOST_EVENTS // max(len(first), 1), int(_SECONDS / max(seconds, 1e-9)))
+    passes = max(_FEWEST_PASSES, most)
     events = profiler_compat.profiled(lambda: repetition.observe(passes), modules)
     shares = parts_of(
         [Event(event.kind, event.start, event.end, event.key) for event in events if event.kind is not None],

@@ -7,7 +7,7 @@ innermost event counts, and what a GPU computes comes first: what the processor 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -176,10 +176,9 @@ class _Busy:
         self.counts: dict[Key, int] = defaultdict(int)
         self._intervals: list[tuple[int, int, Key]] = []
         self._next = 0
-        launches = _Launches(events)
         until = 0
-        for item in sorted(device, key=lambda item: item.start):
-            key = launches.part_of(item)
+        in_order = sorted(device, key=lambda item: item.start)
+        for item, key in zip(in_order, _launched_in(in_order, events), strict=True):
             self.counts[key] += 1
             if item.end > until:
                 self._intervals.append((max(item.start, until), item.end, key))
@@ -190,7 +189,8 @@ class _Busy:
         while self._next < len(self._intervals) and self._intervals[self._next][1] <= start:
             self._next += 1
         at = start
-        for busy_start, busy_end, key in self._intervals[self._next :]:
+        for number in range(self._next, len(self._intervals)):
+            busy_start, busy_end, key = self._intervals[number]
             if busy_start >= end:
                 break
             if busy_start > at:
@@ -201,22 +201,27 @@ class _Busy:
             yield part, end - at
 
 
-class _Launches:
-    """What the processor was in when it launched something on a GPU."""
+def _launched_in(device: Sequence[DeviceEvent], events: Sequence[Event]) -> Iterator[Key]:
+    """Yield the part that the time of each kernel or copy belongs to: what the processor launched it in."""
+    wanted = (event for event in events if event.kind in ("region", "graph", "operator"))
+    waiting = sorted(wanted, key=lambda event: (event.start, -event.end), reverse=True)
+    active: list[Event] = []
+    keys: dict[int, Key] = {}
+    for item in sorted(device, key=lambda item: item.launched):
+        while waiting and waiting[-1].start <= item.launched:
+            active.append(waiting.pop())
+        active = [event for event in active if event.end > item.launched]
+        keys[id(item)] = _part_in(item, active)
+    return (keys[id(item)] for item in device)
 
-    def __init__(self, events: Sequence[Event]) -> None:
-        wanted = (event for event in events if event.kind in ("region", "graph", "operator"))
-        self._events = sorted(wanted, key=lambda event: event.start)
 
-    def part_of(self, item: DeviceEvent) -> Key:
-        """Return the part that the time of a kernel or a copy belongs to."""
-        around = [event for event in self._events if event.start <= item.launched < event.end]
-        region = next((event.key for event in reversed(around) if event.kind == "region"), "")
-        graph = next((event for event in reversed(around) if event.kind == "graph"), None)
-        if item.is_copy:
-            return Key("copy", region, graph.key if graph else "", item.name)
-        if graph is None:
-            return Key("frame", region)
-        inner = around[around.index(graph) + 1 :]
-        operator = next((event.key for event in inner if event.kind == "operator"), item.name)
-        return Key("kernel", region, graph.key, item.name if item.name.startswith("triton_") else operator)
+def _part_in(item: DeviceEvent, around: Sequence[Event]) -> Key:
+    region = next((event.key for event in reversed(around) if event.kind == "region"), "")
+    graph = next((event for event in reversed(around) if event.kind == "graph"), None)
+    if item.is_copy:
+        return Key("copy", region, graph.key if graph else "", item.name)
+    if graph is None:
+        return Key("frame", region)
+    inner = around[around.index(graph) + 1 :]
+    operator = next((event.key for event in inner if event.kind == "operator"), item.name)
+    return Key("kernel", region, graph.key, item.name if item.name.startswith("triton_") else operator)

@@ -2,7 +2,8 @@
 
 Nothing here waits, and the user's files are read through the workspace only.
 
-``fold`` is the entry point, ``model`` the data that everything above this package reads.
+``fold`` is the entry point, ``model`` the data that everything above this package reads;
+``measured/`` says what measured calls are spent for.
 
 - ``model``: the report, its findings, and all that features read
 - ``fold``: facts to a report; the entry point
@@ -14,7 +15,6 @@ Nothing here waits, and the user's files are read through the workspace only.
 - ``sizes``: conditions on symbolic sizes
 - ``origins``: the kind of a guarded value, and where it comes from
 - ``speed``: findings about speed, and compilations one by one
-- ``measured``: what the time and the memory of measured calls are spent for
 - ``phases``: the compiler's steps as a tree
 - ``faults``: the results of the stages, as findings and a verdict
 - ``recipes``: the results of the recipes, as a table and a sentence

@@ -1,4 +1,4 @@
-"""Activations that are kept for the backward pass, one of them eight times as large as the others."""  # slowest: nothing
+"""Activations that are kept for the backward pass, one of them eight times as large as the others."""
 
 import torch
 from torch import nn

@@ -12,8 +12,6 @@ from ...workspace.positions import Span
 from ..model import HeldMemory
 from ..source_locator import Places
 
-_ASSIGNED = re.compile(r"\s*(\w+) = ")
-
 
 def held_memory(memory: MemoryMeasured, facts: Sequence[Fact], places: Places) -> Iterator[HeldMemory]:
     """Yield the memory that each piece of the user's code holds, the largest first."""
@@ -32,9 +30,9 @@ def held_memory(memory: MemoryMeasured, facts: Sequence[Fact], places: Places) -
 def _written_by(held: MemoryHeld, code: CodeGenerated | None) -> Kernel | None:
     """Return the kernel that writes what a row of the code allocates: the first one that gets it."""
     lines = code.text.splitlines() if code else []
-    found = _ASSIGNED.match(lines[held.row - 1]) if held.row <= len(lines) else None
-    if code is None or found is None:
+    if code is None or held.row > len(lines):
         return None
+    assigned = lines[held.row - 1].partition(" = ")[0].strip()
     after = (kernel for kernel in code.kernels if kernel.launch[0] >= held.row)
-    name = re.compile(rf"\b{found[1]}\b")
+    name = re.compile(rf"\b{re.escape(assigned)}\b")
     return next((item for item in after if any(name.search(text) for text in item.arguments)), None)

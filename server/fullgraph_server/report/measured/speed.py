@@ -34,6 +34,8 @@ _NOISY: Final = 0.25
 """The width of an interval, as a part of the ratio, from which on a ratio says nothing."""
 _LITTLE: Final = 0.15
 """Of the time of a call: less is no cause that deserves to be named first."""
+_LITTLE_MEMORY: Final = 1 << 20
+"""Bytes that nobody minds."""
 _ENOUGH: Final = 0.6
 """Of the time of a call: kernels that take more are what the program is about."""
 
@@ -112,9 +114,8 @@ def _cause_words(cause: SpeedCause, gain: float, measured: SpeedMeasured, parts:
         f"{_percent(share)} of the time is {'' if kind == 'between' else 'for '}{label.partition(',')[0]}: "
     )
     most = measured.compiled / (measured.compiled - gain) if gain < measured.compiled else 0.0
-    without = (
-        f" Without {'it' if gain == cause.gain else 'such'}, a call would be up to {most:.1f} × as fast."
-    )
+    such = "it" if gain == cause.gain else "all of these"
+    without = f" Without {such}, a call would be up to {most:.1f} × as fast."
     return f"{where}{cause.at}{cause.message}.{without if 0 < most < 100 else ''}"
 
 
@@ -140,7 +141,7 @@ def _at_its_limit(measured: SpeedMeasured, parts: Sequence[SpeedPart], causes: C
 def memory_words(speed: Speed) -> str:
     """Say how much memory calls need, compiled and uncompiled, and what holds most; empty if unknown."""
     memory = speed.memory
-    if memory is None:
+    if memory is None or memory.compiled < _LITTLE_MEMORY:
         return ""
     held = f" {speed.held[0].at} holds {size(speed.held[0].size)} of it." if speed.held else ""
     return (
