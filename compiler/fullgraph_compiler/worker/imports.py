@@ -41,17 +41,20 @@ def import_libraries(names: Iterable[str]) -> None:
 
 
 def warm_up() -> None:
-    """Trigger the one-time work of Dynamo, unless there is a GPU, which that would open.
+    """Trigger the one-time work of Dynamo, without opening a GPU.
 
     A program can choose its visible GPUs only until something opens them.
     """
-    if not has_gpu():
-        from ..capture import run  # noqa: F401
-        from ..compat import backend_compat, dynamo_compat, inductor_compat
+    from ..capture import run  # noqa: F401
+    from ..compat import backend_compat, dynamo_compat, inductor_compat, torch_compat
 
-        dynamo_compat.warm_up(backend_compat.trace_ahead_of_time)
-        if inductor_compat.is_imported():
-            inductor_compat.warm_up_patterns()
+    if has_gpu():
+        with torch_compat.without_gpu():
+            dynamo_compat.warm_up(backend_compat.trace_ahead_of_time)
+        return
+    dynamo_compat.warm_up(backend_compat.trace_ahead_of_time)
+    if inductor_compat.is_imported():
+        inductor_compat.warm_up_patterns()
 
 
 def _pytest_plugins() -> frozenset[str]:
