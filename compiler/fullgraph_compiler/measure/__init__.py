@@ -7,4 +7,6 @@
 - ``profiling``: calls under torch's profiler
 - ``timeline``: what the profiler recorded, as parts of the time
 - ``machine``: what the machine can do
+- ``variants``: other ways to compile a program, and where they are applied
+- ``trying``: the runs of a program with each variant
 """
