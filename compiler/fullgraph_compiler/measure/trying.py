@@ -136,7 +136,7 @@ class _Trying:
         def work() -> tuple[tuple[Fact, ...], VariantMeasured]:
             speak()
             keeper = VariantKeeper(variant.variant, of_roots=bool(self._scouted.roots))
-            before = _peak_memory()
+            before = _resident()
             ended: list[VariantMeasured] = []
 
             def prepare() -> None:
@@ -146,7 +146,9 @@ class _Trying:
 
             def end() -> None:
                 keeper.settle()
-                measured = replace(variant, warm=keeper.compiling, memory=_peak_memory() - before)
+                on_gpu = torch.cuda.is_initialized()
+                memory = torch.cuda.max_memory_allocated() if on_gpu else _resident() - before
+                measured = replace(variant, warm=keeper.compiling, memory=memory)
                 ended.append(_with_calls(measured, keeper) if measures else measured)
 
             def take(facts: list[Fact]) -> None:
@@ -243,10 +245,8 @@ class _Caches:
         self._used = name
 
 
-def _peak_memory() -> int:
-    """Return the peak of this process: of what torch has allocated on a GPU, else of its resident set."""
-    if torch.cuda.is_available() and torch.cuda.is_initialized():
-        return int(torch.cuda.max_memory_allocated())
+def _resident() -> int:
+    """Return the peak of this process's resident set: in a forked child, since the fork."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KIB
 
 
