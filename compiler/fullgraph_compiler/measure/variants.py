@@ -30,14 +30,15 @@ class Scouted:
     """What an uncompiled run shows of a program: what its calls of ``torch.compile`` ask for, and of what.
 
     ``blocks`` are the classes that compiled modules repeat, ``count`` is how often together. ``roots`` are
-    the classes of modules around compiled ones, if they are called again after the first time.
+    the classes of modules around compiled ones, if they are called again after the first time; ``no_whole``
+    says why these cannot be compiled instead.
     """
 
     calls: int
     blocks: tuple[str, ...]
     count: int
     roots: tuple[str, ...]
-    only_modules: bool
+    no_whole: str
     backends: frozenset[object]
     modes: frozenset[object]
     dynamic: frozenset[object]
@@ -47,18 +48,20 @@ class Scouted:
         """Yield all variants, with the reason for each that does not apply."""
         yield VariantMeasured("as-is", device=self.device)
         whole = VariantMeasured("whole", modules=self.roots, count=len(self.roots), device=self.device)
-        no_whole = "" if self.roots and self.only_modules else "the program compiles no parts of a module"
-        yield _with_reason(whole, no_whole)
+        yield _with_reason(whole, self.no_whole)
         block = VariantMeasured("block", modules=self.blocks, count=self.count, device=self.device)
         yield _with_reason(block, "" if self.blocks else "no compiled module repeats one")
+        unknown = "" if self.backends else "the program does not call `torch.compile` by that name"
         others = self.backends - {"inductor"}
-        no_mode = "the program compiles with another backend than TorchInductor" if others else ""
+        no_mode = unknown or (
+            "the program compiles with another backend than TorchInductor" if others else ""
+        )
         for name in _MODES:
             no_gpu = "it needs a GPU" if name == "reduce-overhead" and not self.device else ""
             same = "the program does so" if self.modes == {name} else ""
             yield _with_reason(VariantMeasured(name, device=self.device), no_gpu or no_mode or same)
         same = "the program does so" if self.dynamic == {True} else ""
-        yield _with_reason(VariantMeasured("dynamic", device=self.device), same)
+        yield _with_reason(VariantMeasured("dynamic", device=self.device), unknown or same)
 
 
 class VariantKeeper(CallKeeper):
@@ -105,12 +108,19 @@ class VariantKeeper(CallKeeper):
         parts = [call for call in self._functions if call.owner not in self._roots]
         blocks = [block for call in parts for block in blocks_of(call)]
         called = [root for root in self._roots if any(kept.call.owner is root for kept in self.kept)]
+        no_whole = ""
+        if not self._roots:
+            no_whole = "the program compiles no parts of a module"
+        elif called != self._roots:
+            no_whole = "a module around its compiled parts is called only once"
+        elif any(call.owner is None for call in parts):
+            no_whole = "the program compiles functions, not modules alone"
         return Scouted(
             self.calls,
             tuple(dict.fromkeys(type(block).__name__ for block in blocks)),
             len(set(blocks)),
             tuple(dict.fromkeys(type(root).__name__ for root in called)) if called == self._roots else (),
-            all(call.owner is not None for call in parts),
+            no_whole,
             frozenset(str(options.get("backend", "inductor")) for options in self._seen),
             frozenset(options.get("mode") for options in self._seen),
             frozenset(options.get("dynamic") for options in self._seen),
