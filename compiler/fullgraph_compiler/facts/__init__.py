@@ -8,6 +8,7 @@ Frozen dataclasses and their JSON form; standard library only. Both sides of the
 - ``code``: AOTAutograd and TorchInductor: forms of a graph, code, kernels
 - ``shapes``: conditions on symbolic sizes
 - ``speed``: phases, performance hints, skipped CUDA graphs
+- ``variants``: other ways to compile a program
 - ``calls``: calls in a program, observed
 - ``outcome``: how a program, its graphs and its repros end
 - ``stacks``: frames of a stack
@@ -119,6 +120,7 @@ from .speed import (
     TimesMeasured,
 )
 from .stacks import Severity, Stack, StackFrame
+from .variants import CallsTimed, VariantMeasured, VariantName
 
 __all__ = [
     "CHANNEL_LOST",
@@ -132,6 +134,7 @@ __all__ = [
     "CallSeen",
     "CallsRequest",
     "CallsSeen",
+    "CallsTimed",
     "CallsWithoutGraph",
     "ClassPlace",
     "CodeGenerated",
@@ -218,6 +221,8 @@ __all__ = [
     "TrialRequest",
     "ValueKind",
     "ValueSeen",
+    "VariantMeasured",
+    "VariantName",
     "WrittenGraph",
     "as_object",
     "from_json",
@@ -241,6 +246,7 @@ Fact: TypeAlias = (
     | TimesMeasured
     | MachineMeasured
     | SpeedMeasured
+    | VariantMeasured
     | MemoryMeasured
     | PerformanceHint
     | CudagraphSkip

@@ -126,9 +126,10 @@ class Switches:
     ``dynamic`` and ``recompile_limit`` replace torch's settings. ``only`` is a regular expression: frames of
     functions with other names run eagerly. ``cold_caches`` compiles everything anew. ``cpp_stacks`` records
     the C++ code that adds each shape guard, which is slow. At depth ``late-compile``, a compiled function may
-    compile during its first ``warm_up`` calls. A ``dry_run`` has tensors without data; a run for a ``device``
-    (a key of :data:`.devices.DEVICES`), which kernels are written for, is always dry. ``files`` is ``None``
-    if the user made no choice.
+    compile during its first ``warm_up`` calls. At depth ``speed``, ``variants`` measures other ways to
+    compile the program beside its own (``VariantMeasured``). A ``dry_run`` has tensors without data; a run
+    for a ``device`` (a key of :data:`.devices.DEVICES`), which kernels are written for, is always dry.
+    ``files`` is ``None`` if the user made no choice.
     """
 
     dynamic: Dynamic | None = None
@@ -137,6 +138,7 @@ class Switches:
     cold_caches: bool = False
     cpp_stacks: bool = False
     warm_up: int = 1
+    variants: bool = False
     dry_run: bool = False
     device: str = ""
     files: Files | None = None

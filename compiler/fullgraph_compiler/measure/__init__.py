@@ -8,4 +8,6 @@
 - ``timeline``: what the profiler recorded, as parts of the time
 - ``memory``: the peak of the memory that calls use
 - ``machine``: what the machine can do
+- ``variants``: other ways to compile a program, and where they are applied
+- ``trying``: the runs of a program with each variant
 """

@@ -117,7 +117,7 @@ class _Measuring:
 
     def __init__(self, keeper: CallKeeper, modules: Sequence[ModuleType], sink: Sink) -> None:
         self._keeper, self._modules, self._sink = keeper, modules, sink
-        self._repetition = Repetition(_short_enough(keeper))
+        self._repetition = Repetition(short_enough(keeper))
 
     def measure(self) -> SpeedMeasured:
         """Measure the calls as far as that goes."""
@@ -211,7 +211,7 @@ class _Measuring:
         return tuple(dict.fromkeys(kept.call.name for kept in self._repetition.calls))
 
 
-def _short_enough(keeper: CallKeeper) -> list[KeptCall]:
+def short_enough(keeper: CallKeeper) -> list[KeptCall]:
     """Return the last calls, as many as can be made again in a short time, but one at least."""
     calls: list[KeptCall] = []
     seconds = 0.0

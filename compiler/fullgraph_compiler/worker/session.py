@@ -179,6 +179,10 @@ def _run(channel: Channel, params: Any, folder: str) -> None:
         from ..diagnose.times import measure_times
 
         measure_times(request, sink, channel.adopt)
+    elif request.depth == "speed" and request.switches.variants:
+        from ..measure.trying import try_variants
+
+        try_variants(request, sink, channel.adopt)
     elif request.depth == "speed":
         from ..measure.speed import measure_speed
 

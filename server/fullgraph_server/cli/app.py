@@ -21,6 +21,7 @@ from ..runs.effective_settings import Overrides
 from ..traces.reading import Detail
 from ..workspace.bundled import worker_folder
 from ..workspace.targets import Target
+from .best import GOALS, Goal
 from .formats import (
     COMPARISON_FORMATS,
     DEVICES_FORMATS,
@@ -141,19 +142,44 @@ def times(target: Target, overrides: Overrides) -> int:
     help="Exit with 1 if compiled calls are not this many times as fast as uncompiled ones.",
     metavar="RATIO",
 )
+@click.option(
+    "--try", "tries", is_flag=True, help="Measure other ways to compile TARGET, and say which is best."
+)
+@click.option(
+    "--best-for",
+    type=click.Choice(GOALS),
+    help="With --try, what matters: the time of one call, of calls in a row, or of the first start.  "
+    f"[default: {GOALS[0]}]",
+)
 @with_switches
-def speed(target: Target, overrides: Overrides, output: str, fail_under: float | None) -> int:
+def speed(
+    target: Target,
+    overrides: Overrides,
+    output: str,
+    fail_under: float | None,
+    tries: bool,
+    best_for: Goal | None,
+) -> int:
     """Show why compiled calls are not faster.
 
     TARGET, named as for check, runs, and its last calls of compiled functions are made again,
     compiled and uncompiled in turn. One sentence says what takes the time, a table how much of it
     guards, code between graphs, kernels and the rest take. Its file changes are discarded.
 
+    With --try, it is compiled in other ways instead: as a whole, by its repeated block, in other
+    modes, with dynamic sizes. A table shows their starts, calls and memory beside each other.
+
     The exit code is 0 if there is an answer, 1 if there is none or --fail-under says so, and 2 if
     the target could not be started.
     """
-    from .speed import measure_target
+    from .speed import measure_target, try_target
 
+    if tries and fail_under is not None:
+        raise click.UsageError("--fail-under is for the program as it is: leave out --try")
+    if best_for and not tries:
+        raise click.UsageError("--best-for chooses among what --try measures: give --try, too")
+    if tries:
+        return try_target(target, overrides, output, best_for or GOALS[0])
     return measure_target(target, overrides, SPEED_FORMATS[output], fail_under)
 
 

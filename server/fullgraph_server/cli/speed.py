@@ -1,4 +1,4 @@
-"""The command that measures the speed of one target."""
+"""The command that measures the speed of one target, as it is or compiled in other ways."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from ..runs.effective_settings import Overrides
 from ..runs.suitability import unsuited
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
+from .best import Goal, best_for
 from .formats import Checked, Format
+from .formats.variants import VARIANTS_FORMATS
 from .session import NOT_STARTED, Session, workspace_root
 
 _FAILED = 1
@@ -18,19 +20,33 @@ _FAILED = 1
 
 def measure_target(target: Target, overrides: Overrides, write: Format, fail_under: float | None) -> int:
     """Measure a target, write its report to stdout, and return the exit code."""
+    checked, ended = _measured(target, overrides)
+    report = checked.report
+    write(iter([checked]), 1, sys.stdout)
+    if ended:
+        return ended
+    if report.speed is None or not report.speed.measured.samples:
+        return _FAILED
+    return _FAILED if fail_under is not None and report.speed.measured.faster < fail_under else 0
+
+
+def try_target(target: Target, overrides: Overrides, output: str, goal: Goal) -> int:
+    """Measure a target compiled in other ways, write which is best, and return the exit code."""
+    checked, ended = _measured(target, overrides, variants=True)
+    best = best_for(checked.report.variants, goal)
+    VARIANTS_FORMATS[output](checked, best, goal, sys.stdout)
+    return ended or (0 if best else _FAILED)
+
+
+def _measured(target: Target, overrides: Overrides, **switches: bool) -> tuple[Checked, int]:
+    """Return what was measured, and the exit code if it was not brought to its end."""
     if problem := unsuited(target, "speed"):
         raise click.UsageError(problem)
     session = Session(overrides, once=False)
     try:
         workspace = Workspace(workspace_root(target))
-        report = session.report(target, workspace, "speed", files="discard")
-        write(iter([Checked(target, report, workspace)]), 1, sys.stdout)
+        report = session.report(target, workspace, "speed", files="discard", **switches)
     finally:
         session.close()
-    if session.signalled:
-        return session.signalled
-    if report.status == "not-started":
-        return NOT_STARTED
-    if report.speed is None or not report.speed.measured.samples:
-        return _FAILED
-    return _FAILED if fail_under is not None and report.speed.measured.faster < fail_under else 0
+    not_started = NOT_STARTED if report.status == "not-started" else 0
+    return Checked(target, report, workspace), session.signalled or not_started

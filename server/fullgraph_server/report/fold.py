@@ -38,6 +38,7 @@ from fullgraph_compiler.facts import (
     StageChecked,
     TargetProblem,
     TimesMeasured,
+    VariantMeasured,
 )
 
 from ..text import advice, messages
@@ -113,6 +114,7 @@ def fold(
         tensors=tensors,
         times=tuple(_of_type(facts, TimesMeasured)),
         speed=measured_speed(facts, places, recompilations),
+        variants=tuple(_of_type(facts, VariantMeasured)),
         stages=tuple(_of_type(facts, StageChecked)),
         recipes=tuple(_of_type(facts, RecipeTried)),
         files=_files(facts, _names(findings, frames, graphs, codes, tensors, lines), workspace),

@@ -27,6 +27,7 @@ from fullgraph_compiler.facts import (
     Status,
     Symbol,
     TimesMeasured,
+    VariantMeasured,
 )
 
 from ..text.remedies import Remedy
@@ -450,6 +451,8 @@ class Report:
     """The times with each state of the caches, if they were measured."""
     speed: Speed | None = None
     """The speed of compiled calls, if it was measured."""
+    variants: tuple[VariantMeasured, ...] = ()
+    """The ways to compile the program that were tried, as it is the first."""
     stages: tuple[StageChecked, ...] = ()
     """The results of the program and of each graph at each stage, if the run went through the stages."""
     recipes: tuple[RecipeTried, ...] = ()

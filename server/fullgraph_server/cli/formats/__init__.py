@@ -11,6 +11,7 @@
 - ``recompiles``: why functions were compiled again
 - ``times``: cold and warm caches
 - ``speed``: compiled calls beside uncompiled ones, and why they are not faster
+- ``variants``: other ways to compile a program beside each other
 - ``kernels``: what each graph became
 - ``comparison``: two reports compared
 - ``fixed``: what formats of fixes are given

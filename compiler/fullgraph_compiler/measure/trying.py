@@ -1,0 +1,258 @@
+"""Variants of a program measured beside each other: starts with cold and warm caches, calls, and memory.
+
+An uncompiled run shows which variants apply. Each runs in a child with caches of its own, empty but for what
+does not depend on the program, then in another one with the caches that the first has left; the calls of that
+one are made again as for ``fullgraph speed``. After all variants, that is done once more in reverse order:
+times of different processes cannot be measured in turn, but so it shows how much they vary by themselves.
+What is cold and warm is said in :mod:`..diagnose.times`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import resource
+import shutil
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from statistics import fmean
+
+import torch
+
+from ..compat import inductor_compat
+from ..diagnose import programs
+from ..facts import (
+    Artifact,
+    CallsTimed,
+    CodeGenerated,
+    Fact,
+    RunFinished,
+    RunRequest,
+    TargetProblem,
+    VariantMeasured,
+)
+from ..observe.live import Sink
+from ..processes.children import run_child
+from .keeping import KeptCall
+from .repeating import Repetition
+from .sampling import compare
+from .speed import short_enough
+from .variants import Scouted, VariantKeeper
+
+_BUDGET = 1.5
+"""Seconds for measuring the calls of a variant in each of two processes."""
+_WARMING = 3
+"""Passes in which calls that are made again may be compiled."""
+_KIB = 1024
+
+
+def try_variants(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
+    """Run a program with each variant, and report to ``sink``; ``speak`` makes that work in a child.
+
+    The facts of the cold run of the program as it is are reported, too.
+    """
+    begun = time.monotonic()
+    inductor_compat.import_inductor()
+    run_child(inductor_compat.warm_up_cpp, request.patience)
+    request = replace(request, depth="times")
+    scouted = _scout(request, sink)
+    if scouted is not None:
+        sink(_Trying(request, scouted, sink, speak).all())
+    sink([RunFinished("finished", time.monotonic() - begun, 0)])
+
+
+def _scout(request: RunRequest, sink: Sink) -> Scouted | None:
+    """Run the program uncompiled, and return what it shows; report why if it cannot be had."""
+
+    def work() -> tuple[tuple[Fact, ...], Scouted]:
+        keeper = VariantKeeper(None, of_roots=True)
+
+        def prepare() -> None:
+            torch.compiler.set_stance("force_eager")
+            keeper.install()
+
+        facts = programs.observe(replace(request, depth="graph"), _ignore, prepare)
+        return facts, keeper.scouted()
+
+    ended = run_child(work, request.patience)
+    facts: tuple[Fact, ...] = ended.answer[0] if ended.answered else ()
+    scouted: Scouted | None = ended.answer[1] if ended.answered else None
+    failure = programs.how_it_ran(replace(ended, answer=facts)).failure
+    if failure is not None or scouted is None:
+        sink([fact for fact in facts if not isinstance(fact, RunFinished)])
+        sink(programs.failure_problems(failure))
+        return None
+    if not scouted.calls:
+        message = "The program calls no compiled function, so there is nothing to measure."
+        sink([TargetProblem("error", message)])
+        return None
+    return scouted
+
+
+class _Trying:
+    """The runs of a program with its variants, as far as they apply."""
+
+    def __init__(self, request: RunRequest, scouted: Scouted, sink: Sink, speak: Callable[[], None]) -> None:
+        self._request, self._scouted = request, scouted
+        self._sink, self._speak = sink, speak
+        self._caches = _Caches()
+
+    def all(self) -> list[Fact]:
+        """Return all variants, measured if they apply."""
+        variants = [*self._scouted.variants()]
+        first = [self._started(variant) if variant.applies else variant for variant in variants]
+        last = [self._again(variant) if variant.in_row else variant for variant in reversed(first)]
+        return [*reversed(last)]
+
+    def _started(self, variant: VariantMeasured) -> VariantMeasured:
+        """Run the program with cold caches, then with warm ones."""
+        self._caches.use(variant.variant)
+        is_first = variant.variant == "as-is"
+        told = (self._sink, self._speak) if is_first else (_ignore, _do_nothing)
+        cold = self._run(variant, *told, measures=False)
+        if cold.problem:
+            return replace(variant, problem=cold.problem)
+        return replace(self._run(variant, _ignore, _do_nothing, measures=True), cold=cold.warm)
+
+    def _again(self, variant: VariantMeasured) -> VariantMeasured:
+        """Run the program with warm caches once more."""
+        self._caches.use(variant.variant)
+        again = self._run(variant, _ignore, _do_nothing, measures=True)
+        return replace(
+            variant,
+            warm=min(variant.warm, again.warm),
+            in_row=_both(variant.in_row, again.in_row),
+            single=_both(variant.single, again.single),
+            problem=again.problem,
+        )
+
+    def _run(
+        self, variant: VariantMeasured, sink: Sink, speak: Callable[[], None], *, measures: bool
+    ) -> VariantMeasured:
+        """Run the program in a child; ``warm`` are the seconds of the compiler, warm or not."""
+
+        def work() -> tuple[tuple[Fact, ...], VariantMeasured]:
+            speak()
+            keeper = VariantKeeper(variant.variant, of_roots=bool(self._scouted.roots))
+            before = _resident()
+            ended: list[VariantMeasured] = []
+
+            def prepare() -> None:
+                inductor_compat.compile_in_parallel()
+                atexit.register(end)  # the first that is registered comes last
+                keeper.install()
+
+            def end() -> None:
+                keeper.settle()
+                on_gpu = torch.cuda.is_initialized()
+                memory = torch.cuda.max_memory_allocated() if on_gpu else _resident() - before
+                measured = replace(variant, warm=keeper.compiling, memory=memory)
+                ended.append(_with_calls(measured, keeper) if measures else measured)
+
+            def take(facts: list[Fact]) -> None:
+                keeper.note(facts)
+                # Leave out the code: this run does not track provenance, so it would look empty.
+                sink([fact for fact in facts if not isinstance(fact, (Artifact, CodeGenerated))])
+
+            facts = programs.observe(self._request, take, prepare)
+            return facts, ended[0]
+
+        ended = run_child(work, self._request.patience)
+        facts, measured = ended.answer if ended.answered else ((), variant)
+        failure = programs.how_it_ran(replace(ended, answer=facts)).failure
+        sink(programs.failure_problems(failure))
+        return replace(variant, problem=f"{failure.error}: {failure.message}") if failure else measured
+
+
+def _with_calls(variant: VariantMeasured, keeper: VariantKeeper) -> VariantMeasured:
+    """Make the calls of a program again, and add how long they take."""
+    try:
+        calls = short_enough(keeper)
+        if not calls:
+            return replace(variant, problem="No call can be made again, since those of the program raise.")
+        repetition = Repetition(calls)
+        repetition.seconds(compiled=False)
+        for _ in range(_WARMING):
+            repetition.seconds(compiled=True)
+        compiled_before = keeper.compiling
+        in_row = _times_in_row(repetition)
+        single = _times_of_single(calls) if torch.cuda.is_initialized() else in_row
+    except Exception as error:
+        traceback.print_exc()
+        said = f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
+        return replace(variant, problem=f"Its calls cannot be made again ({said}).")
+    if keeper.compiling > compiled_before:
+        return replace(variant, problem="Its calls are compiled again and again.")
+    return replace(variant, in_row=in_row, single=single)
+
+
+def _times_in_row(repetition: Repetition) -> CallsTimed:
+    """Measure calls that follow each other at once."""
+    return _timed(
+        lambda times: repetition.seconds(compiled=False, times=times),
+        lambda times: repetition.seconds(compiled=True, times=times),
+        len(repetition.calls),
+    )
+
+
+def _times_of_single(calls: list[KeptCall]) -> CallsTimed:
+    """Measure calls before each of which nothing is left to wait for."""
+    singles = [Repetition([call]) for call in calls]
+
+    def seconds(times: int, *, compiled: bool) -> float:
+        return fmean(sum(single.seconds(compiled=compiled) for single in singles) for _ in range(times))
+
+    return _timed(
+        lambda times: seconds(times, compiled=False), lambda times: seconds(times, compiled=True), len(calls)
+    )
+
+
+def _timed(eager: Callable[[int], float], compiled: Callable[[int], float], calls: int) -> CallsTimed:
+    ratio = compare(eager, compiled, _BUDGET)
+    seconds = ratio.second / calls
+    return CallsTimed(seconds, seconds, seconds, ratio.first / calls)
+
+
+def _both(one: CallsTimed | None, other: CallsTimed | None) -> CallsTimed | None:
+    if one is None or other is None:
+        return None
+    low, high = sorted((one.seconds, other.seconds))
+    return CallsTimed((low + high) / 2, low, high, (one.eager + other.eager) / 2)
+
+
+class _Caches:
+    """The folders of the compiler's caches, which are of this run; what is in them first is for each variant.
+
+    They stay at their paths, which are in the commands that compile what is in them.
+    """
+
+    def __init__(self) -> None:
+        self._folders = [os.environ[name] for name in ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")]
+        self._used = "first"
+        for folder in self._folders:
+            os.makedirs(folder, exist_ok=True)
+
+    def use(self, name: str) -> None:
+        """Put the caches of this name there."""
+        for folder in self._folders:
+            os.rename(folder, f"{folder}.{self._used}")
+            if os.path.exists(f"{folder}.{name}"):
+                os.rename(f"{folder}.{name}", folder)
+            else:
+                shutil.copytree(f"{folder}.first", folder)
+        self._used = name
+
+
+def _resident() -> int:
+    """Return the peak of this process's resident set: in a forked child, since the fork."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KIB
+
+
+def _ignore(_: object) -> None:
+    """Ignore facts."""
+
+
+def _do_nothing() -> None:
+    """Do nothing: the child reports no facts."""

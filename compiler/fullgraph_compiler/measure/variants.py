@@ -1,0 +1,237 @@
+"""Variants: other ways to compile a program, applied where the program calls ``torch.compile``.
+
+What is timed is the same call in all variants. Where the program compiles parts of a module, that is the call
+of the outermost module around them, from its second call on: the first one shows which module it is.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import nn
+
+from ..facts import VariantMeasured, VariantName
+from ..verify.calls import Call
+from ..verify.recording import modules_of
+from .keeping import CallKeeper
+
+_CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
+_MODES: tuple[VariantName, ...] = ("reduce-overhead", "max-autotune-no-cudagraphs")
+
+
+@dataclass(frozen=True, slots=True)
+class Scouted:
+    """What an uncompiled run shows of a program: what its calls of ``torch.compile`` ask for, and of what.
+
+    ``blocks`` are the classes that compiled modules repeat, ``count`` is how often together. ``roots`` are
+    the classes of modules around compiled ones, if they are called again after the first time; ``no_whole``
+    says why these cannot be compiled instead.
+    """
+
+    calls: int
+    blocks: tuple[str, ...]
+    count: int
+    roots: tuple[str, ...]
+    no_whole: str
+    backends: frozenset[object]
+    modes: frozenset[object]
+    dynamic: frozenset[object]
+    device: str
+
+    def variants(self) -> Iterator[VariantMeasured]:
+        """Yield all variants, with the reason for each that does not apply."""
+        yield VariantMeasured("as-is", device=self.device)
+        whole = VariantMeasured("whole", modules=self.roots, count=len(self.roots), device=self.device)
+        yield _with_reason(whole, self.no_whole)
+        block = VariantMeasured("block", modules=self.blocks, count=self.count, device=self.device)
+        yield _with_reason(block, "" if self.blocks else "no compiled module repeats one")
+        unknown = "" if self.backends else "the program does not call `torch.compile` by that name"
+        others = self.backends - {"inductor"}
+        no_mode = unknown or (
+            "the program compiles with another backend than TorchInductor" if others else ""
+        )
+        for name in _MODES:
+            no_gpu = "it needs a GPU" if name == "reduce-overhead" and not self.device else ""
+            same = "the program does so" if self.modes == {name} else ""
+            yield _with_reason(VariantMeasured(name, device=self.device), no_gpu or no_mode or same)
+        same = "the program does so" if self.dynamic == {True} else ""
+        yield _with_reason(VariantMeasured("dynamic", device=self.device), unknown or same)
+
+
+class VariantKeeper(CallKeeper):
+    """The calls of a program that is compiled in another way; with ``None`` it runs uncompiled.
+
+    With ``of_roots``, these are the calls of modules around what is compiled.
+    """
+
+    def __init__(self, variant: VariantName | None, *, of_roots: bool) -> None:
+        super().__init__(compiled=variant is not None)
+        self._variant = variant
+        self._of_roots = of_roots
+        self._roots: list[nn.Module] = []
+        self._seen: list[dict[str, Any]] = []
+        self._functions: list[Call] = []
+        self._options: dict[str, Any] = {}
+        self._in_block = False
+        self._compile: Callable[..., Any] = torch.compile
+
+    def install(self) -> None:
+        """Keep calls from now on, and compile in the way of the variant."""
+        super().install()
+        torch.compile = self._compile_as
+
+    def begin(self, call: Call) -> None:
+        """Keep a call; the first one of a function shows the module around it."""
+        if all(call.function != known.function for known in self._functions):
+            self._functions.append(call)
+            if self._of_roots:
+                self._watch_root()
+        super().begin(call)
+
+    def settle(self) -> None:
+        """End, and forget the calls that were kept before it was known which module is around them."""
+        self.over = True
+        if not self._roots:
+            return
+        names = {type(root).__name__ for root in self._roots}
+        self.kept = deque(kept for kept in self.kept if kept.call.owner in self._roots)
+        self.timed = [timed for timed in self.timed if timed.function in names]
+
+    def scouted(self) -> Scouted:
+        """Return what was seen of the program."""
+        parts = [call for call in self._functions if call.owner not in self._roots]
+        blocks = [block for call in parts for block in blocks_of(call)]
+        called = [root for root in self._roots if any(kept.call.owner is root for kept in self.kept)]
+        no_whole = ""
+        if not self._roots:
+            no_whole = "the program compiles no parts of a module"
+        elif called != self._roots:
+            no_whole = "a module around its compiled parts is called only once"
+        elif any(call.owner is None for call in parts):
+            no_whole = "the program compiles functions, not modules alone"
+        return Scouted(
+            self.calls,
+            tuple(dict.fromkeys(type(block).__name__ for block in blocks)),
+            len(set(blocks)),
+            tuple(dict.fromkeys(type(root).__name__ for root in called)) if called == self._roots else (),
+            no_whole,
+            frozenset(str(options.get("backend", "inductor")) for options in self._seen),
+            frozenset(options.get("mode") for options in self._seen),
+            frozenset(options.get("dynamic") for options in self._seen),
+            torch.cuda.get_device_name() if torch.cuda.is_initialized() else "",
+        )
+
+    def _compile_as(self, model: Any = None, **options: Any) -> Any:
+        """Do what ``torch.compile`` does, in the way of the variant."""
+        if model is None:
+            return functools.partial(self._compile_as, **options)
+        self._seen.append(options)
+        if self._variant in _MODES:
+            options = {**options, "mode": self._variant, "options": None}
+        elif self._variant == "dynamic":
+            options = {**options, "dynamic": True}
+        elif self._variant == "whole" and (part := _module_of(model)) is not None:
+            self._watch_root_at_first_call(part, options)
+            return model
+        self._options = options
+        return self._compile(model, **options)
+
+    def _wrap(
+        self, function: Callable[..., Any], compiled: Callable[..., Any], options: dict[str, Any]
+    ) -> Callable[..., Any]:
+        if self._in_block:
+            return compiled
+        if self._variant != "block":
+            return super()._wrap(function, compiled, options)
+        own, chosen = self._options, list[Callable[..., Any]]()
+
+        @functools.wraps(compiled)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if not chosen:
+                blocks = blocks_of(Call(0, function, args, kwargs, options, compiled))
+                for block in dict.fromkeys(blocks):
+                    self._compile_block(block, own)
+                chosen.append(function if blocks else compiled)
+            return chosen[0](*args, **kwargs)
+
+        return super()._wrap(function, call, options)
+
+    def _compile_block(self, block: nn.Module, options: dict[str, Any]) -> None:
+        self._in_block = True
+        try:
+            block.compile(**options)
+        finally:
+            self._in_block = False
+
+    def _watch_root_at_first_call(self, part: nn.Module, options: dict[str, Any]) -> None:
+        def watch(*_: Any) -> None:
+            hook.remove()
+            self._watch_root(options)
+
+        hook = part.register_forward_pre_hook(watch)
+
+    def _watch_root(self, options: dict[str, Any] | None = None) -> None:
+        """Keep the calls of the outermost module that is being called, from the next one on.
+
+        With ``options`` it is compiled.
+        """
+        root = _outermost_module()
+        if root is None or root in self._roots:
+            return
+        self._roots.append(root)
+        forward = root.forward
+        if options is not None:
+            root.forward = self._compile(forward, **options)
+        else:
+            root.forward = super()._wrap(forward, forward, {})
+
+
+def blocks_of(call: Call) -> list[nn.Module]:
+    """Return the modules of the same class that a module of a call repeats, outermost ones alone."""
+    given = [value for value in (*call.args, *call.kwargs.values()) if isinstance(value, nn.Module)]
+    found = [module for _, module in modules_of(call)]
+    return [*dict.fromkeys(block for module in (*found, *given) for block in repeated(module))]
+
+
+def repeated(module: nn.Module) -> Iterator[nn.Module]:
+    """Yield the modules of the same class that a module has twice or more, outermost ones alone."""
+    children = [*module.children()]
+    classes = Counter(type(child) for child in children if _is_block(child, within=module))
+    for child in children:
+        if classes[type(child)] > 1:
+            yield child
+        else:
+            yield from repeated(child)
+
+
+def _is_block(module: nn.Module, within: nn.Module) -> bool:
+    """Tell whether a module is more than an operation: one of the user's in a list, or made of others."""
+    if isinstance(module, _CONTAINERS):
+        return False
+    is_of_user = not type(module).__module__.startswith("torch.")
+    return (is_of_user and isinstance(within, _CONTAINERS)) or any(True for _ in module.children())
+
+
+def _with_reason(variant: VariantMeasured, reason: str) -> VariantMeasured:
+    return replace(variant, problem=reason, applies=not reason)
+
+
+def _module_of(model: object) -> nn.Module | None:
+    """Return the module that ``torch.compile`` gets, itself or as a method."""
+    model = getattr(model, "__self__", model)
+    return model if isinstance(model, nn.Module) else None
+
+
+def _outermost_module() -> nn.Module | None:
+    """Return the outermost module whose ``forward`` is on the stack."""
+    found, frame = None, sys._getframe(1)
+    while (frame := frame.f_back) is not None:  # type: ignore[assignment]
+        own = frame.f_locals.get("self") if frame.f_code.co_name == "forward" else None
+        found = own if isinstance(own, nn.Module) else found
+    return found

@@ -1,0 +1,149 @@
+"""The best of the ways to compile a program, for what the user says, and the sentence on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from fullgraph_compiler.facts import VariantMeasured, VariantName
+
+from ..text.durations import duration
+
+Goal: TypeAlias = Literal["latency", "throughput", "start"]
+"""What matters: one call that is waited for, calls in a row, or how long the compiler takes at first."""
+
+GOALS: Final[tuple[Goal, ...]] = ("latency", "throughput", "start")
+
+LABELS: Final[dict[VariantName, str]] = {
+    "as-is": "as it is",
+    "whole": "whole model",
+    "block": "repeated block",
+    "reduce-overhead": 'mode="reduce-overhead"',
+    "max-autotune-no-cudagraphs": 'mode="max-autotune-no-cudagraphs"',
+    "dynamic": "dynamic=True",
+}
+_ALIKE: Final = 1.03
+"""Times of calls that differ less are alike, since no program runs twice at the same addresses."""
+_ALIKE_START: Final = 1.15
+"""The same for starts, which are measured once."""
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best variant; ``alike`` are all that are as good, as far as can be told, it among them."""
+
+    variant: VariantMeasured
+    alike: tuple[VariantMeasured, ...]
+    sentence: str
+
+
+def best_for(variants: Sequence[VariantMeasured], goal: Goal) -> Best | None:
+    """Return the best variant; ``None`` if nothing could be measured."""
+    measured = [variant for variant in variants if variant.in_row and variant.single]
+    if not measured:
+        return None
+    fastest = min(measured, key=lambda variant: _seconds(variant, goal))
+    alike = tuple(variant for variant in measured if _are_alike(fastest, variant, goal))
+    best = min(alike, key=lambda variant: _simplest(variant, alike, goal))
+    as_it_is = next((variant for variant in measured if variant.variant == "as-is"), None)
+    others = [variant for variant in measured if variant is not best]
+    words = _clear_words(best, as_it_is, others, goal) if len(alike) == 1 else _alike_words(best, alike, goal)
+    return Best(best, alike, words)
+
+
+def advice(variant: VariantMeasured) -> list[str]:
+    """Return the lines of code that compile a program in this way; none as it is."""
+    match variant.variant:
+        case "as-is":
+            return []
+        case "whole":
+            return [f"model.compile()  # the {', '.join(variant.modules)}, instead of its parts"]
+        case "block":
+            classes = ", ".join(variant.modules)
+            named = classes if len(variant.modules) == 1 else f"({classes})"
+            return [
+                "for module in model.modules():  # instead of compiling the model",
+                f"    if isinstance(module, {named}):",
+                "        module.compile()",
+            ]
+    return [f"torch.compile(model, {LABELS[variant.variant]})"]
+
+
+def _seconds(variant: VariantMeasured, goal: Goal) -> float:
+    if goal == "start":
+        return variant.cold
+    calls = variant.single if goal == "latency" else variant.in_row
+    assert calls is not None
+    return calls.seconds
+
+
+def _are_alike(fastest: VariantMeasured, other: VariantMeasured, goal: Goal) -> bool:
+    if goal == "start":
+        return other.cold <= fastest.cold * _ALIKE_START
+    best, calls = (variant.single if goal == "latency" else variant.in_row for variant in (fastest, other))
+    assert best is not None
+    assert calls is not None
+    return calls.low <= best.high or calls.seconds <= best.seconds * _ALIKE
+
+
+def _simplest(variant: VariantMeasured, alike: Sequence[VariantMeasured], goal: Goal) -> tuple[bool, float]:
+    """Order variants that are as good: as it is, unless another one starts, or runs, faster."""
+    other: Goal = "latency" if goal == "start" else "start"
+    least = min(_seconds(item, other) for item in alike)
+    limit = least * (_ALIKE if goal == "start" else _ALIKE_START)
+    stays = variant.variant == "as-is" and _seconds(variant, other) <= limit
+    return not stays, _seconds(variant, other)
+
+
+def _clear_words(
+    best: VariantMeasured, as_it_is: VariantMeasured | None, others: Sequence[VariantMeasured], goal: Goal
+) -> str:
+    seconds = _seconds(best, goal)
+    takes = f"a start takes {duration(seconds)}" if goal == "start" else f"{duration(seconds)} a call"
+    beside = (
+        as_it_is if as_it_is is not best else min(others, key=lambda item: _seconds(item, goal), default=None)
+    )
+    words = f"Best for {goal}: {_named(best)}: {takes}"
+    if beside is None:
+        return f"{words}."
+    less = f"{1 - seconds / _seconds(beside, goal):.0%}".replace("%", " %")
+    than = "as it is" if beside is as_it_is else f"the next one, {LABELS[beside.variant]}"
+    words += f", {less} less than {than}"
+    if as_it_is is None or beside is not as_it_is:
+        return f"{words}."
+    if goal == "start":
+        return f"{words}; a call takes {_instead(best, as_it_is, 'latency')}."
+    return f"{words}, and it starts in {_instead(best, as_it_is, 'start')}."
+
+
+def _alike_words(best: VariantMeasured, alike: Sequence[VariantMeasured], goal: Goal) -> str:
+    names = [LABELS[variant.variant] for variant in alike]
+    listed = f"{', '.join(names[:-1])} and {names[-1]}"
+    words = f"No clear best for {goal}: {listed} differ by no more than the noise here."
+    if best.variant == "as-is":
+        return f"{words} Leave it as it is."
+    as_it_is = next((variant for variant in alike if variant.variant == "as-is"), None)
+    if goal == "start":
+        shows = f"has the fastest calls: {duration(_seconds(best, 'latency'))}"
+        instead = as_it_is and f" instead of {duration(_seconds(as_it_is, 'latency'))} as it is"
+    else:
+        shows = f"starts fastest: in {duration(best.cold)}"
+        instead = as_it_is and f" instead of {duration(as_it_is.cold)} as it is"
+    return f"{words} Of these, {_named(best)} {shows}{instead or ''}."
+
+
+def _instead(best: VariantMeasured, as_it_is: VariantMeasured, goal: Goal) -> str:
+    return f"{duration(_seconds(best, goal))} instead of {duration(_seconds(as_it_is, goal))}"
+
+
+def _named(variant: VariantMeasured) -> str:
+    classes = ", ".join(f"`{name}`" for name in variant.modules)
+    match variant.variant:
+        case "as-is":
+            return "as it is"
+        case "whole":
+            return f"the whole model ({classes})"
+        case "block":
+            return f"the repeated block (`compile()` of each of {variant.count} modules: {classes})"
+    return f"`{LABELS[variant.variant]}`"

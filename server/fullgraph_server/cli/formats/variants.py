@@ -1,0 +1,107 @@
+"""Text and JSON: the ways to compile a program, beside each other, and the best of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TextIO
+
+from fullgraph_compiler.facts import CallsTimed, VariantMeasured
+from rich.text import Text
+
+from ...report.model import Report
+from ...text.durations import duration, size
+from ...text.messages import first_line
+from ...text.tables import aligned
+from ..best import LABELS, Best, Goal, advice
+from ..output import clean_console, write_object
+from .checked import Checked
+from .text import print_finding
+
+_KINDS = ("target-error", "compile-error", "capture-error")
+
+
+def write(checked: Checked, best: Best | None, goal: Goal, out: TextIO) -> None:  # noqa: ARG001
+    """Write the best variant, the table of all, and how to write the best one in code."""
+    console = clean_console(out)
+    for finding in checked.report.findings:
+        if finding.kind in _KINDS:
+            print_finding(console, checked, finding)
+    variants = checked.report.variants
+    if not variants:
+        return
+    if best is not None:
+        console.print(Text(best.sentence, "bold"))
+        console.print()
+    for line in (*_table(variants), *_notes(variants), *(_code(best) if best else ())):
+        console.print(Text(line))
+
+
+def write_json(checked: Checked, best: Best | None, goal: Goal, out: TextIO) -> None:
+    """Write one object, with all seconds of one call."""
+    report: Report = checked.report
+    write_object(
+        out,
+        {
+            "target": report.target,
+            "torch": report.torch,
+            "status": report.status,
+            "goal": goal,
+            "best": best.variant.variant if best else None,
+            "alike": [variant.variant for variant in best.alike] if best else [],
+            "verdict": best.sentence if best else None,
+            "problem": report.problem.message if report.problem else None,
+            "code": advice(best.variant) if best else [],
+            "variants": [asdict(variant) for variant in report.variants],
+        },
+    )
+
+
+VARIANTS_FORMATS = {"text": write, "json": write_json}
+"""The formats of ``fullgraph speed --try``."""
+
+
+def _table(variants: tuple[VariantMeasured, ...]) -> Iterator[str]:
+    has_gpu = any(variant.device for variant in variants)
+    rows = [("", "cold start", "warm start", "one call", "calls in a row", "peak memory", "")]
+    for variant in variants:
+        if variant.applies:
+            starts = (_start(variant.cold), _start(variant.warm))
+            calls = (_call(variant.single), _call(variant.in_row))
+            memory = size(variant.memory) if variant.in_row else "-"
+            rows.append((LABELS[variant.variant], *starts, *calls, memory, first_line(variant.problem)))
+    measured = [(item.single, item.in_row) for item in variants if item.single and item.in_row]
+    if measured:  # the least, since what is compiled in parts enters them uncompiled, too
+        single, in_row = (min(calls.eager for calls in column) for column in zip(*measured, strict=True))
+        rows.append(("uncompiled", "-", "-", duration(single), duration(in_row), "-", ""))
+    # Without a GPU, both kinds of calls are the same.
+    yield from aligned(
+        [row if has_gpu else (*row[:4], *row[5:]) for row in rows], "<>>>>><" if has_gpu else "<>>>><"
+    )
+
+
+def _start(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds else "-"
+
+
+def _call(calls: CallsTimed | None) -> str:
+    return duration(calls.seconds) if calls else "-"
+
+
+def _notes(variants: tuple[VariantMeasured, ...]) -> Iterator[str]:
+    yield ""
+    if any(variant.device for variant in variants):
+        yield "One call is waited for, of calls in a row the last one. Memory is what torch has allocated."
+    else:
+        yield "Without a GPU, latency and throughput are the same."
+        yield "Memory is that of the process, above what it uses before the program."
+    left = [f"{LABELS[item.variant]} ({item.problem})" for item in variants if not item.applies]
+    if left:
+        yield f"Not tried: {'; '.join(left)}."
+
+
+def _code(best: Best) -> Iterator[str]:
+    lines = advice(best.variant)
+    if lines:
+        yield ""
+        yield from (f"    {line}" for line in lines)
