@@ -175,11 +175,7 @@ class Causes:
         yield SpeedCause("guards", seconds, seconds, words, _FEWER_GUARDS, span)
 
     def _around_graphs(self, parts: Sequence[TimePart]) -> Iterator[SpeedCause]:
-        around = [
-            part
-            for part in parts
-            if part.kind == "entry" or (part.kind == "frame" and not self._break_of(part))
-        ]
+        around = [part for part in parts if part.kind in ("entry", "frame") and not self._break_of(part)]
         times: dict[str, float] = defaultdict(float)
         for part in around:
             times[part.compile_id] += part.seconds
@@ -187,7 +183,8 @@ class Causes:
             return
         most = max(times, key=lambda compile_id: (bool(compile_id), times[compile_id]))
         seconds, name = sum(times.values()), self._name(most)
-        graphs = sum(part.count for part in parts if part.kind == "launch")
+        around_ids = {part.compile_id for part in around}
+        graphs = sum(part.count for part in parts if part.kind == "launch" and part.compile_id in around_ids)
         number = f"{messages.counted(round(graphs), 'graph')} a call" if graphs >= 2 else "its graph"
         where = f", most of it in `{name}`" if name else ""
         words = f"entering and leaving {number} takes {duration(seconds)}{where}"
@@ -276,11 +273,18 @@ class Causes:
             for fact in self._breaks.values()
             for frame in fact.stack
         }
+        skipped = {
+            (started[broken].filename, started[broken].function): fact
+            for broken, fact in self._breaks.items()
+            if fact.skips_frame and broken in started
+        }
         found = {}
         for compile_id, frame in started.items():
             if frame.resumes_at is None:
                 around = (
-                    calls.get((call.filename, call.function, call.row)) for call in reversed(frame.stack)
+                    calls.get((call.filename, call.function, call.row))
+                    or skipped.get((call.filename, call.function))
+                    for call in reversed(frame.stack)
                 )
                 if (broken := next(filter(None, around), None)) is not None:
                     found[compile_id] = broken
