@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import CodeType, MethodType
 from typing import Any, TypeAlias
 
@@ -46,8 +46,22 @@ def watch_calls(called: _Called) -> None:
         call = called(function)
         return chosen if chosen is None or chosen is False else _converting(chosen, call)
 
+    setattr(choose_and_watch, _UNWATCHED, choose)
     eval_frame._callback_from_stance = choose_and_watch
     _mark_callbacks()
+
+
+@contextlib.contextmanager
+def unwatched_calls() -> Iterator[None]:
+    """Have calls run as they do unwatched, which takes a microsecond less."""
+    from torch._dynamo import eval_frame
+
+    watching = eval_frame._callback_from_stance
+    eval_frame._callback_from_stance = getattr(watching, _UNWATCHED, watching)
+    try:
+        yield
+    finally:
+        eval_frame._callback_from_stance = watching
 
 
 def current_call() -> object:
@@ -101,6 +115,7 @@ def compiles_in_place(module: torch.nn.Module) -> bool:
     return hasattr(OptimizedModule, "_should_wrap_module_call_impl") or not is_torchs_own(module)
 
 
+_UNWATCHED = "_fullgraph_unwatched"
 _FUNCTION = "_fullgraph_function"
 """The attribute of a callback that identifies the function that it compiles."""
 

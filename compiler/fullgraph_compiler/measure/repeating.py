@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from ..compat import profiler_compat
+from ..compat import call_compat, profiler_compat
 from ..verify.recording import modules_of, tensors_in
 from .keeping import KeptCall, synchronize
 
@@ -31,7 +31,7 @@ class Repetition:
         torch.compiler.set_stance("default" if compiled else "force_eager")
         try:
             for group in self._groups:
-                with group[0].settings.again(), _quiet():
+                with group[0].settings.again(), _quiet(), call_compat.unwatched_calls():
                     synchronize()
                     started = perf_counter()
                     for _ in range(times):
@@ -47,7 +47,8 @@ class Repetition:
         """Make all compiled calls so many times, with their steps named for the profiler."""
         for _ in range(times):
             for group in self._groups:
-                with group[0].settings.again(), _quiet(), profiler_compat.in_call():
+                unwatched = call_compat.unwatched_calls()
+                with group[0].settings.again(), _quiet(), unwatched, profiler_compat.in_call():
                     self._observed_pass(group)
                     synchronize()
         self._forget_gradients()

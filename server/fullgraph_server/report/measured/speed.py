@@ -115,10 +115,10 @@ def _cause_words(cause: SpeedCause, gain: float, measured: SpeedMeasured, parts:
     )
     most = measured.compiled / (measured.compiled - gain) if gain < measured.compiled else 0.0
     such = "it" if gain == cause.gain else "all of these"
+    without = f" Without {such}, a call would be up to {most:.1f} × as fast."
     # What becomes of graphs that are one without a break is not known: their kernels may fuse.
-    bound = "about" if cause.kind == "break" else "up to"
-    without = f" Without {such}, a call would be {bound} {most:.1f} × as fast."
-    return f"{where}{cause.at}{cause.message}.{without if 0 < most < 100 else ''}"
+    is_told = cause.kind != "break" and 0 < most < 100
+    return f"{where}{cause.at}{cause.message}.{without if is_told else ''}"
 
 
 def _at_its_limit(measured: SpeedMeasured, parts: Sequence[SpeedPart], causes: Causes) -> str:
