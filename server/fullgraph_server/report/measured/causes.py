@@ -41,6 +41,9 @@ _RETURNED = 32 << 20
 _SMALL = 1 << 20
 """Bytes that a kernel moves: what moves less takes the time of its start, and of sharing it among threads."""
 
+_COPYING = ("prims.device_put", "aten._to_copy", "aten.copy")
+"""Operators of lowered graphs that may copy to another device."""
+
 _FEWER_GUARDS = (
     "If nothing that they check changes after the warm-up, check them no more: call "
     '`torch.compiler.set_stance("default", skip_guard_eval_unsafe=True)` there.'
@@ -256,9 +259,19 @@ class Causes:
                 continue
             found = self._breaks.get(part.compile_id)
             stack = found.stack if found else ()
-            span = self._places.place(stack, part.compile_id).span if part.compile_id else None
+            span = self._copied_at(part)
+            if span is None and part.compile_id:
+                span = self._places.place(stack, part.compile_id).span
             words = f"copying ({part.name}) takes {duration(part.seconds)} a call"
             yield SpeedCause("copy", part.seconds, part.seconds, words, _ON_THE_DEVICE, span)
+
+    def _copied_at(self, part: TimePart) -> Span | None:
+        """Return the user's code that copies from one device to another in a graph, if that does."""
+        codes = _of_type(self._facts, CodeGenerated)
+        code = next((fact for fact in codes if fact.filename == part.filename), None)
+        nodes = (node for node in code.nodes if node.operator in _COPYING) if code else iter(())
+        stacks = (node.stack or ((node.frame,) if node.frame else ()) for node in nodes)
+        return next(filter(None, map(self._places.own_span, stacks)), None)
 
     def _name(self, compile_id: str) -> str:
         """Name a function of the user's own; empty for what Dynamo puts around a library's module."""
