@@ -272,7 +272,7 @@ export interface SpeedPartItem {
   seconds: number;
 }
 
-/** Something that takes time of a compiled call, with the seconds that would go at most without it. */
+/** Something that takes time of a compiled call, with the seconds that could go without it. */
 export interface SpeedCauseItem {
   message: string;
   hint: string;

@@ -458,7 +458,7 @@ class SpeedPartItem:
 
 @attrs.frozen
 class SpeedCauseItem:
-    """Something that takes time of a compiled call, with the seconds that would go at most without it."""
+    """Something that takes time of a compiled call, with the seconds that could go without it."""
 
     message: str
     hint: str

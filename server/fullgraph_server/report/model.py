@@ -346,7 +346,7 @@ CauseKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class SpeedCause:
-    """Something that takes ``seconds`` of a compiled call, of which ``gain`` would go at most without it.
+    """Something that takes ``seconds`` of a compiled call, of which ``gain`` could go without it.
 
     ``message`` says so, ``hint`` what to do; ``span`` is the user's code that it is about.
     """

@@ -22,7 +22,7 @@ export function speedOfCalls(section: HTMLElement, { speed }: PerformanceItem): 
   }
   if (causes.length > 0) {
     section.append(
-      element("h3", {}, "What takes the time, and what would go at most"),
+      element("h3", {}, "What takes the time, and how much of it could go"),
       element("ul", { class: "causes" }, ...causes.map((cause) => causeItem(cause, speed))),
     );
   }

@@ -127,7 +127,7 @@ def _causes(speed: Speed) -> Iterator[str]:
     if not causes:
         return
     yield ""
-    yield "What takes the time, and what would go at most:"
+    yield "What takes the time, and how much of it could go:"
     for cause in causes[:_MOST_CAUSES]:
         place = f"{shown_path(cause.span.filename)}:{cause.span.row}: " if cause.span else ""
         yield f"  {place}{cause.message} (-{cause.gain / speed.measured.compiled:.0%})"

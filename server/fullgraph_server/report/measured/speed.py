@@ -106,7 +106,7 @@ def _verdict(measured: SpeedMeasured, why: str) -> str:
 
 
 def _cause_words(cause: SpeedCause, gain: float, measured: SpeedMeasured, parts: Sequence[SpeedPart]) -> str:
-    """Say what a cause takes; ``gain`` is what would go at most without all causes of its kind."""
+    """Say what a cause takes; ``gain`` is what could go without all causes of its kind."""
     shares = {part.kind: part.share for part in parts}
     kind: TimeKind = {"break": "between", "cudagraph": "launch"}.get(cause.kind, cause.kind)  # type: ignore[assignment]
     share, label = shares.get(kind, 0.0), LABELS[kind]
