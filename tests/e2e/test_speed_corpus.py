@@ -21,6 +21,10 @@ def cases(folder: str) -> list[Path]:
     return sorted((CASES / folder).glob("*.py"))
 
 
+ANYWHERE = [path for path in cases("speed") if "sys.argv" in path.read_text("utf-8")]
+"""Programs that take the name of a device."""
+
+
 @pytest.mark.slow
 @pytest.mark.xdist_group("speed")
 @pytest.mark.parametrize("program", cases("speed"), ids=lambda path: path.stem)
@@ -30,20 +34,20 @@ def test_cause_is_named_first(program: Path) -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("program", cases("speed_gpu"), ids=lambda path: path.stem)
+@pytest.mark.parametrize("program", [*cases("speed_gpu"), *ANYWHERE], ids=lambda path: path.stem)
 def test_cause_is_named_first_on_a_gpu(program: Path) -> None:
     """On a GPU."""
-    check(program)
+    check(program, "cuda")
 
 
-def check(program: Path) -> None:
+def check(program: Path, *arguments: str) -> None:
     """Measure a program, and compare what is named first with what is planted."""
     planted = {
         (found[1], row)
         for row, line in enumerate(program.read_text("utf-8").splitlines(), 1)
         if (found := _SLOWEST.search(line))
     }
-    told = measured(program)
+    told = measured(program, *arguments)
     held = [row for row, line in enumerate(program.read_text("utf-8").splitlines(), 1) if "# held" in line]
     assert [item["line"] for item in (told["memory"] or {"held": []})["held"][:1] if held] == held
     parts = sum(part["seconds"] for part in told["parts"])
@@ -58,9 +62,9 @@ def check(program: Path) -> None:
         assert (first["kind"], first["line"]) in planted, told["verdict"]
 
 
-def measured(program: Path) -> Any:
-    """Return what ``fullgraph speed`` tells of a program."""
-    command = [sys.executable, "-c", CLI, "speed", str(program), "--format", "json"]
+def measured(program: Path, *arguments: str) -> Any:
+    """Return what ``fullgraph speed`` tells of a program with these arguments."""
+    command = [sys.executable, "-c", CLI, "speed", str(program), "--format", "json", "--", *arguments]
     run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert run.stdout, run.stderr
     return json.loads(run.stdout)

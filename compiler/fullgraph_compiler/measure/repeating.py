@@ -15,6 +15,9 @@ from ..compat import call_compat, profiler_compat
 from ..verify.recording import modules_of, tensors_in
 from .keeping import KeptCall, synchronize
 
+_WARMING = 3
+"""Passes in which calls that are made again may be compiled."""
+
 
 class Repetition:
     """Some calls, which can be made again as often as needed."""
@@ -42,6 +45,12 @@ class Repetition:
             torch.compiler.set_stance("default")
             self._forget_gradients()
         return total / times
+
+    def warm_up(self) -> None:
+        """Make all calls, uncompiled ones and then compiled ones, until none is compiled any more."""
+        self.seconds(compiled=False)
+        for _ in range(_WARMING):
+            self.seconds(compiled=True)
 
     def observe(self, times: int) -> None:
         """Make all compiled calls so many times, with their steps named for the profiler."""

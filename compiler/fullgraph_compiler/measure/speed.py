@@ -11,7 +11,7 @@ import atexit
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import fmean
 from types import ModuleType
 
@@ -37,15 +37,6 @@ _TOO_LONG = 30.0
 """Seconds of a call that is not made again, since that would take minutes."""
 _FEWEST = 4
 """Calls in a program from which a ratio can be told."""
-_WARMING = 3
-"""Passes in which calls that are made again may be compiled."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Times:
-    """The calls after the first ones, as the program made them."""
-
-    late: tuple[TimedCall, ...]
 
 
 def measure_speed(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
@@ -59,7 +50,7 @@ def measure_speed(request: RunRequest, sink: Sink, speak: Callable[[], None]) ->
         sink(programs.failure_problems(ran.failure))
     elif unrepeated is not None:
         eager = run_child(lambda: _uncompiled(request), request.patience)
-        sink([_compared(unrepeated, eager.answer.late if eager.answered else ())])
+        sink([_compared(unrepeated, eager.answer if eager.answered else ())])
     sink([RunFinished("finished", time.monotonic() - begun, 0)])
 
 
@@ -67,18 +58,15 @@ def _measured(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> Spe
     """Run and measure the program in this child; return what another child has to be asked about."""
     speak()
     keeper = CallKeeper()
-    modules: list[ModuleType] = []
     left: list[SpeedMeasured] = []
 
     def prepare() -> None:
         inductor_compat.compile_in_parallel()
-        modules_loaded = kernel_compat.keep_loaded()
-        atexit.register(measure, modules_loaded)  # the first that is registered comes last
+        atexit.register(measure, kernel_compat.keep_loaded())  # the first that is registered comes last
         keeper.install()
 
-    def measure(loaded: list[ModuleType]) -> None:
+    def measure(modules: list[ModuleType]) -> None:
         keeper.over = True
-        modules.extend(loaded)
         try:
             sink([measure_machine()])
             measured = _Measuring(keeper, modules, sink).measure()
@@ -101,7 +89,8 @@ def _measured(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> Spe
     return left[0] if left else None
 
 
-def _uncompiled(request: RunRequest) -> _Times:
+def _uncompiled(request: RunRequest) -> tuple[TimedCall, ...]:
+    """Run the program uncompiled in this child; return its calls after the first ones."""
     keeper = CallKeeper(compiled=False)
 
     def prepare() -> None:
@@ -109,7 +98,7 @@ def _uncompiled(request: RunRequest) -> _Times:
         keeper.install()
 
     programs.observe(replace(request, depth="graph"), lambda _: None, prepare)
-    return _Times(tuple(keeper.late() or keeper.timed))
+    return tuple(keeper.late() or keeper.timed)
 
 
 class _Measuring:
@@ -133,7 +122,7 @@ class _Measuring:
         if len(recompiled) * 2 >= len(late) > 0:
             return self._in_program(late)
         try:
-            self._warm_up()
+            self._repetition.warm_up()
         except Exception as error:
             said = f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
             problem = f"Its calls cannot be made again ({said}): these are the times of the program's own."
@@ -144,12 +133,6 @@ class _Measuring:
         self._sink([measure_memory(self._repetition, self._modules)])
         parts = time_parts(self._repetition, ratio.second, self._modules)
         return replace(self._of(ratio), parts=parts)
-
-    def _warm_up(self) -> None:
-        """Make all calls until none is compiled any more."""
-        self._repetition.seconds(compiled=False)
-        for _ in range(_WARMING):
-            self._repetition.seconds(compiled=True)
 
     def _compiles_again(self) -> bool:
         before = self._keeper.compiling
@@ -165,7 +148,6 @@ class _Measuring:
 
     def _in_program(self, calls: Sequence[TimedCall]) -> SpeedMeasured:
         """Measure the calls where the program makes them, since making them again would be another thing."""
-        pairs = []
         seconds = self._repetition.seconds(compiled=False) / len(self._repetition.calls)
         pairs = [(seconds, call.seconds) for call in calls]
         compiling = fmean(call.compiling for call in calls)

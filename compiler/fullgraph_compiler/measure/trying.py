@@ -43,8 +43,6 @@ from .variants import Scouted, VariantKeeper
 
 _BUDGET = 1.5
 """Seconds for measuring the calls of a variant in each of two processes."""
-_WARMING = 3
-"""Passes in which calls that are made again may be compiled."""
 _KIB = 1024
 
 
@@ -173,9 +171,7 @@ def _with_calls(variant: VariantMeasured, keeper: VariantKeeper) -> VariantMeasu
         if not calls:
             return replace(variant, problem="No call can be made again, since those of the program raise.")
         repetition = Repetition(calls)
-        repetition.seconds(compiled=False)
-        for _ in range(_WARMING):
-            repetition.seconds(compiled=True)
+        repetition.warm_up()
         compiled_before = keeper.compiling
         in_row = _times_in_row(repetition)
         single = _times_of_single(calls) if torch.cuda.is_initialized() else in_row

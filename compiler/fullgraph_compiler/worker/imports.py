@@ -48,12 +48,9 @@ def warm_up() -> None:
     from ..capture import run  # noqa: F401
     from ..compat import backend_compat, dynamo_compat, inductor_compat, torch_compat
 
-    if has_gpu():
-        with torch_compat.without_gpu():
-            dynamo_compat.warm_up(backend_compat.trace_ahead_of_time)
-        return
-    dynamo_compat.warm_up(backend_compat.trace_ahead_of_time)
-    if inductor_compat.is_imported():
+    with torch_compat.without_gpu():
+        dynamo_compat.warm_up(backend_compat.trace_ahead_of_time)
+    if inductor_compat.is_imported() and not has_gpu():
         inductor_compat.warm_up_patterns()
 
 

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 from fullgraph_compiler.facts import VariantMeasured, VariantName
 
-from ..text.durations import duration
+from ..text.durations import duration, percent
 
 Goal: TypeAlias = Literal["latency", "throughput", "start"]
 """What matters: one call that is waited for, calls in a row, or how long the compiler takes at first."""
@@ -107,7 +107,7 @@ def _clear_words(
     words = f"Best for {goal}: {_named(best)}: {takes}"
     if beside is None:
         return f"{words}."
-    less = f"{1 - seconds / _seconds(beside, goal):.0%}".replace("%", " %")
+    less = percent(1 - seconds / _seconds(beside, goal))
     than = "as it is" if beside is as_it_is else f"the next one, {LABELS[beside.variant]}"
     words += f", {less} less than {than}"
     if as_it_is is None or beside is not as_it_is:

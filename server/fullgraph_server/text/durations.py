@@ -1,4 +1,4 @@
-"""Durations and sizes in the largest unit of which there is about one, with three digits."""
+"""Durations and sizes in the largest unit of which there is about one, with three digits; shares."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ def duration(seconds: float) -> str:
 def size(number: float) -> str:
     """Write a number of bytes: ``4 KiB``."""
     return scaled(number, 1024, ("B", "KiB", "MiB", "GiB"))
+
+
+def percent(share: float) -> str:
+    """Write a share: ``12 %``."""
+    return f"{share * 100:.0f} %"
 
 
 def scaled(number: float, kilo: int, units: Sequence[str]) -> str:

@@ -1,8 +1,11 @@
 """A break in a loop: the whole function runs uncompiled."""
 
+import sys
+
 import torch
 
 torch.set_num_threads(1)
+device = sys.argv[1] if len(sys.argv) > 1 else "cpu"
 
 
 @torch.compile
@@ -15,6 +18,6 @@ def step(x):
     return x
 
 
-x = torch.randn(16, 16)
+x = torch.randn(16, 16, device=device)
 for _ in range(6):
     step(x)

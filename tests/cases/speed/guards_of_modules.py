@@ -1,9 +1,12 @@
 """Five thousand guards on modules and their attributes."""
 
+import sys
+
 import torch
 from torch import nn
 
 torch.set_num_threads(1)
+device = sys.argv[1] if len(sys.argv) > 1 else "cpu"
 
 
 class Block(nn.Module):
@@ -30,8 +33,8 @@ class Model(nn.Module):
         return x
 
 
-model = torch.compile(Model())
-x = torch.ones(8, 8)
+model = torch.compile(Model().to(device))
+x = torch.ones(8, 8, device=device)
 with torch.no_grad():
     for _ in range(6):
         model(x)

@@ -1,8 +1,11 @@
 """Many tiny graphs between breaks."""
 
+import sys
+
 import torch
 
 torch.set_num_threads(1)
+device = sys.argv[1] if len(sys.argv) > 1 else "cpu"
 
 
 @torch.compiler.disable
@@ -20,6 +23,6 @@ def forward(x):
     return x * 6
 
 
-x = torch.ones(8)
+x = torch.ones(8, device=device)
 for _ in range(6):
     forward(x)

@@ -1,8 +1,11 @@
 """Two breaks, of which one is cheap and one is not."""
 
+import sys
+
 import torch
 
 torch.set_num_threads(1)
+device = sys.argv[1] if len(sys.argv) > 1 else "cpu"
 
 
 @torch.compiler.disable
@@ -26,6 +29,6 @@ def forward(x):
     return torch.tanh(x)
 
 
-x = torch.randn(64)
+x = torch.randn(64, device=device)
 for _ in range(6):
     forward(x)

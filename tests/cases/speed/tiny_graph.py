@@ -1,8 +1,11 @@
 """A graph of one operation, called from a loop that is not compiled."""
 
+import sys
+
 import torch
 
 torch.set_num_threads(1)
+device = sys.argv[1] if len(sys.argv) > 1 else "cpu"
 
 
 @torch.compile
@@ -10,6 +13,6 @@ def add_one(x):  # slowest: entry
     return x + 1
 
 
-x = torch.ones(4)
+x = torch.ones(4, device=device)
 for _ in range(200):
     x = add_one(x)

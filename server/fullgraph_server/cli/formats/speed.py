@@ -15,20 +15,17 @@ from ...text.messages import counted
 from ...text.tables import aligned
 from ..output import clean_console, write_object
 from .checked import Checked, shown_path
-from .text import print_finding
+from .text import print_failures
 
 _BAR: Final = 24
 _MOST_CAUSES: Final = 8
-_KINDS: Final = ("target-error", "compile-error", "capture-error")
 
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
     """Write each report as soon as it is complete."""
     console = clean_console(out)
     for checked in reports:
-        for finding in checked.report.findings:
-            if finding.kind in _KINDS:
-                print_finding(console, checked, finding)
+        print_failures(console, checked)
         speed = checked.report.speed
         if speed is None:
             continue

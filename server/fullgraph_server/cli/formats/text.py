@@ -89,6 +89,13 @@ def print_finding(console: Console, checked: Checked, finding: Finding) -> None:
     console.print()
 
 
+def print_failures(console: Console, checked: Checked) -> None:
+    """Print the findings that say why the program, or the compiler, came no further."""
+    for finding in checked.report.findings:
+        if finding.kind in ("target-error", "compile-error", "capture-error"):
+            print_finding(console, checked, finding)
+
+
 def finding_lines(checked: Checked, finding: Finding, width: int | None) -> Iterator[Text]:
     """Yield the lines of one finding; its notes are wrapped to ``width`` columns, if given."""
     span, colour, severity = finding.span, _COLOURS[finding.severity], _SEVERITIES[finding.severity]

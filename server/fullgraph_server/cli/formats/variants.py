@@ -16,17 +16,13 @@ from ...text.tables import aligned
 from ..best import LABELS, Best, Goal, advice
 from ..output import clean_console, write_object
 from .checked import Checked
-from .text import print_finding
-
-_KINDS = ("target-error", "compile-error", "capture-error")
+from .text import print_failures
 
 
 def write(checked: Checked, best: Best | None, goal: Goal, out: TextIO) -> None:  # noqa: ARG001
     """Write the best variant, the table of all, and how to write the best one in code."""
     console = clean_console(out)
-    for finding in checked.report.findings:
-        if finding.kind in _KINDS:
-            print_finding(console, checked, finding)
+    print_failures(console, checked)
     variants = checked.report.variants
     if not variants:
         return

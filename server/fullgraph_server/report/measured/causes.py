@@ -24,7 +24,7 @@ from fullgraph_compiler.facts import (
 )
 
 from ...text import messages
-from ...text.durations import duration
+from ...text.durations import duration, percent
 from ...text.hints import cudagraph_hints
 from ...text.remedies import sentences
 from ...workspace.positions import Span
@@ -64,7 +64,14 @@ _ON_THE_DEVICE = (
 class Causes:
     """The causes of the time of a measured call, from the facts of the same run."""
 
-    def __init__(self, facts: Sequence[Fact], places: Places, recompilations: Recompilations) -> None:
+    def __init__(
+        self,
+        measured: SpeedMeasured,
+        facts: Sequence[Fact],
+        places: Places,
+        recompilations: Recompilations,
+    ) -> None:
+        self._measured = measured
         self._facts = facts
         self._places = places
         self._recompilations = recompilations
@@ -73,29 +80,31 @@ class Causes:
             self._breaks.setdefault(fact.compile_id, fact)
         self._resumed = self._frames_after_breaks()
         self._machine = next(_of_type(facts, MachineMeasured), None)
+        self._codes = {fact.filename: fact for fact in _of_type(facts, CodeGenerated)}
+        self._uses = [self._use(part) for part in measured.parts if part.kind == "kernel"]
 
-    def of(self, measured: SpeedMeasured) -> tuple[SpeedCause, ...]:
+    def all(self) -> tuple[SpeedCause, ...]:
         """Return the causes, what would bring most first."""
-        parts = measured.parts
+        measured, parts = self._measured, self._measured.parts
         causes = [
             *self._compiling(measured),
             *self._between_graphs(parts),
             *self._guards(parts),
             *self._around_graphs(parts),
             *self._launching(measured),
-            *self._kernels(measured),
+            *self._kernels(),
             *self._copies(parts),
         ]
         return tuple(sorted(causes, key=lambda cause: -cause.gain))
 
-    def bound(self, measured: SpeedMeasured) -> float:
+    def bound(self) -> float:
         """Return the least seconds of a call that its kernels need on this machine, as far as is known."""
-        return sum(min(use.seconds, use.least) for use in self._uses(measured) if use.least is not None)
+        return sum(min(use.seconds, use.least) for use in self._uses if use.least is not None)
 
-    def library(self, measured: SpeedMeasured) -> dict[str, float]:
+    def library(self) -> dict[str, float]:
         """Return the seconds of a call that each library function takes."""
         times: dict[str, float] = defaultdict(float)
-        for use in self._uses(measured):
+        for use in self._uses:
             if use.is_library:
                 times[use.name.removeprefix("extern_kernels.").removeprefix("aten::")] += use.seconds
         return times
@@ -218,24 +227,18 @@ class Causes:
         hint = _CUDA_GRAPHS if measured.device else _CPP_WRAPPER
         yield SpeedCause("launch", seconds, seconds, words, hint, span)
 
-    def _kernels(self, measured: SpeedMeasured) -> Iterator[SpeedCause]:
-        for use in self._uses(measured):
+    def _kernels(self) -> Iterator[SpeedCause]:
+        for use in self._uses:
             if use.least is None or use.is_library or use.least / use.seconds >= _WELL_USED:
                 continue
             words = f"`{use.name}` takes {duration(use.seconds)} a call, at {use.share} of {use.limit}"
             hint = _READ_KERNEL if use.moved >= _SMALL else ""
             yield SpeedCause("kernel", use.seconds, use.seconds - use.least, words, hint, use.span)
 
-    def _uses(self, measured: SpeedMeasured) -> Iterator[_Use]:
-        """Yield what each kernel takes, beside the least that it would need."""
-        codes = {fact.filename: fact for fact in _of_type(self._facts, CodeGenerated)}
-        for part in measured.parts:
-            if part.kind == "kernel":
-                code = codes.get(part.filename)
-                kernels = [kernel for kernel in code.kernels if _is(kernel, part.name)] if code else []
-                yield self._use(part, kernels)
-
-    def _use(self, part: TimePart, kernels: Sequence[Kernel]) -> _Use:
+    def _use(self, part: TimePart) -> _Use:
+        """Return what a kernel takes, beside the least that it would need."""
+        code = self._codes.get(part.filename)
+        kernels = [kernel for kernel in code.kernels if _is(kernel, part.name)] if code else []
         span = next(filter(None, (self._places.own_span(stack) for k in kernels for stack in k.stacks)), None)
         name = kernels[0].name if kernels else part.name
         machine, costs = self._machine, [kernel.cost for kernel in kernels]
@@ -267,8 +270,7 @@ class Causes:
 
     def _copied_at(self, part: TimePart) -> Span | None:
         """Return the user's code that copies from one device to another in a graph, if that does."""
-        codes = _of_type(self._facts, CodeGenerated)
-        code = next((fact for fact in codes if fact.filename == part.filename), None)
+        code = self._codes.get(part.filename)
         nodes = (node for node in code.nodes if node.operator in _COPYING) if code else iter(())
         stacks = (node.stack or ((node.frame,) if node.frame else ()) for node in nodes)
         return next(filter(None, map(self._places.own_span, stacks)), None)
@@ -334,7 +336,7 @@ class _Use:
     def share(self) -> str:
         """How much of its limit it reaches."""
         share = (self.least or 0.0) / self.seconds
-        return "less than 1 %" if share < 0.01 else f"{share:.0%}".replace("%", " %")
+        return "less than 1 %" if share < 0.01 else percent(share)
 
 
 def _of_type(facts: Iterable[Fact], kind: type[_T]) -> Iterator[_T]:

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from fullgraph_compiler.facts import Fact, MachineMeasured, MemoryMeasured, SpeedMeasured
 
-from ...text.durations import duration, size
+from ...text.durations import duration, percent, size
 from ..model import Speed, SpeedCause, SpeedPart, TimeKind
 from ..recompiles import Recompilations
 from ..source_locator import Places
@@ -46,8 +46,8 @@ def measured_speed(facts: Sequence[Fact], places: Places, recompilations: Recomp
     if measured is None:
         return None
     machine, memory = _last(facts, MachineMeasured), _last(facts, MemoryMeasured)
-    causes_of = Causes(facts, places, recompilations)
-    causes = causes_of.of(measured)
+    causes_of = Causes(measured, facts, places, recompilations)
+    causes = causes_of.all()
     parts = _parts(measured, causes_of)
     gravest = _gravest(causes, measured)
     if gravest:
@@ -111,7 +111,7 @@ def _cause_words(cause: SpeedCause, gain: float, measured: SpeedMeasured, parts:
     kind: TimeKind = {"break": "between", "cudagraph": "launch"}.get(cause.kind, cause.kind)  # type: ignore[assignment]
     share, label = shares.get(kind, 0.0), LABELS[kind]
     where = (
-        f"{_percent(share)} of the time is {'' if kind == 'between' else 'for '}{label.partition(',')[0]}: "
+        f"{percent(share)} of the time is {'' if kind == 'between' else 'for '}{label.partition(',')[0]}: "
     )
     most = measured.compiled / (measured.compiled - gain) if gain < measured.compiled else 0.0
     such = "it" if gain == cause.gain else "all of these"
@@ -126,16 +126,16 @@ def _at_its_limit(measured: SpeedMeasured, parts: Sequence[SpeedPart], causes: C
     kernels = sum(part.seconds for part in parts if part.kind == "kernel")
     if not kernels or kernels < _ENOUGH * measured.compiled:
         return "No single cause takes much of the time."
-    share = f"{_percent(kernels / measured.compiled)} of the time is for kernels"
-    library = causes.library(measured)
+    share = f"{percent(kernels / measured.compiled)} of the time is for kernels"
+    library = causes.library()
     if sum(library.values()) > kernels / 2:
         name = max(library, key=lambda name: library[name])
         return f"{share}, most of it for library functions such as `{name}`, which compiling does not change."
-    bound = causes.bound(measured)
+    bound = causes.bound()
     if not bound:
         return f"{share}, which compiling cannot make faster."
     return (
-        f"{share}, which use {_percent(min(bound / kernels, 1.0))} of this machine's memory bandwidth: "
+        f"{share}, which use {percent(min(bound / kernels, 1.0))} of this machine's memory bandwidth: "
         "compiling has little left to win."
     )
 
@@ -158,10 +158,6 @@ def outside_words(measured: SpeedMeasured) -> str:
         return ""
     of_optimizer = f", {duration(measured.optimizer)} of it in optimizer steps" if measured.optimizer else ""
     return f"Between two calls, the program does other things for {duration(measured.outside)}{of_optimizer}."
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}".replace("%", " %")
 
 
 def _last(facts: Iterable[Fact], kind: type[_T]) -> _T | None:
