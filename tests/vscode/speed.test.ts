@@ -1,5 +1,7 @@
+import { join } from "node:path";
 import { expect } from "vitest";
 import { LONG } from "./harness/examples.ts";
+import { VENV } from "./harness/paths.ts";
 import { scenario } from "./harness/scene.ts";
 
 /** Small tensors and a graph break: the calls take longer than what they compute. */
@@ -20,7 +22,12 @@ for _ in range(3):
 `;
 
 scenario("what the time of a call goes to stands in a report and on the lines", async (scene) => {
-  const window = await scene.enter({ "model.py": SMALL });
+  // Where torch itself lies in a folder with a blank, as this one, it compiles no C++.
+  const interpreter = join(VENV, "bin/python");
+  const window = await scene.enter({
+    "model.py": SMALL,
+    ".vscode/settings.json": JSON.stringify({ "fullgraph.interpreter": interpreter }),
+  });
   await window.openFile("model.py");
   // Two columns need room.
   await window.palette("View: Toggle Primary Side Bar Visibility");
