@@ -23,8 +23,9 @@ CALLS = {
 }
 PEER = """
 import contextlib, io, runpy, statistics, sys, time, torch
-values = runpy.run_path(sys.argv[1], run_name="__main__")
-code = compile(sys.argv[2], "call", "eval")
+code = compile(sys.argv.pop(), "call", "eval")
+sys.argv.pop(0)  # the program has no arguments
+values = runpy.run_path(sys.argv[0], run_name="__main__")
 def samples(seconds):
     until, found = time.perf_counter() + seconds, []
     while time.perf_counter() < until or len(found) < 7:
@@ -34,7 +35,7 @@ def samples(seconds):
         found.append((time.perf_counter() - started) / times)
     return found
 times = 1
-with torch.no_grad():
+with torch.set_grad_enabled("no_grad" not in open(sys.argv[0]).read()):  # as the program calls it
     times = max(1, int(0.01 / statistics.median(samples(0.5))))
     print(statistics.median(samples(3.0)))
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -34,11 +34,14 @@ class Repetition:
         torch.compiler.set_stance("default" if compiled else "force_eager")
         try:
             for group in self._groups:
+                steps = [_step(kept, compiled=compiled) for kept in group] * times
                 with group[0].settings.again(), _quiet(), call_compat.unwatched_calls():
                     synchronize()
                     started = perf_counter()
-                    for _ in range(times):
-                        self._pass(group, compiled=compiled)
+                    for call, args, kwargs, kept in steps:
+                        result = call(*args, **kwargs)
+                        if kept is not None:
+                            self._run_backward(kept, result)
                     synchronize()
                     total += perf_counter() - started
         finally:
@@ -62,13 +65,6 @@ class Repetition:
                     synchronize()
         self._forget_gradients()
 
-    def _pass(self, group: Sequence[KeptCall], *, compiled: bool) -> None:
-        for kept in group:
-            call = kept.call.compiled if compiled else kept.call.function
-            result = call(*kept.args, **kept.kwargs)
-            if kept.gradients:
-                self._run_backward(kept, result)
-
     def _observed_pass(self, group: Sequence[KeptCall]) -> None:
         for kept in group:
             result = kept.call.compiled(*kept.args, **kept.kwargs)
@@ -89,6 +85,14 @@ class Repetition:
     def _forget_gradients(self) -> None:
         for leaf in self._leaves:
             leaf.grad = None
+
+
+def _step(
+    kept: KeptCall, *, compiled: bool
+) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any], KeptCall | None]:
+    """Return what makes a call again, looked up ahead; last comes the call if it has a backward pass."""
+    call = kept.call.compiled if compiled else kept.call.function
+    return call, kept.args, kept.kwargs, kept if kept.gradients else None
 
 
 def _leaves(kept: KeptCall) -> Iterator[torch.Tensor]:
