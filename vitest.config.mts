@@ -2,12 +2,13 @@ import { defineConfig } from "vitest/config";
 
 /**
  * Scenarios for `make test-all`, which sets SLOW to nothing: they install another extension, wait until a time
- * limit is over, start an editor of their own and TorchInductor in it, or measure speed.
+ * limit is over, start an editor of their own and TorchInductor in it, build kernels for a GPU, or measure speed.
  */
 const SLOW = [
   "tests/vscode/python_extension.test.ts",
   "tests/vscode/limit.test.ts",
   "tests/vscode/new_folder.test.ts",
+  "tests/vscode/preview.test.ts",
   "tests/vscode/speed.test.ts",
 ];
 

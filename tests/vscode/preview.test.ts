@@ -50,18 +50,3 @@ scenario("a line, its Triton kernel and its PTX, for a GPU that is not there", a
   const preview = async () => (await window.target("Preview for h100"))?.description;
   await expect.poll(preview, { timeout: LONG }).toMatch(/^stale · no graph breaks · /);
 });
-
-scenario("a dry run stands beside what the ordinary run found", async (scene) => {
-  const window = await scene.enter();
-  await window.openFile("toy.py");
-  await window.palette("Fullgraph: Analyze This File");
-  await window.openView("Fullgraph");
-  const description = async () => (await window.target("toy.py"))?.description;
-  await expect.poll(description, { timeout: LONG }).toMatch(/^2 breaks · /);
-  await window.palette("Fullgraph: Analyze…");
-  await window.choose("Dry Run");
-  await window.expand("toy.py");
-  const dry = async () => (await window.target("Dry run"))?.description;
-  await expect.poll(dry, { timeout: LONG }).toMatch(/^2 breaks · /);
-  expect(await description()).toMatch(/^2 breaks · /);
-});
