@@ -1,0 +1,179 @@
+"""The uses of caches made of facts: which earlier key is nearest to a key that was missed, and findings."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from fullgraph_compiler.facts import CacheKeyPart, CacheLookup, CacheState, Fact, SizesRemembered
+
+from ...text import caches as words
+from ...text.markdown import code_span
+from ...text.messages import counted, first_line
+from ..finding_builder import FindingBuilder
+from ..model import Finding, FrameReport
+from ..source_locator import Places
+from ..speed import MakeFinding
+from .keys import Locate, Parts, differences, differing
+from .model import Caches, CacheUse
+
+_MOST_COMPARED: Final = 16
+"""The limit on earlier keys of a function that a key is compared with: the newest."""
+_SAME_VALUE: Final = "Set it to the same value in all starts that are to share their caches."
+_ANEW_AOT: Final = "AOTAutograd traces it anew at each start of the program."
+_CODE_CACHED: Final = " What TorchInductor makes of it can come from the FX graph cache."
+_NOTHING_TO_COMPARE: Final = (
+    "There is no earlier key of this function here to compare its key with. `fullgraph trace diff` compares "
+    "the keys of two runs."
+)
+_ANEW: Final = "TorchInductor compiles it anew at each start of the program."
+_NOT_PACKED: Final = "The package of precompiled code lacks it: it is compiled where that is used."
+
+
+def caches_of(facts: Sequence[Fact], places: Places, *, with_keys: bool) -> Caches:
+    """Collect the uses of caches; those of a start with cold ones only where no warm one follows.
+
+    Those ``with_keys`` can be compared with others.
+    """
+    parts = {fact.digest: fact for fact in facts if isinstance(fact, CacheKeyPart)}
+    lookups = [fact for fact in facts if isinstance(fact, CacheLookup)]
+    warm = any(lookup.warm for lookup in lookups)
+    earlier: defaultdict[tuple[object, ...], list[CacheLookup]] = defaultdict(list)
+    uses = []
+    for lookup in lookups:
+        function = places.functions.get(lookup.compile_id)
+        same = earlier[lookup.cache, lookup.backward, function and (function.filename, function.name)]
+        if lookup.warm == warm:
+            use = _use(lookup, same[-_MOST_COMPARED:] if function else (), parts, places)
+            uses.append(use if with_keys else replace(use, lookup=replace(lookup, parts=(), nodes=())))
+        if lookup.parts:
+            same.append(lookup)
+    sizes = tuple(fact for fact in facts if isinstance(fact, SizesRemembered))
+    return Caches(tuple(uses), sizes, parts if with_keys else {})
+
+
+def with_caches(frames: Sequence[FrameReport], caches: Caches) -> tuple[FrameReport, ...]:
+    """Note in each function what came of its graphs in the cache that has their code."""
+    states: defaultdict[str, list[CacheState]] = defaultdict(list)
+    lowered = {use.compile_id for use in caches.uses if use.cache == "fx-graph"}
+    for use in caches.uses:
+        if use.cache == "fx-graph" or (use.cache == "aot-autograd" and use.compile_id not in lowered):
+            states[use.compile_id].append(use.state)
+    if not states:
+        return tuple(frames)
+    return tuple(
+        replace(frame, cached=tuple(state for name in frame.compile_ids for state in states[name]))
+        for frame in frames
+    )
+
+
+def cache_builders(caches: Caches, finding: MakeFinding) -> Iterator[FindingBuilder]:
+    """Build a finding for each function whose graphs a cache leaves out, or lacks where it has others.
+
+    A cache that was empty lacks all: that is no finding. What is due to a setting is told once.
+    """
+    uses: defaultdict[tuple[str, str], list[CacheUse]] = defaultdict(list)
+    shows_misses = caches.has_others(caches.stored)
+    for use in caches.unexplained:
+        if use.state != "miss":
+            uses["" if use.of_setting else use.function, use.reason].append(use)
+        elif shows_misses:
+            uses[use.function, ""].append(use)
+    for (_, bypassed), same in uses.items():
+        made = _bypass(same, caches, finding) if bypassed else _miss(same, caches, finding)
+        yield FindingBuilder(made, {use.compile_id for use in same} - {""})
+
+
+def _bypass(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> Finding:
+    first, hint = uses[0], next((use.hint for use in uses if use.hint), "")
+    names = list(dict.fromkeys(use.function for use in uses))
+    others = f" and of {counted(len(names) - 1, 'other function')}" if len(names) > 1 else ""
+    subject = f"the graph of {code_span(first.function)}{others}" if first.function else "a graph"
+    left = {use.cache for use in uses}
+    lowered = {use.compile_id for use in caches.uses if use.cache == "fx-graph" and use.lookup.key}
+    traced_anew = _ANEW_AOT + (_CODE_CACHED if lowered.issuperset(use.compile_id for use in uses) else "")
+    if "fx-graph" in left:
+        message, explanation = f"{subject} cannot be cached: {first.reason}", _ANEW
+    elif first.state == "unsaved":
+        message, explanation = (
+            f"{subject} is not stored in the AOTAutograd cache: {first.reason}",
+            traced_anew,
+        )
+    elif "aot-autograd" in left:
+        message, explanation = f"{subject} is left out of the AOTAutograd cache: {first.reason}", traced_anew
+    else:
+        message, explanation = f"{subject} cannot be precompiled: {first.reason}", _NOT_PACKED
+    return finding(
+        "cache-miss",
+        "information",
+        message,
+        (),
+        first.compile_id,
+        explanation=explanation,
+        hints=(hint,) if hint else (),
+    )
+
+
+def _miss(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> Finding:
+    first = uses[0]
+    in_fx = any(use.cache == "fx-graph" for use in uses)
+    name = words.CACHE_NAMES["fx-graph" if in_fx else "aot-autograd"]
+    what = "compiled" if in_fx else "traced"
+    if caches.warm:
+        message = f"was {what} anew with warm caches: its graph was not in the {name}"
+    else:
+        found = sum(use.state == "hit" and use.cache == first.cache for use in caches.uses)
+        others = counted(found, "other graph")
+        message = f"was {what} anew: its graph was not in the {name}, which had {others} of this run"
+    reasons = dict.fromkeys(use.reason for use in uses if use.reason)
+    return finding(
+        "cache-miss",
+        "information",
+        f"{code_span(first.function)} {message}",
+        (),
+        first.compile_id,
+        explanation="\n".join(reasons) or _NOTHING_TO_COMPARE,
+        hints=tuple(dict.fromkeys(use.hint for use in uses if use.hint)),
+    )
+
+
+# -- one use -----------------------------------------------------------------------------------
+
+
+def _use(lookup: CacheLookup, earlier: Sequence[CacheLookup], parts: Parts, places: Places) -> CacheUse:
+    span = places.place((), lookup.compile_id).span
+    use = CacheUse(lookup, places.name_of(lookup.compile_id), span)
+    if lookup.state == "unsaved":
+        return replace(use, reason=f"torch says: {first_line(lookup.reason)}")
+    if lookup.state == "bypass":
+        bypass = words.bypass_of(lookup.reason)
+        return replace(use, reason=bypass.words, hint=bypass.advice, of_setting=bypass.of_setting)
+    if lookup.state == "miss" and lookup.has_entry:
+        condition = f", for other sizes: it holds where {code_span(lookup.reason)}" if lookup.reason else ""
+        return replace(use, reason=f"An entry with this key is there, but does not fit{condition}.")
+    if lookup.state == "miss" and lookup.parts and earlier:
+        return _compared(use, earlier, parts, lambda frame: places.own_span((frame,)))
+    return use
+
+
+def _compared(use: CacheUse, earlier: Sequence[CacheLookup], parts: Parts, locate: Locate) -> CacheUse:
+    """Say how the key that was missed differs from the nearest of those before it; of equals the newest."""
+    lookup = use.lookup
+    nearest = min(reversed(earlier), key=lambda other: len(differing(other, lookup, parts)))
+    before = lookup.warm and not nearest.warm
+    other = "that of the start before" if before else f"that of compilation {nearest.compile_id}"
+    found = differences(nearest, lookup, parts, locate)
+    if found:
+        reason = f"Its key differs from {other}: {words.listed([item.words for item in found])}."
+    else:
+        reason = f"Its key is {other}, whose entry was not stored, or is gone."
+    configured = any(item.name.startswith("`torch._") for item in found)
+    return replace(
+        use,
+        reason=f"Backward: {reason}" if lookup.backward else reason,
+        hint=_SAME_VALUE if configured else "",
+        nearest=nearest.compile_id,
+        differences=found,
+    )
