@@ -49,7 +49,7 @@ def measure_times(request: RunRequest, sink: Sink, speak: Callable[[], None]) ->
     cold = _measure("cold", request, sink, speak)
     sink([cold, *programs.failure_problems(cold.failure)])
     if cold.failure is None:
-        sink([_measure("warm", request, lambda facts: sink(_of_caches(facts)), lambda: None)])
+        sink([_measure("warm", request, lambda facts: sink(_of_caches(facts)), speak)])
     sink([RunFinished("finished", time.monotonic() - begun, 0)])
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
 
-from fullgraph_compiler.facts import CacheName
+from fullgraph_compiler.facts import CacheName, CacheState
 
 from .markdown import code_span, filled
 from .messages import counted
@@ -21,6 +21,11 @@ CACHE_NAMES: Final[dict[CacheName, str]] = {
 }
 """The caches in the order in which a graph is looked for."""
 
+_CACHED: Final[dict[CacheState, tuple[str, str]]] = {
+    "hit": ("cache hit", "cache hits"),
+    "miss": ("cache miss", "cache misses"),
+    "bypass": ("cache bypass", "cache bypasses"),
+}
 _SHORT = 60
 _COMPONENTS: Final = {
     "torch_version": "torch itself, its version or its source,",
@@ -154,6 +159,12 @@ def graph_sentence(before: str, after: str) -> str:
     if before:
         return f"the graph ends where it went on with {code_span(short(before))}"
     return "the graph differs in what its code does not show, such as constants or kernels"
+
+
+def cached_words(states: Sequence[CacheState]) -> str:
+    """Say in a clause what came of a function's graphs in the cache of their code."""
+    numbers = {words: states.count(state) for state, words in _CACHED.items() if state in states}
+    return f"has {' and '.join(counted(number, *words) for words, number in numbers.items()) or 'no cache'}"
 
 
 def short(text: str) -> str:

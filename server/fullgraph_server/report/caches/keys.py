@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeAlias
 
 from fullgraph_compiler.facts import CacheKeyPart, CacheLookup, StackFrame
 from fullgraph_compiler.trace.graphs import parse_inputs
@@ -13,12 +13,19 @@ from ...text import caches as words
 from ...workspace.positions import Span
 from .model import KeyDifference
 
+_MOST_COMPARED: Final = 16
 Parts: TypeAlias = Mapping[str, CacheKeyPart]
 """The parts of keys by digest."""
 Locate: TypeAlias = Callable[[StackFrame], Span | None]
 """A function from a frame to the user's code there, if it is the user's."""
 _Items: TypeAlias = dict[tuple[str, str], tuple[str, str]]
 """Hash and text by the name of the component and of the item in it."""
+
+
+def nearest_key(lookup: CacheLookup, others: Sequence[CacheLookup], parts: Parts) -> CacheLookup:
+    """Return the one of the newest others whose key has the fewest components that differ."""
+    newest = others[-_MOST_COMPARED:]
+    return min(reversed(newest), key=lambda other: len(differing(other, lookup, parts)))
 
 
 def differing(before: CacheLookup, after: CacheLookup, parts: Parts) -> list[tuple[str, str]]:
@@ -48,6 +55,8 @@ def differences(
     names = differing(before, after, parts)
     if sum(component == "system_info" for component, _ in names) > 1:
         names = [name for name in names if name != ("system_info", "hash")]  # which is made of the others
+    if ("torch_version", "") in names:
+        names = [name for name in names if name in one and name in other]  # not what only one of them has
     if len(inputs[0]) != len(inputs[1]):
         names = [name for name in names if name[0] != "example_inputs"] + [("example_inputs", "")]
     labels = parse_inputs(_code(after, parts))

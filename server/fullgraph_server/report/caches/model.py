@@ -67,6 +67,17 @@ class CacheUse:
         words += ["backward"] if self.lookup.backward else []
         return f"{self.function} ({', '.join(words)})" if words else self.function
 
+    @property
+    def sentences(self) -> str:
+        """What came of it, and why."""
+        name = CACHE_NAMES[self.cache]
+        if self.state == "hit":
+            return f"Found in the {name}."
+        if self.state == "miss":
+            return f"Not in the {name}. {self.reason}".rstrip()
+        what = "Not stored in" if self.state == "unsaved" else "Left out of"
+        return f"{what} the {name}: {self.reason}. {self.hint}".rstrip()
+
 
 @dataclass(frozen=True, slots=True)
 class CacheCount:
@@ -110,6 +121,15 @@ class Caches:
         )
 
     @property
+    def explained(self) -> Mapping[str, tuple[CacheUse, ...]]:
+        """The misses and bypasses of which something is known, by what that is."""
+        uses: dict[str, tuple[CacheUse, ...]] = {}
+        for use in self.lacking:
+            if use.reason:
+                uses[use.sentences] = (*uses.get(use.sentences, ()), use)
+        return uses
+
+    @property
     def warm(self) -> bool:
         """Whether these are the uses of a start with the caches of the start before."""
         return any(use.lookup.warm for use in self.uses)
@@ -124,12 +144,16 @@ class Caches:
         return self.warm or any(use.state == "hit" and use.lookup.key not in stored for use in self.uses)
 
     @property
-    def unexplained(self) -> tuple[CacheUse, ...]:
-        """The misses and bypasses, without AOTAutograd's of graphs that the other cache missed, too."""
-        missed = {use.compile_id for use in self.uses if use.cache == "fx-graph" and use.state == "miss"}
+    def lacking(self) -> tuple[CacheUse, ...]:
+        """The misses and bypasses, without AOTAutograd's where the other cache says the same of the graph."""
+        said = {(use.compile_id, use.state, _cause(use)) for use in self.uses if use.cache == "fx-graph"}
         return tuple(
             use
             for use in self.uses
             if use.state != "hit"
-            and not (use.cache == "aot-autograd" and use.state == "miss" and use.compile_id in missed)
+            and not (use.cache == "aot-autograd" and (use.compile_id, use.state, _cause(use)) in said)
         )
+
+
+def _cause(use: CacheUse) -> str:
+    return use.reason if use.state == "bypass" else ""

@@ -13,14 +13,12 @@ from ...text import caches as words
 from ...text.markdown import code_span
 from ...text.messages import counted, first_line
 from ..finding_builder import FindingBuilder
-from ..model import Finding, FrameReport
+from ..model import Finding, FrameReport, Report
 from ..source_locator import Places
 from ..speed import MakeFinding
-from .keys import Locate, Parts, differences, differing
+from .keys import Locate, Parts, differences, nearest_key
 from .model import Caches, CacheUse
 
-_MOST_COMPARED: Final = 16
-"""The limit on earlier keys of a function that a key is compared with: the newest."""
 _SAME_VALUE: Final = "Set it to the same value in all starts that are to share their caches."
 _ANEW_AOT: Final = "AOTAutograd traces it anew at each start of the program."
 _CODE_CACHED: Final = " What TorchInductor makes of it can come from the FX graph cache."
@@ -46,7 +44,7 @@ def caches_of(facts: Sequence[Fact], places: Places, *, with_keys: bool) -> Cach
         function = places.functions.get(lookup.compile_id)
         same = earlier[lookup.cache, lookup.backward, function and (function.filename, function.name)]
         if lookup.warm == warm:
-            use = _use(lookup, same[-_MOST_COMPARED:] if function else (), parts, places)
+            use = _use(lookup, same if function else (), parts, places)
             uses.append(use if with_keys else replace(use, lookup=replace(lookup, parts=(), nodes=())))
         if lookup.parts:
             same.append(lookup)
@@ -76,7 +74,7 @@ def cache_builders(caches: Caches, finding: MakeFinding) -> Iterator[FindingBuil
     """
     uses: defaultdict[tuple[str, str], list[CacheUse]] = defaultdict(list)
     shows_misses = caches.has_others(caches.stored)
-    for use in caches.unexplained:
+    for use in caches.lacking:
         if use.state != "miss":
             uses["" if use.of_setting else use.function, use.reason].append(use)
         elif shows_misses:
@@ -84,6 +82,13 @@ def cache_builders(caches: Caches, finding: MakeFinding) -> Iterator[FindingBuil
     for (_, bypassed), same in uses.items():
         made = _bypass(same, caches, finding) if bypassed else _miss(same, caches, finding)
         yield FindingBuilder(made, {use.compile_id for use in same} - {""})
+
+
+def without_unproven(report: Report, stored: frozenset[str]) -> Report:
+    """Leave out misses of a rank that has found only what ranks have ``stored`` in this run."""
+    if report.caches.has_others(stored):
+        return report
+    return replace(report, findings=tuple(item for item in report.findings if item.code != "cache-miss"))
 
 
 def _bypass(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> Finding:
@@ -105,7 +110,7 @@ def _bypass(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> F
         message, explanation = f"{subject} is left out of the AOTAutograd cache: {first.reason}", traced_anew
     else:
         message, explanation = f"{subject} cannot be precompiled: {first.reason}", _NOT_PACKED
-    return finding(
+    made = finding(
         "cache-miss",
         "information",
         message,
@@ -114,6 +119,7 @@ def _bypass(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> F
         explanation=explanation,
         hints=(hint,) if hint else (),
     )
+    return replace(made, code="cache-bypass")
 
 
 def _miss(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> Finding:
@@ -127,7 +133,9 @@ def _miss(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> Fin
         found = sum(use.state == "hit" and use.cache == first.cache for use in caches.uses)
         others = counted(found, "other graph")
         message = f"was {what} anew: its graph was not in the {name}, which had {others} of this run"
-    reasons = dict.fromkeys(use.reason for use in uses if use.reason)
+    reasons = dict.fromkeys(
+        f"Backward: {use.reason}" if use.lookup.backward else use.reason for use in uses if use.reason
+    )
     return finding(
         "cache-miss",
         "information",
@@ -159,9 +167,9 @@ def _use(lookup: CacheLookup, earlier: Sequence[CacheLookup], parts: Parts, plac
 
 
 def _compared(use: CacheUse, earlier: Sequence[CacheLookup], parts: Parts, locate: Locate) -> CacheUse:
-    """Say how the key that was missed differs from the nearest of those before it; of equals the newest."""
+    """Say how the key that was missed differs from the nearest of those before it."""
     lookup = use.lookup
-    nearest = min(reversed(earlier), key=lambda other: len(differing(other, lookup, parts)))
+    nearest = nearest_key(lookup, earlier, parts)
     before = lookup.warm and not nearest.warm
     other = "that of the start before" if before else f"that of compilation {nearest.compile_id}"
     found = differences(nearest, lookup, parts, locate)
@@ -172,7 +180,7 @@ def _compared(use: CacheUse, earlier: Sequence[CacheLookup], parts: Parts, locat
     configured = any(item.name.startswith("`torch._") for item in found)
     return replace(
         use,
-        reason=f"Backward: {reason}" if lookup.backward else reason,
+        reason=reason,
         hint=_SAME_VALUE if configured else "",
         nearest=nearest.compile_id,
         differences=found,
