@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final, TextIO
+from collections.abc import Iterable, Iterator
+from typing import Any, TextIO
 
 from rich.text import Text
 
-from ...report.caches.model import Caches, CacheUse
+from ...report.caches.model import Caches, labels
 from ...report.faults import outcome
 from ...text.tables import aligned
 from ..output import clean_console, write_object
@@ -16,7 +16,6 @@ from .json import report_object
 from .places import in_cells
 from .text import print_finding
 
-_MOST_USES: Final = 4
 _KINDS = ("target-error", "compile-error", "capture-error", "cudagraph-skip", "perf-hint")
 
 
@@ -74,14 +73,6 @@ def cache_lines(caches: Caches) -> Iterator[str]:
     yield from aligned([(title, "found", "missed", "left out"), *rows], "<>>>")
     yield ""
     for sentences, uses in caches.explained.items():
-        yield f"{_labels(uses)}: {sentences}"
+        yield f"{shown_path(uses[0].span.filename)}:{uses[0].span.row} {labels(uses)}: {sentences}"
     if caches.explained:
         yield ""
-
-
-def _labels(uses: Sequence[CacheUse]) -> str:
-    first, more = uses[0], len(uses) - _MOST_USES
-    labels = ", ".join(dict.fromkeys(use.label for use in uses[:_MOST_USES]))
-    return f"{shown_path(first.span.filename)}:{first.span.row} {labels}" + (
-        f" and {more} more" if more > 0 else ""
-    )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from fullgraph_compiler.facts import CacheKeyPart, CacheLookup, CacheName, CacheState, SizesRemembered
 
 from ...text.caches import CACHE_NAMES
 from ...workspace.positions import Span
+
+_MOST_LABELS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +156,12 @@ class Caches:
             if use.state != "hit"
             and not (use.cache == "aot-autograd" and (use.compile_id, use.state, _cause(use)) in said)
         )
+
+
+def labels(uses: Sequence[CacheUse]) -> str:
+    """List graphs, the first ones by name."""
+    more = len(uses) - _MOST_LABELS
+    return ", ".join(use.label for use in uses[:_MOST_LABELS]) + (f" and {more} more" if more > 0 else "")
 
 
 def _cause(use: CacheUse) -> str:
