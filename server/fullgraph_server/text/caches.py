@@ -65,7 +65,8 @@ _COMPONENTS: Final = {
 _ORDER: Final = {name: place for place, name in enumerate(_COMPONENTS)}
 _BETWEEN: Final = _ORDER["grad_enabled"]
 _TENSOR_PROPERTY: Final = re.compile(r", (?=\w+=)")
-_INSIDE: Final = re.compile(r"^(?:torch\.Size|device)\((.*)\)$")
+_INSIDE: Final = re.compile(r"^torch\.Size\((.*)\)$")
+_DEVICE: Final = re.compile(r"device\(type='(\w+)'(?:, index=(\d+))?\)")
 _PROPERTIES: Final = {
     "shape": "the shape of",
     "dtype": "the dtype of",
@@ -115,7 +116,8 @@ def difference(component: str, item: str, before: str | None, after: str | None)
         return name, old, "", f"{name} is no part of it"
     if component in _NO_VALUES or old == new:
         return name, "", "", f"{name} differs"
-    return name, old, new, f"{name} is {code_span(new)}, was {code_span(old)}"
+    is_now, was = (code_span(value) if value else "empty" for value in (new, old))
+    return name, old, new, f"{name} is {is_now}, was {was}"
 
 
 def number_of_inputs(before: Sequence[str], after: Sequence[str]) -> tuple[str, str, str, str]:
@@ -180,9 +182,13 @@ def listed(sentences: Sequence[str], most: int = 3) -> str:
 
 
 def _properties(text: str) -> dict[str, str]:
-    inner = text.partition("(")[2].removesuffix(")")
+    inner = _DEVICE.sub(_device, text.partition("(")[2].removesuffix(")"))
     pairs = (part.partition("=") for part in _TENSOR_PROPERTY.split(inner))
     return {key: _INSIDE.sub(r"\1", value) for key, _, value in pairs}
+
+
+def _device(found: re.Match[str]) -> str:
+    return ":".join(filter(None, found.groups()))
 
 
 def _operations(text: str) -> list[tuple[str, str]]:
