@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from fullgraph_compiler.facts import CacheLookup, Fact, FrameStarted, RunFinished
 from fullgraph_compiler.trace import Interpreter, TraceRecord
+from fullgraph_server.cli.formats.checked import Checked
+from fullgraph_server.cli.formats.json import report_object
+from fullgraph_server.cli.formats.times import cache_lines
+from fullgraph_server.compare.comparison import compare
+from fullgraph_server.compare.comparison_markdown import keys
+from fullgraph_server.compare.ranks import RankReport, merged
+from fullgraph_server.report.caches.uses import without_unproven
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report
 from fullgraph_server.text.caches import bypass_of
@@ -340,3 +349,79 @@ def test_a_reason_is_explained(reason: str, words: str, of_setting: bool) -> Non
 
 def test_a_reason_that_is_not_known_is_torchs() -> None:
     assert bypass_of("A new reason\nmore").words == "torch says: A new reason"
+
+
+# -- where it is shown -------------------------------------------------------------------------
+
+
+def missing(log: Log) -> Report:
+    """The report of a function that was found, then missed with another tag."""
+    log.key("hit", "one", {})
+    log.key("miss", "two", {"cache_key_tag": "b"}, "0/1")
+    return log.report()
+
+
+def test_a_table_and_the_reasons_are_lines_of_text(log: Log) -> None:
+    lines = [*cache_lines(missing(log).caches)]
+    assert lines[:2] == ["in the caches   found  missed  left out", "FX graph cache      1       1         0"]
+    assert lines[3].partition("model.py:3 ")[2] == (
+        "forward (0/1): Not in the FX graph cache. Its key differs from that of compilation 0/0: "
+        "`torch.compiler.config.cache_key_tag` is `b`, was empty."
+    )
+
+
+def test_json_has_each_look(log: Log) -> None:
+    report = missing(log)
+    checked = Checked(SimpleNamespace(id="model.py"), report, Workspace(log.path.parent))  # type: ignore[arg-type]
+    caches = report_object(checked)["caches"]
+    assert caches["counts"] == {"fx-graph": {"hits": 1, "misses": 1, "bypasses": 0}}
+    hit, miss = caches["graphs"]
+    assert (hit["state"], miss["state"], miss["nearest"], miss["row"]) == ("hit", "miss", "0/0", 3)
+    assert miss["differences"] == [
+        {
+            "name": "`torch.compiler.config.cache_key_tag`",
+            "before": "",
+            "after": "b",
+            "filename": None,
+            "row": None,
+        }
+    ]
+
+
+def test_two_traces_tell_how_keys_differ(tmp_path: Path) -> None:
+    reports = []
+    for name, tag in (("before", "a"), ("after", "b")):
+        (tmp_path / name).mkdir()
+        log = Log(tmp_path / name)
+        log.key("miss", name, {"cache_key_tag": tag})
+        reports.append(log.report())
+    comparison = compare(*reports, tmp_path / "before", tmp_path / "after")
+    assert comparison.keys == (("`torch.compiler.config.cache_key_tag` is `b`, was `a`", ("forward (0/0)",)),)
+    assert comparison.differs
+    assert keys(comparison) == ["forward (0/0): `torch.compiler.config.cache_key_tag` is `b`, was `a`"]
+    assert ("FX graph cache misses", 1, 1) in [(a.name, a.before, a.after) for a in comparison.counts]
+    same = compare(reports[0], reports[0], tmp_path / "before", tmp_path / "before")
+    assert not same.keys
+
+
+def ranks(tmp_path: Path, states: Sequence[str]) -> list[RankReport]:
+    """Ranks that look for the same key, with what came of it."""
+    reports = []
+    for rank, state in enumerate(states):
+        log = Log(tmp_path)
+        log.key(state, "one", {})
+        reports.append(RankReport(rank, log.report()))
+    return reports
+
+
+def test_a_rank_that_misses_is_told_from_those_that_do_not(tmp_path: Path) -> None:
+    (finding,) = merged(ranks(tmp_path, ["hit", "hit", "miss"])).findings
+    assert finding.message == "`forward` has 1 cache miss on rank 2, and has 1 cache hit on the 2 others"
+    assert (finding.kind, finding.ranks) == ("rank-difference", (2,))
+    assert not merged(ranks(tmp_path, ["miss", "miss"])).findings
+
+
+def test_what_another_rank_has_just_stored_proves_no_warm_cache(log: Log) -> None:
+    report = missing(log)
+    assert kinds(without_unproven(report, frozenset())) == ["cache-miss"]
+    assert kinds(without_unproven(report, frozenset({"one"}))) == []
