@@ -9,11 +9,10 @@ AOTAutograd's keys are only there if its logger is at the level ``DEBUG``.
 from __future__ import annotations
 
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from ..facts import (
     CacheKeyPart,
@@ -59,6 +58,10 @@ _FUNCTION: Final = re.compile(r"^\S.*:$", re.MULTILINE)
 _GUARDED: Final = "guard_miss"
 
 
+_Item: TypeAlias = tuple[str, str, str]
+_Component: TypeAlias = tuple[str, _Item]
+
+
 class CacheReader:
     """Reader of the lookups of one process.
 
@@ -69,7 +72,9 @@ class CacheReader:
     def __init__(self, *, held: bool) -> None:
         self._waiting: list[TraceRecord] | None = [] if held else None
         self._lowered: dict[tuple[str, str], TraceRecord] = {}
-        self._parts: set[str] = set()
+        # Most components of a key are those of the keys before it.
+        self._components: dict[str, _Component] = {}
+        self._parts: dict[tuple[str, tuple[_Item, ...]], CacheKeyPart] = {}
 
     def feed(self, record: TraceRecord) -> Iterator[Fact]:
         """Yield the facts of a record, unless they are held back; take note of a graph."""
@@ -101,11 +106,9 @@ class CacheReader:
             yield CacheLookup(record.compile_id, cache, state, key=found[1] if found else "")
             return
         body = read_object(record.payload)
-        parts = list(_parts(body.get("components") or ()))
-        for part in parts:
-            if part.digest not in self._parts:
-                self._parts.add(part.digest)
-                yield part
+        known = len(self._parts)
+        parts = [self._part(*group) for group in self._groups(body.get("components") or ())]
+        yield from [*self._parts.values()][known:]
         options = {name: text for part in parts if part.name == "fx_kwargs" for name, _, text in part.items}
         backward = {"True": True, "False": False}.get(options.get("is_backward", ""))
         yield CacheLookup(
@@ -121,6 +124,20 @@ class CacheReader:
             nodes=self._nodes(record.compile_id, backward) if state == "miss" and cache == "fx-graph" else (),
         )
 
+    def _groups(self, components: Iterable[Any]) -> Iterable[tuple[str, tuple[_Item, ...]]]:
+        groups: defaultdict[str, list[_Item]] = defaultdict(list)
+        for text in map(str, components):
+            if text not in self._components:
+                self._components[text] = _component(text)
+            name, item = self._components[text]
+            groups[name].append(item)
+        return ((name, tuple(items)) for name, items in groups.items())
+
+    def _part(self, name: str, items: tuple[_Item, ...]) -> CacheKeyPart:
+        if (name, items) not in self._parts:
+            self._parts[name, items] = CacheKeyPart(_digest(name, items), name, items)
+        return self._parts[name, items]
+
     def _nodes(self, compile_id: str, backward: bool | None) -> tuple[GraphNode, ...]:
         names = ("aot_backward_graph",) if backward else ("aot_forward_graph", "aot_inference_graph")
         records = (self._lowered.get((compile_id, name)) for name in names)
@@ -128,17 +145,18 @@ class CacheReader:
         return tuple(parse_nodes(record.payload)) if record else ()
 
 
-def _parts(components: Iterable[Any]) -> Iterator[CacheKeyPart]:
-    """Group the components of a key by their names."""
-    items: defaultdict[str, list[tuple[str, str, str]]] = defaultdict(list)
-    for component in components:
-        if found := _COMPONENT.match(str(component)):
-            digest, name, item, text = found.groups()
-            group, name = ("", name) if item is None else (name, item)
-            items[group].append((sys.intern(name), sys.intern(digest), sys.intern(text)))
-    for group, found_items in items.items():
-        content = repr([group, *((name, digest) for name, digest, _ in found_items)])
-        yield CacheKeyPart(blake2b(content.encode(), digest_size=8).hexdigest(), group, tuple(found_items))
+def _component(text: str) -> _Component:
+    """Split a component into its group, and name, hash and text."""
+    found = _COMPONENT.match(text)
+    if found is None:
+        return "", (text, text, "")
+    digest, name, item, value = found.groups()
+    return ("", (name, digest, value)) if item is None else (name, (item, digest, value))
+
+
+def _digest(group: str, items: Iterable[_Item]) -> str:
+    content = repr([group, *((name, digest) for name, digest, _ in items)])
+    return blake2b(content.encode(), digest_size=8).hexdigest()
 
 
 def _reason(body: Mapping[str, Any]) -> str:
