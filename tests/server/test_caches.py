@@ -23,6 +23,7 @@ from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report
 from fullgraph_server.text.caches import bypass_of
 from fullgraph_server.workspace.workspace import Workspace
+from traces import read
 
 PROGRAM = """import torch
 
@@ -425,3 +426,78 @@ def test_what_another_rank_has_just_stored_proves_no_warm_cache(log: Log) -> Non
     report = missing(log)
     assert kinds(without_unproven(report, frozenset())) == ["cache-miss"]
     assert kinds(without_unproven(report, frozenset({"one"}))) == []
+
+
+# -- logs of torch -----------------------------------------------------------------------------
+
+LOGS = Path(__file__).parent / "caches"
+NET, BACKWARD, SCALED = "Net.forward (0/0)", "Net.forward (0/0, backward)", "scaled (1/0)"
+SIN, COS = "`aten.sin.default(relu)`", "`aten.cos.default(relu)`"
+BOTH = "the graph of `Net.forward` and of 1 other function"
+CHANGED = {
+    "code": (
+        [
+            (NET, f"the graph has {COS} where it had {SIN} (program.py:23)"),
+            (BACKWARD, f"the graph has {SIN} where it had {COS} (program.py:23)"),
+        ],
+        "`Net.forward` was compiled anew: its graph was not in the FX graph cache, which had 1 other graph",
+    ),
+    "config": (
+        [(f"{NET}, {BACKWARD}", "`torch._inductor.config.max_fusion_size` is `32`, was `64`")],
+        "`Net.forward` was compiled anew",
+    ),
+    "shape": ([(NET, "the shape of input `primals_3` is `[6, 8]`, was `[4, 8]`")], "`Net.forward` was"),
+    "dtype": (
+        [(NET, "the dtype of input `primals_1` is `torch.bfloat16`, was `torch.float32`")],
+        "`Net.forward` was compiled anew",
+    ),
+    "stride": (
+        [(f"{NET}, {BACKWARD}", "the stride of input `primals_3` is `(1, 4)`, was `(8, 1)`")],
+        "`Net.forward` was compiled anew",
+    ),
+    "threads": (
+        [
+            (
+                f"{NET}, {BACKWARD}, {SCALED}",
+                "the number of threads (`torch.get_num_threads()`) is `1`, was `2`",
+            )
+        ],
+        "",
+    ),
+    "tag": (
+        [(f"{NET}, {BACKWARD}, {SCALED}", "`torch.compiler.config.cache_key_tag` is `mine`, was empty")],
+        "",
+    ),
+    "gradients": (
+        [(NET, "the option `is_inference` of the compilation is `True`, was `False`")],
+        "`scaled` was traced anew: its graph was not in the AOTAutograd cache, while the FX graph cache had",
+    ),
+    "recompiled": (
+        [("Net.forward (0/1)", "1 number among its inputs is dynamic, none before")],
+        "`Net.forward` was compiled anew: its graph was not in the FX graph cache, which had 3 other graphs",
+    ),
+    "freezing": ([], f"{BOTH} is left out of the AOTAutograd cache: freezing is on"),
+    "pass": ([], f"{BOTH} cannot be cached: a custom pass"),
+    "off": ([], f"{BOTH} is left out of the AOTAutograd cache: the FX graph cache is off"),
+    "operator": ([], "the graph of `chosen` cannot be cached: the caches do not take the operator `cond`"),
+    "cold": ([], ""),
+    "warm": ([], ""),
+}
+"""How keys differ from those of the first start, and the beginning of a finding; empty if there is none."""
+
+
+@pytest.mark.parametrize("torch", ["2.13", "2.15"])
+@pytest.mark.parametrize("change", CHANGED)
+def test_what_was_changed_is_told_of_a_log(change: str, torch: str) -> None:
+    differences, message = CHANGED[change]
+    before, after = (read(LOGS / f"torch-{torch}-{name}.log.gz", LOGS, "code") for name in ("cold", change))
+    told = keys(compare(before, after, LOGS, LOGS))
+    for graphs, words in differences:
+        assert any(line.startswith(f"{graphs}: {words}") for line in told)
+    if change in ("cold", "warm", "operator"):
+        assert not told
+    found = [finding for finding in after.findings if finding.kind == "cache-miss"]
+    assert any(finding.message.startswith(message) for finding in found) == bool(found)
+    assert bool(found) == bool(message)
+    in_brief = read(LOGS / f"torch-{torch}-{change}.log.gz", LOGS, "findings")
+    assert [item.message for item in in_brief.findings] == [item.message for item in after.findings]

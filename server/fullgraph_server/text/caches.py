@@ -137,22 +137,16 @@ def same_operations(before: str, after: str) -> bool:
 
 
 def operations_apart(before: str, after: str) -> tuple[str, str, str]:
-    """Return the first operations in which two graphs differ, and the name of the later one's result.
-
-    What values are called is a difference only if there is no other.
-    """
+    """Return the first operations in which two graphs differ, and the name of the later one's result."""
     one, other = _operations(before), _operations(after)
-    calls = _unnamed(one), _unnamed(other)
-    if calls[0] == calls[1]:
-        calls = [call for _, call in one], [call for _, call in other]
-    pairs = enumerate(zip_longest(*calls))
-    place = next((place for place, (old, new) in pairs if old != new), len(other))
+    pairs = enumerate(zip_longest(_unnamed(one), _unnamed(other)))
+    place = next((place for place, (old, new) in pairs if old != new), max(len(one), len(other)))
     nothing = ("", "")
     (_, old), (name, new) = (dict(enumerate(graph)).get(place, nothing) for graph in (one, other))
     return old, new, name
 
 
-def graph_sentence(before: str, after: str) -> str:
+def graph_sentence(before: str, after: str, *, same_code: bool) -> str:
     """Say in a clause in which operation a graph differs from an earlier one."""
     if before and after:
         return f"the graph has {code_span(short(after))} where it had {code_span(short(before))}"
@@ -160,7 +154,9 @@ def graph_sentence(before: str, after: str) -> str:
         return f"the graph goes on with {code_span(short(after))} where it ended"
     if before:
         return f"the graph ends where it went on with {code_span(short(before))}"
-    return "the graph differs in what its code does not show, such as constants or kernels"
+    if same_code:
+        return "the graph differs in what its code does not show, such as constants or kernels"
+    return "the graph has the same operations, on other values or with other results"
 
 
 def cached_words(states: Sequence[CacheState]) -> str:

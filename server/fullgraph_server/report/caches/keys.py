@@ -87,7 +87,9 @@ def _graph(before: str, after: str, lookup: CacheLookup, locate: Locate) -> KeyD
     frame = next((node.frame for node in lookup.nodes if node.name == name), None)
     span = locate(frame) if frame else None
     at = f" ({os.path.basename(span.filename)}:{span.row})" if span else ""
-    return KeyDifference("the graph", old, new, words.graph_sentence(old, new) + at, span)
+    return KeyDifference(
+        "the graph", old, new, words.graph_sentence(old, new, same_code=before == after) + at, span
+    )
 
 
 def _group(lookup: CacheLookup, name: str, parts: Parts) -> tuple[str, ...]:

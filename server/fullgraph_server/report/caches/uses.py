@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -26,6 +26,7 @@ _NOTHING_TO_COMPARE: Final = (
     "There is no earlier key of this function here to compare its key with. `fullgraph trace diff` compares "
     "the keys of two runs."
 )
+_NOT_WRITTEN: Final = "torch writes what the keys of this cache are made of only with `TORCH_LOGS=+aot`."
 _ANEW: Final = "TorchInductor compiles it anew at each start of the program."
 _NOT_PACKED: Final = "The package of precompiled code lacks it: it is compiled where that is used."
 
@@ -74,10 +75,11 @@ def cache_builders(caches: Caches, finding: MakeFinding) -> Iterator[FindingBuil
     """
     uses: defaultdict[tuple[str, str], list[CacheUse]] = defaultdict(list)
     shows_misses = caches.has_others(caches.stored)
+    lowered = _lowered(caches)
     for use in caches.lacking:
         if use.state != "miss":
             uses["" if use.of_setting else use.function, use.reason].append(use)
-        elif shows_misses:
+        elif shows_misses and (use.cache != "aot-autograd" or "bypass" not in lowered[use.compile_id]):
             uses[use.function, ""].append(use)
     for (_, bypassed), same in uses.items():
         made = _bypass(same, caches, finding) if bypassed else _miss(same, caches, finding)
@@ -97,8 +99,9 @@ def _bypass(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> F
     others = f" and of {counted(len(names) - 1, 'other function')}" if len(names) > 1 else ""
     subject = f"the graph of {code_span(first.function)}{others}" if first.function else "a graph"
     left = {use.cache for use in uses}
-    lowered = {use.compile_id for use in caches.uses if use.cache == "fx-graph" and use.lookup.key}
-    traced_anew = _ANEW_AOT + (_CODE_CACHED if lowered.issuperset(use.compile_id for use in uses) else "")
+    states = _lowered(caches)
+    has_code = all(states[use.compile_id] and "bypass" not in states[use.compile_id] for use in uses)
+    traced_anew = _ANEW_AOT + (_CODE_CACHED if has_code else "")
     if "fx-graph" in left:
         message, explanation = f"{subject} cannot be cached: {first.reason}", _ANEW
     elif first.state == "unsaved":
@@ -123,28 +126,40 @@ def _bypass(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> F
 
 
 def _miss(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> Finding:
-    first = uses[0]
-    in_fx = any(use.cache == "fx-graph" for use in uses)
-    name = words.CACHE_NAMES["fx-graph" if in_fx else "aot-autograd"]
-    what = "compiled" if in_fx else "traced"
+    missed = [use for use in uses if use.cache == "fx-graph"]
+    first = (missed or list(uses))[0]
+    name = words.CACHE_NAMES[first.cache]
+    has_code = not missed and "hit" in _lowered(caches)[first.compile_id]
+    message = f"{code_span(first.function)} was {'traced' if has_code else 'compiled'} anew"
     if caches.warm:
-        message = f"was {what} anew with warm caches: its graph was not in the {name}"
+        message += f" with warm caches: its graph was not in the {name}"
+    elif has_code:
+        message += f": its graph was not in the {name}, while the FX graph cache had the code"
     else:
         found = sum(use.state == "hit" and use.cache == first.cache for use in caches.uses)
-        others = counted(found, "other graph")
-        message = f"was {what} anew: its graph was not in the {name}, which had {others} of this run"
+        message += f": its graph was not in the {name}, which had {counted(found, 'other graph')} of this run"
     reasons = dict.fromkeys(
         f"Backward: {use.reason}" if use.lookup.backward else use.reason for use in uses if use.reason
     )
+    unknown = _NOTHING_TO_COMPARE if missed else _NOT_WRITTEN
     return finding(
         "cache-miss",
         "information",
-        f"{code_span(first.function)} {message}",
+        message,
         (),
         first.compile_id,
-        explanation="\n".join(reasons) or _NOTHING_TO_COMPARE,
+        explanation="\n".join(reasons) or unknown,
         hints=tuple(dict.fromkeys(use.hint for use in uses if use.hint)),
     )
+
+
+def _lowered(caches: Caches) -> Mapping[str, set[CacheState]]:
+    """Return what came of the graphs of each compilation in the cache of their code."""
+    states: defaultdict[str, set[CacheState]] = defaultdict(set)
+    for use in caches.uses:
+        if use.cache == "fx-graph":
+            states[use.compile_id].add(use.state)
+    return states
 
 
 # -- one use -----------------------------------------------------------------------------------
