@@ -286,6 +286,7 @@ export interface CachesItem {
   warm: boolean;
   counts: CacheCountItem[];
   uses: CacheUseItem[];
+  notes: string[];
 }
 
 /** A part of the time of a compiled call, in seconds. */

@@ -474,6 +474,8 @@ class CachesItem:
     warm: bool
     counts: list[CacheCountItem]
     uses: list[CacheUseItem]
+    notes: list[str]
+    """What was read of earlier runs beside graphs, as sentences."""
 
 
 @attrs.frozen

@@ -389,6 +389,14 @@ def test_json_has_each_look(log: Log) -> None:
     ]
 
 
+def test_a_profile_of_sizes_is_noted(log: Log) -> None:
+    log.feed("get_local_code_state", "/p/model.py:3:forward:\n  L['x']: tensor size=[?, 8]")
+    assert log.report().caches.notes == (
+        "Sizes that changed in an earlier run are dynamic from the start: a local profile (PGO) of 1 function "
+        "was read.",
+    )
+
+
 def test_two_traces_tell_how_keys_differ(tmp_path: Path) -> None:
     reports = []
     for name, tag in (("before", "a"), ("after", "b")):

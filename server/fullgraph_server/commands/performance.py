@@ -135,6 +135,7 @@ class _Views:
                 )
                 for sentences, uses in caches.explained.items()
             ],
+            notes=list(caches.notes),
         )
 
     def _speed(self, report: Report, speed: Speed) -> SpeedItem:

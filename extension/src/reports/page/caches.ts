@@ -8,7 +8,7 @@ export function cacheTable(section: HTMLElement, { caches }: PerformanceItem): v
   if (caches === undefined) {
     return;
   }
-  const { counts, uses, warm } = caches;
+  const { counts, notes, uses, warm } = caches;
   section.append(
     table(
       [warm ? "Warm cache" : "Cache", "Found", "Missed", "Left out"],
@@ -18,6 +18,7 @@ export function cacheTable(section: HTMLElement, { caches }: PerformanceItem): v
   if (uses.length > 0) {
     section.append(element("ul", { class: "findings" }, ...uses.map((use) => useItem(use))));
   }
+  section.append(...notes.map((note) => element("p", { class: "note" }, note)));
 }
 
 function countRow({ name, hits, misses, bypasses }: CacheCountItem): HTMLTableRowElement {

@@ -10,6 +10,7 @@ from typing import Final
 from fullgraph_compiler.facts import CacheKeyPart, CacheLookup, CacheName, CacheState, SizesRemembered
 
 from ...text.caches import CACHE_NAMES
+from ...text.messages import counted
 from ...workspace.positions import Span
 
 _MOST_LABELS: Final = 4
@@ -131,6 +132,16 @@ class Caches:
             if use.reason:
                 uses[use.sentences] = (*uses.get(use.sentences, ()), use)
         return uses
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was read of earlier runs beside graphs."""
+        return tuple(
+            f"Sizes that changed in an earlier run are dynamic from the start: a {item.place} profile (PGO) of "
+            f"{counted(item.functions, 'function')} was read."
+            for item in self.sizes
+            if item.action == "read"
+        )
 
     @property
     def warm(self) -> bool:
