@@ -391,10 +391,8 @@ def test_json_has_each_look(log: Log) -> None:
 
 def test_a_profile_of_sizes_is_noted(log: Log) -> None:
     log.feed("get_local_code_state", "/p/model.py:3:forward:\n  L['x']: tensor size=[?, 8]")
-    assert log.report().caches.notes == (
-        "Sizes that changed in an earlier run are dynamic from the start: a local profile (PGO) of 1 function "
-        "was read.",
-    )
+    (note,) = log.report().caches.notes
+    assert note.endswith("a local profile (PGO) of 1 function was read.")
 
 
 def test_two_traces_tell_how_keys_differ(tmp_path: Path) -> None:

@@ -159,7 +159,7 @@ class Caches:
 
     @property
     def lacking(self) -> tuple[CacheUse, ...]:
-        """The misses and bypasses, without AOTAutograd's where the other cache says the same of the graph."""
+        """The misses and bypasses, without AOTAutograd's where the other cache says the same."""
         said = {(use.compile_id, use.state, _cause(use)) for use in self.uses if use.cache == "fx-graph"}
         return tuple(
             use
