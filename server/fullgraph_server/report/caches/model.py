@@ -137,8 +137,8 @@ class Caches:
     def notes(self) -> tuple[str, ...]:
         """What was read of earlier runs beside graphs."""
         return tuple(
-            f"Sizes that changed in an earlier run are dynamic from the start: a {item.place} profile (PGO) of "
-            f"{counted(item.functions, 'function')} was read."
+            "Sizes that changed in an earlier run are dynamic from the start: "
+            f"a {item.place} profile (PGO) of {counted(item.functions, 'function')} was read."
             for item in self.sizes
             if item.action == "read"
         )
