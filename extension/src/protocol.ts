@@ -115,7 +115,7 @@ export interface MinifyOptions {
 
 /** A finding of a report. */
 export interface FindingItem {
-  kind: "graph-break" | "recompile" | "recompile-limit" | "late-compile" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "nothing-compiled" | "cudagraph-skip" | "perf-hint" | "rank-difference" | "unused-ignore" | "target-error";
+  kind: "graph-break" | "recompile" | "recompile-limit" | "late-compile" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "nothing-compiled" | "cudagraph-skip" | "perf-hint" | "cache-miss" | "rank-difference" | "unused-ignore" | "target-error";
   kindName: string;
   code: string;
   severity: "error" | "warning" | "information";
@@ -265,6 +265,30 @@ export interface TimesItem {
   compiling: number;
 }
 
+/** A cache of the compiler, and the number of graphs by what came of them in it. */
+export interface CacheCountItem {
+  name: string;
+  hits: number;
+  misses: number;
+  bypasses: number;
+}
+
+/** What is known of why a cache did not have some graphs; ``source`` is the first line that differs. */
+export interface CacheUseItem {
+  label: string;
+  sentences: string;
+  location: Location;
+  source?: Location;
+}
+
+/** What came of graphs in the compiler's caches; ``warm`` says that the program had run just before. */
+export interface CachesItem {
+  warm: boolean;
+  counts: CacheCountItem[];
+  uses: CacheUseItem[];
+  notes: string[];
+}
+
 /** A part of the time of a compiled call, in seconds. */
 export interface SpeedPartItem {
   kind: "recompile" | "guards" | "between" | "entry" | "launch" | "kernel" | "copy" | "autograd" | "release";
@@ -310,6 +334,7 @@ export interface PerformanceItem {
   dry?: DryItem;
   layer?: string;
   speed?: SpeedItem;
+  caches?: CachesItem;
 }
 
 /** A request for the graph of each line of a document, and for the lines that ran eagerly. */
@@ -502,7 +527,7 @@ export interface DebugItem {
 export interface FindingData {
   target: string;
   generation: number;
-  kind: "graph-break" | "recompile" | "recompile-limit" | "late-compile" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "nothing-compiled" | "cudagraph-skip" | "perf-hint" | "rank-difference" | "unused-ignore" | "target-error";
+  kind: "graph-break" | "recompile" | "recompile-limit" | "late-compile" | "compile-error" | "capture-error" | "accuracy" | "skipped-frame" | "nothing-compiled" | "cudagraph-skip" | "perf-hint" | "cache-miss" | "rank-difference" | "unused-ignore" | "target-error";
   count: number;
   rendered: string;
   explanation: string;

@@ -448,6 +448,37 @@ class TimesItem:
 
 
 @attrs.frozen
+class CacheCountItem:
+    """A cache of the compiler, and the number of graphs by what came of them in it."""
+
+    name: str
+    hits: int
+    misses: int
+    bypasses: int
+
+
+@attrs.frozen
+class CacheUseItem:
+    """What is known of why a cache did not have some graphs; ``source`` is the first line that differs."""
+
+    label: str
+    sentences: str
+    location: types.Location
+    source: types.Location | None = None
+
+
+@attrs.frozen
+class CachesItem:
+    """What came of graphs in the compiler's caches; ``warm`` says that the program had run just before."""
+
+    warm: bool
+    counts: list[CacheCountItem]
+    uses: list[CacheUseItem]
+    notes: list[str]
+    """What was read of earlier runs beside graphs, as sentences."""
+
+
+@attrs.frozen
 class SpeedPartItem:
     """A part of the time of a compiled call, in seconds."""
 
@@ -512,6 +543,8 @@ class PerformanceItem:
     """The layer that it is of; absent for the target's own result."""
     speed: SpeedItem | None = None
     """Absent if it was not measured."""
+    caches: CachesItem | None = None
+    """Absent if no cache was used."""
 
 
 @attrs.frozen

@@ -12,6 +12,7 @@ if sys.platform != "linux":
     pytest.skip("each run is forked, on Linux only", allow_module_level=True)
 
 from fullgraph_compiler.facts import (
+    CacheLookup,
     CodeGenerated,
     Fact,
     FrameCompiled,
@@ -67,7 +68,14 @@ def test_the_second_run_finds_the_graphs_of_the_first(tmp_path: Path, device: st
     measured = result.of(TimesMeasured)
     assert [(times.cache, times.failure) for times in measured] == [("cold", None), ("warm", None)]
     assert all(0 < times.compiling <= times.seconds for times in measured)
-    # The facts of the first run only, and one end.
+    found = [(lookup.cache, lookup.state, lookup.warm) for lookup in result.of(CacheLookup)]
+    assert found == [
+        ("aot-autograd", "miss", False),
+        ("fx-graph", "miss", False),
+        ("fx-graph", "hit", True),
+        ("aot-autograd", "hit", True),
+    ]
+    # Of the second run no other facts, and one end.
     assert len(result.of(FrameCompiled)) == 1
     assert not result.of(CodeGenerated)  # nobody has asked what is behind its kernels
     assert [fact for fact in result.facts if isinstance(fact, RunFinished)] == [result.facts[-1]]

@@ -258,6 +258,7 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
         "compilations": [],
         "stages": [],
         "recipes": [],
+        "caches": {"warm": False, "counts": {}, "graphs": [], "sizes": []},
         "ranks": [],
         "dry": None,
         "ignored": [],

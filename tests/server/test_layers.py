@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fullgraph_compiler.facts import Depth, RanDry, TimesMeasured
+from fullgraph_compiler.facts import CacheLookup, Depth, RanDry, TimesMeasured
+from fullgraph_server.report.caches.model import Caches, CacheUse
 from fullgraph_server.report.model import Finding, Layer, Report
 from fullgraph_server.runs import schedule
 from fullgraph_server.runs.layers import as_layer, layer_label, verdict, with_layers
@@ -19,6 +20,7 @@ from test_slot import Place
 
 FILE = "/project/a.py"
 TEXT = "x = 1\ny = 2\n"
+MISSED = CacheUse(CacheLookup("0/0", "fx-graph", "miss", warm=True), "f", Span(FILE, 1, 1, 1, 2))
 
 
 def finding(kind: str, message: str, row: int = 1, **more: Any) -> Finding:
@@ -86,6 +88,15 @@ def test_what_a_layer_saw_in_another_text_is_on_no_line() -> None:
             replace(report(layer="times"), times=(TimesMeasured("cold", 2.0, 1.0),)),
             "Compile times",
             "2.0 s with cold caches",
+        ),
+        (
+            replace(
+                report(layer="times"),
+                times=(TimesMeasured("cold", 2.0, 1.0), TimesMeasured("warm", 2.0, 1.0)),
+                caches=Caches((MISSED,)),
+            ),
+            "Compile times",
+            "2.0 s with cold caches, 2.0 s with warm caches; 1 graph compiled anew",
         ),
         (replace(report(layer="stages"), status="cancelled"), "Compiler stages", None),
     ],

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from fullgraph_compiler.facts import (
+    CacheKeyPart,
+    CacheLookup,
     Fact,
     FrameStarted,
     GraphBreak,
@@ -25,7 +27,7 @@ from fullgraph_server.commands import performance
 from fullgraph_server.commands import run as commands
 from fullgraph_server.features import inlay_hint
 from fullgraph_server.features.artifacts import ArtifactDocuments
-from fullgraph_server.protocol import PERFORMANCE, SPEED, ReportParams, SpeedItem
+from fullgraph_server.protocol import PERFORMANCE, SPEED, PerformanceItem, ReportParams, SpeedItem
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report
 from fullgraph_server.runs.layers import layer_label, verdict, with_layers
@@ -151,7 +153,7 @@ async def test_costs_are_added_to_the_ordinary_result_of_the_same_text() -> None
 # -- the report and the command ----------------------------------------------------------------
 
 
-async def speed_of(told: Report) -> SpeedItem:
+async def performance_of(told: Report) -> PerformanceItem:
     client = Client()
     performance.register(
         client,  # type: ignore[arg-type]
@@ -161,9 +163,14 @@ async def speed_of(told: Report) -> SpeedItem:
         ArtifactDocuments(),
         SimpleNamespace(finding=lambda *_: None),  # type: ignore[arg-type]
     )
-    item = await client.handlers[PERFORMANCE](ReportParams(FILE, "speed"))
+    item: PerformanceItem = await client.handlers[PERFORMANCE](ReportParams(FILE, "speed"))
     assert item.complete
-    speed: SpeedItem = item.speed
+    return item
+
+
+async def speed_of(told: Report) -> SpeedItem:
+    speed = (await performance_of(told)).speed
+    assert speed is not None
     return speed
 
 
@@ -185,6 +192,23 @@ async def test_the_report_has_the_parts_of_the_time_and_causes_with_their_lines(
     memory, outside = speed.notes
     assert "2 MiB" in memory
     assert "20 ms" in outside
+
+
+async def test_the_report_has_what_caches_held_and_why_not() -> None:
+    parts = CacheKeyPart("d1", "", (("cache_key_tag", "h1", "a"),)), CacheKeyPart("d2", "", ())
+    looked_up = (
+        CacheLookup("0/0", "fx-graph", "hit", "one", ("d1",)),
+        CacheLookup("0/0", "fx-graph", "miss", "two", ("d2",)),
+    )
+    caches = (await performance_of(report(*FACTS, *parts, *looked_up))).caches
+    assert caches is not None
+    assert [(item.name, item.hits, item.misses, item.bypasses) for item in caches.counts] == [
+        ("FX graph cache", 1, 1, 0)
+    ]
+    (use,) = caches.uses
+    assert (use.label, use.location.range.start.line) == ("step (0/0)", 1)
+    assert use.sentences.endswith("`torch.compiler.config.cache_key_tag` is no part of it.")
+    assert (await performance_of(report(*FACTS))).caches is None
 
 
 async def test_without_a_measurement_the_report_says_why_and_no_more() -> None:

@@ -19,7 +19,17 @@ from dataclasses import replace
 from typing import Literal
 
 from ..compat import inductor_compat
-from ..facts import Artifact, CodeGenerated, Fact, PhasesTimed, RunFinished, RunRequest, TimesMeasured
+from ..facts import (
+    Artifact,
+    CacheKeyPart,
+    CacheLookup,
+    CodeGenerated,
+    Fact,
+    PhasesTimed,
+    RunFinished,
+    RunRequest,
+    TimesMeasured,
+)
 from ..observe.live import Sink
 from ..processes.children import run_child
 from . import programs
@@ -28,7 +38,8 @@ from . import programs
 def measure_times(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
     """Run the program with cold caches, then with warm ones, each in a child, and report to ``sink``.
 
-    ``speak`` makes it work in a child. The facts of the cold run are reported, too. The caches are the
+    ``speak`` makes it work in a child. The facts of the cold run are reported, too, and of
+    the warm one those about its caches. The caches are the
     folders that the environment names, which must be empty. A program that fails with cold caches is not run
     again.
     """
@@ -38,7 +49,7 @@ def measure_times(request: RunRequest, sink: Sink, speak: Callable[[], None]) ->
     cold = _measure("cold", request, sink, speak)
     sink([cold, *programs.failure_problems(cold.failure)])
     if cold.failure is None:
-        sink([_measure("warm", request, lambda _: None, lambda: None)])
+        sink([_measure("warm", request, lambda facts: sink(_of_caches(facts)), speak)])
     sink([RunFinished("finished", time.monotonic() - begun, 0)])
 
 
@@ -62,6 +73,15 @@ def _measure(
     facts, compiling = ended.answer if ended.answered else ((), 0.0)
     ran = programs.how_it_ran(replace(ended, answer=facts))
     return TimesMeasured(cache, ran.seconds, compiling, ran.failure)
+
+
+def _of_caches(facts: Sequence[Fact]) -> list[Fact]:
+    """Return the facts about caches, as those of a start with warm ones."""
+    return [
+        replace(fact, warm=True) if isinstance(fact, CacheLookup) else fact
+        for fact in facts
+        if isinstance(fact, (CacheKeyPart, CacheLookup))
+    ]
 
 
 def _seconds_compiling(facts: Sequence[Fact]) -> float:

@@ -7,6 +7,7 @@ Frozen dataclasses and their JSON form; standard library only. Both sides of the
 - ``capture``: Dynamo: frames, graphs, graph breaks, guards, recompilations
 - ``code``: AOTAutograd and TorchInductor: forms of a graph, code, kernels
 - ``shapes``: conditions on symbolic sizes
+- ``caches``: hits, misses and bypasses of the compiler's caches, and their keys
 - ``speed``: phases, performance hints, skipped CUDA graphs
 - ``variants``: other ways to compile a program
 - ``calls``: calls in a program, observed
@@ -21,6 +22,7 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
+from .caches import CacheKeyPart, CacheLookup, CacheName, CacheState, SizesRemembered
 from .calls import CallSeen, CallsSeen, TensorSeen, ValueKind, ValueSeen
 from .capture import (
     CallsWithoutGraph,
@@ -130,6 +132,10 @@ __all__ = [
     "AddedSizes",
     "Artifact",
     "ArtifactKind",
+    "CacheKeyPart",
+    "CacheLookup",
+    "CacheName",
+    "CacheState",
     "CallPlace",
     "CallSeen",
     "CallsRequest",
@@ -202,6 +208,7 @@ __all__ = [
     "ShapeGuard",
     "SizeOutcome",
     "SizeTried",
+    "SizesRemembered",
     "SourceText",
     "Specialization",
     "SpeedMeasured",
@@ -242,6 +249,9 @@ Fact: TypeAlias = (
     | CodeGenerated
     | KernelCompiled
     | PreviewDeferred
+    | CacheKeyPart
+    | CacheLookup
+    | SizesRemembered
     | PhasesTimed
     | TimesMeasured
     | MachineMeasured

@@ -17,6 +17,7 @@ live run and for a log, for every supported torch.
 - ``shapes``: symbolic sizes: guards and specializations
 - ``code``: the forms of a graph in TorchInductor, and its code
 - ``kernels``: the kernels that generated code defines and launches
+- ``caches``: hits, misses and bypasses of the compiler's caches, and their keys
 - ``phases``: how long the compiler's steps take
 - ``stacks``: stacks, joined over resume functions
 - ``lines``: source lines that a log quotes

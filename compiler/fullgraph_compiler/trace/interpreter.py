@@ -38,6 +38,7 @@ from ..facts import (
     StackFrame,
     TensorsNamed,
 )
+from .caches import CACHE_RECORDS, LOWERED_RECORDS, CacheReader
 from .causes import guard_behind, guard_on, stack_around
 from .code import CODE_RECORDS, CodeReader
 from .compilation import Compilation, as_break, graph_of, read_graph
@@ -86,11 +87,14 @@ class Interpreter:
     """Interpreter of records in order; each record yields the facts that it completes.
 
     ``source`` returns a line of the user's code, if available: some columns depend on it. With
-    ``findings_only``, it yields no graphs, and only the guards on values that made a frame compile again.
+    ``findings_only``, it yields no graphs, and only the guards on values that made a frame compile again;
+    without ``code``, none of what becomes of graphs.
     """
 
-    def __init__(self, source: Source = no_source, *, findings_only: bool = False) -> None:
+    def __init__(self, source: Source = no_source, *, findings_only: bool = False, code: bool = True) -> None:
         self._source = source
+        self._code_wanted = code and not findings_only
+        self._caches = CacheReader(held=findings_only)
         self._findings_only = findings_only
         self._strings: dict[int, str] = {}
         self._compilations: dict[str, Compilation] = {}
@@ -116,6 +120,9 @@ class Interpreter:
         if record.name == PHASE:
             yield from self._phases.feed(record)  # comes between all others, and completes none of them
             return
+        if record.name in CACHE_RECORDS:
+            yield from self._caches.feed(record)
+            return
         if record.name not in KNOWN_RECORDS:
             return
         compilation = self._compilations.get(record.compile_id)
@@ -126,7 +133,7 @@ class Interpreter:
         if compilation and compilation.pending_break:
             pending, compilation.pending_break = compilation.pending_break, None
             yield replace(pending, skips_frame=record.name == "dynamo_error")
-        if compilation and record.name not in CODE_RECORDS and not self._findings_only:
+        if compilation and record.name not in CODE_RECORDS and self._code_wanted:
             yield from compilation.code.finish(graph_of(compilation))
         yield from _HANDLERS[record.name](self, record)
 
@@ -144,8 +151,10 @@ class Interpreter:
             if compilation.pending_break:
                 yield compilation.pending_break
                 compilation.pending_break = None
-            yield from compilation.code.finish(graph_of(compilation))
+            if self._code_wanted:
+                yield from compilation.code.finish(graph_of(compilation))
         yield from self._decide()
+        yield from self._caches.finish()
 
     def failures(self, reasons: Iterable[str]) -> tuple[GuardFailure, ...]:
         """Describe the guards behind torch's reasons, one for each compilation that does not fit."""
@@ -247,8 +256,10 @@ class Interpreter:
         yield CollectivesTraced(record.compile_id, collectives(read_json(record.payload)))
 
     def _code(self, record: TraceRecord) -> Iterator[Fact]:
+        if record.name in LOWERED_RECORDS:
+            yield from self._caches.feed(record)
         compilation = self._compilations.get(record.compile_id)
-        if compilation:
+        if compilation and self._code_wanted:
             yield from compilation.code.feed(record, graph_of(compilation))
 
     def _performance_hint(self, record: TraceRecord) -> Iterator[Fact]:
@@ -536,11 +547,11 @@ _HANDLERS: Final[dict[str, Any]] = {
     "compilation_metrics": Interpreter._metrics,
 }
 
-KNOWN_RECORDS = frozenset((*_HANDLERS, *TENSOR_RECORDS, PHASE, "str"))
+KNOWN_RECORDS = frozenset((*_HANDLERS, *TENSOR_RECORDS, *CACHE_RECORDS, PHASE, "str"))
 """The records that the interpreter reads; all others can be left out."""
 
-GRAPH_RECORDS = KNOWN_RECORDS - CODE_RECORDS - {PHASE}
-"""The records of Dynamo, without those of AOTAutograd and TorchInductor."""
+GRAPH_RECORDS = KNOWN_RECORDS - (CODE_RECORDS - LOWERED_RECORDS) - {PHASE}
+"""The records of Dynamo and of caches, without those of what AOTAutograd and TorchInductor make."""
 
 FINDING_RECORDS = GRAPH_RECORDS - SHAPE_RECORDS - TENSOR_RECORDS
 """The records that findings are made of."""

@@ -30,11 +30,11 @@ from .formats import (
     RECOMPILES_FORMATS,
     SPEED_FORMATS,
     STAGES_FORMATS,
+    TIMES_FORMATS,
     Format,
 )
 from .formats.capabilities import write as write_capabilities
 from .formats.kernels import write as write_kernels
-from .formats.times import write as write_times
 from .known import KnownFindings
 from .options import PYTHON, RANKS, TIMEOUT, format_option, judged, of_one_target, of_targets, of_traces
 from .output import Commands
@@ -120,17 +120,19 @@ def kernels(target: Target, overrides: Overrides, output: Path | None, build: bo
 
 @main.command(no_args_is_help=True)
 @of_one_target
+@format_option(TIMES_FORMATS)
 @with_switches
-def times(target: Target, overrides: Overrides) -> int:
+def times(target: Target, overrides: Overrides, output: str) -> int:
     """Show why compilation is slow, and what costs speed afterwards.
 
     TARGET, named as for check, runs with cold compiler caches, then with warm ones, each time in
-    a process of its own: a table shows both, and which part of the compiler takes how much.
+    a process of its own: a table shows both, which part of the compiler takes how much, and which
+    graphs the warm caches do not hold, with the reason.
 
     The exit code is 0 if nothing fails, 1 if something does, and 2 if the target could not be
     started.
     """
-    return _check([target], overrides, write_times, depth="times")
+    return _check([target], overrides, TIMES_FORMATS[output], depth="times")
 
 
 @main.command(no_args_is_help=True)

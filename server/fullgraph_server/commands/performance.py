@@ -13,6 +13,9 @@ from ..client.targets import NoTarget, Targets
 from ..features.artifacts import ArtifactDocuments, ShownDocument
 from ..protocol import (
     PERFORMANCE,
+    CacheCountItem,
+    CachesItem,
+    CacheUseItem,
     CompilationItem,
     KernelRow,
     OperationItem,
@@ -25,6 +28,7 @@ from ..protocol import (
     SpeedPartItem,
     TimesItem,
 )
+from ..report.caches.model import labels
 from ..report.kernels import by_kernel, config_words, operators, spans_of, total_cost
 from ..report.measured.speed import memory_words, outside_words
 from ..report.model import Code, Compilation, Launch, Report, Speed
@@ -100,11 +104,38 @@ class _Views:
             findings=[
                 self._items.finding(report, finding)
                 for finding in report.findings
-                if finding.kind in ("perf-hint", "cudagraph-skip")
+                if finding.kind in ("perf-hint", "cudagraph-skip", "cache-miss")
             ],
             dry=dry_item(report),
             layer=report.layer or None,
             speed=self._speed(report, report.speed) if report.speed else None,
+            caches=self._caches(report) if report.caches.counts else None,
+        )
+
+    def _caches(self, report: Report) -> CachesItem:
+        caches = report.caches
+        return CachesItem(
+            warm=caches.warm,
+            counts=[
+                CacheCountItem(item.name, item.hits, item.misses, item.bypasses) for item in caches.counts
+            ],
+            uses=[
+                CacheUseItem(
+                    labels(uses),
+                    sentences,
+                    self._documents.location(report, uses[0].span),
+                    next(
+                        (
+                            self._documents.location(report, item.span)
+                            for item in uses[0].differences
+                            if item.span
+                        ),
+                        None,
+                    ),
+                )
+                for sentences, uses in caches.explained.items()
+            ],
+            notes=list(caches.notes),
         )
 
     def _speed(self, report: Report, speed: Speed) -> SpeedItem:

@@ -14,10 +14,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
-from fullgraph_compiler.facts import Depth
+from fullgraph_compiler.facts import CacheLookup, Depth, StackFrame
 
+from ..report.caches.keys import differences, nearest_key
+from ..report.caches.model import Caches, CacheUse
 from ..report.model import FrameReport, Launch, Report
 from ..report.phases import Step, seconds_of_parts, steps_of
+from ..text.caches import listed
+from ..workspace.positions import Span
 from .fingerprint import Fingerprint, Fingerprinted, fingerprinted, relative_path
 
 _NUMBER = re.compile(r"_\d+$")
@@ -81,6 +85,8 @@ class Comparison:
     seconds: Amount
     parts: tuple[Amount, ...]
     phases: tuple[Amount, ...]
+    keys: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """How keys that were missed after differ from those before, each with the graphs that it is so for."""
 
     @property
     def worse(self) -> bool:
@@ -102,6 +108,7 @@ class Comparison:
             or self.recounted
             or any(amount.difference for amount in self.counts)
             or any(function.differs for function in self.functions)
+            or self.keys
         )
 
 
@@ -125,13 +132,14 @@ def compare(before: Report, after: Report, before_root: Path, after_root: Path) 
         seconds=Amount("compile time", _compiling(before, steps[0]), _compiling(after, steps[1])),
         parts=_by_change(_amounts(seconds_of_parts(steps[0]), seconds_of_parts(steps[1]))),
         phases=_by_change(_amounts(_own_seconds(steps[0]), _own_seconds(steps[1]))),
+        keys=_keys(before, before_root, after, after_root),
     )
 
 
 def _captured(report: Report) -> Report:
     """Return a report without the parts that depend on the depth of the run."""
     frames = tuple(replace(frame, kernels=0, seconds=0.0) for frame in report.frames)
-    return replace(report, frames=frames, codes=(), phases=(), compilations=())
+    return replace(report, frames=frames, codes=(), phases=(), compilations=(), caches=Caches())
 
 
 # -- findings ----------------------------------------------------------------------------------
@@ -228,6 +236,35 @@ def _changes(before: _Functions, after: _Functions) -> Iterator[FunctionChange]:
             )
 
 
+# -- keys of caches ----------------------------------------------------------------------------
+
+
+def _keys(
+    before: Report, before_root: Path, after: Report, after_root: Path
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Compare the key of each graph that was missed after with the nearest one of its function before."""
+    parts = {**before.caches.parts, **after.caches.parts}
+    earlier: dict[tuple[object, ...], list[CacheLookup]] = defaultdict(list)
+    for use in before.caches.uses:
+        earlier[_graph(before, use, before_root)].append(use.lookup)
+    apart: dict[str, list[str]] = defaultdict(list)
+    for use in after.caches.lacking:
+        same = [lookup for lookup in earlier[_graph(after, use, after_root)] if lookup.parts]
+        if use.state == "miss" and use.lookup.parts and same:
+            found = differences(nearest_key(use.lookup, same, parts), use.lookup, parts, _span)
+            if found:
+                apart[listed([item.words for item in found])].append(use.label)
+    return tuple((words, tuple(labels)) for words, labels in apart.items())
+
+
+def _graph(report: Report, use: CacheUse, root: Path) -> tuple[object, ...]:
+    return relative_path(report, use.span.filename, root), use.function, use.cache, use.lookup.backward
+
+
+def _span(frame: StackFrame) -> Span:
+    return Span(frame.filename, frame.row, 1, frame.row, 1)
+
+
 # -- amounts -----------------------------------------------------------------------------------
 
 
@@ -238,6 +275,9 @@ def _totals(report: Report, functions: _Functions) -> Mapping[str, int]:
         totals.update(function.counts)
     # A break in an inlined function is counted for it and for its caller: count findings.
     totals["graph breaks"] = sum(finding.kind == "graph-break" for finding in report.findings)
+    for count in report.caches.counts:
+        for what, number in (("hits", count.hits), ("misses", count.misses), ("bypasses", count.bypasses)):
+            totals[f"{count.name} {what}"] = number
     return totals
 
 

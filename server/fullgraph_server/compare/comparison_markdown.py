@@ -20,6 +20,8 @@ _PARTS: Final = {
     "build": "building kernels",
 }
 _MOST_STEPS = 8
+_MOST_GRAPHS = 4
+KEYS: Final = "Missed in the caches, by what differs in the keys"
 _LEAST_SECONDS = 0.05
 """The least difference of times that is shown: smaller ones are noise."""
 _DEPTHS = "Kernels and times are not compared: one run went deeper than the other."
@@ -58,6 +60,8 @@ def markdown(
     for title, lines in lists(comparison):
         items = "\n".join(f"- {link_to(item)} {escaped(words)}" for item, words in lines)
         blocks += [f"### {title}", items]
+    if comparison.keys:
+        blocks += [f"### {KEYS}", "\n".join(f"- {escaped(line)}" for line in keys(comparison))]
     for item in tables(comparison):
         rows = [(escaped(name), old, now, more) for name, old, now, more in item.rows]
         blocks += [f"### {escaped(item.title)}", table([("", *item.columns), *rows], "<>>>")]
@@ -106,6 +110,16 @@ def lists(comparison: Comparison) -> Iterator[tuple[str, list[tuple[Fingerprinte
                 for old, now in comparison.recounted
             ],
         )
+
+
+def keys(comparison: Comparison) -> list[str]:
+    """Write a line for each difference between keys of caches, and the graphs that were missed for it."""
+    return [
+        f"{', '.join(labels[:_MOST_GRAPHS])}"
+        + (f" and {len(labels) - _MOST_GRAPHS} more" if len(labels) > _MOST_GRAPHS else "")
+        + f": {words}"
+        for words, labels in comparison.keys
+    ]
 
 
 def _times(finding: Finding) -> str:

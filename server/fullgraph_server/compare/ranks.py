@@ -15,6 +15,7 @@ from fullgraph_compiler.facts import Severity, Status
 
 from ..report.finding_builder import by_place
 from ..report.model import Finding, FrameReport, RankSummary, Report
+from ..text.caches import cached_words
 from ..text.markdown import code_span
 from ..text.messages import counted
 from ..workspace.positions import Span
@@ -194,6 +195,13 @@ _ASPECTS: Final = (
         ),
         "information",
         "The ranks run other operations or other sizes. If that is intended, nothing is wrong.",
+    ),
+    _Aspect(
+        lambda frame: frame.cached if frame else (),
+        lambda frame: cached_words(frame.cached if frame else ()),
+        "information",
+        "A rank that does not find a graph in its cache compiles it. Others that do go on, and wait for it "
+        "in their next collective operation: the job ends with a timeout if that takes too long.",
     ),
 )
 """The most important first: only the first that differs is reported for a function."""

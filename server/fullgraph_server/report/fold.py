@@ -48,6 +48,8 @@ from ..workspace.positions import Span
 from ..workspace.source import SourceFile
 from ..workspace.targets import PYTEST
 from ..workspace.workspace import Workspace
+from .caches.model import Caches
+from .caches.uses import cache_builders, caches_of, with_caches
 from .faults import add_faults, fault_message
 from .finding_builder import FindingBuilder, by_place, finished, without_ignored
 from .frames import Frames
@@ -86,11 +88,12 @@ def fold(
         places.index(fact)
     lightning = Lightning(facts, places, workspace)
     recompilations = Recompilations(facts, places, workspace, lightning)
-    finding_facts = _FindingFacts(facts, places, recompilations, workspace, lightning)
+    caches = caches_of(facts, places, with_keys=depth == "build")
+    finding_facts = _FindingFacts(facts, places, recompilations, workspace, lightning, caches)
     builders = finding_facts.builders()
     told = sorted((finished(builder) for builder in builders), key=by_place)
     breaks = [builder.compile_ids for builder in builders if builder.finding.kind == "graph-break"]
-    frames = Frames(facts, places, recompilations, workspace).reports(breaks)
+    frames = with_caches(Frames(facts, places, recompilations, workspace).reports(breaks), caches)
     findings, ignored = without_ignored(told, frames, workspace, complete=finding_facts.completed)
     graphs = tuple(_graph(fact, places, workspace) for fact in _of_type(facts, GraphCaptured))
     codes = codes_of(_of_type(facts, CodeGenerated), _of_type(facts, KernelCompiled), places.own_span)
@@ -121,6 +124,7 @@ def fold(
         depth=depth,
         sizes=size_conditions(facts, places),
         graph_lines=lines,
+        caches=caches,
         dry=_last(facts, RanDry),
         left_out=end.left_out if end else (),
         discarded=next(_of_type(facts, FilesDiscarded), None),
@@ -137,8 +141,10 @@ class _FindingFacts:
         recompilations: Recompilations,
         workspace: Workspace,
         lightning: Lightning,
+        caches: Caches,
     ) -> None:
         self._lightning = lightning
+        self._caches = caches
         self._facts = facts
         self._places = places
         self._recompilations = recompilations
@@ -176,6 +182,7 @@ class _FindingFacts:
             *self._recompilations.builders(),
             *self._recompilations.late_compilations(),
             *speed_builders(self._facts, self._finding),
+            *cache_builders(self._caches, self._finding),
         ]
         return add_faults(builders, self._facts, self._fault)
 

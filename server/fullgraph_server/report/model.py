@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 from fullgraph_compiler.facts import (
     Artifact,
+    CacheState,
     CompilePhase,
     Cost,
     Depth,
@@ -34,6 +35,7 @@ from ..text.remedies import Remedy
 from ..text.source_names import compile_number
 from ..workspace.positions import TRACE, Call, Span
 from ..workspace.source import SourceFile
+from .caches.model import Caches
 
 FindingKind: TypeAlias = Literal[
     "graph-break",
@@ -47,6 +49,7 @@ FindingKind: TypeAlias = Literal[
     "nothing-compiled",
     "cudagraph-skip",
     "perf-hint",
+    "cache-miss",
     "rank-difference",
     "unused-ignore",
     "target-error",
@@ -265,6 +268,8 @@ class FrameReport:
     """The outlines that tell its graphs apart, in the order of their compilations."""
     collectives: tuple[str, ...] = ()
     """The collective operations of its graphs, in their order."""
+    cached: tuple[CacheState, ...] = ()
+    """What came of its graphs in the cache of their code, in the order of their compilations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -470,6 +475,9 @@ class Report:
     """The statements of graphs, and those that ran eagerly where that could be otherwise, by place."""
     calls: tuple[SeenCall, ...] = ()
     """The calls of the user's functions that were compiled, in their order."""
+
+    caches: Caches = field(default_factory=Caches)
+    """What came of each graph in the compiler's caches."""
 
     ranks: tuple[RankSummary, ...] = ()
     """The ranks of the run, if there are several."""

@@ -83,9 +83,16 @@ def verdict(report: Report) -> str | None:
     if report.status in (None, "cancelled", "not-started"):
         return None
     if report.layer == "times":
-        return ", ".join(f"{item.seconds:.1f} s with {item.cache} caches" for item in report.times) or None
+        times = ", ".join(f"{item.seconds:.1f} s with {item.cache} caches" for item in report.times)
+        return times + _compiled_anew(report) or None
     tell = _VERDICTS.get(report.layer)
     return tell(report) if tell else None
+
+
+def _compiled_anew(report: Report) -> str:
+    """Say how many graphs the warm caches did not have; empty if none."""
+    lacking = sum(use.cache == "fx-graph" and use.state != "hit" for use in report.caches.uses)
+    return f"; {counted(lacking, 'graph')} compiled anew" if report.caches.warm and lacking else ""
 
 
 def as_layer(report: Report, layer: Layer) -> Report:

@@ -5,6 +5,7 @@
 - ``hints``: hints about CUDA graphs and modules of Lightning
 - ``remedies``: what an advice says, as data
 - ``outlook``: what the compilations of a function say of a value that changed
+- ``caches``: components of cache keys, how keys differ, reasons for a bypass
 - ``meanings``: what each kind of finding means
 - ``subjects``: what breaks a graph, as the user wrote it
 - ``source_names``: torch's names as the user wrote them

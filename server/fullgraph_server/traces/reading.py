@@ -109,7 +109,11 @@ def _report(log: LogFile, reading: Reading, target: str, generation: int, proble
         quoted = _quoted(records)
         paths = PathMap(workspace, reading.files, quoted, reading.folders, reading.libraries)
         relocation = Relocation(paths, quoted)
-        interpreter = Interpreter(relocation.line, findings_only=reading.detail == "findings")
+        interpreter = Interpreter(
+            relocation.line,
+            findings_only=reading.detail == "findings",
+            code=reading.detail == "code",
+        )
         facts = [*problems, *_facts(records, interpreter, relocation, _RECORDS[reading.detail])]
         torch = _torch(records)
     seconds = sum(fact.seconds for fact in facts if isinstance(fact, FrameCompiled))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from ..compare.ranks import RankReport, merged, usual_rank
+from ..report.caches.uses import without_unproven
 from ..report.model import Report
 from ..workspace.targets import python_files
 from .logs import LogFile, NoTraceError, find_logs
@@ -44,6 +45,8 @@ def read_trace(
         log = next(log for log in logs if log.rank == usual)
         detailed = RankReport(usual, read_report(log, reading, target))
         reports = [detailed if item.rank == usual else item for item in reports]
+    stored = frozenset(key for item in reports for key in item.report.caches.stored)
+    reports = [replace(item, report=without_unproven(item.report, stored)) for item in reports]
     return replace(merged(reports), generation=generation)
 
 

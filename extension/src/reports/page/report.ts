@@ -1,6 +1,7 @@
 /** The page of a report: the last run of a target, in sections. */
 
 import type { PerformanceItem } from "../../protocol";
+import { cacheTable } from "./caches";
 import { element } from "./dom";
 import { findingList } from "./findings";
 import { flameChart } from "./flame";
@@ -88,6 +89,9 @@ function show(report: PerformanceItem, look: Look | undefined, draw: Draw): void
     pictures = new Pictures(part, report, look?.picture ?? "", draw);
   });
   section("Kernels", kernels, without, kernelTable);
+  if (report.caches) {
+    section("Caches", report.caches.counts, "", cacheTable);
+  }
   section("Findings about speed", findings, "None.", findingList);
 
   for (const id of look?.unfolded ?? []) {

@@ -9,7 +9,7 @@
 - ``places``: rows in files and in cells of notebooks
 - ``recipes``: what was tried, and what helps
 - ``recompiles``: why functions were compiled again
-- ``times``: cold and warm caches
+- ``times``: cold and warm caches, and what these held
 - ``speed``: compiled calls beside uncompiled ones, and why they are not faster
 - ``variants``: other ways to compile a program beside each other
 - ``kernels``: what each graph became
@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TextIO, TypeAlias
 
 from ...compare.comparison import Comparison
-from . import comparison, devices, github, json, recipes, recompiles, sarif, speed, stages, text
+from . import comparison, devices, github, json, recipes, recompiles, sarif, speed, stages, text, times
 from .checked import Checked
 
 Format: TypeAlias = Callable[[Iterable[Checked], int, TextIO], None]
@@ -51,6 +51,9 @@ RECOMPILES_FORMATS: Mapping[str, Format] = {"text": recompiles.write, "json": js
 
 SPEED_FORMATS: Mapping[str, Format] = {"text": speed.write, "json": speed.write_json}
 """The formats of ``fullgraph speed``."""
+
+TIMES_FORMATS: Mapping[str, Format] = {"text": times.write, "json": times.write_json}
+"""The formats of ``fullgraph times``."""
 
 ComparisonFormat: TypeAlias = Callable[[Comparison, Checked, TextIO], None]
 """A function that writes a comparison to a stream; it also gets the newer report, for its code."""
@@ -76,6 +79,7 @@ __all__ = [
     "RECOMPILES_FORMATS",
     "SPEED_FORMATS",
     "STAGES_FORMATS",
+    "TIMES_FORMATS",
     "Checked",
     "ComparisonFormat",
     "Format",

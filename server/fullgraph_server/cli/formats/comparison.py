@@ -8,7 +8,7 @@ from typing import Any, TextIO
 from rich.text import Text
 
 from ...compare.comparison import Amount, Comparison, FunctionChange, compare
-from ...compare.comparison_markdown import lists, markdown, place, sentence, tables
+from ...compare.comparison_markdown import KEYS, keys, lists, markdown, place, sentence, tables
 from ...compare.fingerprint import Fingerprinted
 from ...text.tables import aligned
 from ..output import clean_console, write_line, write_object
@@ -35,6 +35,11 @@ def write(comparison: Comparison, after: Checked, out: TextIO) -> None:
         console.print(Text(title, "bold"))
         for item, words in lines:
             console.print(Text(f"  {place(item)} {words}"))
+        console.print()
+    if comparison.keys:
+        console.print(Text(KEYS, "bold"))
+        for line in keys(comparison):
+            console.print(Text(f"  {line}"))
         console.print()
     for table in tables(comparison):
         console.print(Text(table.title, "bold"))
@@ -69,6 +74,7 @@ def comparison_object(comparison: Comparison) -> dict[str, Any]:
         ],
         "counts": _object(comparison.counts),
         "functions": [_function(function) for function in comparison.functions],
+        "cache_keys": [{"words": words, "graphs": list(labels)} for words, labels in comparison.keys],
         "compile_seconds": {
             "total": _values(comparison.seconds),
             "parts": _object(comparison.parts),

@@ -7,6 +7,7 @@ from typing import Any, TextIO
 
 from fullgraph_compiler.facts import Failure, FilesDiscarded, RanDry, RecipeTried, StageChecked
 
+from ...report.caches.model import Caches, CacheUse
 from ...report.model import Compilation, Finding, FrameReport, Guard, RankSummary, Report
 from ...report.profile import recompilation_count
 from ...text.source_names import compile_number
@@ -42,6 +43,7 @@ def report_object(checked: Checked) -> dict[str, Any]:
         "compilations": [_compilation(item) for item in report.compilations],
         "stages": [_stage(stage) for stage in report.stages],
         "recipes": [_recipe(recipe) for recipe in report.recipes],
+        "caches": _caches(report.caches),
         "ranks": [_rank(rank) for rank in report.ranks],
         "dry": report.dry and _dry(report.dry),
         "left_out": list(report.left_out),
@@ -124,6 +126,47 @@ def _recipe(recipe: RecipeTried) -> dict[str, Any]:
         "failure": recipe.failure and _failure(recipe.failure),
         "seconds": round(recipe.seconds, 3),
         "memory": recipe.memory,
+    }
+
+
+def _caches(caches: Caches) -> dict[str, Any]:
+    return {
+        "warm": caches.warm,
+        "counts": {
+            count.cache: {"hits": count.hits, "misses": count.misses, "bypasses": count.bypasses}
+            for count in caches.counts
+        },
+        "graphs": [_cache_use(use) for use in caches.uses],
+        "sizes": [
+            {"action": item.action, "place": item.place, "functions": item.functions} for item in caches.sizes
+        ],
+    }
+
+
+def _cache_use(use: CacheUse) -> dict[str, Any]:
+    return {
+        "compile_id": use.compile_id,
+        "function": use.function,
+        "filename": use.span.filename,
+        "row": use.span.row,
+        "cache": use.cache,
+        "state": use.state,
+        "backward": use.lookup.backward,
+        "key": use.lookup.key,
+        "reason": use.reason,
+        "hint": use.hint,
+        "nearest": use.nearest,
+        "differences": [
+            {
+                "name": item.name,
+                "before": item.before,
+                "after": item.after,
+                "filename": item.span and item.span.filename,
+                "row": item.span and item.span.row,
+            }
+            for item in use.differences
+        ],
+        "seconds": use.lookup.seconds,
     }
 
 

@@ -1,0 +1,202 @@
+"""The uses of caches made of facts: which earlier key is nearest to a key that was missed, and findings."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from fullgraph_compiler.facts import CacheKeyPart, CacheLookup, CacheState, Fact, SizesRemembered
+
+from ...text import caches as words
+from ...text.markdown import code_span
+from ...text.messages import counted, first_line
+from ..finding_builder import FindingBuilder
+from ..model import Finding, FrameReport, Report
+from ..source_locator import Places
+from ..speed import MakeFinding
+from .keys import Locate, Parts, differences, nearest_key
+from .model import Caches, CacheUse
+
+_SAME_VALUE: Final = "Set it to the same value in all starts that are to share their caches."
+_ANEW_AOT: Final = "AOTAutograd traces it anew at each start of the program."
+_CODE_CACHED: Final = " What TorchInductor makes of it can come from the FX graph cache."
+_NOTHING_TO_COMPARE: Final = (
+    "There is no earlier key of this function here to compare its key with. `fullgraph trace diff` compares "
+    "the keys of two runs."
+)
+_NOT_WRITTEN: Final = "torch writes what the keys of this cache are made of only with `TORCH_LOGS=+aot`."
+_ANEW: Final = "TorchInductor compiles it anew at each start of the program."
+_NOT_PACKED: Final = "The package of precompiled code lacks it: it is compiled where that is used."
+
+
+def caches_of(facts: Sequence[Fact], places: Places, *, with_keys: bool) -> Caches:
+    """Collect the uses of caches; those of a start with cold ones only where no warm one follows.
+
+    Those ``with_keys`` can be compared with others.
+    """
+    parts = {fact.digest: fact for fact in facts if isinstance(fact, CacheKeyPart)}
+    lookups = [fact for fact in facts if isinstance(fact, CacheLookup)]
+    warm = any(lookup.warm for lookup in lookups)
+    earlier: defaultdict[tuple[object, ...], list[CacheLookup]] = defaultdict(list)
+    uses = []
+    for lookup in lookups:
+        function = places.functions.get(lookup.compile_id)
+        same = earlier[lookup.cache, lookup.backward, function and (function.filename, function.name)]
+        if lookup.warm == warm:
+            use = _use(lookup, same if function else (), parts, places)
+            uses.append(use if with_keys else replace(use, lookup=replace(lookup, parts=(), nodes=())))
+        if lookup.parts:
+            same.append(lookup)
+    sizes = tuple(fact for fact in facts if isinstance(fact, SizesRemembered))
+    return Caches(tuple(uses), sizes, parts if with_keys else {})
+
+
+def with_caches(frames: Sequence[FrameReport], caches: Caches) -> tuple[FrameReport, ...]:
+    """Note in each function what came of its graphs in the cache that has their code."""
+    states: defaultdict[str, list[CacheState]] = defaultdict(list)
+    lowered = {use.compile_id for use in caches.uses if use.cache == "fx-graph"}
+    for use in caches.uses:
+        if use.cache == "fx-graph" or (use.cache == "aot-autograd" and use.compile_id not in lowered):
+            states[use.compile_id].append(use.state)
+    if not states:
+        return tuple(frames)
+    return tuple(
+        replace(frame, cached=tuple(state for name in frame.compile_ids for state in states[name]))
+        for frame in frames
+    )
+
+
+def cache_builders(caches: Caches, finding: MakeFinding) -> Iterator[FindingBuilder]:
+    """Build a finding for each function whose graphs a cache leaves out, or lacks where it has others.
+
+    A cache that was empty lacks all: that is no finding. What is due to a setting is told once.
+    """
+    uses: defaultdict[tuple[str, str], list[CacheUse]] = defaultdict(list)
+    shows_misses = caches.has_others(caches.stored)
+    lowered = _lowered(caches)
+    for use in caches.lacking:
+        if use.state != "miss":
+            uses["" if use.of_setting else use.function, use.reason].append(use)
+        elif shows_misses and (use.cache != "aot-autograd" or "bypass" not in lowered[use.compile_id]):
+            uses[use.function, ""].append(use)
+    for (_, bypassed), same in uses.items():
+        made = _bypass(same, caches, finding) if bypassed else _miss(same, caches, finding)
+        yield FindingBuilder(made, {use.compile_id for use in same} - {""})
+
+
+def without_unproven(report: Report, stored: frozenset[str]) -> Report:
+    """Leave out misses of a rank that has found only what ranks have ``stored`` in this run."""
+    if report.caches.has_others(stored):
+        return report
+    return replace(report, findings=tuple(item for item in report.findings if item.code != "cache-miss"))
+
+
+def _bypass(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> Finding:
+    first, hint = uses[0], next((use.hint for use in uses if use.hint), "")
+    names = list(dict.fromkeys(use.function for use in uses))
+    others = f" and of {counted(len(names) - 1, 'other function')}" if len(names) > 1 else ""
+    subject = f"the graph of {code_span(first.function)}{others}" if first.function else "a graph"
+    left = {use.cache for use in uses}
+    states = _lowered(caches)
+    has_code = all(states[use.compile_id] and "bypass" not in states[use.compile_id] for use in uses)
+    traced_anew = _ANEW_AOT + (_CODE_CACHED if has_code else "")
+    if "fx-graph" in left:
+        message, explanation = f"{subject} cannot be cached: {first.reason}", _ANEW
+    elif first.state == "unsaved":
+        message, explanation = (
+            f"{subject} is not stored in the AOTAutograd cache: {first.reason}",
+            traced_anew,
+        )
+    elif "aot-autograd" in left:
+        message, explanation = f"{subject} is left out of the AOTAutograd cache: {first.reason}", traced_anew
+    else:
+        message, explanation = f"{subject} cannot be precompiled: {first.reason}", _NOT_PACKED
+    made = finding(
+        "cache-miss",
+        "information",
+        message,
+        (),
+        first.compile_id,
+        explanation=explanation,
+        hints=(hint,) if hint else (),
+    )
+    return replace(made, code="cache-bypass")
+
+
+def _miss(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> Finding:
+    missed = [use for use in uses if use.cache == "fx-graph"]
+    first = (missed or list(uses))[0]
+    name = words.CACHE_NAMES[first.cache]
+    has_code = not missed and "hit" in _lowered(caches)[first.compile_id]
+    message = f"{code_span(first.function)} was {'traced' if has_code else 'compiled'} anew"
+    if caches.warm:
+        message += f" with warm caches: its graph was not in the {name}"
+    elif has_code:
+        message += f": its graph was not in the {name}, while the FX graph cache had the code"
+    else:
+        found = sum(use.state == "hit" and use.cache == first.cache for use in caches.uses)
+        message += f": its graph was not in the {name}, which had {counted(found, 'other graph')} of this run"
+    reasons = dict.fromkeys(
+        f"Backward: {use.reason}" if use.lookup.backward else use.reason for use in uses if use.reason
+    )
+    unknown = _NOTHING_TO_COMPARE if missed else _NOT_WRITTEN
+    return finding(
+        "cache-miss",
+        "information",
+        message,
+        (),
+        first.compile_id,
+        explanation="\n".join(reasons) or unknown,
+        hints=tuple(dict.fromkeys(use.hint for use in uses if use.hint)),
+    )
+
+
+def _lowered(caches: Caches) -> Mapping[str, set[CacheState]]:
+    """Return what came of the graphs of each compilation in the cache of their code."""
+    states: defaultdict[str, set[CacheState]] = defaultdict(set)
+    for use in caches.uses:
+        if use.cache == "fx-graph":
+            states[use.compile_id].add(use.state)
+    return states
+
+
+# -- one use -----------------------------------------------------------------------------------
+
+
+def _use(lookup: CacheLookup, earlier: Sequence[CacheLookup], parts: Parts, places: Places) -> CacheUse:
+    span = places.place((), lookup.compile_id).span
+    use = CacheUse(lookup, places.name_of(lookup.compile_id), span)
+    if lookup.state == "unsaved":
+        return replace(use, reason=f"torch says: {first_line(lookup.reason)}")
+    if lookup.state == "bypass":
+        bypass = words.bypass_of(lookup.reason)
+        return replace(use, reason=bypass.words, hint=bypass.advice, of_setting=bypass.of_setting)
+    if lookup.state == "miss" and lookup.has_entry:
+        condition = f", for other sizes: it holds where {code_span(lookup.reason)}" if lookup.reason else ""
+        return replace(use, reason=f"An entry with this key is there, but does not fit{condition}.")
+    if lookup.state == "miss" and lookup.parts and earlier:
+        return _compared(use, earlier, parts, lambda frame: places.own_span((frame,)))
+    return use
+
+
+def _compared(use: CacheUse, earlier: Sequence[CacheLookup], parts: Parts, locate: Locate) -> CacheUse:
+    """Say how the key that was missed differs from the nearest of those before it."""
+    lookup = use.lookup
+    nearest = nearest_key(lookup, earlier, parts)
+    before = lookup.warm and not nearest.warm
+    other = "that of the start before" if before else f"that of compilation {nearest.compile_id}"
+    found = differences(nearest, lookup, parts, locate)
+    if found:
+        reason = f"Its key differs from {other}: {words.listed([item.words for item in found])}."
+    else:
+        reason = f"Its key is {other}, whose entry was not stored, or is gone."
+    configured = any(item.name.startswith("`torch._") for item in found)
+    return replace(
+        use,
+        reason=reason,
+        hint=_SAME_VALUE if configured else "",
+        nearest=nearest.compile_id,
+        differences=found,
+    )

@@ -1,0 +1,328 @@
+"""Words about the compiler's caches: components of keys, differences between them, reasons for a bypass."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Final
+
+from fullgraph_compiler.facts import CacheName, CacheState
+
+from .markdown import code_span, filled
+from .messages import counted
+from .visible import without_addresses
+
+CACHE_NAMES: Final[dict[CacheName, str]] = {
+    "aot-autograd": "AOTAutograd cache",
+    "fx-graph": "FX graph cache",
+    "precompile": "precompile cache",
+}
+"""The caches in the order in which a graph is looked for."""
+
+_CACHED: Final[dict[CacheState, tuple[str, str]]] = {
+    "hit": ("cache hit", "cache hits"),
+    "miss": ("cache miss", "cache misses"),
+    "bypass": ("cache bypass", "cache bypasses"),
+}
+_SHORT = 60
+_COMPONENTS: Final = {
+    "torch_version": "torch itself, its version or its source,",
+    "system_info": "the system (`{item}`)",
+    "default_cuda_device_index": "the index of the current GPU",
+    "cpp_runtime_thread_count": "the number of threads (`torch.get_num_threads()`)",
+    "cache_key_tag": "`torch.compiler.config.cache_key_tag`",
+    "default_dtype": "`torch.get_default_dtype()`",
+    "cuda_matmul_settings": "the precision of matrix products (`torch.backends.cuda.matmul`)",
+    "deterministic_algorithms_settings": "the setting of `torch.use_deterministic_algorithms`",
+    "deterministic_algorithms": "the setting of `torch.use_deterministic_algorithms`",
+    "provenance_tracking_level": "the tracking of provenance (`INDUCTOR_PROVENANCE`)",
+    "grad_enabled": "whether gradients are on",
+    "autocast_state": "autocast on `{item}`",
+    "autograd_config": "`torch._functorch.config.{item}`",
+    "inductor_config": "`torch._inductor.config.{item}`",
+    "inductor_config_comms": "`torch._inductor.config_comms.{item}`",
+    "example_inputs": "input `{item}`",
+    "fx_kwargs": "the option `{item}` of the compilation",
+    "user_defined_triton_source": "the source of a Triton kernel that the graph calls",
+    "triton_kernel_source_codes": "the source of a Triton kernel that the graph calls",
+    "gm": "the graph",
+    **{
+        name: f"the custom pass `torch._inductor.config.{name}`"
+        for name in (
+            "pre_grad_custom_pass",
+            "post_grad_custom_pre_pass",
+            "post_grad_custom_post_pass",
+            "joint_custom_pre_pass",
+            "joint_custom_post_pass",
+            "_pre_fusion_custom_pass",
+            "_post_fusion_custom_pass",
+        )
+    },
+}
+"""Words for the components of a key, those that say most first; others go by torch's name, in between."""
+_ORDER: Final = {name: place for place, name in enumerate(_COMPONENTS)}
+_BETWEEN: Final = _ORDER["grad_enabled"]
+_TENSOR_PROPERTY: Final = re.compile(r", (?=\w+=)")
+_INSIDE: Final = re.compile(r"^torch\.Size\((.*)\)$")
+_DEVICE: Final = re.compile(r"device\(type='(\w+)'(?:, index=(\d+))?\)")
+_PROPERTIES: Final = {
+    "shape": "the shape of",
+    "dtype": "the dtype of",
+    "device": "the device of",
+    "stride": "the stride of",
+}
+_SYMBOL: Final = "('"
+"""How a number that is a symbol is written among inputs: ``('s77',)``."""
+_VALUE: Final = re.compile(r"(?<![\w.'])(?!(?:True|False|None|inf|nan)\b)[a-zA-Z_]\w*\b(?!\s*[=.(])")
+"""The name of a value in a call: no keyword, no function, no text."""
+_NO_VALUES: Final = ("torch_version", "user_defined_triton_source", "triton_kernel_source_codes")
+"""Components whose texts are no use to a reader: checksums, and whole sources."""
+
+
+def order_of(component: str) -> int:
+    """Return the place of a component among those that differ: what explains others comes first."""
+    return _ORDER.get(component, _BETWEEN)
+
+
+def component_words(component: str, item: str) -> str:
+    """Name a component of a key."""
+    if component in _COMPONENTS:
+        return filled(_COMPONENTS[component], item=item)
+    return code_span(f"{component}[{item}]" if item else component)
+
+
+def difference(component: str, item: str, before: str | None, after: str | None) -> tuple[str, str, str, str]:
+    """Return the name of what differs, both values in short, and a clause that says so.
+
+    The values are empty where their texts say nothing; ``None`` is a component that a key lacks.
+    """
+    name = component_words(component, item)
+    old, new = before or "", after or ""
+    if old.startswith("TensorMetadata(") and new.startswith("TensorMetadata("):
+        one, other = _properties(old), _properties(new)
+        differing = (key for key in (*_PROPERTIES, *other) if one.get(key) != other.get(key))
+        if key := next(differing, ""):
+            name, old, new = (
+                f"{_PROPERTIES.get(key, f'`{key}` of')} {name}",
+                one.get(key, ""),
+                other.get(key, ""),
+            )
+    old, new = short(old), short(new)
+    if before is None and after is not None:
+        return name, "", new, f"{name} is a part of it"
+    if after is None and before is not None:
+        return name, old, "", f"{name} is no part of it"
+    if component in _NO_VALUES or old == new:
+        return name, "", "", f"{name} differs"
+    is_now, was = (code_span(value) if value else "empty" for value in (new, old))
+    return name, old, new, f"{name} is {is_now}, was {was}"
+
+
+def number_of_inputs(before: Sequence[str], after: Sequence[str]) -> tuple[str, str, str, str]:
+    """Say that graphs take other inputs, and whether sizes among them are dynamic."""
+    old, new = (sum(text.startswith(_SYMBOL) for text in texts) for texts in (before, after))
+    if old != new:
+        is_are = "is" if new == 1 else "are"
+        clause = f"{counted(new, 'number')} among its inputs {is_are} dynamic, {old or 'none'} before"
+        return "dynamic numbers", str(old), str(new), clause
+    old, new = len(before), len(after)
+    return "the number of inputs", str(old), str(new), f"the number of inputs is {new}, was {old}"
+
+
+def same_operations(before: str, after: str) -> bool:
+    """Tell whether two graphs have the same operations, whatever their values are called."""
+    return _unnamed(_operations(before)) == _unnamed(_operations(after))
+
+
+def operations_apart(before: str, after: str) -> tuple[str, str, str]:
+    """Return the first operations in which two graphs differ, and the name of the later one's result."""
+    one, other = _operations(before), _operations(after)
+    pairs = enumerate(zip_longest(_unnamed(one), _unnamed(other)))
+    place = next((place for place, (old, new) in pairs if old != new), max(len(one), len(other)))
+    nothing = ("", "")
+    (_, old), (name, new) = (dict(enumerate(graph)).get(place, nothing) for graph in (one, other))
+    return old, new, name
+
+
+def graph_sentence(before: str, after: str, *, same_code: bool) -> str:
+    """Say in a clause in which operation a graph differs from an earlier one."""
+    if before and after:
+        return f"the graph has {code_span(short(after))} where it had {code_span(short(before))}"
+    if after:
+        return f"the graph goes on with {code_span(short(after))} where it ended"
+    if before:
+        return f"the graph ends where it went on with {code_span(short(before))}"
+    if same_code:
+        return "the graph differs in what its code does not show, such as constants or kernels"
+    return "the graph has the same operations, on other values or with other results"
+
+
+def cached_words(states: Sequence[CacheState]) -> str:
+    """Say in a clause what came of a function's graphs in the cache of their code."""
+    numbers = {words: states.count(state) for state, words in _CACHED.items() if state in states}
+    return f"has {' and '.join(counted(number, *words) for words, number in numbers.items()) or 'no cache'}"
+
+
+def short(text: str) -> str:
+    """Shorten a value to a few words on one line, without addresses."""
+    line = " ".join(without_addresses(text).split())
+    return line if len(line) <= _SHORT else f"{line[: _SHORT - 1].rstrip()}…"
+
+
+def listed(sentences: Sequence[str], most: int = 3) -> str:
+    """List clauses, and count those beyond the first ones."""
+    more = len(sentences) - most
+    return "; ".join(sentences[:most]) + (f"; and {more:,} more" if more > 0 else "")
+
+
+def _properties(text: str) -> dict[str, str]:
+    inner = _DEVICE.sub(_device, text.partition("(")[2].removesuffix(")"))
+    pairs = (part.partition("=") for part in _TENSOR_PROPERTY.split(inner))
+    return {key: _INSIDE.sub(r"\1", value) for key, _, value in pairs}
+
+
+def _device(found: re.Match[str]) -> str:
+    return ":".join(filter(None, found.groups()))
+
+
+def _operations(text: str) -> list[tuple[str, str]]:
+    """Return the operations of a graph's code: the name of each result, and the call that makes it."""
+    lines = (line.partition(";  ")[0].strip().partition(" = ") for line in text.splitlines())
+    return [
+        (name, call.removeprefix("torch.ops."))
+        for name, equals, call in lines
+        if equals and name.isidentifier()
+    ]
+
+
+def _unnamed(operations: Sequence[tuple[str, str]]) -> list[str]:
+    return [_VALUE.sub("_", call) for _, call in operations]
+
+
+# -- bypasses ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Bypass:
+    """Why a cache does not hold a graph, what to do, and whether a setting is the cause, not the graph."""
+
+    words: str
+    advice: str = ""
+    of_setting: bool = False
+
+
+_OPERATOR = "The other graphs stay in the caches: compile the code around `{name}` by itself."
+_PASS = (
+    "Make it a subclass of a class of `torch._inductor.custom_graph_pass` whose `uuid()` returns a text that "
+    "changes whenever the pass does."
+)
+_FREEZING = "Leave `torch._inductor.config.freezing` off where the time of a start counts."
+_UNKNOWN = (
+    "If nothing but its arguments decides what it returns, name it in "
+    "`torch._inductor.config.unsafe_marked_cacheable_functions`, with a text that changes when it does."
+)
+_BYPASSES: Final = (
+    (
+        r"Can't cache HigherOrderOperator: (?P<name>[\w.]+)",
+        "the caches do not take the operator `{name}`",
+        _OPERATOR,
+        False,
+    ),
+    (
+        r"Unsupported call_function target (?P<name>[\w.]+?)\.?\s+Function module: torch\.ops\.higher_order",
+        "the caches do not take the operator `{name}`",
+        _OPERATOR,
+        False,
+    ),
+    (
+        r"Function module: (?P<module>[^,\s]*),\s*Function name: (?P<name>\w+)",
+        "torch does not know whether a graph that calls `{module}.{name}` can be used again",
+        _UNKNOWN,
+        False,
+    ),
+    (
+        r"Unsupported (?P<name>pre grad|post grad|joint) custom pass",
+        "a custom pass (`torch._inductor.config`, {name}) does not identify itself by `uuid()`",
+        _PASS,
+        True,
+    ),
+    (
+        r"Unsupported (?P<name>_(?:pre_fusion_custom|post_fusion_custom|fuse_ddp_communication)_pass)",
+        "the custom pass `{name}` does not identify itself by `uuid()`",
+        _PASS,
+        True,
+    ),
+    (
+        r"Cannot cache a graph with freezing enabled|Skipping graph with frozen constants",
+        "freezing is on, which makes constants of weights",
+        _FREEZING,
+        True,
+    ),
+    (
+        r"mkldnn tensors unpickleable",
+        "it holds a tensor in oneDNN's layout, which cannot be stored",
+        _FREEZING,
+        False,
+    ),
+    (
+        r"FX graph cache is not enabled",
+        "the FX graph cache is off, which that needs",
+        "Turn `torch._inductor.config.fx_graph_cache` on (`TORCHINDUCTOR_FX_GRAPH_CACHE=1`).",
+        True,
+    ),
+    (
+        r"SAC context_fn does not have a cache_hash attribute",
+        "the `context_fn` of a checkpoint does not identify itself",
+        "Give the `context_fn` an attribute `cache_hash`: a text that changes when what it decides does.",
+        False,
+    ),
+    (
+        r"activation_memory_budget_(?P<name>runtime_estimator|solver) is a raw callable",
+        "`torch._functorch.config.activation_memory_budget_{name}` does not identify itself by `uuid()`",
+        _PASS,
+        True,
+    ),
+    (
+        r"Cannot produce stable cache key for unpicklable type (?P<name>[\w.<>]+)",
+        "a value of the type `{name}` is a part of its key, and cannot be pickled",
+        "Make it a tensor, a number or a text, or give its class what `pickle` needs.",
+        False,
+    ),
+    (
+        r"Failed to pickle cache key",
+        "a part of its key cannot be pickled",
+        "torch's warning of that name (`Failed to pickle cache key`), with its traceback, says which.",
+        False,
+    ),
+    (
+        r"AOTAutogradCache requires triton 3\.2\.0",
+        "the installed Triton is older than 3.2",
+        "Install Triton 3.2 or a newer one.",
+        True,
+    ),
+    (
+        r"Runtime constant folding",
+        "`torch._inductor.config.aot_inductor.use_runtime_constant_folding` is on",
+        "Turn it off where the time of a start counts.",
+        True,
+    ),
+    (
+        r"Uncacheable nested region config '(?P<name>\w+)': callable value",
+        "a region of it has a function as its configuration `{name}`",
+        "",
+        False,
+    ),
+)
+"""Torch's reasons (``CacheabilityValidator`` in ``torch/_inductor/codecache.py``, 2.11 to 2.15)."""
+
+
+def bypass_of(reason: str) -> Bypass:
+    """Explain torch's reason for a bypass; one that is not known stays as it is."""
+    for pattern, words, advice, of_setting in _BYPASSES:
+        if found := re.search(pattern, reason):
+            values = found.groupdict()
+            return Bypass(filled(words, **values), filled(advice, **values), of_setting)
+    first = next((line.strip() for line in reason.splitlines() if line.strip()), "")
+    return Bypass(f"torch says: {first}" if first else "torch does not say why")
