@@ -19,6 +19,10 @@ from .dynamo_compat import place_of
 _TRACE_LOGGER = "torch.__trace"  # torch/_logging/_internal.py, trace_log: 2.11 to 2.15
 
 
+TAKEN = -1
+"""The level of records that a listener has taken, below that of every other handler."""
+
+
 _BREAK_LOGGER = "torch._dynamo.symbolic_convert.__graph_breaks"  # graph_break_log: 2.11 to 2.15
 
 

@@ -7,6 +7,7 @@ Frozen dataclasses and their JSON form; standard library only. Both sides of the
 - ``capture``: Dynamo: frames, graphs, graph breaks, guards, recompilations
 - ``code``: AOTAutograd and TorchInductor: forms of a graph, code, kernels
 - ``shapes``: conditions on symbolic sizes
+- ``export``: exported programs, and what keeps a program from being exported
 - ``speed``: phases, performance hints, skipped CUDA graphs
 - ``variants``: other ways to compile a program
 - ``calls``: calls in a program, observed
@@ -60,6 +61,15 @@ from .code import (
     WrittenGraph,
 )
 from .devices import DEVICES, Device
+from .export import (
+    DataSymbol,
+    ExportFailed,
+    ExportProblem,
+    ExportProblemKind,
+    ProgramExported,
+    SizeRange,
+    SizeViolation,
+)
 from .outcome import (
     Failure,
     FaultLocated,
@@ -144,12 +154,16 @@ __all__ = [
     "CompilePhase",
     "Cost",
     "CudagraphSkip",
+    "DataSymbol",
     "Depth",
     "Device",
     "Dynamic",
     "Example",
     "ExampleCall",
     "Examples",
+    "ExportFailed",
+    "ExportProblem",
+    "ExportProblemKind",
     "Fact",
     "Failure",
     "FaultLocated",
@@ -187,6 +201,7 @@ __all__ = [
     "PhasesTimed",
     "PreviewDeferred",
     "Program",
+    "ProgramExported",
     "ProgramRaised",
     "PytestNode",
     "RanDry",
@@ -201,7 +216,9 @@ __all__ = [
     "Severity",
     "ShapeGuard",
     "SizeOutcome",
+    "SizeRange",
     "SizeTried",
+    "SizeViolation",
     "SourceText",
     "Specialization",
     "SpeedMeasured",
@@ -258,6 +275,9 @@ Fact: TypeAlias = (
     | RecompileLimit
     | LateCompilation
     | LightningCompiled
+    | ProgramExported
+    | ExportProblem
+    | ExportFailed
     | CallsWithoutGraph
     | CompileFailure
     | StageChecked

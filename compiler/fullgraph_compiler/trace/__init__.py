@@ -15,6 +15,8 @@ live run and for a log, for every supported torch.
 - ``changes``: what differs between compilations of a function
 - ``graphs``: captured graphs with the user's lines
 - ``shapes``: symbolic sizes: guards and specializations
+- ``export``: records of ``torch.export``
+- ``aot``: the C++ that AOTInductor writes
 - ``code``: the forms of a graph in TorchInductor, and its code
 - ``kernels``: the kernels that generated code defines and launches
 - ``phases``: how long the compiler's steps take

@@ -42,6 +42,7 @@ from .causes import guard_behind, guard_on, stack_around
 from .code import CODE_RECORDS, CodeReader
 from .compilation import Compilation, as_break, graph_of, read_graph
 from .decoding import read_json
+from .export import EXPORT_RECORDS, ExportReader
 from .graphs import collectives, outline, parse_collectives
 from .guards import Place, parse_tree
 from .inputs import TENSOR_RECORDS, InputReader
@@ -106,6 +107,7 @@ class Interpreter:
         self._long_names: dict[tuple[str, str], str] = {}
         # torch._dynamo.reset() makes torch count frames from 0 again: they are counted on from here.
         self._frames_before_reset = 0
+        self._exports = ExportReader(source, self._structured_stack)
 
     def feed(self, record: TraceRecord) -> Iterator[Fact]:
         """Yield the facts that ``record`` completes."""
@@ -117,6 +119,9 @@ class Interpreter:
             yield from self._phases.feed(record)  # comes between all others, and completes none of them
             return
         if record.name not in KNOWN_RECORDS:
+            return
+        if self._exports.takes(record, self._compilations):
+            yield from self._exports.feed(record, self._compilations)
             return
         compilation = self._compilations.get(record.compile_id)
         if record.name in TENSOR_RECORDS:
@@ -145,6 +150,7 @@ class Interpreter:
                 yield compilation.pending_break
                 compilation.pending_break = None
             yield from compilation.code.finish(graph_of(compilation))
+        yield from self._exports.finish()
         yield from self._decide()
 
     def failures(self, reasons: Iterable[str]) -> tuple[GuardFailure, ...]:
@@ -536,7 +542,7 @@ _HANDLERS: Final[dict[str, Any]] = {
     "compilation_metrics": Interpreter._metrics,
 }
 
-KNOWN_RECORDS = frozenset((*_HANDLERS, *TENSOR_RECORDS, PHASE, "str"))
+KNOWN_RECORDS = frozenset((*_HANDLERS, *TENSOR_RECORDS, *EXPORT_RECORDS, PHASE, "str"))
 """The records that the interpreter reads; all others can be left out."""
 
 GRAPH_RECORDS = KNOWN_RECORDS - CODE_RECORDS - {PHASE}

@@ -45,6 +45,8 @@ class TraceRecord:
     attempt: int
     text: str | Callable[[], str]
     seen: Mapping[str, Any] = field(default_factory=dict)
+    calls: Any = None
+    """The frames that torch adds to a record outside of any compilation."""
 
     @property
     def payload(self) -> str:
@@ -72,6 +74,7 @@ def from_metadata(
         attempt=_integer(metadata.get("attempt")),
         text=payload,
         seen=seen or {},
+        calls=metadata.get("stack"),
     )
 
 

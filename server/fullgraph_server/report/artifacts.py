@@ -39,6 +39,8 @@ _TITLES: Final[dict[ArtifactKind, str]] = {
     "ir_pre_fusion": "IR before fusion",
     "ir_post_fusion": "IR after fusion",
     "inductor_provenance_tracking_node_mappings": "Nodes of graphs and kernels",
+    "make_fx_fail_partial": "Graph up to the failure",
+    "inductor_aot_header_code": "Header",
 }
 
 Rows: TypeAlias = tuple[int, int]

@@ -42,6 +42,7 @@ FindingKind: TypeAlias = Literal[
     "late-compile",
     "compile-error",
     "capture-error",
+    "export-error",
     "accuracy",
     "skipped-frame",
     "nothing-compiled",

@@ -92,7 +92,7 @@ def print_finding(console: Console, checked: Checked, finding: Finding) -> None:
 def print_failures(console: Console, checked: Checked) -> None:
     """Print the findings that say why the program, or the compiler, came no further."""
     for finding in checked.report.findings:
-        if finding.kind in ("target-error", "compile-error", "capture-error"):
+        if finding.kind in ("target-error", "compile-error", "capture-error", "export-error"):
             print_finding(console, checked, finding)
 
 
