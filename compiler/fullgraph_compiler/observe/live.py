@@ -21,7 +21,7 @@ from ..compat import export_compat, graph_compat, kernel_compat, names_compat, t
 from ..facts import Fact, GuardFailure, Stack, StackFrame, TargetProblem
 from ..trace import KNOWN_RECORDS, Interpreter, from_metadata
 from ..trace.code import KERNEL_STACKS
-from ..trace.export import EXPORT_ERROR, EXPORT_RECORDS
+from ..trace.export import CREATED, EXPORT_ERROR, EXPORT_RECORDS
 from ..trace.interpreter import PERFORMANCE_HINT
 from ..trace.messages import parse_frames
 from ..trace.shapes import SHAPE_RECORDS
@@ -121,7 +121,7 @@ def _look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
         note_graph()
         graph = names_compat.pending_graph(frame)
         return {"names": take_names(graph), "calls": _calls(graph)} if graph is not None else {}
-    if EXPORT_ERROR in metadata or not EXPORT_RECORDS.isdisjoint(metadata):
+    if not EXPORT_RECORDS.isdisjoint(metadata):
         return _look_at_export(metadata, frame)
     if not SHAPE_RECORDS.isdisjoint(metadata):
         return {"stack": _traced(frame)}
@@ -152,7 +152,7 @@ def _look_at_export(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, 
         return {"frame": place, "stack": calling_stack(frame), "draft": export_compat.is_draft()}
     if "exported_program" in metadata:
         return {"seconds": export_compat.seconds()}
-    return {"stack": _traced(frame)}
+    return {} if CREATED in metadata else {"stack": _traced(frame)}
 
 
 def _traced(frame: FrameType) -> Stack:

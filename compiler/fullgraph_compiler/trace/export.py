@@ -49,8 +49,21 @@ _ASSUMED: Final = "propagate_real_tensors_provenance"
 _UNDECIDED: Final = "guard_on_data_dependent_error"
 _UNBACKED: Final = "create_unbacked_symbol"
 _GUARD: Final = "guard_added"
+CREATED: Final = "expression_created"
 EXPORT_RECORDS: Final = frozenset(
-    (_START, _PROGRAM, EXPORT_ERROR, _PARTIAL, _MISSING, _MISMATCHED, _ASSUMED, _UNDECIDED, _UNBACKED, _GUARD)
+    (
+        _START,
+        _PROGRAM,
+        EXPORT_ERROR,
+        _PARTIAL,
+        _MISSING,
+        _MISMATCHED,
+        _ASSUMED,
+        _UNDECIDED,
+        _UNBACKED,
+        _GUARD,
+        CREATED,
+    )
 )
 _WITHIN: Final = SHAPE_RECORDS | TENSOR_RECORDS | {"dynamo_output_graph"}
 """Records that an export shares with compilations of Dynamo."""
@@ -82,6 +95,8 @@ class _Export:
     compiling: set[str] = field(default_factory=set)
     """The compilations of Dynamo that were begun since."""
     unbacked: dict[str, Stack] = field(default_factory=dict)
+    expressions: dict[int, Any] = field(default_factory=dict)
+    """The frames where expressions came about, as the log has them, by their ids."""
     problems: dict[tuple[str, ...], ExportProblem] = field(default_factory=dict)
     partial: str = ""
     failed: ExportFailed | None = None
@@ -253,6 +268,9 @@ class ExportReader:
     def _undecided(self, record: TraceRecord) -> None:
         going_on = self._export()
         stack = _users(record.seen.get("stack") or self._structured(record.body.get("stack")))
+        created = _users(self._structured(going_on.expressions.get(record.body.get("expr_id"))))
+        if created and created[-1] not in stack[-1:]:
+            stack = created  # Dynamo traces the program, which is not on Python's stack then
         expression = str(record.body["expr"])
         problem = self._undecided_at(going_on, expression, stack)
         going_on.problems.setdefault((problem.kind, expression), problem)
@@ -302,6 +320,9 @@ class ExportReader:
 
     def _unbacked(self, record: TraceRecord) -> None:
         self._export().unbacked[str(record.body["symbol"])] = self._stack(record)
+
+    def _created(self, record: TraceRecord) -> None:
+        self._export().expressions[record.body["result_id"]] = record.body["user_stack"]
 
     def _partial(self, record: TraceRecord) -> None:
         going_on = self._export()
@@ -384,6 +405,7 @@ _HANDLERS: Final[dict[str, Callable[[ExportReader, TraceRecord], Any]]] = {
     _UNDECIDED: ExportReader._undecided,
     _UNBACKED: ExportReader._unbacked,
     _GUARD: ExportReader._guard,
+    CREATED: ExportReader._created,
 }
 
 

@@ -51,6 +51,7 @@ from ..workspace.source import SourceFile
 from ..workspace.targets import PYTEST
 from ..workspace.workspace import Workspace
 from .exports.findings import export_builders
+from .exports.programs import exported_programs
 from .faults import add_faults, fault_message
 from .finding_builder import FindingBuilder, by_place, finished, without_ignored
 from .frames import Frames
@@ -110,6 +111,7 @@ def fold(
         ignored=ignored,
         frames=frames,
         graphs=graphs,
+        exports=exported_programs(facts, places),
         codes=codes,
         artifacts=tuple(_of_type(facts, Artifact)),
         phases=tuple(phase for fact in _of_type(facts, PhasesTimed) for phase in fact.phases),

@@ -184,6 +184,17 @@ class Code:
     launches: tuple[Launch, ...]
     nodes: tuple[KernelNode, ...] = ()
     """All operations of the graph that it was written for."""
+    language: str = "python"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedProgram:
+    """A program of ``torch.export``; ``sizes`` are conditions on those that it accepts."""
+
+    compile_id: str
+    function: str
+    ops: int
+    sizes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -438,6 +449,8 @@ class Report:
     frames: tuple[FrameReport, ...] = ()
     graphs: tuple[Graph, ...] = ()
     """In the order in which they were captured."""
+    exports: tuple[ExportedProgram, ...] = ()
+    """The programs that were exported; each is one of the graphs."""
     codes: tuple[Code, ...] = ()
     """In the order in which they were written, if the run went that far."""
     artifacts: tuple[Artifact, ...] = ()

@@ -97,7 +97,7 @@ def kernel_hints(operator: str, *, missing: bool) -> tuple[str, ...]:
 
 def specialized(size: str, value: str, dimension: str) -> str:
     """Write that a size which was marked dynamic became a number."""
-    marked = f"{code_span(dimension)} is dynamic" if dimension else "it is marked dynamic"
+    marked = f"{code_span(dimension)} is dynamic" if dimension and size else "it is marked dynamic"
     return f"{code_span(size or dimension)} becomes {value} here, though {marked}"
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import Final, Protocol, TypeAlias
 
 from fullgraph_compiler.facts import (
     CompileFailure,
@@ -24,6 +25,7 @@ from ...text import exports, messages
 from ...text.markdown import code_span
 from ...text.size_expressions import (
     comparison_of,
+    parts_of,
     sides_of,
     written_condition,
     written_guard,
@@ -35,7 +37,10 @@ from ..model import Finding, FindingKind
 from ..source_locator import Places
 from .conditions import condition_of
 
-_SizeFact = ShapeGuard | Specialization
+_SizeFact: TypeAlias = ShapeGuard | Specialization
+_INPUTS: Final = "L['flat_args']"
+"""The inputs of a strict export, as Dynamo has them."""
+_TENSOR: Final = re.compile(r"[\w.]+(?:\[\d+\])?\.shape\b")
 
 
 class MakeFinding(Protocol):
@@ -191,11 +196,12 @@ class _Exports:
             condition = _condition(violation)
             others = [_condition(item) for item, _, _ in same if item.condition and item is not violation]
             name = violation.dimension
+            name_of_size = "" if _INPUTS in source else written_size(source)
             suggestions = [line for line in fact.suggestions if not name or name in line.partition(" = ")[0]]
             yield self._finding(
                 "export-error",
                 "warning" if fact.retried else "error",
-                exports.specialized(written_size(source), violation.value, name)
+                exports.specialized(name_of_size, violation.value, name)
                 if violation.value
                 else exports.restricted(condition, name),
                 stack,
@@ -212,13 +218,14 @@ class _Exports:
         if violation.value:
             constants = [fact for fact in sizes if isinstance(fact, Specialization)]
             return next((fact for fact in constants if fact.value == violation.value), None)
-        own = comparison_of(_condition(violation))
-        of_size = [fact for fact in sizes if violation.source in _sources(fact)]
-        for fact in of_size:
-            other = comparison_of(_written(fact))
-            if own is not None and other is not None and sides_of(own) == sides_of(other):
-                return fact
-        return next(iter(of_size), None)
+        own = comparison_of(_of_any_input(_condition(violation)))
+        of_size = [fact for fact in sizes if _is_of(violation.source, _sources(fact))]
+        others = [comparison_of(_of_any_input(_written(fact))) for fact in of_size]
+        for fits in (_is_same, _is_near):
+            for fact, other in zip(of_size, others, strict=True):
+                if own is not None and other is not None and fits(own, other):
+                    return fact
+        return of_size[0] if len(of_size) == 1 else None
 
     def _size_in_log(self, fact: _SizeFact, *, failed: bool) -> Finding:
         return self._finding(
@@ -259,6 +266,31 @@ def _written(fact: _SizeFact) -> str:
     if isinstance(fact, Specialization):
         return f"{written_size(_source_of(fact)) or fact.symbol} == {fact.value}"
     return written_condition(fact.expression, fact.symbols)
+
+
+def _is_of(source: str, others: Sequence[str]) -> bool:
+    """Tell whether a size is among others: Dynamo has a name of its own for all inputs of an export."""
+    dimension = source.rpartition(".")[2]
+    return any(
+        other == source or (_INPUTS in other and other.rpartition(".")[2] == dimension) for other in others
+    )
+
+
+def _of_any_input(condition: str) -> str:
+    return _TENSOR.sub(r"x.shape", condition)
+
+
+def _is_same(one: ast.Compare, other: ast.Compare) -> bool:
+    return sides_of(one) == sides_of(other)
+
+
+def _is_near(one: ast.Compare, other: ast.Compare) -> bool:
+    """Tell whether two bounds are of the same size: torch writes `4 <= x` for `x > 3`."""
+    if isinstance(one.ops[0], (ast.Eq, ast.NotEq)) or isinstance(other.ops[0], (ast.Eq, ast.NotEq)):
+        return False
+    (sizes, numbers), (other_sizes, other_numbers) = parts_of(one), parts_of(other)
+    near = {number + step for number in other_numbers for step in (-1, 0, 1)}
+    return sizes == other_sizes and bool(near & numbers)
 
 
 def _condition(violation: SizeViolation) -> str:
