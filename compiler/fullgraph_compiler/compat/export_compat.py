@@ -116,8 +116,8 @@ def is_draft() -> bool:
     return _observed.draft
 
 
-def exported_code(frame: FrameType | None) -> CodeType | None:
-    """Return the code of what is exported: that of ``forward`` of a module.
+def exported_function(frame: FrameType | None) -> tuple[str, CodeType] | None:
+    """Return the name and the code of what is exported: ``forward`` of a module.
 
     It is ``mod`` in ``_export`` (``torch/export/_trace.py``): 2.13 and 2.15.
     """
@@ -126,4 +126,4 @@ def exported_code(frame: FrameType | None) -> CodeType | None:
     module = frame.f_locals.get("mod") if frame else None
     function = getattr(type(module), "forward", None) if isinstance(module, torch.nn.Module) else module
     code = getattr(function, "__code__", None)
-    return code if isinstance(code, CodeType) else None
+    return (str(getattr(function, "__name__", "")), code) if isinstance(code, CodeType) else None

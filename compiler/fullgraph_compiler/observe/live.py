@@ -147,8 +147,9 @@ def _look_at_export(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, 
         stack = stack_of_summary(trace_compat.user_frames(error)) or stack_of_error(error)
         return {"stack": stack, "draft": export_compat.is_draft()}
     if "export" in metadata:
-        code = export_compat.exported_code(frame)
-        place = StackFrame(code.co_filename, code.co_firstlineno, code.co_name) if code else None
+        function = export_compat.exported_function(frame)
+        name, code = function or ("", None)
+        place = StackFrame(code.co_filename, code.co_firstlineno, name) if code else None
         return {"frame": place, "stack": calling_stack(frame), "draft": export_compat.is_draft()}
     if "exported_program" in metadata:
         return {"seconds": export_compat.seconds()}
