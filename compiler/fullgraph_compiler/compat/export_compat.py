@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from ..trace.export import EXPORT_ERROR
+from ..trace.export.reader import EXPORT_ERROR
 from .trace_compat import TAKEN
 
 

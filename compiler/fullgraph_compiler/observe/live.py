@@ -21,7 +21,7 @@ from ..compat import export_compat, graph_compat, kernel_compat, names_compat, t
 from ..facts import Fact, GuardFailure, Stack, StackFrame, TargetProblem
 from ..trace import KNOWN_RECORDS, Interpreter, from_metadata
 from ..trace.code import KERNEL_STACKS
-from ..trace.export import CREATED, EXPORT_ERROR, EXPORT_RECORDS
+from ..trace.export.reader import CREATED, EXPORT_ERROR, EXPORT_RECORDS
 from ..trace.interpreter import PERFORMANCE_HINT
 from ..trace.messages import parse_frames
 from ..trace.shapes import SHAPE_RECORDS

@@ -1,7 +1,7 @@
 """Readers of torch's structured trace: they decode records, read logs, and make facts of them.
 
 Standard library only. :class:`Interpreter` is the one place that knows what a record means, for a
-live run and for a log, for every supported torch.
+live run and for a log, for every supported torch. ``export/`` reads the records of ``torch.export``.
 
 - ``interpreter``: records to facts: the only code that knows what they mean
 - ``compilation``: the state of one compilation while its records are read
@@ -15,8 +15,6 @@ live run and for a log, for every supported torch.
 - ``changes``: what differs between compilations of a function
 - ``graphs``: captured graphs with the user's lines
 - ``shapes``: symbolic sizes: guards and specializations
-- ``export``: records of ``torch.export``
-- ``aot``: the C++ that AOTInductor writes
 - ``code``: the forms of a graph in TorchInductor, and its code
 - ``kernels``: the kernels that generated code defines and launches
 - ``phases``: how long the compiler's steps take

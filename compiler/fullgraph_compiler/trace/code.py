@@ -23,7 +23,7 @@ from ..facts import (
     Phase,
     Stack,
 )
-from .aot import HEADER, KERNELS, WRAPPER, parse_aot_launches
+from .export.aot import HEADER, KERNELS, WRAPPER, parse_aot_launches
 from .graphs import parse_inputs, parse_operators
 from .kernels import called, parse_launches, parse_nodes_of, parse_stacks, phase_of
 from .messages import Source

@@ -42,7 +42,7 @@ from .causes import guard_behind, guard_on, stack_around
 from .code import CODE_RECORDS, CodeReader
 from .compilation import Compilation, as_break, graph_of, read_graph
 from .decoding import read_json
-from .export import EXPORT_RECORDS, ExportReader
+from .export.reader import EXPORT_RECORDS, ExportReader
 from .graphs import collectives, outline, parse_collectives
 from .guards import Place, parse_tree
 from .inputs import TENSOR_RECORDS, InputReader
@@ -57,7 +57,7 @@ from .messages import (
 )
 from .phases import PHASE, PhaseReader
 from .reasons import Reason, parse_reasons
-from .record import TraceRecord, frame_number, frame_of, later_id
+from .record import UNKNOWN_FILE, TraceRecord, frame_number, frame_of, later_id
 from .shapes import SHAPE_RECORDS, ShapeReader
 from .stacks import join_stacks, original_function, resumed_row
 
@@ -71,8 +71,6 @@ _SOFT = ("Unsupported", "UserError")
 PERFORMANCE_HINT: Final = "perf_hint"
 CUDAGRAPH_SKIP: Final = "cudagraph_skip"
 """Records that we add: torch only logs these messages (:mod:`..compat.kernel_compat`)."""
-_UNKNOWN = "?"
-"""The name of a file whose number the trace has not defined."""
 _MOST_READ = 16
 """The limit on compilations whose decoded guards are kept; others are decoded again when needed."""
 _WAITS = "wait_tensor"
@@ -174,8 +172,8 @@ class Interpreter:
         if not frames:
             return
         frame = frames[-1]
-        if frame.filename == _UNKNOWN:
-            frame = replace(frame, filename=record.seen.get("filename") or _UNKNOWN)
+        if frame.filename == UNKNOWN_FILE:
+            frame = replace(frame, filename=record.seen.get("filename") or UNKNOWN_FILE)
         *stack, joined = join_stacks(record.seen.get("stack", frames[:-1]), (frame,))
         row = self._first_row(joined, resumes=joined.function != frame.function)
         started = FrameStarted(
@@ -514,7 +512,7 @@ class Interpreter:
         if not isinstance(frames, list):
             return ()
         return tuple(
-            StackFrame(self._strings.get(f["filename"], _UNKNOWN), f["line"] or 1, f["name"])
+            StackFrame(self._strings.get(f["filename"], UNKNOWN_FILE), f["line"] or 1, f["name"])
             for f in frames
             if isinstance(f, dict) and {"filename", "line", "name"} <= f.keys()
         )

@@ -12,6 +12,9 @@ from typing import Any
 
 from .decoding import read_json
 
+UNKNOWN_FILE = "?"
+"""The name of a file whose number the trace has not defined."""
+
 _ENVELOPE = frozenset(
     (
         "rank",

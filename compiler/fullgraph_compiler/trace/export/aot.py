@@ -2,7 +2,7 @@
 
 There are two texts: a wrapper, whose ``run_impl`` launches the kernels between calls of library functions
 (``torch/_inductor/codegen/cpp_wrapper_cpu.py``), and the kernels, functions of their own; Triton kernels
-stand in comments of the wrapper. Comments above a launch are those of Python code (:mod:`.kernels`), with
+stand in comments of the wrapper. Comments above a launch are those of Python code (:mod:`..kernels`), with
 ``//``.
 """
 
@@ -13,8 +13,8 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from ..facts import Kernel
-from .kernels import Launch, launch_comments
+from ...facts import Kernel
+from ..kernels import Launch, launch_comments
 
 WRAPPER: Final = "inductor_aot_wrapper_code"
 KERNELS: Final = "inductor_aot_kernel_code"

@@ -3,7 +3,7 @@
 Emitted from ``torch/export/_trace.py`` and ``_draft_export.py``, ``torch/_subclasses/fake_tensor.py`` and
 ``torch/fx/experimental/symbolic_shapes.py`` (2.13 and 2.15). Most are in a log of ``TORCH_DTRACE`` only, and
 ``draft_export`` writes a log of its own with few of them. None says which export it belongs to: that goes by
-their order. ``export_error`` is ours (:mod:`..compat.export_compat`), since torch only raises.
+their order. ``export_error`` is ours (:mod:`...compat.export_compat`), since torch only raises.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from ..facts import (
+from ...facts import (
     Artifact,
     CompileFailure,
     DataSymbol,
@@ -25,18 +25,25 @@ from ..facts import (
     FrameStarted,
     GraphCaptured,
     ProgramExported,
-    SizeRange,
-    SizeViolation,
+    ShapeGuard,
+    Specialization,
     Stack,
     StackFrame,
-    Symbol,
 )
-from .code import CODE_RECORDS, CodeReader
-from .graphs import parse_nodes, parse_operators, parse_shapes
-from .inputs import TENSOR_RECORDS
-from .messages import Source, parse_message
-from .record import TraceRecord
-from .shapes import SHAPE_RECORDS, ShapeReader
+from ..code import CODE_RECORDS, CodeReader
+from ..graphs import parse_nodes, parse_operators
+from ..inputs import TENSOR_RECORDS
+from ..messages import Source, parse_message
+from ..record import UNKNOWN_FILE, TraceRecord
+from ..shapes import SHAPE_RECORDS, ShapeReader
+from .texts import (
+    parse_ranges,
+    parse_suggestions,
+    parse_undecided,
+    parse_unknown_operator,
+    parse_violations,
+    schema,
+)
 
 EXPORT_ERROR: Final = "export_error"
 """A record that we add: the exception of an export."""
@@ -68,20 +75,11 @@ EXPORT_RECORDS: Final = frozenset(
 _WITHIN: Final = SHAPE_RECORDS | TENSOR_RECORDS | {"dynamo_output_graph"}
 """Records that an export shares with compilations of Dynamo."""
 
-_RANGE: Final = re.compile(r"(\w+): VR\[([^,\[\]]+), ([^,\[\]]+)\]")
+_CLOSE: Final = 20
+"""Rows between a place in a file that has no name, and an operation in the same function."""
 _NAME: Final = re.compile(r"\bz?u[f]?\d+\b")
 """The name of a number that only the data decide."""
-_DATA: Final = re.compile(r"data-dependent expression (.+?) \(unhinted: ")
-_NO_KERNEL: Final = (
-    re.compile(r"no fake impl registered for <CustomOpDef\(([\w:.]+)\)>"),
-    re.compile(r"(\w+::[\w.]+): attempted to run this operator with Meta tensors"),
-    re.compile(r"^((?!aten\.|prims\.)\w+\.\w+(?:\.\w+)?)$"),
-)
-"""The messages of an operator without fake kernel; the last is all of an ``UnsupportedOperatorException``."""
-_SPECIALIZED: Final = " as dynamic but your code specialized it to be a constant ("
-_REFUTED: Final = " satisfy the generated guard "
-_RELATED: Final = " must always be equal"
-_FIXES: Final = "Suggested fixes:"
+_Placed: TypeAlias = ExportProblem | ShapeGuard | Specialization
 
 
 @dataclass
@@ -191,7 +189,7 @@ class ExportReader:
             yield Artifact(going_on.compile_id, None, "make_fx_fail_partial", going_on.partial)
         yield going_on.failed or ExportFailed(going_on.compile_id)
 
-    def _about(self, going_on: _Export) -> Iterator[Fact]:
+    def _about(self, going_on: _Export) -> Iterator[_Placed]:
         yield from going_on.problems.values()
         for fact in going_on.shapes.take():
             yield replace(fact, compile_id=going_on.compile_id)
@@ -206,10 +204,10 @@ class ExportReader:
         graph = self._graphs[compile_id] = GraphCaptured(compile_id, nodes, text)
         yield from self._begin_at(going_on, _first_own(graph))
         self._place_operators(going_on, text)
-        yield from self._about(going_on)
+        yield from (_with_names(fact, graph) for fact in self._about(going_on))
         yield graph
         self._programs[compile_id] = _places(graph)
-        yield ProgramExported(compile_id, tuple(_ranges(text)), of_draft_log=not going_on.begun)
+        yield ProgramExported(compile_id, tuple(parse_ranges(text)), of_draft_log=not going_on.begun)
         if going_on.function:
             yield _completed(going_on.function, graph, float(record.seen.get("seconds", 0.0)))
 
@@ -230,12 +228,12 @@ class ExportReader:
             error,
             message,
             stack,
-            tuple(_violations(message)),
-            _suggestions(message),
+            tuple(parse_violations(message)),
+            parse_suggestions(message),
             retried=bool(record.seen.get("draft")) and "Constraints violated" in message,
             text=message,
         )
-        problem = self._problem_of(going_on, message, stack)
+        problem = self._problem_of(going_on, error, message, stack)
         if problem:
             going_on.problems.setdefault((problem.kind, problem.subject), problem)
         elif (said := parse_message(message)).code:
@@ -254,13 +252,12 @@ class ExportReader:
         going_on.failed = failed
         yield from self._close()
 
-    def _problem_of(self, going_on: _Export, message: str, stack: Stack) -> ExportProblem | None:
+    def _problem_of(self, going_on: _Export, error: str, message: str, stack: Stack) -> ExportProblem | None:
         """Read the problem that the message of an exception is about."""
-        if found := _DATA.search(message):
-            return self._undecided_at(going_on, found[1], stack)
-        operator = next((found[1] for pattern in _NO_KERNEL if (found := pattern.search(message))), "")
-        if operator:
-            return ExportProblem(going_on.compile_id, "missing-fake-kernel", _schema(operator), stack=stack)
+        if expression := parse_undecided(message):
+            return self._undecided_at(going_on, expression, stack)
+        if operator := parse_unknown_operator(error, message):
+            return ExportProblem(going_on.compile_id, "missing-fake-kernel", operator, stack=stack)
         return None
 
     # -- what it met -----------------------------------------------------------------------------
@@ -298,7 +295,7 @@ class ExportReader:
         kind: ExportProblemKind = (
             "missing-fake-kernel" if record.name == _MISSING else "mismatched-fake-kernel"
         )
-        operator, reason = _schema(str(record.body["op"])), str(record.body.get("reason") or "")
+        operator, reason = schema(str(record.body["op"])), str(record.body.get("reason") or "")
         problem = ExportProblem(
             going_on.compile_id,
             kind,
@@ -389,6 +386,34 @@ class ExportReader:
         return f"aot/{self._ahead - 1}"
 
 
+def _with_names(fact: _Placed, graph: GraphCaptured) -> _Placed:
+    """Name the files of a fact that the log does not: torch writes each name into the first log only.
+
+    ``draft_export`` has a log of its own, which may not be the first one of its process.
+    """
+    if isinstance(fact, ExportProblem):
+        symbols = tuple(replace(item, stack=_named(item.stack, graph)) for item in fact.symbols)
+        return replace(fact, stack=_named(fact.stack, graph), symbols=symbols)
+    return replace(fact, stack=_named(fact.stack, graph))
+
+
+def _named(stack: Stack, graph: GraphCaptured) -> Stack:
+    """Replace unknown files by those of operations close by in functions of the same name."""
+    found = []
+    for frame in stack:
+        if frame.filename == UNKNOWN_FILE:
+            near = {
+                node.frame.filename
+                for node in graph.nodes
+                if node.frame.function == frame.function and abs(node.frame.row - frame.row) <= _CLOSE
+            }
+            if len(near) != 1:
+                continue
+            frame = replace(frame, filename=near.pop())
+        found.append(frame)
+    return tuple(found)
+
+
 def _ignore(_reader: ExportReader, _record: TraceRecord) -> None:
     """Skip a record that says nothing about an export."""
 
@@ -428,12 +453,6 @@ def _completed(started: FrameStarted, graph: GraphCaptured, seconds: float) -> F
     )
 
 
-def _schema(operator: str) -> str:
-    """Write the name of an operator as it is registered: ``mylib::twice`` for ``mylib.twice.default``."""
-    namespace, _, name = operator.replace("::", ".").partition(".")
-    return f"{namespace}::{name.removesuffix('.default')}"
-
-
 _TORCH: Final = re.compile(r"[/\\]torch[/\\]")
 _OF_TORCH: Final = re.compile(
     r"[/\\]torch[/\\](?:_|export|fx|nn[/\\]modules[/\\]module|utils|overrides|library\.py)"
@@ -449,55 +468,3 @@ def _users(stack: Stack) -> Stack:
 def _symbols(expression: str, unbacked: dict[str, Stack]) -> tuple[DataSymbol, ...]:
     names = dict.fromkeys(_NAME.findall(expression))
     return tuple(DataSymbol(name, unbacked.get(name, ())) for name in names)
-
-
-def _ranges(text: str) -> Iterator[SizeRange]:
-    """Read the ranges of sizes below a program; its inputs say what the symbols are."""
-    sources: dict[str, str] = {}
-    for name, shape in parse_shapes(text):
-        for dimension, size in enumerate(shape):
-            sources.setdefault(size, f"L['{name}'].size()[{dimension}]")
-    _, _, written = text.rpartition("Range constraints:")
-    for name, lower, upper in _RANGE.findall(written):
-        yield SizeRange(Symbol(name, sources.get(name, ""), None), lower, upper)
-
-
-def _violations(message: str) -> Iterator[SizeViolation]:
-    """Read which dimensions cannot be dynamic (``produce_guards`` in ``symbolic_shapes.py``)."""
-    for line in message.splitlines():
-        before, _, after = line.partition(_SPECIALIZED)
-        if after:
-            name = before.partition("You marked ")[2]
-            is_source = "[" in name
-            value = after.partition(")")[0]
-            yield SizeViolation("" if is_source else name, name if is_source else "", value=value)
-            continue
-        before, _, after = line.partition(_REFUTED)
-        if after:
-            name, source = _named(before.partition("Not all values of ")[2])
-            yield SizeViolation(name, source, condition=after.removesuffix("."))
-        elif _RELATED in line:
-            one, _, other = line.partition(_RELATED)[0].partition("The values of ")[2].partition(" and ")
-            (name, source), (_, equal) = _named(one), _named(other)
-            yield SizeViolation(name, source, condition=f"{source} == {equal}")
-
-
-def _named(text: str) -> tuple[str, str]:
-    """Read the name of a dimension and the size it is of: ``batch = L['x'].size()[0] in the ...``."""
-    name, source = "", ""
-    words = text.split()
-    if words:
-        name = words[0]
-        source = words[2] if words[1:2] == ["="] and len(words) > 2 else name
-    return "" if name == source else name, source
-
-
-def _suggestions(message: str) -> tuple[str, ...]:
-    """Return torch's lines of what to write instead."""
-    _, _, fixes = message.partition(f"{_FIXES}\n")
-    lines = []
-    for line in fixes.splitlines():
-        if not line.startswith("  "):
-            break
-        lines.append(line.strip())
-    return tuple(lines)
