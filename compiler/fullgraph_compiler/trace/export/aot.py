@@ -39,9 +39,13 @@ def parse_aot_launches(code: str) -> Iterator[Launch]:
     """Yield the launches in a wrapper that has its kernels below it, in order."""
     lines = code.splitlines()
     kernels = {kernel.name: kernel for kernel in _kernels(lines)}
+    bodies = (kernel.definition for kernel in kernels.values() if kernel.definition)
+    inside = {row for first, last in bodies for row in range(first, last + 1)}
     comments: list[str] = []
     for row, line in enumerate(lines, 1):
         text = line.strip()
+        if row in inside:
+            continue
         if text.startswith("//"):
             comments.append(text.replace("//", "#", 1))
         elif not text.startswith(_C) and (name := _called(text, kernels)):
