@@ -96,4 +96,6 @@ class ExportFailed:
     suggestions: tuple[str, ...] = ()
     retried: bool = False
     while_tracing: bool = False
+    certain: bool = True
+    """Whether it is an export at all: a log of ``TORCH_TRACE`` only has a trace that ends."""
     text: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fullgraph_compiler.facts import ExportProblem
+from fullgraph_compiler.facts import ExportFailed, ExportProblem
 
 from .markdown import code_span, filled
 
@@ -135,8 +135,11 @@ def size_in_log_hints(*, failed: bool) -> tuple[str, ...]:
     return (_DRAFT_SIZES,)
 
 
-def failed(error: str, message: str, *, later: bool) -> str:
+def failed(fact: ExportFailed, message: str) -> str:
     """Write that an export failed; a log only says where it came to."""
-    if not error:
-        return "an export fails here or in what follows" if later else "an export fails"
-    return f"torch.export fails: {error}: {message}" if message else f"torch.export fails: {error}"
+    if fact.error:
+        return (
+            f"torch.export fails: {fact.error}: {message}" if message else f"torch.export fails: {fact.error}"
+        )
+    what = "an export" if fact.certain else "a trace by `make_fx`, such as `torch.export` makes,"
+    return f"{what} fails here or in what follows" if fact.while_tracing else f"{what} fails"

@@ -137,10 +137,9 @@ class ExportReader:
         if record.name in CODE_RECORDS:
             yield from self._compiled(record)
             return
-        if record.name in (_START, _PROGRAM, EXPORT_ERROR):
-            yield from _HANDLERS[record.name](self, record)
-        elif not self._is_of_dynamo(record, compilations):
-            _HANDLERS.get(record.name, _ignore)(self, record)
+        is_bound = record.name in (_START, _PROGRAM, EXPORT_ERROR)
+        if is_bound or not self._is_of_dynamo(record, compilations):
+            yield from _HANDLERS.get(record.name, _ignore)(self, record) or ()
 
     def finish(self) -> Iterator[Fact]:
         """Yield the facts that were held back for a record that did not come."""
@@ -321,12 +320,15 @@ class ExportReader:
     def _created(self, record: TraceRecord) -> None:
         self._export().expressions[record.body["result_id"]] = record.body["user_stack"]
 
-    def _partial(self, record: TraceRecord) -> None:
+    def _partial(self, record: TraceRecord) -> Iterator[Fact] | None:
         going_on = self._export()
         going_on.partial = record.payload.strip("\n")
         graph = GraphCaptured("", tuple(parse_nodes(going_on.partial)))
         stack = tuple(node.frame for node in graph.nodes[-1:]) or _users(self._structured(record.calls))
-        going_on.failed = ExportFailed(going_on.compile_id, stack=stack, while_tracing=True)
+        going_on.failed = ExportFailed(
+            going_on.compile_id, stack=stack, while_tracing=True, certain=going_on.begun
+        )
+        return None if going_on.begun else self._close()
 
     def _shape(self, record: TraceRecord) -> None:
         # What runs without Dynamo has no stack of its own: it is a part of the whole one.

@@ -173,7 +173,7 @@ class _Exports:
             yield self._finding(
                 "export-error",
                 "error",
-                exports.failed(fact.error, messages.first_line(fact.message), later=fact.while_tracing),
+                exports.failed(fact, messages.first_line(fact.message)),
                 fact.stack,
                 fact.compile_id,
                 hints=() if fact.error else (exports.FULL_REASON,),
