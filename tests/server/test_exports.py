@@ -104,7 +104,7 @@ def test_a_condition_on_a_tensor_needs_both_branches(tmp_path: Path) -> None:
     here = (frame(tmp_path, 9, "x.sum() > 2"),)
     symbols = (f.DataSymbol("u0", here),)
     problem = f.ExportProblem("export/0", "data-dependent", "Eq(u0, 1)", symbols=symbols, stack=here)
-    (finding,) = folded(tmp_path, problem, f.ExportFailed("export/0", "E", "m")).findings
+    (finding,) = folded(tmp_path, problem, f.ExportFailed("export/0", "E", "m", cause="Eq(u0, 1)")).findings
     assert finding.message == "export cannot decide `x.sum() > 2`: it depends on data"
     assert "torch.where" in finding.hints[0]
     assert "torch._check" not in finding.hints[0]
@@ -114,8 +114,9 @@ def test_a_number_without_a_variable_gets_one_first(tmp_path: Path) -> None:
     here = (frame(tmp_path, 9, "x[: x.sum().item()]"),)
     symbols = (f.DataSymbol("u0", here),)
     problem = f.ExportProblem("export/0", "data-dependent", "u0 > 5", symbols=symbols, stack=here)
-    (finding,) = folded(tmp_path, problem, f.ExportFailed("export/0", "E", "m")).findings
-    assert finding.hints[0].startswith("Keep the number in a variable first")
+    (finding,) = folded(tmp_path, problem, f.ExportFailed("export/0", "E", "m", cause="u0 > 5")).findings
+    assert finding.hints[0].startswith("Keep the number that torch calls `u0` in a variable first")
+    assert not any("torch.cond" in hint for hint in finding.hints)
 
 
 def test_what_a_draft_took_for_false_is_asserted_as_its_opposite(tmp_path: Path) -> None:
@@ -168,3 +169,24 @@ def test_a_program_that_only_exports_is_not_told_that_it_compiles_nothing(tmp_pa
     nothing = f.CallsWithoutGraph("", "", 1, 0)
     ended = f.RunFinished("finished", 1.0)
     assert folded(tmp_path, f.ProgramExported("export/0"), nothing, ended).findings == ()
+
+
+def test_what_a_draft_met_is_no_error_when_something_else_ends_it(tmp_path: Path) -> None:
+    here = (frame(tmp_path, 6, "x.sum()"),)
+    problem = f.ExportProblem(
+        "export/0", "mismatched-fake-kernel", "shop::twice", "Dtypes differ", stack=here
+    )
+    failed = f.ExportFailed("export/0", "RuntimeError", "unknown type in output", here)
+    found = [(item.code, item.severity) for item in folded(tmp_path, problem, failed).findings]
+    assert found == [("export-error", "error"), ("mismatched-fake-kernel", "warning")]
+
+
+def test_sizes_in_a_condition_have_their_names(tmp_path: Path) -> None:
+    here = (frame(tmp_path, 9, "x[: x.sum().item()]"),)
+    read_at = (frame(tmp_path, 6, "x.sum().item()"),)
+    sizes = (f.Symbol("s7", "L['x'].size()[0]", 8),)
+    symbols = (f.DataSymbol("u0", read_at),)
+    problem = f.ExportProblem("export/0", "data-dependent", "Ne(8*u0, s7)", "False", symbols, here, sizes)
+    (finding,) = folded(tmp_path, problem, f.ProgramExported("export/0")).findings
+    assert finding.message.startswith("draft_export takes `8 * n != x.shape[0]` for false here")
+    assert "torch._check(8 * n == x.shape[0])" in finding.hints[0]

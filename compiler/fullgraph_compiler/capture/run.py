@@ -17,7 +17,6 @@ from ..compat import (
     binaries,
     cache_compat,
     dynamo_compat,
-    export_compat,
     inductor_compat,
     kernel_compat,
     preview_compat,
@@ -104,7 +103,7 @@ def _prepare_compiler(request: RunRequest, preview: _Preview) -> list[ModuleType
     loaded = [] if isinstance(preview, Elsewhere) else _go_as_deep(request)
     dynamo_compat.place_frames()
     note_names()
-    export_compat.observe_exports()
+    trace_compat.observe_exports()
     dynamo_compat.skip_guard_profiling()
     dynamo_compat.skip_log_headers()
     settings_compat.forget_between_runs()
@@ -167,7 +166,7 @@ def _collect(
     last += [
         replace(_described(error), failures=observers.listener.refused(error), hints=outcome.hints)
         for error in outcome.raised
-        if type(error).__qualname__ not in observers.reported and not export_compat.is_recorded(error)
+        if type(error).__qualname__ not in observers.reported and not trace_compat.is_recorded_export(error)
     ]
     ended = monotonic() - started
     last.append(RunFinished(outcome.status, ended, outcome.exit_code, backend_compat.left_out()))

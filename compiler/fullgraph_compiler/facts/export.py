@@ -31,7 +31,7 @@ class ExportProblem:
 
     ``subject`` is the operator (``mylib::twice``), or the condition as torch writes it (``u0 > 3``).
     ``detail`` is how the fake kernel differs, or what ``draft_export`` took the condition for (``True``).
-    ``symbols`` are those in the condition.
+    ``symbols`` are the numbers in the condition that data decide, ``sizes`` the others.
     """
 
     compile_id: str
@@ -40,6 +40,7 @@ class ExportProblem:
     detail: str = ""
     symbols: tuple[DataSymbol, ...] = ()
     stack: Stack = ()
+    sizes: tuple[Symbol, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,8 @@ class ExportFailed:
     violations: tuple[SizeViolation, ...] = ()
     suggestions: tuple[str, ...] = ()
     retried: bool = False
+    cause: str = ""
+    """The subject of the problem that ended it; empty if another exception did, or an unknown one."""
     while_tracing: bool = False
     certain: bool = True
     """Whether it is an export at all: a log of ``TORCH_TRACE`` only has a trace that ends."""

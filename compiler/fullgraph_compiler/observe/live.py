@@ -17,7 +17,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from ..compat import export_compat, graph_compat, kernel_compat, names_compat, trace_compat
+from ..compat import graph_compat, kernel_compat, names_compat, trace_compat
 from ..facts import Fact, GuardFailure, Stack, StackFrame, TargetProblem
 from ..trace import KNOWN_RECORDS, Interpreter, from_metadata
 from ..trace.code import KERNEL_STACKS
@@ -142,17 +142,17 @@ def _look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
 
 
 def _look_at_export(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
-    error = export_compat.pending_error() if EXPORT_ERROR in metadata else None
+    error = trace_compat.pending_export_error() if EXPORT_ERROR in metadata else None
     if error is not None:
         stack = stack_of_summary(trace_compat.user_frames(error)) or stack_of_error(error)
-        return {"stack": stack, "draft": export_compat.is_draft()}
+        return {"stack": stack, "draft": trace_compat.is_draft_export()}
     if "export" in metadata:
-        function = export_compat.exported_function(frame)
+        function = trace_compat.exported_function(frame)
         name, code = function or ("", None)
         place = StackFrame(code.co_filename, code.co_firstlineno, name) if code else None
-        return {"frame": place, "stack": calling_stack(frame), "draft": export_compat.is_draft()}
+        return {"frame": place, "stack": calling_stack(frame), "draft": trace_compat.is_draft_export()}
     if "exported_program" in metadata:
-        return {"seconds": export_compat.seconds()}
+        return {"seconds": trace_compat.export_seconds()}
     return {} if CREATED in metadata else {"stack": _traced(frame)}
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 from fullgraph_compiler.facts import ExportFailed, ExportProblem
 
 from .markdown import code_span, filled
+
+ConditionKind: TypeAlias = Literal["tensor", "branch", "operation"]
+"""What decides by a condition: a branch, by a tensor or by a number, or an operation of torch."""
 
 _MOST = 3
 _CHECK = (
@@ -14,7 +18,7 @@ _CHECK = (
 )
 _CHECK_NOT = "If it never holds: `torch._check({opposite})`."
 _NAME_FIRST = (
-    "Keep the number in a variable first, so that what you say about it is about the same number: each "
+    "Keep the number that torch calls {names} in a variable first, and use that in what follows: each "
     "reading of a tensor is a number of its own."
 )
 _COND = "If both can be, make both branches part of the program: `torch.cond({condition}, ...)`"
@@ -63,18 +67,18 @@ def undecided(condition: str, problem: ExportProblem, *, numbers: Sequence[str])
 
 
 def undecided_hints(
-    condition: str, opposite: str, taken: str, *, of_tensor: bool, unnamed: bool
+    condition: str, opposite: str, taken: str, *, kind: ConditionKind, unnamed: Sequence[str]
 ) -> tuple[str, ...]:
     """Advise on a condition; ``taken`` is what draft_export took it for, if it did."""
-    if of_tensor:
+    if kind == "tensor":
         return (filled(_WHERE, condition=condition),)
     holds, never = filled(_CHECK, condition=condition), filled(_CHECK_NOT, opposite=opposite)
     if taken == "False":
         said = (filled(_CHECK, condition=opposite),) if opposite else ()
     else:
         said = (f"{holds} {never}" if opposite and not taken else holds,)
-    first = (_NAME_FIRST,) if unnamed else ()
-    return (*first, *said, filled(_COND, condition=condition))
+    first = (_NAME_FIRST.format(names=", ".join(map(code_span, unnamed))),) if unnamed else ()
+    return (*first, *said, *((filled(_COND, condition=condition),) if kind == "branch" else ()))
 
 
 def missing_kernel(operator: str, *, draft: bool) -> str:

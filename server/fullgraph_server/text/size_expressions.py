@@ -66,8 +66,10 @@ def written_condition(expression: str, symbols: tuple[Symbol, ...]) -> str:
 
 def written_guard(text: str) -> str:
     """Write a guard that torch prints in Python: ``4 <= x.shape[0]`` for ``4 <= L['x'].size()[0]``."""
-    parts = written_name(text).split(" and ")
-    return _SIZE.sub(r".shape[\1]", " and ".join(part for part in parts if "IntInfinity()" not in part))
+    parts = [part for part in written_name(text).split(" and ") if "IntInfinity()" not in part]
+    if len(parts) == 2 and parts[0].rpartition(" <= ")[2] == parts[1].partition(" <= ")[0]:
+        parts = [f"{parts[0]} <= {parts[1].partition(' <= ')[2]}"]
+    return _SIZE.sub(r".shape[\1]", " and ".join(parts))
 
 
 @lru_cache(maxsize=16384)

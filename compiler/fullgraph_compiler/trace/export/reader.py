@@ -3,7 +3,7 @@
 Emitted from ``torch/export/_trace.py`` and ``_draft_export.py``, ``torch/_subclasses/fake_tensor.py`` and
 ``torch/fx/experimental/symbolic_shapes.py`` (2.13 and 2.15). Most are in a log of ``TORCH_DTRACE`` only, and
 ``draft_export`` writes a log of its own with few of them. None says which export it belongs to: that goes by
-their order. ``export_error`` is ours (:mod:`...compat.export_compat`), since torch only raises.
+their order. ``export_error`` is ours (:mod:`...compat.trace_compat`), since torch only raises.
 """
 
 from __future__ import annotations
@@ -96,6 +96,8 @@ class _Export:
     expressions: dict[int, Any] = field(default_factory=dict)
     """The frames where expressions came about, as the log has them, by their ids."""
     problems: dict[tuple[str, ...], ExportProblem] = field(default_factory=dict)
+    undecided: str = ""
+    """The condition that torch met last and could not decide."""
     partial: str = ""
     failed: ExportFailed | None = None
     """The end that it had, or that a graph which ends early tells of."""
@@ -186,7 +188,8 @@ class ExportReader:
         yield from self._about(going_on)
         if going_on.partial:
             yield Artifact(going_on.compile_id, None, "make_fx_fail_partial", going_on.partial)
-        yield going_on.failed or ExportFailed(going_on.compile_id)
+        failed = going_on.failed or ExportFailed(going_on.compile_id)
+        yield failed if failed.error else replace(failed, cause=going_on.undecided)
 
     def _about(self, going_on: _Export) -> Iterator[_Placed]:
         yield from going_on.problems.values()
@@ -222,7 +225,8 @@ class ExportReader:
         error, message = str(record.body["error"]), record.payload
         stack = _users(record.seen.get("stack", ()))
         compile_id = going_on.compile_id
-        failed = ExportFailed(
+        problem = self._problem_of(going_on, error, message, stack)
+        going_on.failed = ExportFailed(
             compile_id,
             error,
             message,
@@ -230,9 +234,9 @@ class ExportReader:
             tuple(parse_violations(message)),
             parse_suggestions(message),
             retried=bool(record.seen.get("draft")) and "Constraints violated" in message,
+            cause=problem.subject if problem else "",
             text=message,
         )
-        problem = self._problem_of(going_on, error, message, stack)
         if problem:
             going_on.problems.setdefault((problem.kind, problem.subject), problem)
         elif (said := parse_message(message)).code:
@@ -248,7 +252,6 @@ class ExportReader:
                 said.url,
                 message,
             )
-        going_on.failed = failed
         yield from self._close()
 
     def _problem_of(self, going_on: _Export, error: str, message: str, stack: Stack) -> ExportProblem | None:
@@ -270,6 +273,7 @@ class ExportReader:
         expression = str(record.body["expr"])
         problem = self._undecided_at(going_on, expression, stack)
         going_on.problems.setdefault((problem.kind, expression), problem)
+        going_on.undecided = expression
 
     def _undecided_at(self, going_on: _Export, expression: str, stack: Stack) -> ExportProblem:
         return ExportProblem(
@@ -277,6 +281,7 @@ class ExportReader:
             "data-dependent",
             expression,
             symbols=_symbols(expression, going_on.unbacked),
+            sizes=going_on.shapes.symbols(expression),
             stack=stack,
         )
 

@@ -13,8 +13,9 @@ from typing import Final
 from ...facts import SizeRange, SizeViolation, Symbol
 from ..graphs import parse_shapes
 
-_RANGE: Final = re.compile(r"(\w+): VR\[([^,\[\]]+), ([^,\[\]]+)\]")
-_DATA: Final = re.compile(r"data-dependent expression (.+?) \(unhinted: ")
+_RANGE: Final = re.compile(r"\b(\w+): VR\[([^,\[\]]+), ([^,\[\]]+)\]")
+_DATA: Final = "data-dependent expression "
+_UNHINTED: Final = " (unhinted: "
 _NO_KERNEL: Final = (
     re.compile(r"no fake impl registered for <CustomOpDef\(([\w:.]+)\)>"),
     re.compile(r"\b(\w+::[\w.]+): attempted to run this operator with Meta tensors"),
@@ -29,8 +30,8 @@ _FIXES: Final = "Suggested fixes:"
 
 def parse_undecided(message: str) -> str:
     """Return the condition that an export could not decide; empty if the message is about something else."""
-    found = _DATA.search(message)
-    return found[1] if found else ""
+    expression, end, _ = message.partition(_DATA)[2].partition(_UNHINTED)
+    return expression if end else ""
 
 
 def parse_unknown_operator(error: str, message: str) -> str:

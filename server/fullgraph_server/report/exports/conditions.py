@@ -9,6 +9,7 @@ from typing import Final
 from fullgraph_compiler.facts import DataSymbol, ExportProblem, Symbol
 from fullgraph_compiler.trace.decoding import parse_expression
 
+from ...text.exports import ConditionKind
 from ...text.size_expressions import written_condition
 from ...workspace.positions import Span
 from ...workspace.ranges import node_at, node_span
@@ -31,38 +32,41 @@ class Condition:
     """A condition as the user would write it.
 
     ``opposite`` is its negation, empty where there is no simple one. ``reads`` are the places that read its
-    numbers from tensors, with their variables (empty for none). ``of_tensor`` says that it is a tensor that a
-    statement takes for true or false; ``unnamed`` that it reads a number that no variable keeps.
+    numbers from tensors, with their variables (empty for none). ``unnamed`` are torch's names of the numbers
+    that no variable keeps.
     """
 
     text: str
     opposite: str
     reads: tuple[tuple[str, Span | None], ...]
-    of_tensor: bool
-    unnamed: bool
+    kind: ConditionKind
+    unnamed: tuple[str, ...]
 
 
 def condition_of(problem: ExportProblem, span: Span, places: Places, workspace: Workspace) -> Condition:
     """Describe the condition of a ``data-dependent`` problem that shows at ``span``."""
     reads = [(item, places.own_span(item.stack)) for item in problem.symbols]
     names = {item.name: _variable(place, workspace) for item, place in reads}
+    here = {item.name for item, place in reads if place is not None and _rows_meet(place, span)}
     source = workspace.source(span.filename)
     tested = _tested(source, span) if source else None
-    here = any(place is not None and _rows_meet(place, span) for _, place in reads)
-    of_tensor = here and tested is not None and _is_truth_of(problem.symbols, problem.subject)
-    text = ast.unparse(tested) if tested else _written(problem.subject, names)
+    kind: ConditionKind = "operation"
+    if tested is not None:
+        kind = "tensor" if here and _is_truth_of(problem.symbols, problem.subject) else "branch"
+    text = ast.unparse(tested) if tested else _written(problem, names)
+    nameless = [name for name in names if not names[name] and (kind == "operation" or name in here)]
     return Condition(
         text,
         _opposite(tested or parse_expression(text)),
         tuple((names[item.name], place) for item, place in reads),
-        of_tensor,
-        unnamed=not of_tensor and any(not name for name in names.values()),
+        kind,
+        tuple(nameless),
     )
 
 
-def _written(expression: str, names: dict[str, str]) -> str:
-    symbols = (Symbol(symbol, f"L['{name}']", None) for symbol, name in names.items() if name)
-    return written_condition(expression, tuple(symbols))
+def _written(problem: ExportProblem, names: dict[str, str]) -> str:
+    numbers = (Symbol(symbol, f"L['{name}']", None) for symbol, name in names.items() if name)
+    return written_condition(problem.subject, (*numbers, *problem.sizes))
 
 
 def _tested(source: SourceFile, span: Span) -> ast.expr | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from string import ascii_letters, digits
 from typing import Final, Protocol, TypeAlias
 
 from fullgraph_compiler.facts import (
@@ -40,7 +40,9 @@ from .conditions import condition_of
 _SizeFact: TypeAlias = ShapeGuard | Specialization
 _INPUTS: Final = "L['flat_args']"
 """The inputs of a strict export, as Dynamo has them."""
-_TENSOR: Final = re.compile(r"[\w.]+(?:\[\d+\])?\.shape\b")
+_SHAPE: Final = ".shape["
+_OF_NAMES: Final = f"{ascii_letters}{digits}_.[]"
+"""The characters of the expression for a tensor."""
 
 
 class MakeFinding(Protocol):
@@ -89,7 +91,7 @@ class _Exports:
         self._failed = {
             fact.compile_id: fact for fact in facts if isinstance(fact, ExportFailed) and not fact.retried
         }
-        self._known = {fact.compile_id for fact in facts if isinstance(fact, (ExportProblem, CompileFailure))}
+        self._broken = {fact.compile_id for fact in facts if isinstance(fact, CompileFailure)}
         self._sizes: dict[str, list[_SizeFact]] = defaultdict(list)
         for fact in facts:
             if isinstance(fact, _SizeFact):
@@ -108,8 +110,10 @@ class _Exports:
                 for size in self._sizes[fact.compile_id]:
                     yield FindingBuilder(self._size_in_log(size, failed=False), {fact.compile_id})
 
-    def _severity(self, compile_id: str) -> Severity:
-        return "error" if compile_id in self._failed else "warning"
+    def _severity(self, fact: ExportProblem) -> Severity:
+        """Tell an error, which ended an export, from what ``draft_export`` went on after."""
+        failed = self._failed.get(fact.compile_id)
+        return "error" if failed and failed.cause == fact.subject else "warning"
 
     def _undecided(self, fact: ExportProblem) -> Finding:
         span = self._places.place(fact.stack, fact.compile_id).span
@@ -125,8 +129,8 @@ class _Exports:
         explanation = "; ".join([f"torch calls it {code_span(fact.subject)}", *places])
         return self._finding(
             "export-error",
-            self._severity(fact.compile_id),
-            exports.undecided(condition.text, fact, numbers=[] if condition.of_tensor else names),
+            self._severity(fact),
+            exports.undecided(condition.text, fact, numbers=[] if condition.kind == "tensor" else names),
             fact.stack,
             fact.compile_id,
             code=fact.kind,
@@ -135,7 +139,7 @@ class _Exports:
                 condition.text,
                 condition.opposite,
                 fact.detail,
-                of_tensor=condition.of_tensor,
+                kind=condition.kind,
                 unnamed=condition.unnamed,
             ),
             text=self._text(fact.compile_id),
@@ -143,10 +147,10 @@ class _Exports:
 
     def _kernel(self, fact: ExportProblem) -> Finding:
         missing = fact.kind == "missing-fake-kernel"
-        draft = fact.compile_id not in self._failed
+        draft = self._severity(fact) == "warning"
         return self._finding(
             "export-error",
-            self._severity(fact.compile_id),
+            self._severity(fact),
             exports.missing_kernel(fact.subject, draft=draft)
             if missing
             else exports.mismatched_kernel(fact.subject, fact.detail),
@@ -165,7 +169,7 @@ class _Exports:
         """Tell why an export failed, unless a problem that it met tells that."""
         if fact.violations:
             yield from self._violations(fact)
-        elif fact.compile_id in self._known:
+        elif fact.cause or fact.compile_id in self._broken:
             return
         elif sizes := [] if fact.error or fact.while_tracing else self._sizes[fact.compile_id]:
             yield from (self._size_in_log(size, failed=True) for size in _by_line(sizes))
@@ -225,7 +229,8 @@ class _Exports:
             for fact, other in zip(of_size, others, strict=True):
                 if own is not None and other is not None and fits(own, other):
                     return fact
-        return of_size[0] if len(of_size) == 1 else None
+        lines = {(fact.stack[-1].filename, fact.stack[-1].row) for fact in of_size if fact.stack}
+        return of_size[0] if len(lines) == 1 else None
 
     def _size_in_log(self, fact: _SizeFact, *, failed: bool) -> Finding:
         return self._finding(
@@ -277,7 +282,8 @@ def _is_of(source: str, others: Sequence[str]) -> bool:
 
 
 def _of_any_input(condition: str) -> str:
-    return _TENSOR.sub(r"x.shape", condition)
+    *before, last = condition.split(_SHAPE)
+    return _SHAPE.join((*(f"{part.rstrip(_OF_NAMES)}x" for part in before), last))
 
 
 def _is_same(one: ast.Compare, other: ast.Compare) -> bool:
