@@ -21,6 +21,7 @@ _NAME_FIRST = (
     "Keep the number that torch calls {names} in a variable first, and use that in what follows: each "
     "reading of a tensor is a number of its own."
 )
+_IN_LIBRARY = "This is decided in the code of a library: what follows is about a change there, not here."
 _COND = "If both can be, make both branches part of the program: `torch.cond({condition}, ...)`"
 _WHERE = (
     "Make both branches part of the program: `torch.where` for values, `torch.cond({condition}, ...)` for "
@@ -67,7 +68,13 @@ def undecided(condition: str, problem: ExportProblem, *, numbers: Sequence[str])
 
 
 def undecided_hints(
-    condition: str, opposite: str, taken: str, *, kind: ConditionKind, unnamed: Sequence[str]
+    condition: str,
+    opposite: str,
+    taken: str,
+    *,
+    kind: ConditionKind,
+    unnamed: Sequence[str],
+    in_library: bool,
 ) -> tuple[str, ...]:
     """Advise on a condition; ``taken`` is what draft_export took it for, if it did."""
     if kind == "tensor":
@@ -77,8 +84,9 @@ def undecided_hints(
         said = (filled(_CHECK, condition=opposite),) if opposite else ()
     else:
         said = (f"{holds} {never}" if opposite and not taken else holds,)
+    library = (_IN_LIBRARY,) if in_library else ()
     first = (_NAME_FIRST.format(names=", ".join(map(code_span, unnamed))),) if unnamed else ()
-    return (*first, *said, *((filled(_COND, condition=condition),) if kind == "branch" else ()))
+    return (*library, *first, *said, *((filled(_COND, condition=condition),) if kind == "branch" else ()))
 
 
 def missing_kernel(operator: str, *, draft: bool) -> str:

@@ -45,7 +45,7 @@ class Condition:
 
 def condition_of(problem: ExportProblem, span: Span, places: Places, workspace: Workspace) -> Condition:
     """Describe the condition of a ``data-dependent`` problem that shows at ``span``."""
-    reads = [(item, places.own_span(item.stack)) for item in problem.symbols]
+    reads = [(item, _own_reading(item, places, workspace)) for item in problem.symbols]
     names = {item.name: _variable(place, workspace) for item, place in reads}
     here = {item.name for item, place in reads if place is not None and _rows_meet(place, span)}
     source = workspace.source(span.filename)
@@ -62,6 +62,12 @@ def condition_of(problem: ExportProblem, span: Span, places: Places, workspace: 
         kind,
         tuple(nameless),
     )
+
+
+def _own_reading(item: DataSymbol, places: Places, workspace: Workspace) -> Span | None:
+    """Return where the user's own code reads a number; ``None`` if a library does."""
+    own = bool(item.stack) and workspace.contains(item.stack[-1].filename)
+    return places.own_span(item.stack) if own else None
 
 
 def _written(problem: ExportProblem, names: dict[str, str]) -> str:

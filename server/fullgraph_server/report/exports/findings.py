@@ -141,6 +141,7 @@ class _Exports:
                 fact.detail,
                 kind=condition.kind,
                 unnamed=condition.unnamed,
+                in_library=bool(fact.stack) and not self._workspace.contains(fact.stack[-1].filename),
             ),
             text=self._text(fact.compile_id),
         )
