@@ -1,8 +1,8 @@
 """The interpreter on recorded logs: torch 2.13 and 2.15 on a CPU, 2.11 on a GPU.
 
-``traces/program.py`` wrote the CPU logs. Each log has its facts beside it, a line a fact; after a change
-that is meant to change them, run ``UPDATE_GOLDEN=1 pytest tests/compiler/test_trace_golden.py`` and read the
-difference.
+``traces/program.py`` wrote the CPU logs, ``traces/exports.py`` those of exports. Each log has its facts
+beside it, a line a fact; after a change that is meant to change them, run
+``UPDATE_GOLDEN=1 pytest tests/compiler/test_trace_golden.py`` and read the difference.
 """
 
 from __future__ import annotations
@@ -93,6 +93,16 @@ def line(fact: f.Fact) -> str:
             limit = f"{fact.function} {fact.setting}={fact.limit} called from {place(fact.stack)}"
             return f"{name} {fact.compile_id} {limit} {why}"
         return f"{name} {fact.compile_id} {why}"
+    if isinstance(fact, f.ExportProblem):
+        reads = ", ".join(f"{item.name} {place(item.stack)}" for item in fact.symbols)
+        return (
+            f"{name} {fact.compile_id} {fact.kind} {fact.subject} [{fact.detail}] {place(fact.stack)} {reads}"
+        )
+    if isinstance(fact, f.ProgramExported):
+        ranges = ", ".join(f"{x.lower} {x.symbol.name}={x.symbol.source} {x.upper}" for x in fact.ranges)
+        return f"{name} {fact.compile_id} {'draft ' if fact.of_draft_log else ''}{ranges}"
+    if isinstance(fact, f.ExportFailed):
+        return f"{name} {fact.compile_id} {place(fact.stack)}"
     assert isinstance(fact, f.CompileFailure)
     return (
         f"{name} {fact.compile_id} {fact.phase} {fact.error} {fact.code} {place(fact.stack)}: {fact.message}"

@@ -220,6 +220,7 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
                 "baseline": False,
             }
         ],
+        "exports": [],
         "frames": [
             {
                 "function": "toy",

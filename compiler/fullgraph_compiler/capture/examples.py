@@ -1,14 +1,20 @@
-"""Runs of example calls: import the module, compile the functions they call, and evaluate them in turn."""
+"""Runs of example calls: import the module, compile the functions they call, and evaluate them in turn.
+
+What a call asks to export is exported first, before anything is compiled.
+"""
 
 from __future__ import annotations
 
 import ast
 import importlib
 import importlib.util
+import inspect
 import os
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import torch
@@ -19,6 +25,9 @@ from ..facts import Example, ExampleCall, Examples, StackFrame, TargetProblem
 from ..observe.outcome import Outcome, describe, not_started
 from ..observe.tensors import factories
 from .notebooks import NotebookLoader, is_notebook
+
+_EXPORT = "__fullgraph_export__"
+"""The name of the function that exports, for the code of example calls."""
 
 
 def run_examples(program: Examples) -> Outcome:
@@ -36,6 +45,10 @@ def run_examples(program: Examples) -> Outcome:
     raised: list[BaseException] = []
     problems: list[TargetProblem] = []
     for example in program.examples:
+        exports = tuple(call for call in example.calls if call.export)
+        raised += _run_calls(module, filename, replace(example, calls=exports))
+        if exports and exports == example.calls:
+            continue
         try:
             compile_thing(module, example.qualname)
         except AttributeError:
@@ -44,7 +57,8 @@ def run_examples(program: Examples) -> Outcome:
             stack = (StackFrame(filename, row, "<module>"),)
             problems.append(TargetProblem("error", message, ("Example calls need a top-level name.",), stack))
             continue
-        raised += _run_calls(module, filename, example)
+        calls = tuple(call for call in example.calls if not call.export)
+        raised += _run_calls(module, filename, replace(example, calls=calls))
     return Outcome("raised" if raised or problems else "finished", 0, tuple(raised), tuple(problems))
 
 
@@ -95,7 +109,7 @@ def compile_thing(module: ModuleType, qualname: str) -> None:
 
 
 def _run_calls(module: ModuleType, filename: str, example: Example) -> list[BaseException]:
-    namespace = {"torch": torch, **factories(), **vars(module)}
+    namespace = {"torch": torch, _EXPORT: _export, **factories(), **vars(module)}
     torch.manual_seed(0)
     raised: list[BaseException] = []
     for call in example.calls:
@@ -110,6 +124,8 @@ def _run_calls(module: ModuleType, filename: str, example: Example) -> list[Base
 def _code(call: ExampleCall, filename: str) -> CodeType:
     """Compile a call with the row and column of its comment in the file."""
     tree = ast.parse(call.source, filename)
+    if call.export:
+        tree = ast.fix_missing_locations(_Exporting().visit(tree))
     for node in ast.walk(tree):
         if isinstance(node, (ast.stmt, ast.expr, ast.arg, ast.keyword, ast.alias, ast.excepthandler)):
             node.lineno += call.row - 1
@@ -117,3 +133,37 @@ def _code(call: ExampleCall, filename: str) -> CodeType:
             node.col_offset += call.column
             node.end_col_offset = (node.end_col_offset or 0) + call.column
     return compile(tree, filename, "exec", dont_inherit=True)
+
+
+class _Exporting(ast.NodeTransformer):
+    """Make an export of the outermost call of an expression."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr:
+        if isinstance(called := node.value, ast.Call):
+            name = ast.copy_location(ast.Name(_EXPORT, ast.Load()), called.func)
+            node.value = ast.copy_location(
+                ast.Call(name, [called.func, *called.args], called.keywords), called
+            )
+        return node
+
+
+def _export(thing: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """Export a module, or a function as one; sizes are static but for ``dynamic_shapes``."""
+    module = thing if isinstance(thing, torch.nn.Module) else _module_of(thing)
+    shapes = {}
+    if "dynamic_shapes" in named and "dynamic_shapes" not in inspect.signature(module.forward).parameters:
+        shapes = {"dynamic_shapes": named.pop("dynamic_shapes")}
+    return torch.export.export(module, args, named, **shapes)
+
+
+def _module_of(function: Callable[..., Any]) -> torch.nn.Module:
+    """Make a module of a function; torch has lines only for code that is named ``forward``."""
+    plain = getattr(function, "__func__", function)
+    if isinstance(plain, FunctionType):
+        code = plain.__code__.replace(co_name="forward")
+        forward = FunctionType(code, plain.__globals__, plain.__name__, plain.__defaults__, plain.__closure__)
+        forward.__kwdefaults__ = plain.__kwdefaults__
+        function = MethodType(forward, function.__self__) if hasattr(function, "__self__") else forward
+    name = getattr(function, "__name__", "Exported")
+    module: torch.nn.Module = type(name, (torch.nn.Module,), {"forward": staticmethod(function)})()
+    return module

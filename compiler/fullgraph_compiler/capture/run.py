@@ -103,6 +103,7 @@ def _prepare_compiler(request: RunRequest, preview: _Preview) -> list[ModuleType
     loaded = [] if isinstance(preview, Elsewhere) else _go_as_deep(request)
     dynamo_compat.place_frames()
     note_names()
+    trace_compat.observe_exports()
     dynamo_compat.skip_guard_profiling()
     dynamo_compat.skip_log_headers()
     settings_compat.forget_between_runs()
@@ -165,7 +166,7 @@ def _collect(
     last += [
         replace(_described(error), failures=observers.listener.refused(error), hints=outcome.hints)
         for error in outcome.raised
-        if type(error).__qualname__ not in observers.reported
+        if type(error).__qualname__ not in observers.reported and not trace_compat.is_recorded_export(error)
     ]
     ended = monotonic() - started
     last.append(RunFinished(outcome.status, ended, outcome.exit_code, backend_compat.left_out()))

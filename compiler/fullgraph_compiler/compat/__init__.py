@@ -1,7 +1,7 @@
 """All uses of private names of torch, TorchInductor and Triton.
 
 - ``torch_compat``: the version of torch, and its files
-- ``trace_compat``: listening to the structured trace
+- ``trace_compat``: listening to the structured trace, to which exports are added
 - ``dynamo_compat``: Dynamo, and the functions that it compiled
 - ``settings_compat``: torch's configuration
 - ``backend_compat``: backends, by name and as objects

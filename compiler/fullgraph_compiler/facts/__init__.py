@@ -8,6 +8,7 @@ Frozen dataclasses and their JSON form; standard library only. Both sides of the
 - ``code``: AOTAutograd and TorchInductor: forms of a graph, code, kernels
 - ``shapes``: conditions on symbolic sizes
 - ``caches``: hits, misses and bypasses of the compiler's caches, and their keys
+- ``export``: exported programs, and what keeps a program from being exported
 - ``speed``: phases, performance hints, skipped CUDA graphs
 - ``variants``: other ways to compile a program
 - ``calls``: calls in a program, observed
@@ -62,6 +63,15 @@ from .code import (
     WrittenGraph,
 )
 from .devices import DEVICES, Device
+from .export import (
+    DataSymbol,
+    ExportFailed,
+    ExportProblem,
+    ExportProblemKind,
+    ProgramExported,
+    SizeRange,
+    SizeViolation,
+)
 from .outcome import (
     Failure,
     FaultLocated,
@@ -150,12 +160,16 @@ __all__ = [
     "CompilePhase",
     "Cost",
     "CudagraphSkip",
+    "DataSymbol",
     "Depth",
     "Device",
     "Dynamic",
     "Example",
     "ExampleCall",
     "Examples",
+    "ExportFailed",
+    "ExportProblem",
+    "ExportProblemKind",
     "Fact",
     "Failure",
     "FaultLocated",
@@ -193,6 +207,7 @@ __all__ = [
     "PhasesTimed",
     "PreviewDeferred",
     "Program",
+    "ProgramExported",
     "ProgramRaised",
     "PytestNode",
     "RanDry",
@@ -207,7 +222,9 @@ __all__ = [
     "Severity",
     "ShapeGuard",
     "SizeOutcome",
+    "SizeRange",
     "SizeTried",
+    "SizeViolation",
     "SizesRemembered",
     "SourceText",
     "Specialization",
@@ -268,6 +285,9 @@ Fact: TypeAlias = (
     | RecompileLimit
     | LateCompilation
     | LightningCompiled
+    | ProgramExported
+    | ExportProblem
+    | ExportFailed
     | CallsWithoutGraph
     | CompileFailure
     | StageChecked

@@ -26,6 +26,8 @@ ArtifactKind: TypeAlias = Literal[
     "ir_pre_fusion",
     "ir_post_fusion",
     "inductor_provenance_tracking_node_mappings",
+    "make_fx_fail_partial",
+    "inductor_aot_header_code",
 ]
 """The intermediate forms of a graph, in the order of compilation. Those of the graph that TorchInductor
 lowers have the names of the files that ``TORCH_COMPILE_DEBUG=1`` writes (``DebugFormatter`` in
@@ -100,6 +102,8 @@ class Kernel:
 class CodeGenerated:
     """The code that TorchInductor generated for a graph; ``text`` is a Python module.
 
+    AOTInductor's is C++ (``language`` is ``cpp``): the wrapper, and its kernels below it.
+
     ``kernels`` are its launches, in order; ``nodes`` are all operations of the lowered graph.
     """
 
@@ -109,6 +113,7 @@ class CodeGenerated:
     text: str
     kernels: tuple[Kernel, ...]
     nodes: tuple[KernelNode, ...] = ()
+    language: str = "python"
 
 
 @dataclass(frozen=True, slots=True)

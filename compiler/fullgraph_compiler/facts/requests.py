@@ -72,13 +72,15 @@ class GivenValue:
 class ExampleCall:
     """One call of an example: its source text, and its location in the file.
 
-    ``values`` replace data-dependent results in a dry run.
+    ``values`` replace data-dependent results in a dry run. With ``export``, what is called is exported for
+    the arguments of the call, instead of compiled.
     """
 
     source: str
     row: int
     column: int = 0
     values: tuple[GivenValue, ...] = ()
+    export: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from ..compat import graph_compat, kernel_compat, names_compat, trace_compat
 from ..facts import Fact, GuardFailure, Stack, StackFrame, TargetProblem
 from ..trace import KNOWN_RECORDS, Interpreter, from_metadata
 from ..trace.code import KERNEL_STACKS
+from ..trace.export.reader import CREATED, EXPORT_ERROR, EXPORT_RECORDS
 from ..trace.interpreter import PERFORMANCE_HINT
 from ..trace.messages import parse_frames
 from ..trace.shapes import SHAPE_RECORDS
@@ -31,15 +32,13 @@ from .names import take_names
 from .stacks import calling_stack
 
 Sink = Callable[[list[Fact]], None]
-_TAKEN = -1
-"""The level of records that a listener has taken, below that of every other handler."""
 
 
 class TraceListener(logging.Handler):
     """A log handler that passes the facts of each record to ``sink``, in the thread that compiles."""
 
     def __init__(self, sink: Sink, *, cpp_stacks: bool = False) -> None:
-        super().__init__(_TAKEN)
+        super().__init__(trace_compat.TAKEN)
         self._sink = sink
         self._cpp_stacks = cpp_stacks
         self._interpreter = Interpreter(linecache.getline)
@@ -49,7 +48,7 @@ class TraceListener(logging.Handler):
         """Interpret one record. Never raises, since the caller is the user's program."""
         # pytest adds its own handlers after this one, and would print the whole trace of a failing test:
         # with this level, only another listener accepts the record.
-        record.levelno = _TAKEN
+        record.levelno = trace_compat.TAKEN
         metadata: Mapping[str, Any] | None = getattr(record, "metadata", None)
         if metadata is None or not _is_relevant(metadata):
             return
@@ -122,8 +121,10 @@ def _look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
         note_graph()
         graph = names_compat.pending_graph(frame)
         return {"names": take_names(graph), "calls": _calls(graph)} if graph is not None else {}
+    if not EXPORT_RECORDS.isdisjoint(metadata):
+        return _look_at_export(metadata, frame)
     if not SHAPE_RECORDS.isdisjoint(metadata):
-        return {"stack": join_stacks((), stack_of_summary(trace_compat.traced_stack()))}
+        return {"stack": _traced(frame)}
     if metadata.get("compilation_metrics", {}).get("fail_type"):
         return {"stack": calling_stack(frame), "fatal": trace_compat.raises_breaks(frame)}
     artifact = metadata.get("artifact")
@@ -138,6 +139,31 @@ def _look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
     fatal = trace_compat.stops_program(frame, exception)
     operator = trace_compat.operator_of(exception)
     return {"stack": _failure_stack(exception), "fatal": fatal, "operator": operator}
+
+
+def _look_at_export(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
+    error = trace_compat.pending_export_error() if EXPORT_ERROR in metadata else None
+    if error is not None:
+        stack = stack_of_summary(trace_compat.user_frames(error)) or stack_of_error(error)
+        return {"stack": stack, "draft": trace_compat.is_draft_export()}
+    if "export" in metadata:
+        function = trace_compat.exported_function(frame)
+        name, code = function or ("", None)
+        place = StackFrame(code.co_filename, code.co_firstlineno, name) if code else None
+        return {"frame": place, "stack": calling_stack(frame), "draft": trace_compat.is_draft_export()}
+    if "exported_program" in metadata:
+        return {"seconds": trace_compat.export_seconds()}
+    return {} if CREATED in metadata else {"stack": _traced(frame)}
+
+
+def _traced(frame: FrameType) -> Stack:
+    """Return where in the user's code Dynamo is, or what runs with fake tensors in an export without it."""
+    return join_stacks((), stack_of_summary(trace_compat.traced_stack())) or calling_stack(frame)
+
+
+def stack_of_error(error: BaseException) -> Stack:
+    """Return the calls that led to an exception, with those that led to where it is on its way to."""
+    return (*calling_stack(sys._getframe()), *stack_of_summary(traceback.extract_tb(error.__traceback__)))
 
 
 def _calls(graph: Any) -> Stack:

@@ -9,8 +9,8 @@ from types import FrameType
 from ..compat import torch_compat
 from ..facts import Stack, StackFrame
 
-_BETWEEN = "fullgraph_compiler.verify.calls"
-"""The module of the functions that stand between a program and the compiled functions that it calls."""
+_BETWEEN = ("fullgraph_compiler.verify.calls", "fullgraph_compiler.compat.trace_compat")
+"""The modules of functions that stand between a program and the functions that it calls."""
 
 
 def calling_stack(frame: FrameType | None) -> Stack:
@@ -19,9 +19,9 @@ def calling_stack(frame: FrameType | None) -> Stack:
         frame = frame.f_back
     calls = []
     while frame is not None and (
-        _module(frame) == _BETWEEN or not _module(frame).startswith("fullgraph_compiler")
+        _module(frame) in _BETWEEN or not _module(frame).startswith("fullgraph_compiler")
     ):
-        if not torch_compat.is_internal(_module(frame)) and _module(frame) != _BETWEEN:
+        if not torch_compat.is_internal(_module(frame)) and _module(frame) not in _BETWEEN:
             calls.append(_stack_frame(frame))
         frame = frame.f_back
     return tuple(reversed(calls))

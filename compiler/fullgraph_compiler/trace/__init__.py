@@ -1,7 +1,7 @@
 """Readers of torch's structured trace: they decode records, read logs, and make facts of them.
 
 Standard library only. :class:`Interpreter` is the one place that knows what a record means, for a
-live run and for a log, for every supported torch.
+live run and for a log, for every supported torch. ``export/`` reads the records of ``torch.export``.
 
 - ``interpreter``: records to facts: the only code that knows what they mean
 - ``compilation``: the state of one compilation while its records are read

@@ -23,6 +23,7 @@ from ..facts import (
     Phase,
     Stack,
 )
+from .export.aot import HEADER, KERNELS, WRAPPER, parse_aot_launches
 from .graphs import parse_inputs, parse_operators
 from .kernels import called, parse_launches, parse_nodes_of, parse_stacks, phase_of
 from .messages import Source
@@ -53,7 +54,9 @@ _WHOLE: Final[dict[str, ArtifactKind]] = {
     "after_joint_graph": "after_joint_graph",
 }
 """Forms of the graph with all its passes."""
-_OF_CODE: Final = ("inductor_output_code", NODE_MAPPINGS, KERNEL_STACKS)
+_AOT: Final = "graph_dump"
+"""A piece of the C++ that AOTInductor writes."""
+_OF_CODE: Final = ("inductor_output_code", _AOT, NODE_MAPPINGS, KERNEL_STACKS)
 
 CODE_RECORDS = frozenset((*_LOWERED, *_PASSES, *_WHOLE, *_OF_CODE))
 """The records that :class:`CodeReader` knows."""
@@ -88,6 +91,8 @@ class CodeReader:
             self._computed = parse_nodes_of(text)
             if self._computed:
                 yield Artifact(record.compile_id, self._phase, NODE_MAPPINGS, text)
+        elif name == _AOT:
+            yield from self._ahead_of_time(record)
         else:
             yield from self._code(graph)
             if name == "inductor_output_code":
@@ -113,6 +118,18 @@ class CodeReader:
         forms, self._lowered = self._lowered, []
         yield from (replace(form, phase=self._phase) for form in forms)
 
+    def _ahead_of_time(self, record: TraceRecord) -> Iterator[Fact]:
+        """Read a piece of AOTInductor's code: the wrapper comes first, its kernels are put below it."""
+        piece = record.body["name"]
+        if piece == WRAPPER:
+            yield from self._forms()
+            self._written = record
+        elif piece == KERNELS and self._written:
+            # As AOTInductor writes them to one file for people to read (`output_code.cpp`).
+            self._written = replace(self._written, text=f"{self._written.payload}\n{record.payload}\n")
+        elif piece == HEADER:
+            yield Artifact(record.compile_id, self._phase, HEADER, record.payload)
+
     def _code(
         self, graph: GraphCaptured | None, stacks: Mapping[str, tuple[Stack, ...]] | None = None
     ) -> Iterator[CodeGenerated]:
@@ -125,7 +142,8 @@ class CodeReader:
             return
         captured = {node.name: node.frame for node in graph.nodes} if graph else {}
         kernels = []
-        for launch in parse_launches(record.payload):
+        parse = parse_aot_launches if record.name == _AOT else parse_launches
+        for launch in parse(record.payload):
             names = self._computed.get(launch.handle, ())
             nodes = tuple(map(self._placed, (self._nodes[name] for name in names if name in self._nodes)))
             behind = (stacks or {}).get(launch.handle) or tuple(
@@ -135,8 +153,11 @@ class CodeReader:
             kernels.append(called(replace(launch.kernel, nodes=nodes, stacks=behind, cost=cost)))
         lowered = tuple(self._nodes.values())
         self._nodes, self._computed, self._costs, self._stacks = {}, {}, {}, {}
-        filename, text = str(record.body.get("file_path", "")), record.payload
-        yield CodeGenerated(record.compile_id, phase_of(text), filename, text, tuple(kernels), lowered)
+        filename = str(record.body.get("file_path") or record.body.get("filename") or "")
+        text, language = record.payload, "cpp" if record.name == _AOT else "python"
+        yield CodeGenerated(
+            record.compile_id, phase_of(text), filename, text, tuple(kernels), lowered, language
+        )
 
     def _placed(self, node: KernelNode) -> KernelNode:
         return replace(node, stack=self._stacks.get(node.name, ()))

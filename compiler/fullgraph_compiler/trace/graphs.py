@@ -28,6 +28,7 @@ _NAME = re.compile(r"\b[a-zA-Z_]\w*\b(?!\s*[=.(])")
 """A name in the arguments of a call that is no keyword, function or module."""
 _SIGNATURE = re.compile(r"^[ \t]*def forward\(self, (.*)\):", re.MULTILINE)
 _PARAMETER = re.compile(r"\b(\w+)(?:: \"[^\"]*\")?(?:, |$)")
+_SHAPE = re.compile(r'\b(\w+): "\w+\[([^\]"]*)\]')
 _STRIDE_AND_DEVICE = re.compile(r"^(\w+\[[^\]]*\])(?:\[[^\]]*\])?(\w*(?::\d+)?)$")
 
 
@@ -76,6 +77,13 @@ def parse_inputs(text: str) -> tuple[str, ...]:
     """List the names of a printed graph's inputs."""
     signature = _SIGNATURE.search(text)
     return tuple(_PARAMETER.findall(signature[1])) if signature else ()
+
+
+def parse_shapes(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the inputs of a printed graph that are tensors, with their sizes as torch writes them."""
+    signature = _SIGNATURE.search(text)
+    for name, sizes in _SHAPE.findall(signature[1] if signature else ""):
+        yield name, tuple(size.strip() for size in sizes.split(","))
 
 
 def parse_places(text: str) -> Iterator[tuple[int, StackFrame]]:

@@ -43,6 +43,7 @@ from .causes import guard_behind, guard_on, stack_around
 from .code import CODE_RECORDS, CodeReader
 from .compilation import Compilation, as_break, graph_of, read_graph
 from .decoding import read_json
+from .export.reader import EXPORT_RECORDS, ExportReader
 from .graphs import collectives, outline, parse_collectives
 from .guards import Place, parse_tree
 from .inputs import TENSOR_RECORDS, InputReader
@@ -57,7 +58,7 @@ from .messages import (
 )
 from .phases import PHASE, PhaseReader
 from .reasons import Reason, parse_reasons
-from .record import TraceRecord, frame_number, frame_of, later_id
+from .record import UNKNOWN_FILE, TraceRecord, frame_number, frame_of, later_id
 from .shapes import SHAPE_RECORDS, ShapeReader
 from .stacks import join_stacks, original_function, resumed_row
 
@@ -71,8 +72,6 @@ _SOFT = ("Unsupported", "UserError")
 PERFORMANCE_HINT: Final = "perf_hint"
 CUDAGRAPH_SKIP: Final = "cudagraph_skip"
 """Records that we add: torch only logs these messages (:mod:`..compat.kernel_compat`)."""
-_UNKNOWN = "?"
-"""The name of a file whose number the trace has not defined."""
 _MOST_READ = 16
 """The limit on compilations whose decoded guards are kept; others are decoded again when needed."""
 _WAITS = "wait_tensor"
@@ -110,6 +109,7 @@ class Interpreter:
         self._long_names: dict[tuple[str, str], str] = {}
         # torch._dynamo.reset() makes torch count frames from 0 again: they are counted on from here.
         self._frames_before_reset = 0
+        self._exports = ExportReader(source, self._structured_stack)
 
     def feed(self, record: TraceRecord) -> Iterator[Fact]:
         """Yield the facts that ``record`` completes."""
@@ -124,6 +124,9 @@ class Interpreter:
             yield from self._caches.feed(record)
             return
         if record.name not in KNOWN_RECORDS:
+            return
+        if self._exports.takes(record, self._compilations):
+            yield from self._exports.feed(record, self._compilations)
             return
         compilation = self._compilations.get(record.compile_id)
         if record.name in TENSOR_RECORDS:
@@ -153,6 +156,7 @@ class Interpreter:
                 compilation.pending_break = None
             if self._code_wanted:
                 yield from compilation.code.finish(graph_of(compilation))
+        yield from self._exports.finish()
         yield from self._decide()
         yield from self._caches.finish()
 
@@ -177,8 +181,8 @@ class Interpreter:
         if not frames:
             return
         frame = frames[-1]
-        if frame.filename == _UNKNOWN:
-            frame = replace(frame, filename=record.seen.get("filename") or _UNKNOWN)
+        if frame.filename == UNKNOWN_FILE:
+            frame = replace(frame, filename=record.seen.get("filename") or UNKNOWN_FILE)
         *stack, joined = join_stacks(record.seen.get("stack", frames[:-1]), (frame,))
         row = self._first_row(joined, resumes=joined.function != frame.function)
         started = FrameStarted(
@@ -519,7 +523,7 @@ class Interpreter:
         if not isinstance(frames, list):
             return ()
         return tuple(
-            StackFrame(self._strings.get(f["filename"], _UNKNOWN), f["line"] or 1, f["name"])
+            StackFrame(self._strings.get(f["filename"], UNKNOWN_FILE), f["line"] or 1, f["name"])
             for f in frames
             if isinstance(f, dict) and {"filename", "line", "name"} <= f.keys()
         )
@@ -547,7 +551,7 @@ _HANDLERS: Final[dict[str, Any]] = {
     "compilation_metrics": Interpreter._metrics,
 }
 
-KNOWN_RECORDS = frozenset((*_HANDLERS, *TENSOR_RECORDS, *CACHE_RECORDS, PHASE, "str"))
+KNOWN_RECORDS = frozenset((*_HANDLERS, *TENSOR_RECORDS, *CACHE_RECORDS, *EXPORT_RECORDS, PHASE, "str"))
 """The records that the interpreter reads; all others can be left out."""
 
 GRAPH_RECORDS = KNOWN_RECORDS - (CODE_RECORDS - LOWERED_RECORDS) - {PHASE}

@@ -70,7 +70,7 @@ def parse_launches(code: str) -> list[Launch]:
     after = 0
     for node, name in _calls(tree, kernels):
         comments = lines[after : node.lineno - 1]
-        sources, handle = _comments(comments)
+        sources, handle = launch_comments(comments)
         kernel = kernels.get(name)
         if kernel is None and not sources and not handle:
             continue  # a helper of the code itself
@@ -144,7 +144,7 @@ def _launched(call: ast.Call, kernels: Mapping[str, Kernel]) -> tuple[ast.Call, 
     return (call, name) if name.startswith(_EXTERN) else None
 
 
-def _comments(lines: list[str]) -> tuple[tuple[str, ...], str]:
+def launch_comments(lines: list[str]) -> tuple[tuple[str, ...], str]:
     """Read the nodes of Dynamo's graph and the handle from the comments above a launch."""
     sources: tuple[str, ...] = ()
     handle = ""

@@ -21,9 +21,8 @@ _GRAPH: Final = re.compile(
 )
 MOST_ROWS: Final = 10_000_000
 """The limit on rows of a file: a log with a larger row is damaged."""
-_TEXTS: Final = frozenset(
-    ("dynamo_graph_break_reason", "recompile_reasons", "dynamo_error", "dynamo_output_graph")
-)
+_GRAPHS: Final = ("dynamo_output_graph", "exported_program", "make_fx_fail_partial")
+_TEXTS: Final = frozenset(("dynamo_graph_break_reason", "recompile_reasons", "dynamo_error", *_GRAPHS))
 LINE_RECORDS: Final = frozenset((*_TEXTS, "str", "dynamo_start"))
 """The records that quote the user's code, and those needed to read them."""
 
@@ -45,7 +44,7 @@ class LineReader:
                 self._note(filename, row, line)
         elif record.name in _TEXTS:
             text = record.payload
-            for pattern in (_GRAPH,) if record.name == "dynamo_output_graph" else (_TRACEBACK,):
+            for pattern in (_GRAPH,) if record.name in _GRAPHS else (_TRACEBACK,):
                 for filename, row, line in pattern.findall(text):
                     self._note(filename, int(row), line)
 

@@ -12,6 +12,9 @@ from typing import Any
 
 from .decoding import read_json
 
+UNKNOWN_FILE = "?"
+"""The name of a file whose number the trace has not defined."""
+
 _ENVELOPE = frozenset(
     (
         "rank",
@@ -45,6 +48,8 @@ class TraceRecord:
     attempt: int
     text: str | Callable[[], str]
     seen: Mapping[str, Any] = field(default_factory=dict)
+    calls: Any = None
+    """The frames that torch adds to a record outside of any compilation."""
 
     @property
     def payload(self) -> str:
@@ -72,6 +77,7 @@ def from_metadata(
         attempt=_integer(metadata.get("attempt")),
         text=payload,
         seen=seen or {},
+        calls=metadata.get("stack"),
     )
 
 

@@ -57,8 +57,7 @@ class ShapeReader:
         calls = _own_calls(self._structured(body.get("stack")))
         if record.name == _GUARD:
             expression = str(body["expr"])
-            names = dict.fromkeys(_NAME.findall(expression))
-            symbols = tuple(self._symbols[name] for name in names if name in self._symbols)
+            symbols = self.symbols(expression)
             cpp = record.seen.get("cpp_stack", "")
             guard = ShapeGuard(record.compile_id, expression, symbols, stack, calls, cpp)
             self._facts.setdefault((record.name, expression), guard)
@@ -66,6 +65,11 @@ class ShapeReader:
             symbol, value, sources = body["symbol"], str(body["value"]), tuple(body["sources"])
             fact = Specialization(record.compile_id, symbol, sources, value, body["reason"], stack, calls)
             self._facts.setdefault((record.name, symbol), fact)
+
+    def symbols(self, expression: str) -> tuple[Symbol, ...]:
+        """Return the symbolic sizes that an expression names."""
+        names = dict.fromkeys(_NAME.findall(expression))
+        return tuple(self._symbols[name] for name in names if name in self._symbols)
 
     def take(self) -> Iterator[ShapeGuard | Specialization]:
         """Yield the facts since the last call."""

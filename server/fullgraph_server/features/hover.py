@@ -32,6 +32,8 @@ definition runs it.
 as torch prints them.
 - It sees `torch` and the names of this file: `Block(d=64)(f32[2, 16, 64])`.
 - Several lines are calls in sequence: a second shape shows the recompilation that it causes.
+- `export Block(d=64)(f32[2, 16, 64])` exports it with `torch.export` instead; `dynamic_shapes=` may follow \
+the arguments.
 - `f(f32[8]) where item@12 = 3, nonzero@14 = 5` gives values to a dry run: of `item()` in line 12, of \
 `nonzero()` in line 14."""
 

@@ -20,7 +20,7 @@ from .kernels import FORMS, by_kernel, launch_words, spans_of
 from .model import Code, Graph, Launch, Report
 
 _SUFFIXES: Final = {"triton": "py", "cpp": "cpp", "metal": "metal", "cuda": "cu", "asm": "s"}
-_OTHERS: Final = {"ir_": "txt", "inductor_": "json"}
+_OTHERS: Final = {"ir_": "txt", "inductor_aot_header_code": "h", "inductor_": "json"}
 """Suffixes of forms that are not Python, by how their names begin."""
 _COMMENTS: Final = {"py": "#", "llir": ";"}
 """The beginning of a comment in a file, by its suffix; ``//`` in all others."""
@@ -39,6 +39,8 @@ _TITLES: Final[dict[ArtifactKind, str]] = {
     "ir_pre_fusion": "IR before fusion",
     "ir_post_fusion": "IR after fusion",
     "inductor_provenance_tracking_node_mappings": "Nodes of graphs and kernels",
+    "make_fx_fail_partial": "Graph up to the failure",
+    "inductor_aot_header_code": "Header",
 }
 
 Rows: TypeAlias = tuple[int, int]
@@ -77,6 +79,8 @@ class Mark:
 def documents_of(report: Report) -> list[Document]:
     """Return all documents of a report, graph by graph, in the order in which a graph becomes code."""
     graphs: defaultdict[str, _Forms] = defaultdict(_Forms)
+    for export in report.exports:
+        graphs[export.compile_id].exported = True
     for graph in report.graphs:
         graphs[graph.compile_id].graphs.append(graph)
     for artifact in report.artifacts:
@@ -112,12 +116,18 @@ class _Forms:
     graphs: list[Graph] = field(default_factory=list)
     artifacts: list[Artifact] = field(default_factory=list)
     codes: list[Code] = field(default_factory=list)
+    exported: bool = False
 
 
 def _of_graph(compile_id: str, forms: _Forms) -> Iterator[Document]:
     folder = compile_id.replace("/", "_")
     for graph in forms.graphs:
-        yield Document(f"{folder}/captured_graph.py", "Captured graph", graph.text, compile_id)
+        name, title = (
+            ("exported_program.txt", "Exported program")
+            if forms.exported
+            else ("captured_graph.py", "Captured graph")
+        )
+        yield Document(f"{folder}/{name}", title, graph.text, compile_id)
     phases = (item.phase for items in (forms.artifacts, forms.codes) for item in items)
     for phase in dict.fromkeys([None, *phases]):
         for artifact in forms.artifacts:
@@ -142,7 +152,8 @@ def _of_artifact(artifact: Artifact, folder: str) -> Document:
 
 
 def _of_code(code: Code, folder: str) -> Iterator[Document]:
-    yield Document(f"{folder}/output_code.py", "Output code", code.text, code.compile_id, code.phase, code)
+    name = f"{folder}/output_code.{'py' if code.language == 'python' else code.language}"
+    yield Document(name, "Output code", code.text, code.compile_id, code.phase, code)
     for name, launches in by_kernel(code).items():
         first = launches[0]
         if first.source:

@@ -18,6 +18,7 @@ from fullgraph_compiler.facts import (
     CodeGenerated,
     CompileFailure,
     Depth,
+    ExportFailed,
     Fact,
     FaultLocated,
     FilesDiscarded,
@@ -28,6 +29,7 @@ from fullgraph_compiler.facts import (
     KernelCompiled,
     ModulesLoaded,
     PhasesTimed,
+    ProgramExported,
     ProgramRaised,
     RanDry,
     RecipeTried,
@@ -50,6 +52,8 @@ from ..workspace.targets import PYTEST
 from ..workspace.workspace import Workspace
 from .caches.model import Caches
 from .caches.uses import cache_builders, caches_of, with_caches
+from .exports.findings import export_builders
+from .exports.programs import exported_programs
 from .faults import add_faults, fault_message
 from .finding_builder import FindingBuilder, by_place, finished, without_ignored
 from .frames import Frames
@@ -110,6 +114,7 @@ def fold(
         ignored=ignored,
         frames=frames,
         graphs=graphs,
+        exports=exported_programs(facts, places),
         codes=codes,
         artifacts=tuple(_of_type(facts, Artifact)),
         phases=tuple(phase for fact in _of_type(facts, PhasesTimed) for phase in fact.phases),
@@ -168,6 +173,7 @@ class _FindingFacts:
             and end.status == "exited"
             and any(fact.stack and fact.severity == "warning" for fact in _of_type(facts, TargetProblem))
         )
+        self._exports = any(isinstance(fact, (ProgramExported, ExportFailed)) for fact in facts)
         given_up = self._explained | {fact.compile_id for fact in _of_type(facts, FrameSkipped)}
         self._given_up = {
             (fact.filename, fact.function)
@@ -183,6 +189,7 @@ class _FindingFacts:
             *self._recompilations.late_compilations(),
             *speed_builders(self._facts, self._finding),
             *cache_builders(self._caches, self._finding),
+            *export_builders(self._facts, self._finding, self._places, self._workspace),
         ]
         return add_faults(builders, self._facts, self._fault)
 
@@ -347,8 +354,8 @@ class _FindingFacts:
     def _without_graph(self, fact: CallsWithoutGraph) -> FindingBuilder | None:
         if not self.completed or (fact.filename, fact.function.rpartition(".")[2]) in self._given_up:
             return None  # what has become of its frame is a finding already
-        if not fact.function and self._ended_early:
-            return None  # a problem says why the program came no further
+        if not fact.function and (self._ended_early or self._exports):
+            return None  # a problem says why the program came no further, or it exports
         stack = list(fact.stack)
         while stack and not self._workspace.contains(stack[-1].filename):
             stack.pop()

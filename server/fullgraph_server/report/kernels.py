@@ -127,7 +127,7 @@ def _resources(built: KernelCompiled) -> list[str]:
 
 def _code(fact: CodeGenerated, built: Mapping[tuple[str, str], KernelCompiled], own_span: OwnSpan) -> Code:
     launches = (_launch(kernel, built.get((fact.filename, kernel.name)), own_span) for kernel in fact.kernels)
-    return Code(fact.compile_id, fact.phase, fact.text, tuple(launches), fact.nodes)
+    return Code(fact.compile_id, fact.phase, fact.text, tuple(launches), fact.nodes, fact.language)
 
 
 def _launch(kernel: Kernel, built: KernelCompiled | None, own_span: OwnSpan) -> Launch:

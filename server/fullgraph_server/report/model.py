@@ -44,6 +44,7 @@ FindingKind: TypeAlias = Literal[
     "late-compile",
     "compile-error",
     "capture-error",
+    "export-error",
     "accuracy",
     "skipped-frame",
     "nothing-compiled",
@@ -186,6 +187,17 @@ class Code:
     launches: tuple[Launch, ...]
     nodes: tuple[KernelNode, ...] = ()
     """All operations of the graph that it was written for."""
+    language: str = "python"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedProgram:
+    """A program of ``torch.export``; ``sizes`` are conditions on those that it accepts."""
+
+    compile_id: str
+    function: str
+    ops: int
+    sizes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,6 +454,8 @@ class Report:
     frames: tuple[FrameReport, ...] = ()
     graphs: tuple[Graph, ...] = ()
     """In the order in which they were captured."""
+    exports: tuple[ExportedProgram, ...] = ()
+    """The programs that were exported; each is one of the graphs."""
     codes: tuple[Code, ...] = ()
     """In the order in which they were written, if the run went that far."""
     artifacts: tuple[Artifact, ...] = ()

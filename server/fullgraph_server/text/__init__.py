@@ -3,6 +3,7 @@
 - ``messages``: the sentences of findings
 - ``advice``: hints about recompilations and graph breaks
 - ``hints``: hints about CUDA graphs and modules of Lightning
+- ``exports``: the sentences of findings about ``torch.export``
 - ``remedies``: what an advice says, as data
 - ``outlook``: what the compilations of a function say of a value that changed
 - ``caches``: components of cache keys, how keys differ, reasons for a bypass

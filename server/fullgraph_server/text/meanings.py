@@ -6,6 +6,7 @@ MEANINGS = {
     "graph-break": "Dynamo ended a graph here",
     "capture-error": "Dynamo failed, or a graph break stopped the program (`fullgraph=True`)",
     "compile-error": "the backend failed",
+    "export-error": "`torch.export` failed here, or `draft_export` had to assume something",
     "accuracy": "a stage of the compiler gives a wrong result",
     "skipped-frame": "Dynamo gave a function up without a graph break to show for it",
     "nothing-compiled": "the program called no compiled function, or the calls of one captured no graph",

@@ -70,6 +70,7 @@ KIND_NAMES = {
     "recompile-limit": ("recompile limit hit", "recompile limits hit"),
     "compile-error": ("compile error", "compile errors"),
     "capture-error": ("capture error", "capture errors"),
+    "export-error": ("export problem", "export problems"),
     "accuracy": ("wrong result", "wrong results"),
     "skipped-frame": ("skipped frame", "skipped frames"),
     "nothing-compiled": ("function without a graph", "functions without a graph"),

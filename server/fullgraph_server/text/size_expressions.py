@@ -19,6 +19,7 @@ from fullgraph_compiler.trace.decoding import parse_expression
 from .source_names import written_name
 
 _PROPERTY = re.compile(r"\.(size|stride)\(\)\[(\d+)\]$")
+_SIZE = re.compile(r"\.size\(\)\[(\d+)\]")
 _COMPARISONS: Mapping[str, ast.cmpop] = {"Eq": ast.Eq(), "Ne": ast.NotEq()}
 _OPERATORS: Mapping[str, ast.operator] = {
     "Mod": ast.Mod(),
@@ -63,10 +64,18 @@ def written_condition(expression: str, symbols: tuple[Symbol, ...]) -> str:
     return expression if tree is None else ast.unparse(_Writer(sizes).visit(tree))
 
 
+def written_guard(text: str) -> str:
+    """Write a guard that torch prints in Python: ``4 <= x.shape[0]`` for ``4 <= L['x'].size()[0]``."""
+    parts = [part for part in written_name(text).split(" and ") if "IntInfinity()" not in part]
+    if len(parts) == 2 and parts[0].rpartition(" <= ")[2] == parts[1].partition(" <= ")[0]:
+        parts = [f"{parts[0]} <= {parts[1].partition(' <= ')[2]}"]
+    return _SIZE.sub(r".shape[\1]", " and ".join(parts))
+
+
 @lru_cache(maxsize=16384)
 def comparison_of(text: str) -> ast.Compare | None:
     """Parse a comparison by torch or :func:`written_condition`; ``None`` for other text."""
-    tree = parse_expression(re.sub(r"\.size\(\)\[(\d+)\]", r".shape[\1]", text.partition(" # ")[0].strip()))
+    tree = parse_expression(_SIZE.sub(r".shape[\1]", text.partition(" # ")[0].strip()))
     return tree if isinstance(tree, ast.Compare) else None
 
 

@@ -20,6 +20,7 @@ from fullgraph_compiler.trace import (
 )
 from fullgraph_compiler.trace.decoding import read_json
 from fullgraph_compiler.trace.lines import LINE_RECORDS, LineReader
+from fullgraph_compiler.trace.shapes import SHAPE_RECORDS
 
 from ..report.fold import fold
 from ..report.model import Finding, Report
@@ -43,6 +44,7 @@ _RECORDS: Final[Mapping[Detail, frozenset[str]]] = {
     "graphs": GRAPH_RECORDS,
     "code": KNOWN_RECORDS,
 }
+_OF_EXPORTS: Final = frozenset({"export", "exported_program", "graph_dump"})
 _VERSION: Final = "torch_version"
 _UNDECODED: Final = frozenset({"chromium_event"})
 """Records of one JSON object each, which are only checked where they are not decoded."""
@@ -114,7 +116,7 @@ def _report(log: LogFile, reading: Reading, target: str, generation: int, proble
             findings_only=reading.detail == "findings",
             code=reading.detail == "code",
         )
-        facts = [*problems, *_facts(records, interpreter, relocation, _RECORDS[reading.detail])]
+        facts = [*problems, *_facts(records, interpreter, relocation, _names(records, reading.detail))]
         torch = _torch(records)
     seconds = sum(fact.seconds for fact in facts if isinstance(fact, FrameCompiled))
     facts.append(RunFinished("finished", seconds))
@@ -122,6 +124,12 @@ def _report(log: LogFile, reading: Reading, target: str, generation: int, proble
     report = fold(target, generation, torch, facts, ran, str(log.path), reading.depth)
     calls = seen_calls(facts, ran) if reading.detail != "findings" else ()
     return replace(report, calls=calls, findings=_some(report.findings, str(log.path)))
+
+
+def _names(log: TraceLog, detail: Detail) -> frozenset[str]:
+    """Return the names of the records to read: sizes are what an export may fail for."""
+    exports = next(iter(log.records(_OF_EXPORTS)), None) is not None
+    return _RECORDS[detail] | (SHAPE_RECORDS | {"before_pre_grad_graph"} if exports else frozenset())
 
 
 def _some(findings: tuple[Finding, ...], filename: str) -> tuple[Finding, ...]:

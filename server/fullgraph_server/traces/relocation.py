@@ -94,6 +94,8 @@ class Relocation:
         return replace(value, **changes) if changes else value
 
     def _tuple(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        if values and isinstance(values[0], tuple):
+            return tuple(map(self._value, values))  # the stacks of a kernel
         if not values or not is_dataclass(values[0]):
             return values
         if not isinstance(values[0], StackFrame):

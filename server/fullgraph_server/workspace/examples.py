@@ -6,6 +6,7 @@ Either comments directly above a definition, or the examples of its docstring if
     def toy(a, b):
         ...
 
+``export`` before the call asks for an export instead: ``# fullgraph: export Block()(f32[8])``.
 A comment can give values for a dry run, which has no data: ``toy(f32[10], f32[10]) where item@12 = 3``.
 """
 
@@ -34,6 +35,7 @@ NamedDefinition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassD
 
 _COMMENT = re.compile(r"#\s*fullgraph:(?!\s*ignore(?![\w(.]))\s*")
 """The beginning of an example call."""
+_EXPORT = re.compile(r"export\s+(?=\S)")
 _PROMPT = ">>> "
 _WHERE = "where"
 _GIVEN = re.compile(r"(\w{1,40})@(\d{1,9})\s*=\s*(\S{1,40})")
@@ -237,8 +239,12 @@ def _above(node: NamedDefinition, comments: dict[int, _Comment]) -> Iterator[_Co
 def _call(source: SourceFile, comment: _Comment) -> ExampleCall | Problem:
     prefix = _COMMENT.match(comment.text)
     text = comment.text[prefix.end() :] if prefix else ""
+    asked = _EXPORT.match(text)
+    text = text[asked.end() :] if asked else text
     column = comment.column + len(comment.text) - len(text) + 1
     call, where = split_values(text)
+    if asked and not expression_error(call) and not isinstance(ast.parse(call, mode="eval").body, ast.Call):
+        return _problem(source, comment, "what is exported is a call: `export Block()(f32[8])`")
     if reason := expression_error(call):
         message = f"example call is not an expression: {reason}" if text else "example call is empty"
         return _problem(source, comment, message)
@@ -248,7 +254,8 @@ def _call(source: SourceFile, comment: _Comment) -> ExampleCall | Problem:
         message = f"a given value is an operation ({names}), its line, and a number: `where item@12 = 3`"
         return _problem(source, comment, message)
     given = tuple(value for value in values if value)
-    return ExampleCall(call.rstrip(), comment.row, source.offset(comment.row, column), given)
+    offset = source.offset(comment.row, column)
+    return ExampleCall(call.rstrip(), comment.row, offset, given, export=asked is not None)
 
 
 def split_values(text: str) -> tuple[str, str | None]:

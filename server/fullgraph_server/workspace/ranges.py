@@ -87,7 +87,9 @@ def definition_span(source: SourceFile | None, filename: str, row: int, name: st
     for node in _definitions(source):
         if node.name == name and _first_row(node) <= row <= node.lineno:
             return header_span(source, node)
-    return row_span(source, row)
+    # An exported function is known by a row in it.
+    around = [node for node in _definitions(source) if node.name == name and node.lineno <= row <= _end(node)]
+    return header_span(source, around[-1]) if around else row_span(source, row)
 
 
 def parameter_names(source: SourceFile, row: int, name: str) -> set[str]:

@@ -8,7 +8,7 @@ from typing import Any, TextIO
 from fullgraph_compiler.facts import Failure, FilesDiscarded, RanDry, RecipeTried, StageChecked
 
 from ...report.caches.model import Caches, CacheUse
-from ...report.model import Compilation, Finding, FrameReport, Guard, RankSummary, Report
+from ...report.model import Compilation, ExportedProgram, Finding, FrameReport, Guard, RankSummary, Report
 from ...report.profile import recompilation_count
 from ...text.source_names import compile_number
 from ...workspace.positions import Call
@@ -39,6 +39,7 @@ def report_object(checked: Checked) -> dict[str, Any]:
             {**finding_object(finding), "baseline": checked.is_known(finding)} for finding in report.findings
         ],
         "ignored": [finding_object(finding) for finding in report.ignored],
+        "exports": [_export(export) for export in report.exports],
         "frames": [_frame(frame) for frame in report.frames],
         "compilations": [_compilation(item) for item in report.compilations],
         "stages": [_stage(stage) for stage in report.stages],
@@ -93,6 +94,15 @@ def _frame(frame: FrameReport) -> dict[str, Any]:
         "recompiles": frame.recompiles,
         "versions": frame.versions,
         "seconds": round(frame.seconds, 3),
+    }
+
+
+def _export(export: ExportedProgram) -> dict[str, Any]:
+    return {
+        "compile_id": export.compile_id,
+        "function": export.function,
+        "ops": export.ops,
+        "sizes": list(export.sizes),
     }
 
 

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from ...report.model import Finding, Report
+from ...report.model import ExportedProgram, Finding, Report
 from ...text import devices
 from ...text.messages import KIND_NAMES, counted, seen_in
 from ...text.remedies import is_mended_by_dynamic
@@ -63,6 +63,8 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
         if checked.known is not None and (count := len(checked.known.findings)):
             words = counted(count, "finding is", "findings are")
             console.print(Text(f"{name}{words} in the baseline {checked.known.baseline}"))
+        for export in checked.report.exports:
+            console.print(Text(exported(export)))
         if command := trial_of_dynamic(checked):
             console.print(Text(command))
         console.print(Text(name + summary(checked.report), "bold"))
@@ -70,6 +72,12 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
             console.print()
     if targets > 1:
         console.print(Text(sums(written, targets), "bold"))
+
+
+def exported(export: ExportedProgram) -> str:
+    """Write ``exported Block.forward: 5 operations, for 2 <= x.shape[0] <= 64``."""
+    sizes = f", for {' and '.join(export.sizes)}" if export.sizes else ""
+    return f"exported {export.function or 'a program'}: {counted(export.ops, 'operation')}{sizes}"
 
 
 def trial_of_dynamic(checked: Checked) -> str:
@@ -92,7 +100,7 @@ def print_finding(console: Console, checked: Checked, finding: Finding) -> None:
 def print_failures(console: Console, checked: Checked) -> None:
     """Print the findings that say why the program, or the compiler, came no further."""
     for finding in checked.report.findings:
-        if finding.kind in ("target-error", "compile-error", "capture-error"):
+        if finding.kind in ("target-error", "compile-error", "capture-error", "export-error"):
             print_finding(console, checked, finding)
 
 
@@ -128,16 +136,25 @@ def summary(report: Report) -> str:
     graphs = sum(frame.graphs for frame in report.frames)
     taken = f"{'compiled in' if report.of_trace else 'ran'} {report.seconds:.1f} s"
     if report.frames:
-        nothing = "no other findings" if report.ignored else "no graph breaks, no recompilations"
+        none = "no problems" if _is_ahead_of_time(report) else "no graph breaks, no recompilations"
+        nothing = "no other findings" if report.ignored else none
         outcome = ", ".join(parts) or nothing
         outcome += f" in {counted(len(report.frames), 'function')}"
         outcome += f" on {len(report.ranks)} ranks" if report.ranks else ""
-        outcome += f" ({counted(graphs, 'graph')}, {taken})"
+        outcome += f" ({counted(graphs, 'graph')}"
+        # The log of an export does not say how long it takes.
+        outcome += ")" if report.of_trace and not report.seconds else f", {taken})"
     else:
         outcome = ", ".join([*parts, "nothing was compiled"])
         outcome += "" if report.of_trace else f" ({taken})"
     ending = _ENDINGS.get(report.status or "")
     return (f"{ending}: {outcome}" if ending else outcome) + run_words(report)
+
+
+def _is_ahead_of_time(report: Report) -> bool:
+    """Tell whether all that was compiled was exported, or compiled by AOTInductor."""
+    names = (name for frame in report.frames for name in frame.compile_ids)
+    return all(name.startswith(("export/", "aot/")) for name in names)
 
 
 def sums(reports: Sequence[Report], targets: int) -> str:

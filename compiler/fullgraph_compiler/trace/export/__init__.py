@@ -1,0 +1,6 @@
+"""Records of ``torch.export`` and of AOTInductor, which compiles exported programs.
+
+- ``reader``: records to facts
+- ``texts``: torch's texts: exceptions of exports, ranges of sizes
+- ``aot``: the C++ that AOTInductor writes
+"""

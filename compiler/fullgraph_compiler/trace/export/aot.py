@@ -1,0 +1,88 @@
+"""Parser of the C++ that AOTInductor writes for an exported program.
+
+There are two texts: a wrapper, whose ``run_impl`` launches the kernels between calls of library functions
+(``torch/_inductor/codegen/cpp_wrapper_cpu.py``), and the kernels, functions of their own; Triton kernels
+stand in comments of the wrapper. Comments above a launch are those of Python code (:mod:`..kernels`), with
+``//``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from ...facts import Kernel
+from ..kernels import Launch, launch_comments
+
+WRAPPER: Final = "inductor_aot_wrapper_code"
+KERNELS: Final = "inductor_aot_kernel_code"
+HEADER: Final = "inductor_aot_header_code"
+
+_CALL: Final = re.compile(r"\b(?:call_)?(\w+)\(")
+_LIBRARY: Final = ("aoti_torch_cpu_", "aoti_torch_cuda_", "aoti_torch_xpu_", "aoti_torch_mps_")
+_CUSTOM: Final = "aoti_torch_proxy_executor_call_function"
+"""The function that calls an operator for which there is no function in C."""
+_C: Final = 'extern "C"'
+_TRITON: Final = "async_compile.triton('"
+_QUOTES: Final = "'''"
+
+
+_DECLARED: Final = "declared"
+"""The state of a function of which only the parameters were read."""
+_LONGEST: Final = 40
+"""The limit on lines of a statement."""
+
+
+def parse_aot_launches(code: str) -> Iterator[Launch]:
+    """Yield the launches in a wrapper that has its kernels below it, in order."""
+    lines = code.splitlines()
+    kernels = {kernel.name: kernel for kernel in _kernels(lines)}
+    bodies = (kernel.definition for kernel in kernels.values() if kernel.definition)
+    inside = {row for first, last in bodies for row in range(first, last + 1)}
+    comments: list[str] = []
+    for row, line in enumerate(lines, 1):
+        text = line.strip()
+        if row in inside:
+            continue
+        if text.startswith("//"):
+            comments.append(text.replace("//", "#", 1))
+        elif not text.startswith(_C) and (name := _called(text, kernels)):
+            sources, handle = launch_comments(comments)
+            if name not in kernels and not (sources or handle):
+                continue  # a helper of the code itself
+            comments = []
+            rows = range(row, min(row + _LONGEST, len(lines)) + 1)
+            last = next((end for end in rows if lines[end - 1].endswith(";")), row)
+            statement = " ".join(part.strip() for part in lines[row - 1 : last])
+            arguments = statement.partition(f"{name}(")[2].rpartition(")")[0]
+            kernel = kernels.get(name) or Kernel(handle.rpartition(":")[0] or name, "extern")
+            yield Launch(replace(kernel, launch=(row, last), arguments=(arguments,)), handle, sources)
+
+
+def _called(line: str, kernels: Container[str]) -> str:
+    """Return the kernel or the library function that a line calls; empty for none."""
+    for name in _CALL.findall(line):
+        if name in kernels or name == _CUSTOM or name.startswith(_LIBRARY):
+            return str(name)
+    return ""
+
+
+def _kernels(lines: Sequence[str]) -> Iterator[Kernel]:
+    """Yield the kernels that are defined in the code: functions of C++, and of Triton in comments."""
+    name, first, language = "", 0, ""
+    for row, line in enumerate(lines, 1):
+        if line.startswith(_C) and (found := _CALL.search(line)):
+            name, first, language = found[1], row, _DECLARED
+        elif _TRITON in line:
+            name, first, language = line.partition(_TRITON)[2].partition("'")[0], row, "triton"
+        if language == _DECLARED and line.endswith((";", "{")):
+            language = "cpp" if line.endswith("{") else ""
+        elif language == "cpp" and line.startswith("}"):
+            yield Kernel(name, "cpp", source="\n".join(lines[first - 1 : row]), definition=(first, row))
+            language = ""
+        elif language == "triton" and row > first and line.startswith(_QUOTES):
+            source = "\n".join(lines[first : row - 1]).strip("\n")
+            yield Kernel(name, "triton", source=source, definition=(first, row))
+            language = ""

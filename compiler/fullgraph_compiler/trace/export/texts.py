@@ -1,0 +1,100 @@
+"""Torch's texts about exports: the messages of exceptions, and the ranges of sizes below a program.
+
+The messages are those of ``torch/fx/experimental/symbolic_shapes.py``, ``torch/_library`` and
+``torch/_subclasses/fake_tensor.py`` in 2.13 and 2.15.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from ...facts import SizeRange, SizeViolation, Symbol
+from ..graphs import parse_shapes
+
+_RANGE: Final = re.compile(r"\b(\w+): VR\[([^,\[\]]+), ([^,\[\]]+)\]")
+_DATA: Final = "data-dependent expression "
+_UNHINTED: Final = " (unhinted: "
+_NO_KERNEL: Final = (
+    re.compile(r"no fake impl registered for <CustomOpDef\(([\w:.]+)\)>"),
+    re.compile(r"\b(\w+::[\w.]+): attempted to run this operator with Meta tensors"),
+)
+_UNSUPPORTED: Final = "UnsupportedOperatorException"
+"""The error whose message is only the name of the operator."""
+_SPECIALIZED: Final = " as dynamic but your code specialized it to be a constant ("
+_REFUTED: Final = " satisfy the generated guard "
+_RELATED: Final = " must always be equal"
+_FIXES: Final = "Suggested fixes:"
+
+
+def parse_undecided(message: str) -> str:
+    """Return the condition that an export could not decide; empty if the message is about something else."""
+    expression, end, _ = message.partition(_DATA)[2].partition(_UNHINTED)
+    return expression if end else ""
+
+
+def parse_unknown_operator(error: str, message: str) -> str:
+    """Return the operator that has no fake kernel; empty if the error is about something else."""
+    if error == _UNSUPPORTED:
+        return schema(message.partition("\n")[0])
+    found = next(filter(None, (pattern.search(message) for pattern in _NO_KERNEL)), None)
+    return schema(found[1]) if found else ""
+
+
+def schema(operator: str) -> str:
+    """Write the name of an operator as it is registered: ``mylib::twice`` for ``mylib.twice.default``."""
+    namespace, _, name = operator.replace("::", ".").partition(".")
+    return f"{namespace}::{name.removesuffix('.default')}"
+
+
+def parse_ranges(text: str) -> Iterator[SizeRange]:
+    """Read the ranges of sizes below a program; its inputs say what the symbols are."""
+    sources: dict[str, str] = {}
+    for name, shape in parse_shapes(text):
+        for dimension, size in enumerate(shape):
+            sources.setdefault(size, f"L['{name}'].size()[{dimension}]")
+    _, _, written = text.rpartition("Range constraints:")
+    for name, lower, upper in _RANGE.findall(written):
+        yield SizeRange(Symbol(name, sources.get(name, ""), None), lower, upper)
+
+
+def parse_violations(message: str) -> Iterator[SizeViolation]:
+    """Read which dimensions cannot be dynamic (``produce_guards`` in ``symbolic_shapes.py``)."""
+    for line in message.splitlines():
+        before, _, after = line.partition(_SPECIALIZED)
+        if after:
+            name = before.partition("You marked ")[2]
+            is_source = "[" in name
+            value = after.partition(")")[0]
+            yield SizeViolation("" if is_source else name, name if is_source else "", value=value)
+            continue
+        before, _, after = line.partition(_REFUTED)
+        if after:
+            name, source = _named(before.partition("Not all values of ")[2])
+            yield SizeViolation(name, source, condition=after.removesuffix("."))
+        elif _RELATED in line:
+            one, _, other = line.partition(_RELATED)[0].partition("The values of ")[2].partition(" and ")
+            (name, source), (_, equal) = _named(one), _named(other)
+            yield SizeViolation(name, source, condition=f"{source} == {equal}")
+
+
+def _named(text: str) -> tuple[str, str]:
+    """Read the name of a dimension and the size it is of: ``batch = L['x'].size()[0] in the ...``."""
+    name, source = "", ""
+    words = text.split()
+    if words:
+        name = words[0]
+        source = words[2] if words[1:2] == ["="] and len(words) > 2 else name
+    return "" if name == source else name, source
+
+
+def parse_suggestions(message: str) -> tuple[str, ...]:
+    """Return torch's lines of what to write instead."""
+    _, _, fixes = message.partition(f"{_FIXES}\n")
+    lines = []
+    for line in fixes.splitlines():
+        if not line.startswith("  "):
+            break
+        lines.append(line.strip())
+    return tuple(lines)

@@ -1,0 +1,306 @@
+"""Findings about exports: each on the line of the program that keeps it from being exported."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from string import ascii_letters, digits
+from typing import Final, Protocol, TypeAlias
+
+from fullgraph_compiler.facts import (
+    CompileFailure,
+    ExportFailed,
+    ExportProblem,
+    Fact,
+    ProgramExported,
+    Severity,
+    ShapeGuard,
+    SizeViolation,
+    Specialization,
+    Stack,
+)
+
+from ...text import exports, messages
+from ...text.markdown import code_span
+from ...text.size_expressions import (
+    comparison_of,
+    parts_of,
+    sides_of,
+    written_condition,
+    written_guard,
+    written_size,
+)
+from ...workspace.workspace import Workspace
+from ..finding_builder import FindingBuilder
+from ..model import Finding, FindingKind
+from ..source_locator import Places
+from .conditions import condition_of
+
+_SizeFact: TypeAlias = ShapeGuard | Specialization
+_INPUTS: Final = "L['flat_args']"
+"""The inputs of a strict export, as Dynamo has them."""
+_SHAPE: Final = ".shape["
+_OF_NAMES: Final = f"{ascii_letters}{digits}_.[]"
+"""The characters of the expression for a tensor."""
+
+
+class MakeFinding(Protocol):
+    """A function that makes a finding at the place of a stack."""
+
+    def __call__(
+        self,
+        kind: FindingKind,
+        severity: Severity,
+        message: str,
+        stack: Stack,
+        compile_id: str,
+        /,
+        *,
+        code: str = "",
+        explanation: str = "",
+        hints: tuple[str, ...] = (),
+        text: str = "",
+    ) -> Finding:
+        """Make a finding."""
+        ...
+
+
+def export_builders(
+    facts: Sequence[Fact], finding: MakeFinding, places: Places, workspace: Workspace
+) -> Iterator[FindingBuilder]:
+    """Build a finding for each thing that an export met; the same thing in two exports is one."""
+    ended = _Exports(facts, finding, places, workspace)
+    builders: dict[tuple[str, object, str], FindingBuilder] = {}
+    for builder in ended.builders():
+        made = builder.finding
+        builders.setdefault((made.code, made.span, made.message), builder)
+    yield from builders.values()
+
+
+class _Exports:
+    """The exports of a run or a log, by their ids."""
+
+    def __init__(
+        self, facts: Sequence[Fact], finding: MakeFinding, places: Places, workspace: Workspace
+    ) -> None:
+        self._facts = facts
+        self._finding = finding
+        self._places = places
+        self._workspace = workspace
+        self._failed = {
+            fact.compile_id: fact for fact in facts if isinstance(fact, ExportFailed) and not fact.retried
+        }
+        self._broken = {fact.compile_id for fact in facts if isinstance(fact, CompileFailure)}
+        self._sizes: dict[str, list[_SizeFact]] = defaultdict(list)
+        for fact in facts:
+            if isinstance(fact, _SizeFact):
+                self._sizes[fact.compile_id].append(fact)
+
+    def builders(self) -> Iterator[FindingBuilder]:
+        """Build the findings, in the order of the facts."""
+        for fact in self._facts:
+            if isinstance(fact, ExportProblem):
+                made = self._undecided(fact) if fact.kind == "data-dependent" else self._kernel(fact)
+                yield FindingBuilder(made, {fact.compile_id})
+            elif isinstance(fact, ExportFailed):
+                for made in self._failure(fact):
+                    yield FindingBuilder(made, {fact.compile_id})
+            elif isinstance(fact, ProgramExported) and fact.of_draft_log:
+                for size in self._sizes[fact.compile_id]:
+                    yield FindingBuilder(self._size_in_log(size, failed=False), {fact.compile_id})
+
+    def _severity(self, fact: ExportProblem) -> Severity:
+        """Tell an error, which ended an export, from what ``draft_export`` went on after."""
+        failed = self._failed.get(fact.compile_id)
+        return "error" if failed and failed.cause == fact.subject else "warning"
+
+    def _undecided(self, fact: ExportProblem) -> Finding:
+        span = self._places.place(fact.stack, fact.compile_id).span
+        condition = condition_of(fact, span, self._places, self._workspace)
+        names = [name for name, _ in condition.reads if name]
+        if condition.text == fact.subject and not names:
+            names = [item.name for item in fact.symbols]
+        places = [
+            f"{code_span(item.name)} is read from a tensor in line {place.row}"
+            for item, (_, place) in zip(fact.symbols, condition.reads, strict=True)
+            if place and place.filename == span.filename
+        ]
+        explanation = "; ".join([f"torch calls it {code_span(fact.subject)}", *places])
+        return self._finding(
+            "export-error",
+            self._severity(fact),
+            exports.undecided(condition.text, fact, numbers=[] if condition.kind == "tensor" else names),
+            fact.stack,
+            fact.compile_id,
+            code=fact.kind,
+            explanation=f"{explanation}.",
+            hints=exports.undecided_hints(
+                condition.text,
+                condition.opposite,
+                fact.detail,
+                kind=condition.kind,
+                unnamed=condition.unnamed,
+                in_library=bool(fact.stack) and not self._workspace.contains(fact.stack[-1].filename),
+            ),
+            text=self._text(fact.compile_id),
+        )
+
+    def _kernel(self, fact: ExportProblem) -> Finding:
+        missing = fact.kind == "missing-fake-kernel"
+        draft = self._severity(fact) == "warning"
+        return self._finding(
+            "export-error",
+            self._severity(fact),
+            exports.missing_kernel(fact.subject, draft=draft)
+            if missing
+            else exports.mismatched_kernel(fact.subject, fact.detail),
+            fact.stack,
+            fact.compile_id,
+            code=fact.kind,
+            hints=exports.kernel_hints(fact.subject, missing=missing),
+            text=self._text(fact.compile_id),
+        )
+
+    def _text(self, compile_id: str) -> str:
+        failed = self._failed.get(compile_id)
+        return failed.text if failed else ""
+
+    def _failure(self, fact: ExportFailed) -> Iterator[Finding]:
+        """Tell why an export failed, unless a problem that it met tells that."""
+        if fact.violations:
+            yield from self._violations(fact)
+        elif fact.cause or fact.compile_id in self._broken:
+            return
+        elif sizes := [] if fact.error or fact.while_tracing else self._sizes[fact.compile_id]:
+            yield from (self._size_in_log(size, failed=True) for size in _by_line(sizes))
+        else:
+            yield self._finding(
+                "export-error",
+                "error",
+                exports.failed(fact, messages.first_line(fact.message)),
+                fact.stack,
+                fact.compile_id,
+                hints=() if fact.error else (exports.FULL_REASON,),
+                text=fact.text,
+            )
+
+    def _violations(self, fact: ExportFailed) -> Iterator[Finding]:
+        """Tell each dimension that cannot be dynamic once for a line, with the first of its conditions."""
+        told: dict[tuple[str, str, int], list[tuple[SizeViolation, Stack, str]]] = {}
+        for violation in fact.violations:
+            size = self._behind(violation, fact.compile_id)
+            stack = size.stack if size and size.stack else fact.stack
+            source = violation.source or (_source_of(size) if size else "")
+            place = self._places.place(stack, fact.compile_id).span
+            told.setdefault((violation.dimension or source, place.filename, place.row), []).append(
+                (violation, stack, source)
+            )
+        for same in told.values():
+            violation, stack, source = next((item for item in same if item[0].value), same[0])
+            condition = _condition(violation)
+            others = [_condition(item) for item, _, _ in same if item.condition and item is not violation]
+            name = violation.dimension
+            name_of_size = "" if _INPUTS in source else written_size(source)
+            suggestions = [line for line in fact.suggestions if not name or name in line.partition(" = ")[0]]
+            yield self._finding(
+                "export-error",
+                "warning" if fact.retried else "error",
+                exports.specialized(name_of_size, violation.value, name)
+                if violation.value
+                else exports.restricted(condition, name),
+                stack,
+                fact.compile_id,
+                code="size-constraint",
+                explanation=exports.also(others),
+                hints=exports.size_hints(violation.value, suggestions),
+                text=fact.text,
+            )
+
+    def _behind(self, violation: SizeViolation, compile_id: str) -> _SizeFact | None:
+        """Find the code that made a condition of a size."""
+        sizes = self._sizes[compile_id]
+        if violation.value:
+            constants = [fact for fact in sizes if isinstance(fact, Specialization)]
+            return next((fact for fact in constants if fact.value == violation.value), None)
+        own = comparison_of(_of_any_input(_condition(violation)))
+        of_size = [fact for fact in sizes if _is_of(violation.source, _sources(fact))]
+        others = [comparison_of(_of_any_input(_written(fact))) for fact in of_size]
+        for fits in (_is_same, _is_near):
+            for fact, other in zip(of_size, others, strict=True):
+                if own is not None and other is not None and fits(own, other):
+                    return fact
+        lines = {(fact.stack[-1].filename, fact.stack[-1].row) for fact in of_size if fact.stack}
+        return of_size[0] if len(lines) == 1 else None
+
+    def _size_in_log(self, fact: _SizeFact, *, failed: bool) -> Finding:
+        return self._finding(
+            "export-error",
+            "error" if failed else "information",
+            exports.size_in_log(_written(fact), failed=failed),
+            fact.stack,
+            fact.compile_id,
+            code="size-constraint",
+            hints=exports.size_in_log_hints(failed=failed),
+        )
+
+
+def _by_line(sizes: Sequence[_SizeFact]) -> Iterator[_SizeFact]:
+    """Yield one condition for each line: that which makes a size a number, else the first."""
+    chosen: dict[object, _SizeFact] = {}
+    for fact in sizes:
+        if not fact.stack or not _sources(fact):
+            continue
+        place = (fact.stack[-1].filename, fact.stack[-1].row)
+        if place not in chosen or isinstance(fact, Specialization):
+            chosen[place] = fact
+    yield from chosen.values()
+
+
+def _sources(fact: _SizeFact) -> tuple[str, ...]:
+    if isinstance(fact, Specialization):
+        return fact.sources
+    return tuple(symbol.source for symbol in fact.symbols if symbol.source)
+
+
+def _source_of(fact: _SizeFact) -> str:
+    return next(iter(_sources(fact)), "")
+
+
+def _written(fact: _SizeFact) -> str:
+    """Write what is assumed of a size as in the user's code."""
+    if isinstance(fact, Specialization):
+        return f"{written_size(_source_of(fact)) or fact.symbol} == {fact.value}"
+    return written_condition(fact.expression, fact.symbols)
+
+
+def _is_of(source: str, others: Sequence[str]) -> bool:
+    """Tell whether a size is among others: Dynamo has a name of its own for all inputs of an export."""
+    dimension = source.rpartition(".")[2]
+    return any(
+        other == source or (_INPUTS in other and other.rpartition(".")[2] == dimension) for other in others
+    )
+
+
+def _of_any_input(condition: str) -> str:
+    *before, last = condition.split(_SHAPE)
+    return _SHAPE.join((*(f"{part.rstrip(_OF_NAMES)}x" for part in before), last))
+
+
+def _is_same(one: ast.Compare, other: ast.Compare) -> bool:
+    return sides_of(one) == sides_of(other)
+
+
+def _is_near(one: ast.Compare, other: ast.Compare) -> bool:
+    """Tell whether two bounds are of the same size: torch writes `4 <= x` for `x > 3`."""
+    if isinstance(one.ops[0], (ast.Eq, ast.NotEq)) or isinstance(other.ops[0], (ast.Eq, ast.NotEq)):
+        return False
+    (sizes, numbers), (other_sizes, other_numbers) = parts_of(one), parts_of(other)
+    near = {number + step for number in other_numbers for step in (-1, 0, 1)}
+    return sizes == other_sizes and bool(near & numbers)
+
+
+def _condition(violation: SizeViolation) -> str:
+    written = written_guard(violation.condition)
+    tree = comparison_of(written)
+    return ast.unparse(tree) if tree else written

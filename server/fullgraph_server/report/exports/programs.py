@@ -1,0 +1,42 @@
+"""Exported programs, and the sizes that they accept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from fullgraph_compiler.facts import Fact, GraphCaptured, ProgramExported, SizeRange
+
+from ...text.size_expressions import written_size
+from ..model import ExportedProgram
+from ..source_locator import Places
+
+_UNLIMITED: Final = "int_oo"
+
+
+def exported_programs(facts: Sequence[Fact], places: Places) -> tuple[ExportedProgram, ...]:
+    """List the programs of a run, in their order."""
+    ops = {fact.compile_id: len(fact.nodes) for fact in facts if isinstance(fact, GraphCaptured)}
+    return tuple(
+        ExportedProgram(
+            fact.compile_id,
+            places.name_of(fact.compile_id),
+            ops.get(fact.compile_id, 0),
+            tuple(_sizes(fact)),
+        )
+        for fact in facts
+        if isinstance(fact, ProgramExported)
+    )
+
+
+def _sizes(fact: ProgramExported) -> Iterator[str]:
+    """Write the ranges of sizes that have a name in the code, as conditions."""
+    for item in fact.ranges:
+        if name := written_size(item.symbol.source):
+            yield _range(name, item)
+
+
+def _range(name: str, item: SizeRange) -> str:
+    lower = f"{item.lower} <= " if item.lower not in ("0", f"-{_UNLIMITED}") else ""
+    upper = f" <= {item.upper}" if item.upper != _UNLIMITED else ""
+    return f"{lower}{name}{upper}" if lower or upper else f"any {name}"

@@ -1,0 +1,157 @@
+"""The sentences of findings about ``torch.export``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+from fullgraph_compiler.facts import ExportFailed, ExportProblem
+
+from .markdown import code_span, filled
+
+ConditionKind: TypeAlias = Literal["tensor", "branch", "operation"]
+"""What decides by a condition: a branch, by a tensor or by a number, or an operation of torch."""
+
+_MOST = 3
+_CHECK = (
+    "If it holds for all inputs, write `torch._check({condition})` on a line above: the program asserts it."
+)
+_CHECK_NOT = "If it never holds: `torch._check({opposite})`."
+_NAME_FIRST = (
+    "Keep the number that torch calls {names} in a variable first, and use that in what follows: each "
+    "reading of a tensor is a number of its own."
+)
+_IN_LIBRARY = "This is decided in the code of a library: what follows is about a change there, not here."
+_COND = "If both can be, make both branches part of the program: `torch.cond({condition}, ...)`"
+_WHERE = (
+    "Make both branches part of the program: `torch.where` for values, `torch.cond({condition}, ...)` for "
+    "code."
+)
+_REGISTER = (
+    'Register one: `@torch.library.register_fake("{operator}")` above a function that takes what the '
+    "operator takes, and returns an empty tensor of the shape and dtype of its result, such as "
+    "`torch.empty_like(x)`."
+)
+_CORRECT = (
+    'Correct the function below `register_fake("{operator}")`; `torch.library.opcheck` tests it with real '
+    "inputs."
+)
+_OF_TORCH = "`{operator}` is torch's own: report it at https://github.com/pytorch/pytorch/issues."
+_STATIC = (
+    "If it is always {value}, leave the dimension static: take it out of `dynamic_shapes`. If not, change "
+    "this code so that it does not depend on the number. `Dim.AUTO` lets the export decide."
+)
+_RANGE = (
+    "Give the `Dim` only sizes for which it holds, change this code so that it holds for all, or use "
+    "`Dim.AUTO`: the export then decides, and the program checks its inputs."
+)
+_DRAFT_SIZES = (
+    "Where this is against a `Dim`, draft_export has made the size `Dim.AUTO`, while `torch.export.export` "
+    "raises: give the `Dim` a `min` or `max`, or use `Dim.AUTO`."
+)
+FULL_REASON = (
+    "A log does not hold the exception of an export: run the program with `fullgraph check`, which sees it."
+)
+
+
+def undecided(condition: str, problem: ExportProblem, *, numbers: Sequence[str]) -> str:
+    """Write that a condition depends on data; ``numbers`` are the variables that it does by."""
+    names = " and ".join(map(code_span, numbers))
+    why = (
+        f"{names} {'is' if len(numbers) == 1 else 'are'} known from data only"
+        if names
+        else "it depends on data"
+    )
+    if problem.detail in ("True", "False"):
+        return f"draft_export takes {code_span(condition)} for {problem.detail.lower()} here: {why}"
+    return f"export cannot decide {code_span(condition)}: {why}"
+
+
+def undecided_hints(
+    condition: str,
+    opposite: str,
+    taken: str,
+    *,
+    kind: ConditionKind,
+    unnamed: Sequence[str],
+    in_library: bool,
+) -> tuple[str, ...]:
+    """Advise on a condition; ``taken`` is what draft_export took it for, if it did."""
+    if kind == "tensor":
+        return (filled(_WHERE, condition=condition),)
+    holds, never = filled(_CHECK, condition=condition), filled(_CHECK_NOT, opposite=opposite)
+    if taken == "False":
+        said = (filled(_CHECK, condition=opposite),) if opposite else ()
+    else:
+        said = (f"{holds} {never}" if opposite and not taken else holds,)
+    library = (_IN_LIBRARY,) if in_library else ()
+    first = (_NAME_FIRST.format(names=", ".join(map(code_span, unnamed))),) if unnamed else ()
+    return (*library, *first, *said, *((filled(_COND, condition=condition),) if kind == "branch" else ()))
+
+
+def missing_kernel(operator: str, *, draft: bool) -> str:
+    """Write that an operator has no fake kernel."""
+    message = f"{code_span(operator)} has no fake kernel, which says what its result looks like"
+    return f"{message}: draft_export took that from a real call" if draft else message
+
+
+def mismatched_kernel(operator: str, reason: str) -> str:
+    """Write that the result of an operator is not what its fake kernel says."""
+    return f"the fake kernel of {code_span(operator)} does not fit its result: {reason}"
+
+
+def kernel_hints(operator: str, *, missing: bool) -> tuple[str, ...]:
+    """Advise on a fake kernel that is missing or wrong."""
+    if operator.startswith(("aten::", "prims::")):
+        return (filled(_OF_TORCH, operator=operator),)
+    return (filled(_REGISTER if missing else _CORRECT, operator=operator),)
+
+
+def specialized(size: str, value: str, dimension: str) -> str:
+    """Write that a size which was marked dynamic became a number."""
+    marked = f"{code_span(dimension)} is dynamic" if dimension and size else "it is marked dynamic"
+    return f"{code_span(size or dimension)} becomes {value} here, though {marked}"
+
+
+def restricted(condition: str, dimension: str) -> str:
+    """Write that not all sizes of a dimension do."""
+    of = f" of {code_span(dimension)}" if dimension else ""
+    return f"export requires {code_span(condition)} here, which not all sizes{of} fulfil"
+
+
+def also(conditions: Sequence[str]) -> str:
+    """List further conditions; empty if there are none."""
+    shown = ", ".join(map(code_span, conditions[:_MOST]))
+    more = f", and {len(conditions) - _MOST} more" if len(conditions) > _MOST else ""
+    return f"Also {shown}{more}." if shown else ""
+
+
+def size_hints(value: str, suggestions: Sequence[str]) -> tuple[str, ...]:
+    """Advise on a dimension that cannot be dynamic as it is marked."""
+    torchs = f"torch suggests {', '.join(map(code_span, suggestions))}." if suggestions else ""
+    advice = _STATIC.format(value=value) if value else _RANGE
+    return tuple(filter(None, (torchs, advice)))
+
+
+def size_in_log(condition: str, *, failed: bool) -> str:
+    """Write that an export assumes something of a size, in a log that does not say what came of it."""
+    if failed:
+        return f"an export that fails assumes {code_span(condition)} here"
+    return f"draft_export assumes {code_span(condition)} here"
+
+
+def size_in_log_hints(*, failed: bool) -> tuple[str, ...]:
+    """Advise on an assumption in a log."""
+    if failed:
+        return (f"If this is against a `Dim`: {_RANGE[0].lower()}{_RANGE[1:]}", FULL_REASON)
+    return (_DRAFT_SIZES,)
+
+
+def failed(fact: ExportFailed, message: str) -> str:
+    """Write that an export failed; a log only says where it came to."""
+    if fact.error:
+        return (
+            f"torch.export fails: {fact.error}: {message}" if message else f"torch.export fails: {fact.error}"
+        )
+    what = "an export" if fact.certain else "a trace by `make_fx`, such as `torch.export` makes,"
+    return f"{what} fails here or in what follows" if fact.while_tracing else f"{what} fails"
