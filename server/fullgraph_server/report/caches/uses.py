@@ -90,7 +90,7 @@ def without_unproven(report: Report, stored: frozenset[str]) -> Report:
     """Leave out misses of a rank that has found only what ranks have ``stored`` in this run."""
     if report.caches.has_others(stored):
         return report
-    return replace(report, findings=tuple(item for item in report.findings if item.code != "cache-miss"))
+    return replace(report, findings=tuple(item for item in report.findings if item.kind != "cache-miss"))
 
 
 def _bypass(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> Finding:
@@ -113,8 +113,8 @@ def _bypass(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> F
         message, explanation = f"{subject} is left out of the AOTAutograd cache: {first.reason}", traced_anew
     else:
         message, explanation = f"{subject} cannot be precompiled: {first.reason}", _NOT_PACKED
-    made = finding(
-        "cache-miss",
+    return finding(
+        "cache-bypass",
         "information",
         message,
         (),
@@ -122,7 +122,6 @@ def _bypass(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> F
         explanation=explanation,
         hints=(hint,) if hint else (),
     )
-    return replace(made, code="cache-bypass")
 
 
 def _miss(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> Finding:
