@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from fullgraph_compiler.facts import CacheLookup, Fact, FrameStarted, RunFinished
 from fullgraph_compiler.trace import Interpreter, TraceRecord
+from fullgraph_server.cli.fail_on import FAIL_ON
 from fullgraph_server.cli.formats.checked import Checked
 from fullgraph_server.cli.formats.json import report_object
 from fullgraph_server.cli.formats.times import cache_lines
@@ -242,6 +243,10 @@ def test_an_entry_that_was_not_stored_is_told(log: Log) -> None:
 
 def kinds(report: Report) -> list[str]:
     return [finding.code for finding in report.findings]
+
+
+def test_no_finding_about_caches_fails_a_build(log: Log) -> None:
+    assert not any(map(FAIL_ON["recompile"], missing(log).findings))
 
 
 def test_a_first_start_has_no_findings(log: Log) -> None:

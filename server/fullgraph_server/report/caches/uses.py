@@ -73,14 +73,14 @@ def cache_builders(caches: Caches, finding: MakeFinding) -> Iterator[FindingBuil
 
     A cache that was empty lacks all: that is no finding. What is due to a setting is told once.
     """
-    uses: defaultdict[tuple[str, str], list[CacheUse]] = defaultdict(list)
+    uses: defaultdict[tuple[object, str], list[CacheUse]] = defaultdict(list)
     shows_misses = caches.has_others(caches.stored)
     lowered = _lowered(caches)
     for use in caches.lacking:
         if use.state != "miss":
-            uses["" if use.of_setting else use.function, use.reason].append(use)
+            uses["" if use.of_setting else (use.span, use.function), use.reason].append(use)
         elif shows_misses and (use.cache != "aot-autograd" or "bypass" not in lowered[use.compile_id]):
-            uses[use.function, ""].append(use)
+            uses[(use.span, use.function), ""].append(use)
     for (_, bypassed), same in uses.items():
         made = _bypass(same, caches, finding) if bypassed else _miss(same, caches, finding)
         yield FindingBuilder(made, {use.compile_id for use in same} - {""})
