@@ -115,7 +115,7 @@ export interface MinifyOptions {
 
 /** A finding of a report. */
 export interface FindingItem {
-  kind: "graph-break" | "recompile" | "recompile-limit" | "late-compile" | "compile-error" | "capture-error" | "export-error" | "accuracy" | "skipped-frame" | "nothing-compiled" | "cudagraph-skip" | "perf-hint" | "cache-miss" | "rank-difference" | "unused-ignore" | "target-error";
+  kind: "graph-break" | "recompile" | "recompile-limit" | "late-compile" | "compile-error" | "capture-error" | "export-error" | "accuracy" | "skipped-frame" | "nothing-compiled" | "cudagraph-skip" | "perf-hint" | "cache-miss" | "cache-bypass" | "rank-difference" | "unused-ignore" | "target-error";
   kindName: string;
   code: string;
   severity: "error" | "warning" | "information";
@@ -527,7 +527,7 @@ export interface DebugItem {
 export interface FindingData {
   target: string;
   generation: number;
-  kind: "graph-break" | "recompile" | "recompile-limit" | "late-compile" | "compile-error" | "capture-error" | "export-error" | "accuracy" | "skipped-frame" | "nothing-compiled" | "cudagraph-skip" | "perf-hint" | "cache-miss" | "rank-difference" | "unused-ignore" | "target-error";
+  kind: "graph-break" | "recompile" | "recompile-limit" | "late-compile" | "compile-error" | "capture-error" | "export-error" | "accuracy" | "skipped-frame" | "nothing-compiled" | "cudagraph-skip" | "perf-hint" | "cache-miss" | "cache-bypass" | "rank-difference" | "unused-ignore" | "target-error";
   count: number;
   rendered: string;
   explanation: string;

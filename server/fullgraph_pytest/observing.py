@@ -9,6 +9,8 @@ from typing import Any
 from fullgraph_compiler.compat import trace_compat
 from fullgraph_compiler.facts import (
     Artifact,
+    CacheKeyPart,
+    CacheLookup,
     CodeGenerated,
     Fact,
     FrameStarted,
@@ -25,8 +27,16 @@ from fullgraph_server.workspace.workspace import Workspace
 from .limits import Limits, limits_of
 from .verdict import verdict
 
-_NO_FINDINGS = (Artifact, CodeGenerated, GraphCaptured, GraphPart, PhasesTimed)
-"""Facts, large ones among them, that no finding is made of."""
+_NO_FINDINGS = (
+    Artifact,
+    CacheKeyPart,
+    CacheLookup,
+    CodeGenerated,
+    GraphCaptured,
+    GraphPart,
+    PhasesTimed,
+)
+"""Facts, large ones among them, that no finding of a test is made of: what caches hold differs by machine."""
 
 
 class Observation:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from fullgraph_compiler.facts import CacheLookup, Fact, FrameStarted, RunFinished
 from fullgraph_compiler.trace import Interpreter, TraceRecord
+from fullgraph_server.cli.fail_on import FAIL_ON
 from fullgraph_server.cli.formats.checked import Checked
 from fullgraph_server.cli.formats.json import report_object
 from fullgraph_server.cli.formats.times import cache_lines
@@ -244,6 +245,10 @@ def kinds(report: Report) -> list[str]:
     return [finding.code for finding in report.findings]
 
 
+def test_no_finding_about_caches_fails_a_build(log: Log) -> None:
+    assert not any(map(FAIL_ON["recompile"], missing(log).findings))
+
+
 def test_a_first_start_has_no_findings(log: Log) -> None:
     log.key("miss", "one", {})
     log.key("miss", "two", {"cache_key_tag": "b"}, "0/1")
@@ -283,7 +288,7 @@ def test_what_both_caches_leave_out_is_one_finding(log: Log) -> None:
     )
     log.lookup("bypass", cache_bypass_reason="Can't cache HigherOrderOperator: cond")
     report = log.report()
-    assert [(item.code, item.message) for item in report.findings] == [
+    assert [(item.kind, item.message) for item in report.findings] == [
         (
             "cache-bypass",
             "the graph of `forward` cannot be cached: the caches do not take the operator `cond`",
@@ -502,7 +507,7 @@ def test_what_was_changed_is_told_of_a_log(change: str, torch: str) -> None:
         assert any(line.startswith(f"{graphs}: {words}") for line in told)
     if change in ("cold", "warm", "operator"):
         assert not told
-    found = [finding for finding in after.findings if finding.kind == "cache-miss"]
+    found = [finding for finding in after.findings if finding.kind.startswith("cache-")]
     assert any(finding.message.startswith(message) for finding in found) == bool(found)
     assert bool(found) == bool(message)
     in_brief = read(LOGS / f"torch-{torch}-{change}.log.gz", LOGS, "findings")

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 
 from ..report.model import Finding
 
+_OF_NO_CODE = ("unused-ignore", "cache-miss", "cache-bypass")
+"""Kinds that say nothing of how the program runs once it is compiled."""
 FAIL_ON: Mapping[str, Callable[[Finding], bool]] = {
     "break": lambda finding: finding.severity != "information",
-    "recompile": lambda finding: finding.kind != "unused-ignore",
+    "recompile": lambda finding: finding.kind not in _OF_NO_CODE,
     "nothing-compiled": lambda finding: finding.severity == "error" or finding.kind == "nothing-compiled",
     "failure": lambda finding: finding.severity == "error",
     "never": lambda _: False,

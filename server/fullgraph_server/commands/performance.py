@@ -104,7 +104,7 @@ class _Views:
             findings=[
                 self._items.finding(report, finding)
                 for finding in report.findings
-                if finding.kind in ("perf-hint", "cudagraph-skip", "cache-miss")
+                if finding.kind in ("perf-hint", "cudagraph-skip", "cache-miss", "cache-bypass")
             ],
             dry=dry_item(report),
             layer=report.layer or None,

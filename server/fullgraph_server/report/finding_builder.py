@@ -13,7 +13,14 @@ from ..workspace.ignores import IgnoreComment, ignore_comments
 from ..workspace.workspace import Workspace
 from .model import Finding, FrameReport
 
-_OF_OTHER_RUNS: Final = ("perf-hint", "cudagraph-skip", "cache-miss", "late-compile", "rank-difference")
+_OF_OTHER_RUNS: Final = (
+    "perf-hint",
+    "cudagraph-skip",
+    "cache-miss",
+    "cache-bypass",
+    "late-compile",
+    "rank-difference",
+)
 """Kinds that most runs do not look for: whether a comment for these has a use cannot be told."""
 _FULL_STOP: Final = re.compile(r"(?<!\.)\.$")
 """The full stop at the end of a title, which has none; dots there say that something is left out."""

@@ -51,6 +51,7 @@ FindingKind: TypeAlias = Literal[
     "cudagraph-skip",
     "perf-hint",
     "cache-miss",
+    "cache-bypass",
     "rank-difference",
     "unused-ignore",
     "target-error",

@@ -15,7 +15,8 @@ MEANINGS = {
     "late-compile": "a compilation after the warm-up",
     "cudagraph-skip": "a graph that was to run as a CUDA graph does not",
     "perf-hint": "something else costs speed",
-    "cache-miss": "a cache of the compiler leaves a graph out, or lacked it where it had others",
+    "cache-miss": "a cache of the compiler lacked a graph where it had others",
+    "cache-bypass": "a cache of the compiler leaves a graph out",
     "rank-difference": "ranks of one job compiled a function differently",
     "unused-ignore": "a comment that ignores findings ignored none",
     "target-error": "the program raised, crashed, ran out of memory, was stopped at its time limit "

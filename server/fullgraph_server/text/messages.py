@@ -77,7 +77,8 @@ KIND_NAMES = {
     "rank-difference": ("difference between ranks", "differences between ranks"),
     "cudagraph-skip": ("skipped CUDA graph", "skipped CUDA graphs"),
     "perf-hint": ("performance hint", "performance hints"),
-    "cache-miss": ("uncached graph", "uncached graphs"),
+    "cache-miss": ("cache miss", "cache misses"),
+    "cache-bypass": ("cache bypass", "cache bypasses"),
     "unused-ignore": ("unused ignore comment", "unused ignore comments"),
     "target-error": ("problem", "problems"),
 }

@@ -57,20 +57,16 @@ def differences(
         names = [name for name in names if name != ("system_info", "hash")]  # which is made of the others
     if ("torch_version", "") in names:
         names = [name for name in names if name in one and name in other]  # not what only one of them has
-    if len(inputs[0]) != len(inputs[1]):
+    other_inputs = len(inputs[0]) != len(inputs[1])
+    if other_inputs:
         names = [name for name in names if name[0] != "example_inputs"] + [("example_inputs", "")]
     labels = parse_inputs(_code(after, parts))
     found = []
     for component, item in sorted(names, key=lambda name: words.order_of(name[0])):
         old, new = (items.get((component, item), ("", None))[1] for items in (one, other))
-        if (
-            component == "gm"
-            and len(inputs[0]) != len(inputs[1])
-            and words.same_operations(old or "", new or "")
-        ):
-            continue  # the inputs are the difference
         if component == "gm":
-            found.append(_graph(old or "", new or "", after, locate))
+            if not (other_inputs and words.same_operations(old or "", new or "")):
+                found.append(_graph(old or "", new or "", after, locate))
         elif component == "example_inputs" and not item:
             found.append(KeyDifference(*words.number_of_inputs(*inputs)))
         else:

@@ -155,7 +155,8 @@ class Caches:
 
     def has_others(self, stored: Collection[str]) -> bool:
         """Tell whether a cache had entries at the start: of other keys than those ``stored`` since."""
-        return self.warm or any(use.state == "hit" and use.lookup.key not in stored for use in self.uses)
+        found = {use.lookup.key for use in self.uses if use.state == "hit"}
+        return self.warm or bool(found.difference(stored, ("",)))
 
     @property
     def lacking(self) -> tuple[CacheUse, ...]:

@@ -73,14 +73,14 @@ def cache_builders(caches: Caches, finding: MakeFinding) -> Iterator[FindingBuil
 
     A cache that was empty lacks all: that is no finding. What is due to a setting is told once.
     """
-    uses: defaultdict[tuple[str, str], list[CacheUse]] = defaultdict(list)
+    uses: defaultdict[tuple[object, str], list[CacheUse]] = defaultdict(list)
     shows_misses = caches.has_others(caches.stored)
     lowered = _lowered(caches)
     for use in caches.lacking:
         if use.state != "miss":
-            uses["" if use.of_setting else use.function, use.reason].append(use)
+            uses["" if use.of_setting else (use.span, use.function), use.reason].append(use)
         elif shows_misses and (use.cache != "aot-autograd" or "bypass" not in lowered[use.compile_id]):
-            uses[use.function, ""].append(use)
+            uses[(use.span, use.function), ""].append(use)
     for (_, bypassed), same in uses.items():
         made = _bypass(same, caches, finding) if bypassed else _miss(same, caches, finding)
         yield FindingBuilder(made, {use.compile_id for use in same} - {""})
@@ -90,7 +90,7 @@ def without_unproven(report: Report, stored: frozenset[str]) -> Report:
     """Leave out misses of a rank that has found only what ranks have ``stored`` in this run."""
     if report.caches.has_others(stored):
         return report
-    return replace(report, findings=tuple(item for item in report.findings if item.code != "cache-miss"))
+    return replace(report, findings=tuple(item for item in report.findings if item.kind != "cache-miss"))
 
 
 def _bypass(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> Finding:
@@ -113,8 +113,8 @@ def _bypass(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> F
         message, explanation = f"{subject} is left out of the AOTAutograd cache: {first.reason}", traced_anew
     else:
         message, explanation = f"{subject} cannot be precompiled: {first.reason}", _NOT_PACKED
-    made = finding(
-        "cache-miss",
+    return finding(
+        "cache-bypass",
         "information",
         message,
         (),
@@ -122,7 +122,6 @@ def _bypass(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> F
         explanation=explanation,
         hints=(hint,) if hint else (),
     )
-    return replace(made, code="cache-bypass")
 
 
 def _miss(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> Finding:
