@@ -69,6 +69,10 @@ def listen(handler: logging.Handler) -> None:
         trace.__class__ = _KeptOn
         trace.setLevel(logging.DEBUG)
         trace.propagate = False
+        for idle in [other for other in trace.handlers if getattr(other, "root_dir", "") is None]:
+            # Without a folder to write to, a LazyTraceHandler removes itself at the first record, and this
+            # record then misses the handler after it.
+            trace.removeHandler(idle)
         if handler not in trace.handlers:
             trace.addHandler(handler)
         breaks = logging.getLogger(_BREAK_LOGGER)
