@@ -1,7 +1,7 @@
 """Records of ``torch.export``: what an export met, and its program.
 
 Emitted from ``torch/export/_trace.py`` and ``_draft_export.py``, ``torch/_subclasses/fake_tensor.py`` and
-``torch/fx/experimental/symbolic_shapes.py`` (2.13 and 2.15). Most are in a log of ``TORCH_DTRACE`` only, and
+``torch/fx/experimental/symbolic_shapes.py`` (2.11 to 2.15). Most are in a log of ``TORCH_DTRACE`` only, and
 ``draft_export`` writes a log of its own with few of them. None says which export it belongs to: that goes by
 their order. ``export_error`` is ours (:mod:`...compat.trace_compat`), since torch only raises.
 """
