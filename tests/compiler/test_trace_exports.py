@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from fullgraph_compiler import facts as f
 from fullgraph_compiler.trace import Interpreter, TraceRecord, read_log
-from fullgraph_compiler.trace.export.aot import parse_aot_launches
 from fullgraph_compiler.trace.export.texts import (
     parse_ranges,
     parse_suggestions,
@@ -121,28 +120,16 @@ def test_code_that_is_compiled_ahead_of_time_has_kernels_with_their_lines(versio
 
 
 def test_triton_kernels_stand_in_comments_of_the_wrapper() -> None:
-    code = """\
-/*
-async_compile.triton('triton_poi_fused_add_0', '''
-import triton
-@triton.jit
-def triton_poi_fused_add_0(in_ptr0):
-    pass
-''', device_str='cuda')
-*/
-void AOTInductorModel::run_impl() {
-    // Topologically Sorted Source Nodes: [add], Original ATen: [aten.add]
-    // [Provenance debug handles] triton_poi_fused_add_0:1
-    call_triton_poi_fused_add_0(arg0_1,
-        buf0, stream);
-}
-"""
-    (launch,) = parse_aot_launches(code)
-    assert (launch.kernel.language, launch.kernel.definition) == ("triton", (2, 7))
-    assert launch.kernel.launch == (12, 13)
-    assert launch.kernel.source.startswith("import triton\n@triton.jit")
-    assert (launch.handle, launch.sources) == ("triton_poi_fused_add_0:1", ("add",))
-    assert launch.kernel.arguments == ("arg0_1, buf0, stream",)
+    (code,) = (fact for fact in facts_of("export-2.11-gpu") if isinstance(fact, f.CodeGenerated))
+    library, fused = code.kernels
+    assert (library.name, library.language) == ("aoti_torch_cuda_mm_out", "extern")
+    assert (fused.language, fused.heuristic, fused.grid) == ("triton", "persistent_reduction", "Grid1D")
+    assert fused.source.startswith("\nimport triton\n".strip())
+    assert fused.source.splitlines()[-1].startswith("    tl.store(")
+    lines = code.text.splitlines()
+    assert f"call_{fused.name}(" in lines[fused.launch[0] - 1]
+    assert "[Provenance debug handles]" in lines[fused.launch[0] - 2]
+    assert {stack[-1].row for stack in fused.stacks} >= {11, 12}
 
 
 def test_an_export_that_another_follows_has_failed_and_one_with_a_program_has_not() -> None:

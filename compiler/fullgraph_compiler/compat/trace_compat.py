@@ -69,6 +69,10 @@ def listen(handler: logging.Handler) -> None:
         trace.__class__ = _KeptOn
         trace.setLevel(logging.DEBUG)
         trace.propagate = False
+        for idle in [other for other in trace.handlers if getattr(other, "root_dir", "") is None]:
+            # Without a folder to write to, a LazyTraceHandler removes itself at the first record, and this
+            # record then misses the handler after it.
+            trace.removeHandler(idle)
         if handler not in trace.handlers:
             trace.addHandler(handler)
         breaks = logging.getLogger(_BREAK_LOGGER)
@@ -317,7 +321,8 @@ def observe_exports() -> None:
 def _observing(export: Callable[..., Any], draft: bool) -> Callable[..., Any]:
     @functools.wraps(export)
     def observing(*args: Any, **kwargs: Any) -> Any:
-        _record_exports()
+        with suppress(ImportError, AttributeError):  # of a torch that has other names
+            _record_exports()
         before, _observed.draft = _observed.draft, draft
         try:
             return export(*args, **kwargs)
@@ -333,7 +338,7 @@ def _record_exports() -> None:
 
     The first two are records of ``_export`` (``torch/export/_trace.py``; ``_draft_export.py`` imports its
     name) that it writes with ``dtrace_structured``, only where ``TORCH_DTRACE`` is set, which would make all
-    of torch record far more: 2.13 and 2.15. The exception is on its way to the program only.
+    of torch record far more: 2.11 to 2.15. The exception is on its way to the program only.
     """
     from torch._logging import trace_structured
     from torch.export import _draft_export, _trace
@@ -349,11 +354,12 @@ def _record_exports() -> None:
             _observed.error = error = raised
             with suppress(AttributeError):  # it may have no room for more
                 raised._fullgraph_recorded = True  # type: ignore[attr-defined]
-            trace_structured(
-                EXPORT_ERROR,
-                metadata_fn=lambda: {"error": type(error).__qualname__},
-                payload_fn=lambda: str(error),
-            )
+            with suppress(Exception):  # its __str__ may raise
+                trace_structured(
+                    EXPORT_ERROR,
+                    metadata_fn=lambda: {"error": type(error).__qualname__},
+                    payload_fn=lambda: str(error),
+                )
             raise
         finally:
             _observed.error = None
@@ -392,7 +398,7 @@ def is_draft_export() -> bool:
 def exported_function(frame: FrameType | None) -> tuple[str, CodeType] | None:
     """Return the name and the code of what is exported: ``forward`` of a module.
 
-    It is ``mod`` in ``_export`` (``torch/export/_trace.py``): 2.13 and 2.15.
+    It is ``mod`` in ``_export`` (``torch/export/_trace.py``): 2.11 to 2.15.
     """
     while frame is not None and frame.f_code.co_name != "_export":
         frame = frame.f_back

@@ -115,15 +115,21 @@ def _definition(statement: ast.stmt) -> Kernel | None:
     # The source is the longest string: the kernel's name and the types of its arguments are strings, too.
     constants = (node.value for node in ast.walk(statement.value) if isinstance(node, ast.Constant))
     source = max((value for value in constants if isinstance(value, str)), key=len, default="")
-    heuristic, grid = _HEURISTIC.search(source), _GRID.search(source)
+    heuristic, grid = triton_traits(source)
     return Kernel(
         name=target.id,
         language=_LANGUAGES.get(function.attr, function.attr),
-        heuristic=heuristic[1] if heuristic else "",
+        heuristic=heuristic,
         source=source.strip("\n"),
         definition=(statement.lineno, statement.end_lineno or statement.lineno),
-        grid=grid[1] if grid else "",
+        grid=grid,
     )
+
+
+def triton_traits(source: str) -> tuple[str, str]:
+    """Return Triton's kind of a kernel, and the kind of its grid; empty for other languages."""
+    heuristic, grid = _HEURISTIC.search(source), _GRID.search(source)
+    return heuristic[1] if heuristic else "", grid[1] if grid else ""
 
 
 def _calls(tree: ast.Module, kernels: Mapping[str, Kernel]) -> Iterator[tuple[ast.Call, str]]:

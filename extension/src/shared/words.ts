@@ -50,14 +50,17 @@ export function reportSummary({
   // A dry run that needs data ends with a warning: nothing has failed.
   const warned = all("target-error").filter(({ severity }) => severity === "warning").length;
   const failing = ofKind("compile-error", "capture-error", "accuracy", "target-error");
+  // What `draft_export` had to assume is no failure.
+  const exports = (wanted: FindingItem["severity"]) =>
+    all("export-error").filter(({ severity }) => severity === wanted).length;
   const counts = joined([
-    failures(failing + stopping - warned),
+    failures(failing + stopping - warned + exports("error")),
     breaks(ofKind("graph-break")),
     eagerFunctions(ofKind("recompile-limit", "skipped-frame") - stopping),
     recompiles(times("recompile")),
     lateCompilations(times("late-compile")),
     rankDifferences(ofKind("rank-difference")),
-    warnings(warned),
+    warnings(warned + exports("warning")),
   ]);
   const compiled = frames.some(({ graphs }) => graphs.length > 0);
   const nothing = !compiled

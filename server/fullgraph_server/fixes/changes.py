@@ -25,6 +25,7 @@ _COUNTED: Final[tuple[FindingKind, ...]] = (
     "recompile-limit",
     "compile-error",
     "capture-error",
+    "export-error",
     "nothing-compiled",
     "skipped-frame",
     "target-error",

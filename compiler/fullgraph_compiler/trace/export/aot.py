@@ -9,12 +9,13 @@ stand in comments of the wrapper. Comments above a launch are those of Python co
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from ...facts import Kernel
-from ..kernels import Launch, launch_comments
+from ..kernels import Launch, launch_comments, triton_traits
 
 WRAPPER: Final = "inductor_aot_wrapper_code"
 KERNELS: Final = "inductor_aot_kernel_code"
@@ -25,6 +26,8 @@ _LIBRARY: Final = ("aoti_torch_cpu_", "aoti_torch_cuda_", "aoti_torch_xpu_", "ao
 _CUSTOM: Final = "aoti_torch_proxy_executor_call_function"
 """The function that calls an operator for which there is no function in C."""
 _C: Final = 'extern "C"'
+_HELPER: Final = "static "
+"""The beginning of a function that launches a kernel of Triton."""
 _TRITON: Final = "async_compile.triton('"
 _QUOTES: Final = "'''"
 
@@ -48,7 +51,7 @@ def parse_aot_launches(code: str) -> Iterator[Launch]:
             continue
         if text.startswith("//"):
             comments.append(text.replace("//", "#", 1))
-        elif not text.startswith(_C) and (name := _called(text, kernels)):
+        elif not text.startswith((_C, _HELPER)) and (name := _called(text, kernels)):
             sources, handle = launch_comments(comments)
             if name not in kernels and not (sources or handle):
                 continue  # a helper of the code itself
@@ -82,7 +85,8 @@ def _kernels(lines: Sequence[str]) -> Iterator[Kernel]:
         elif language == "cpp" and line.startswith("}"):
             yield Kernel(name, "cpp", source="\n".join(lines[first - 1 : row]), definition=(first, row))
             language = ""
-        elif language == "triton" and row > first and line.startswith(_QUOTES):
-            source = "\n".join(lines[first : row - 1]).strip("\n")
-            yield Kernel(name, "triton", source=source, definition=(first, row))
+        elif language == "triton" and row > first and line.lstrip().startswith(_QUOTES):
+            source = textwrap.dedent("\n".join(lines[first : row - 1])).strip("\n")
+            heuristic, grid = triton_traits(source)
+            yield Kernel(name, "triton", heuristic, source, definition=(first, row), grid=grid)
             language = ""

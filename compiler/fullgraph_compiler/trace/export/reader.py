@@ -1,7 +1,7 @@
 """Records of ``torch.export``: what an export met, and its program.
 
 Emitted from ``torch/export/_trace.py`` and ``_draft_export.py``, ``torch/_subclasses/fake_tensor.py`` and
-``torch/fx/experimental/symbolic_shapes.py`` (2.13 and 2.15). Most are in a log of ``TORCH_DTRACE`` only, and
+``torch/fx/experimental/symbolic_shapes.py`` (2.11 to 2.15). Most are in a log of ``TORCH_DTRACE`` only, and
 ``draft_export`` writes a log of its own with few of them. None says which export it belongs to: that goes by
 their order. ``export_error`` is ours (:mod:`...compat.trace_compat`), since torch only raises.
 """
@@ -9,7 +9,8 @@ their order. ``export_error`` is ours (:mod:`...compat.trace_compat`), since tor
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
@@ -80,6 +81,8 @@ _CLOSE: Final = 20
 _NAME: Final = re.compile(r"\bz?u[f]?\d+\b")
 """The name of a number that only the data decide."""
 _Placed: TypeAlias = ExportProblem | ShapeGuard | Specialization
+_Names: TypeAlias = Mapping[tuple[str, int], set[str]]
+"""The files in which a function of this name has an operation in this row."""
 
 
 @dataclass
@@ -206,7 +209,8 @@ class ExportReader:
         graph = self._graphs[compile_id] = GraphCaptured(compile_id, nodes, text)
         yield from self._begin_at(going_on, _first_own(graph))
         self._place_operators(going_on, text)
-        yield from (_with_names(fact, graph) for fact in self._about(going_on))
+        names = _names_in(graph)
+        yield from (_with_names(fact, names) for fact in self._about(going_on))
         yield graph
         self._programs[compile_id] = _places(graph)
         yield ProgramExported(compile_id, tuple(parse_ranges(text)), of_draft_log=not going_on.begun)
@@ -315,7 +319,7 @@ class ExportReader:
             node.operator.replace(".", "::", 1): node.frame for node in reversed([*parse_operators(text)])
         }
         for key, problem in going_on.problems.items():
-            frame = places.get(problem.subject)
+            frame = places.get(problem.subject.partition(".")[0])  # without its overload
             if not problem.stack and frame is not None:
                 going_on.problems[key] = replace(problem, stack=(frame,))
 
@@ -393,27 +397,32 @@ class ExportReader:
         return f"aot/{self._ahead - 1}"
 
 
-def _with_names(fact: _Placed, graph: GraphCaptured) -> _Placed:
+def _with_names(fact: _Placed, names: _Names) -> _Placed:
     """Name the files of a fact that the log does not: torch writes each name into the first log only.
 
     ``draft_export`` has a log of its own, which may not be the first one of its process.
     """
+    stack = _named(fact.stack, names)
     if isinstance(fact, ExportProblem):
-        symbols = tuple(replace(item, stack=_named(item.stack, graph)) for item in fact.symbols)
-        return replace(fact, stack=_named(fact.stack, graph), symbols=symbols)
-    return replace(fact, stack=_named(fact.stack, graph))
+        symbols = tuple(replace(item, stack=_named(item.stack, names)) for item in fact.symbols)
+        return replace(fact, stack=stack, symbols=symbols)
+    return replace(fact, stack=stack)
 
 
-def _named(stack: Stack, graph: GraphCaptured) -> Stack:
+def _names_in(graph: GraphCaptured) -> _Names:
+    names: dict[tuple[str, int], set[str]] = defaultdict(set)
+    for frame in {node.frame for node in graph.nodes}:
+        names[frame.function, frame.row].add(frame.filename)
+    return names
+
+
+def _named(stack: Stack, names: _Names) -> Stack:
     """Replace unknown files by those of operations close by in functions of the same name."""
     found = []
     for frame in stack:
         if frame.filename == UNKNOWN_FILE:
-            near = {
-                node.frame.filename
-                for node in graph.nodes
-                if node.frame.function == frame.function and abs(node.frame.row - frame.row) <= _CLOSE
-            }
+            rows = range(frame.row - _CLOSE, frame.row + _CLOSE + 1)
+            near = set().union(*(names.get((frame.function, row), ()) for row in rows))
             if len(near) != 1:
                 continue
             frame = replace(frame, filename=near.pop())

@@ -1,7 +1,7 @@
 """Torch's texts about exports: the messages of exceptions, and the ranges of sizes below a program.
 
 The messages are those of ``torch/fx/experimental/symbolic_shapes.py``, ``torch/_library`` and
-``torch/_subclasses/fake_tensor.py`` in 2.13 and 2.15.
+``torch/_subclasses/fake_tensor.py`` in 2.11 to 2.15.
 """
 
 from __future__ import annotations
