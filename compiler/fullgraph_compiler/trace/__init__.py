@@ -24,7 +24,7 @@ live run and for a log, for every supported torch.
 """
 
 from .interpreter import FINDING_RECORDS, GRAPH_RECORDS, KNOWN_RECORDS, Interpreter
-from .log import LogHead, TraceLog, read_head, read_log
+from .log import LoggedRecord, LogHead, TraceLog, read_head, read_log
 from .record import TraceRecord, frame_of, from_metadata
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "KNOWN_RECORDS",
     "Interpreter",
     "LogHead",
+    "LoggedRecord",
     "TraceLog",
     "TraceRecord",
     "frame_of",

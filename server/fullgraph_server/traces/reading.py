@@ -51,7 +51,7 @@ _MEMORY_SHARE: Final = 12
 """The limit on memory for reading, in bytes, and the addition to it for each byte of the log."""
 _MOST_FINDINGS: Final = 500
 _UNPACK: Final = "Unpack the log with `gunzip`, and read that, to see all of it."
-_DAMAGE: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
+DAMAGE: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
 """The exceptions that a damaged record can raise."""
 
 
@@ -150,7 +150,7 @@ def _quoted(log: TraceLog) -> Mapping[str, Mapping[int, str]]:
     """Collect the lines of source files that a log quotes."""
     lines = LineReader()
     for record in log.records(LINE_RECORDS):
-        with contextlib.suppress(*_DAMAGE):  # reported when facts are made of the record
+        with contextlib.suppress(*DAMAGE):  # reported when facts are made of the record
             lines.feed(record)
     return lines.lines
 
@@ -163,10 +163,10 @@ def _facts(
     for record in log.records(names):
         try:
             yield from relocation.facts(interpreter.feed(record))
-        except _DAMAGE as error:
+        except DAMAGE as error:
             damaged += 1
             _log.info("a record %s cannot be read: %r", record.name, error)
-    with contextlib.suppress(*_DAMAGE):  # of records that were counted
+    with contextlib.suppress(*DAMAGE):  # of records that were counted
         yield from relocation.facts(interpreter.finish())
     if log.is_cut:
         message = f"Only the first {log.size >> 20} MB of the log were read: unpacked, it is far larger"

@@ -1,0 +1,4 @@
+"""Files that ``fullgraph trace`` writes beside its report.
+
+- ``timeline``: a trace for Perfetto
+"""
