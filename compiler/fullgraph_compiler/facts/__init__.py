@@ -57,6 +57,7 @@ from .code import (
     KernelNode,
     Phase,
     PreviewDeferred,
+    RecordText,
     WrittenGraph,
 )
 from .devices import DEVICES, Device
@@ -193,6 +194,7 @@ __all__ = [
     "RecipeTried",
     "Recompile",
     "RecompileLimit",
+    "RecordText",
     "ReproWritten",
     "ResultsCompared",
     "RunFinished",
@@ -239,6 +241,7 @@ Fact: TypeAlias = (
     | CollectivesTraced
     | TensorsNamed
     | Artifact
+    | RecordText
     | CodeGenerated
     | KernelCompiled
     | PreviewDeferred

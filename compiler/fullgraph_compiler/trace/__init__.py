@@ -19,6 +19,7 @@ live run and for a log, for every supported torch.
 - ``kernels``: the kernels that generated code defines and launches
 - ``phases``: how long the compiler's steps take
 - ``stacks``: stacks, joined over resume functions
+- ``texts``: what is in records that are no forms of a graph
 - ``lines``: source lines that a log quotes
 - ``inputs``: what compiled frames were called with
 """

@@ -59,6 +59,7 @@ from .reasons import Reason, parse_reasons
 from .record import TraceRecord, frame_number, frame_of, later_id
 from .shapes import SHAPE_RECORDS, ShapeReader
 from .stacks import join_stacks, original_function, resumed_row
+from .texts import record_text
 
 _RECOMPILE_LIMIT_CODE = "GB0039"
 """torch's id of "Dynamo recompile limit exceeded", in every supported version."""
@@ -87,10 +88,14 @@ class Interpreter:
 
     ``source`` returns a line of the user's code, if available: some columns depend on it. With
     ``findings_only``, it yields no graphs, and only the guards on values that made a frame compile again.
+    With ``all_texts``, it also yields the texts of records that are no forms of a graph.
     """
 
-    def __init__(self, source: Source = no_source, *, findings_only: bool = False) -> None:
+    def __init__(
+        self, source: Source = no_source, *, findings_only: bool = False, all_texts: bool = False
+    ) -> None:
         self._source = source
+        self._all_texts = all_texts
         self._findings_only = findings_only
         self._strings: dict[int, str] = {}
         self._compilations: dict[str, Compilation] = {}
@@ -113,6 +118,8 @@ class Interpreter:
             self._intern(record.body)
             return
         record = self._numbered(record)
+        if self._all_texts:
+            yield from record_text(record, has_graph=record.compile_id in self._compilations)
         if record.name == PHASE:
             yield from self._phases.feed(record)  # comes between all others, and completes none of them
             return

@@ -40,7 +40,7 @@ from .options import PYTHON, RANKS, TIMEOUT, format_option, judged, of_one_targe
 from .output import Commands
 from .resolve import Asked, resolve_targets
 from .switches import with_device, with_switches
-from .trace import TraceOptions, compare_traces, show_examples, show_trace, write_timeline
+from .trace import TraceOptions, compare_traces, show_examples, show_trace, trace_timeline
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -440,7 +440,7 @@ def show(
     """
     options = replace(options, rank=rank)
     if perfetto is not None:
-        write_timeline(path, options, perfetto)
+        trace_timeline(path, options, perfetto)
     detail: Detail = "graphs" if output == "json" else "findings"
     sys.exit(show_trace(path, replace(options, detail=detail), FORMATS[output], fail_on, known))
 

@@ -22,8 +22,7 @@ from ..traces.trace import each_report, logs_of, read_trace
 from ..workspace.config import read_config
 from ..workspace.targets import Target, Trace, trace_target
 from ..workspace.workspace import Workspace, project_root
-from .exports import timeline
-from .exports.timeline import open_text
+from .exports.timeline import open_text, write_timeline
 from .fail_on import FAIL_ON
 from .formats import Checked, ComparisonFormat, Format
 from .formats.checked import shown_path
@@ -93,13 +92,13 @@ def _missing_files(checked: Checked) -> str:
     )
 
 
-def write_timeline(path: Path, options: TraceOptions, file: Path) -> None:
+def trace_timeline(path: Path, options: TraceOptions, file: Path) -> None:
     """Write the steps of all ranks into a file that Perfetto opens."""
     target, reading = _resolved(path, options)
     with _told_errors(file):
         logs = logs_of(path, options.rank)
         with open_text(file) as out:
-            doubt = timeline.write(each_report(logs, reading, target.id), Workspace(reading.root), out)
+            doubt = write_timeline(each_report(logs, reading, target.id), Workspace(reading.root), out)
     tell(f"{file} can be opened in https://ui.perfetto.dev")
     if doubt:
         tell(doubt)

@@ -21,6 +21,7 @@ from fullgraph_compiler.facts import (
     Phase,
     RanDry,
     RecipeTried,
+    RecordText,
     Severity,
     SpeedMeasured,
     StageChecked,
@@ -441,6 +442,8 @@ class Report:
     """In the order in which they were written, if the run went that far."""
     artifacts: tuple[Artifact, ...] = ()
     """The forms of each graph on its way to code, in their order."""
+    records: tuple[RecordText, ...] = ()
+    """The other texts of a trace, in their order, if it was read with its code."""
     phases: tuple[CompilePhase, ...] = ()
     """The steps of the compiler, in the order of their start; those within a step follow it."""
     compilations: tuple[Compilation, ...] = ()

@@ -13,7 +13,6 @@ from fullgraph_compiler.facts import Depth, Fact, FrameCompiled, RunFinished, Ta
 from fullgraph_compiler.trace import (
     FINDING_RECORDS,
     GRAPH_RECORDS,
-    KNOWN_RECORDS,
     Interpreter,
     TraceLog,
     TraceRecord,
@@ -38,10 +37,10 @@ _log = logging.getLogger(__name__)
 Detail: TypeAlias = Literal["findings", "graphs", "code"]
 """The detail of reading: records for findings; also guards, graphs and sizes of every compilation; all."""
 
-_RECORDS: Final[Mapping[Detail, frozenset[str]]] = {
+_RECORDS: Final[Mapping[Detail, frozenset[str] | None]] = {
     "findings": FINDING_RECORDS,
     "graphs": GRAPH_RECORDS,
-    "code": KNOWN_RECORDS,
+    "code": None,
 }
 _VERSION: Final = "torch_version"
 _UNDECODED: Final = frozenset({"chromium_event"})
@@ -109,8 +108,11 @@ def _report(log: LogFile, reading: Reading, target: str, generation: int, proble
         quoted = _quoted(records)
         paths = PathMap(workspace, reading.files, quoted, reading.folders, reading.libraries)
         relocation = Relocation(paths, quoted)
-        interpreter = Interpreter(relocation.line, findings_only=reading.detail == "findings")
-        facts = [*problems, *_facts(records, interpreter, relocation, _RECORDS[reading.detail])]
+        detail = reading.detail
+        interpreter = Interpreter(
+            relocation.line, findings_only=detail == "findings", all_texts=detail == "code"
+        )
+        facts = [*problems, *_facts(records, interpreter, relocation, _RECORDS[detail])]
         torch = _torch(records)
     seconds = sum(fact.seconds for fact in facts if isinstance(fact, FrameCompiled))
     facts.append(RunFinished("finished", seconds))
@@ -156,7 +158,7 @@ def _quoted(log: TraceLog) -> Mapping[str, Mapping[int, str]]:
 
 
 def _facts(
-    log: TraceLog, interpreter: Interpreter, relocation: Relocation, names: frozenset[str]
+    log: TraceLog, interpreter: Interpreter, relocation: Relocation, names: frozenset[str] | None
 ) -> Iterator[Fact]:
     """Yield the facts of the records, and the problems of the log; a damaged record yields what it can."""
     damaged = 0
@@ -171,7 +173,8 @@ def _facts(
     if log.is_cut:
         message = f"Only the first {log.size >> 20} MB of the log were read: unpacked, it is far larger"
         yield TargetProblem("warning", message, (_UNPACK,))
-    damaged += sum(map(_is_bent, log.records(_UNDECODED - names)))
+    if names is not None:
+        damaged += sum(map(_is_bent, log.records(_UNDECODED - names)))
     if damaged := damaged + relocation.damaged + log.unread:
         message = f"{counted(damaged, 'record')} of the log cannot be read: it is damaged"
         yield TargetProblem("warning", message, ("Findings that rest on them are missing.",))
