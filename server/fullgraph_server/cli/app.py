@@ -411,6 +411,14 @@ _PATH = click.Path(path_type=Path)
 @click.option("--rank", type=click.IntRange(min=0), help="Show one rank alone.", metavar="N")
 @of_traces
 @click.option(
+    "-o",
+    "--output",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Also write a page that opens offline in a browser into this folder, with all that the trace holds.",
+    metavar="FOLDER",
+)
+@click.option(
     "--perfetto",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Also write when the compiler did what, on all ranks, for https://ui.perfetto.dev; packed if the "
@@ -423,6 +431,7 @@ def show(
     path: Path,
     rank: int | None,
     options: TraceOptions,
+    folder: Path | None,
     perfetto: Path | None,
     output: str,
     fail_on: str,
@@ -441,8 +450,8 @@ def show(
     options = replace(options, rank=rank)
     if perfetto is not None:
         trace_timeline(path, options, perfetto)
-    detail: Detail = "graphs" if output == "json" else "findings"
-    sys.exit(show_trace(path, replace(options, detail=detail), FORMATS[output], fail_on, known))
+    detail: Detail = "code" if folder else "graphs" if output == "json" else "findings"
+    sys.exit(show_trace(path, replace(options, detail=detail), FORMATS[output], fail_on, known, folder))
 
 
 @trace.command(no_args_is_help=True)

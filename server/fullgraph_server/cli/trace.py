@@ -49,10 +49,19 @@ class TraceOptions:
 
 
 def show_trace(
-    path: Path, options: TraceOptions, write: Format, fail_on: str, baseline: KnownFindings | None
+    path: Path,
+    options: TraceOptions,
+    write: Format,
+    fail_on: str,
+    baseline: KnownFindings | None,
+    folder: Path | None = None,
 ) -> int:
-    """Write the report of a trace to stdout, and return the exit code."""
+    """Write the report of a trace to stdout, and its page into a folder; return the exit code."""
+    if folder is not None:
+        _refuse_unfit(folder)
     checked = _checked(path, options, baseline)
+    if folder is not None:
+        _write_page(path, checked, folder)
     write([checked], 1, sys.stdout)
     if missing := _missing_files(checked):
         tell(missing)
@@ -90,6 +99,26 @@ def _missing_files(checked: Checked) -> str:
     return (
         f"{missing}: start in the folder of the project, or say with --map THERE HERE which folder is which"
     )
+
+
+def _refuse_unfit(folder: Path) -> None:
+    # Imported late: the page is made of the language server's answers.
+    from .exports.folder import problem_with
+
+    with _told_errors(folder):
+        if problem := problem_with(folder):
+            raise click.UsageError(problem)
+
+
+def _write_page(path: Path, checked: Checked, folder: Path) -> None:
+    from .exports.folder import PAGE, write_folder
+
+    assert isinstance(checked.target.program, Trace)
+    usual = next((rank.rank for rank in checked.report.ranks if rank.usual), checked.target.program.rank)
+    with _told_errors(folder):
+        log, *_ = logs_of(path, usual)
+        write_folder(checked, log.path, folder)
+    tell(f"{folder / PAGE} can be opened in a browser, and sent")
 
 
 def trace_timeline(path: Path, options: TraceOptions, file: Path) -> None:

@@ -406,6 +406,8 @@ class RankSummary:
     breaks: int
     recompiles: int
     differs: bool
+    usual: bool = False
+    """Whether it is the rank that most others are like: what a report of several ranks has once is of it."""
 
 
 @dataclass(frozen=True, slots=True)
