@@ -132,6 +132,7 @@ class TraceLog:
             return ""
         stop = _END.search(part)
         text = part[1 : stop.start() if stop else len(part)]
+        text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")  # as Windows writes lines
         return text.replace(b"\n\t", b"\n").decode("utf-8", "replace")
 
     def _read(self, start: int, end: int) -> bytes:
