@@ -69,7 +69,7 @@ test("the page of a trace shows the findings, a graph and its kernels without a 
   await expect.poll(() => shown.count()).toBe(0);
 
   const texts = page.getByRole("region", { name: "All that the trace holds" });
-  await texts.getByText(/^0\/0 records/).click();
+  await texts.getByText(/^0\/0 · /).click();
   await texts.getByRole("button", { name: "dynamo_cpp_guards_str" }).first().click();
   await expect.poll(() => shown.locator("pre").innerText()).toContain("TREE_GUARD_MANAGER");
   expect(noted.filter((note) => !/^(file|blob):/.test(note))).toEqual([]);

@@ -95,8 +95,7 @@ export function functions(section: HTMLElement, { report }: TraceItem): void {
 export function documents(section: HTMLElement, { report }: TraceItem): void {
   const groups = new Map<string, ArtifactItem[]>();
   for (const artifact of report.artifacts) {
-    const { compileId, phase } = artifact;
-    const name = `${compileId || "Outside of compilations:"} ${phase}`.trim();
+    const name = artifact.compileId || "Outside of compilations";
     groups.set(name, [...(groups.get(name) ?? []), artifact]);
   }
   section.append(
