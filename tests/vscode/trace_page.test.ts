@@ -13,6 +13,23 @@ const TRACES = join(ROOT, "tests/compiler/traces");
 const EVIL =
   "<img src=https://evil.invalid/x.png onerror=alert(1)></script><script>alert(1)</script>";
 
+/** What the log of a GPU is of, as far as its findings go. */
+const SOURCE = `import torch
+
+
+def toy(dev):
+    """Programs of make_traces.py."""
+
+    @torch.compile
+    def toy_example(a, b):
+        # Two graph breaks.
+        x = a / (torch.abs(a) + 1)
+        print("woo")
+        if b.sum() < 0:
+            b = b * -1
+        return torch.softmax(x * b, -1)
+`;
+
 let browser: Browser;
 let folder: string;
 
@@ -21,6 +38,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "fullgraph-page-"));
   writeFileSync(join(folder, "pyproject.toml"), "[project]\n");
   copyFileSync(join(TRACES, "program.py"), join(folder, "program.py"));
+  writeFileSync(join(folder, "make_traces.py"), SOURCE);
 });
 
 afterAll(async () => {
@@ -34,7 +52,7 @@ async function openPage(log: Buffer | string): Promise<{ page: Page; noted: stri
   const program = join(VENV, "bin/fullgraph");
   const command = ["trace", "job.log", "-o", "out", "--fail-on", "never"];
   execFileSync(program, command, { cwd: folder, stdio: "pipe" });
-  const page = await browser.newPage({ viewport: { width: 1100, height: 1000 } });
+  const page = await browser.newPage({ viewport: { width: 1100, height: 1400 } });
   const noted: string[] = [];
   page.on("console", (message) => noted.push(message.text()));
   page.on("pageerror", ({ message }) => noted.push(message));
@@ -49,14 +67,14 @@ async function openPage(log: Buffer | string): Promise<{ page: Page; noted: stri
 
 async function picture(page: Page, name: string): Promise<void> {
   mkdirSync(ARTEFACTS, { recursive: true });
-  await page.screenshot({ path: join(ARTEFACTS, `${name}.png`), fullPage: true });
+  await page.screenshot({ path: join(ARTEFACTS, `${name}.png`) });
 }
 
 test("the page of a trace shows the findings, a graph and its kernels without a network", async () => {
   const log = gunzipSync(readFileSync(join(TRACES, "torch-2.11-gpu-toy.log.gz")));
   const { page, noted } = await openPage(log);
   await page.getByRole("heading", { name: "job.log" }).waitFor();
-  await page.getByRole("region", { name: "Findings" }).waitFor();
+  await page.getByText('print("woo")').first().waitFor();
   await expect.poll(() => page.locator(".flame").getByRole("button").count()).toBeGreaterThan(10);
   await page.locator(".picture svg .node").first().waitFor();
   await picture(page, "trace-page");
