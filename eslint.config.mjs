@@ -3,7 +3,15 @@ import { defineConfig, globalIgnores } from "eslint/config";
 import tseslint from "typescript-eslint";
 
 export default defineConfig(
-  globalIgnores(["dist", "bundled", ".cache", ".venv*", "build", "extension/src/protocol.ts"]),
+  globalIgnores([
+    "dist",
+    "bundled",
+    ".cache",
+    ".venv*",
+    "build",
+    "server",
+    "extension/src/protocol.ts",
+  ]),
   js.configs.recommended,
   {
     files: ["**/*.ts"],

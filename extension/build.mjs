@@ -1,7 +1,7 @@
 // Bundles what the extension consists of, with its libraries: the client, the thread that draws graphs, and
 // the page of reports with its style. The licences of the libraries come with them.
 import { build } from "esbuild";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 
 const common = {
   outdir: "dist",
@@ -24,7 +24,8 @@ const built = await Promise.all([
   }),
   build({
     ...common,
-    entryPoints: ["extension/src/reports/page/report.ts"],
+    entryPoints: ["extension/src/reports/page/report.ts", "extension/src/reports/page/drawer.ts"],
+    entryNames: "[name]",
     platform: "browser",
     target: "es2022",
     format: "iife",
@@ -35,6 +36,13 @@ const inputs = built.flatMap(({ metafile }) => Object.keys(metafile.inputs));
 const folders = inputs.map((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]);
 const notices = await Promise.all([...new Set(folders.filter(Boolean))].sort().map(notice));
 await writeFile("dist/LICENSES.txt", notices.join("\n"));
+
+// The command line writes pages of traces with the same files.
+const page = "server/fullgraph_server/cli/exports/page";
+await mkdir(page, { recursive: true });
+for (const name of ["report.js", "report.css", "drawer.js", "LICENSES.txt"]) {
+  await copyFile(`dist/${name}`, `${page}/${name}`);
+}
 
 /** What a bundled library says of its licence. */
 async function notice(folder) {

@@ -337,6 +337,36 @@ export interface PerformanceItem {
   caches?: CachesItem;
 }
 
+/** Lines of the source from the line ``start`` on; ``first`` and ``last`` are those of a finding. */
+export interface ExcerptItem {
+  start: number;
+  lines: string[];
+  first: number;
+  last: number;
+}
+
+/** A note on a finding, such as its reason. */
+export interface NoteItem {
+  label: string;
+  text: string;
+}
+
+/** A finding with all that an editor shows of it in other places. */
+export interface ToldFindingItem {
+  finding: FindingItem;
+  place: string;
+  notes: NoteItem[];
+  excerpt?: ExcerptItem;
+}
+
+/** The rest of a trace, for a page of its own. It is written to a file, and no message. */
+export interface TraceItem {
+  report: ReportItem;
+  findings: ToldFindingItem[];
+  texts: Record<string, string>;
+  rank?: number;
+}
+
 /** A request for the graph of each line of a document, and for the lines that ran eagerly. */
 export interface GraphLinesParams {
   textDocument: TextDocumentIdentifier;

@@ -548,6 +548,48 @@ class PerformanceItem:
 
 
 @attrs.frozen
+class ExcerptItem:
+    """Lines of the source from the line ``start`` on; ``first`` and ``last`` are those of a finding."""
+
+    start: int
+    lines: list[str]
+    first: int
+    last: int
+
+
+@attrs.frozen
+class NoteItem:
+    """A note on a finding, such as its reason."""
+
+    label: str
+    text: str
+
+
+@attrs.frozen
+class ToldFindingItem:
+    """A finding with all that an editor shows of it in other places."""
+
+    finding: FindingItem
+    place: str
+    """``model.py:12:9``; empty for a finding of the run as a whole."""
+    notes: list[NoteItem]
+    excerpt: ExcerptItem | None = None
+    """Absent if the line is in no file of the workspace."""
+
+
+@attrs.frozen
+class TraceItem:
+    """The rest of a trace, for a page of its own. It is written to a file, and no message."""
+
+    report: ReportItem
+    findings: list[ToldFindingItem]
+    texts: dict[str, str]
+    """The texts of documents, by URI."""
+    rank: int | None = None
+    """Of several ranks, the one whose graphs, kernels and times are shown."""
+
+
+@attrs.frozen
 class GraphLinesParams:
     """A request for the graph of each line of a document, and for the lines that ran eagerly."""
 
@@ -893,6 +935,10 @@ MESSAGES: tuple[type[Any], ...] = (
     PictureItem,
     TimesItem,
     PerformanceItem,
+    ExcerptItem,
+    NoteItem,
+    ToldFindingItem,
+    TraceItem,
     DryItem,
     DryRunOptions,
     DeviceItem,

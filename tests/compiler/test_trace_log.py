@@ -39,6 +39,12 @@ def test_records_with_their_payloads_and_nothing_else(tmp_path: Path) -> None:
     ]
 
 
+def test_a_log_with_the_lines_of_windows(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes("\r\n".join((HEAD % ("one", 0), "\tfirst", "\tsecond", HEAD % ("two", 1), "")).encode())
+    assert names(path) == [("one", "0/0", "first\nsecond"), ("two", "0/1", "")]
+
+
 @pytest.mark.parametrize("log", LOGS, ids=lambda path: path.name)
 def test_packed_or_not_makes_no_difference(log: Path, tmp_path: Path) -> None:
     plain = tmp_path / "plain.log"

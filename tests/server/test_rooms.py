@@ -29,7 +29,7 @@ SERVER = {
     "features": "workspace text report traces runs fixes protocol client",
     "commands": "workspace text workers report compare traces runs fixes protocol agents client features",
     "server": "runs fixes protocol agents client features commands",
-    "cli": "workspace text workers report compare traces runs fixes agents server",
+    "cli": "workspace text workers report compare traces runs fixes protocol agents features commands server",
 }
 COMPILER = {
     "facts": "",

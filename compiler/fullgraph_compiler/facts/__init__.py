@@ -60,6 +60,7 @@ from .code import (
     KernelNode,
     Phase,
     PreviewDeferred,
+    RecordText,
     WrittenGraph,
 )
 from .devices import DEVICES, Device
@@ -214,6 +215,7 @@ __all__ = [
     "RecipeTried",
     "Recompile",
     "RecompileLimit",
+    "RecordText",
     "ReproWritten",
     "ResultsCompared",
     "RunFinished",
@@ -263,6 +265,7 @@ Fact: TypeAlias = (
     | CollectivesTraced
     | TensorsNamed
     | Artifact
+    | RecordText
     | CodeGenerated
     | KernelCompiled
     | PreviewDeferred

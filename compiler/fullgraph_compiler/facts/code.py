@@ -45,6 +45,15 @@ class Artifact:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordText:
+    """The text of a record of torch's trace that is no form of a graph, by the record's name."""
+
+    compile_id: str
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class KernelNode:
     """One operation of a lowered graph (``aten.mm``), and its line of user code, if torch reports one.
 

@@ -20,12 +20,13 @@ live run and for a log, for every supported torch. ``export/`` reads the records
 - ``caches``: hits, misses and bypasses of the compiler's caches, and their keys
 - ``phases``: how long the compiler's steps take
 - ``stacks``: stacks, joined over resume functions
+- ``texts``: what is in records that are no forms of a graph
 - ``lines``: source lines that a log quotes
 - ``inputs``: what compiled frames were called with
 """
 
 from .interpreter import FINDING_RECORDS, GRAPH_RECORDS, KNOWN_RECORDS, Interpreter
-from .log import LogHead, TraceLog, read_head, read_log
+from .log import LoggedRecord, LogHead, TraceLog, read_head, read_log
 from .record import TraceRecord, frame_of, from_metadata
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "KNOWN_RECORDS",
     "Interpreter",
     "LogHead",
+    "LoggedRecord",
     "TraceLog",
     "TraceRecord",
     "frame_of",

@@ -61,6 +61,7 @@ from .reasons import Reason, parse_reasons
 from .record import UNKNOWN_FILE, TraceRecord, frame_number, frame_of, later_id
 from .shapes import SHAPE_RECORDS, ShapeReader
 from .stacks import join_stacks, original_function, resumed_row
+from .texts import record_text
 
 _RECOMPILE_LIMIT_CODE = "GB0039"
 """torch's id of "Dynamo recompile limit exceeded", in every supported version."""
@@ -87,12 +88,21 @@ class Interpreter:
 
     ``source`` returns a line of the user's code, if available: some columns depend on it. With
     ``findings_only``, it yields no graphs, and only the guards on values that made a frame compile again;
-    without ``code``, none of what becomes of graphs.
+    without ``code``, none of what becomes of graphs. With ``all_texts``, it also yields the texts of records
+    that are no forms of a graph.
     """
 
-    def __init__(self, source: Source = no_source, *, findings_only: bool = False, code: bool = True) -> None:
+    def __init__(
+        self,
+        source: Source = no_source,
+        *,
+        findings_only: bool = False,
+        code: bool = True,
+        all_texts: bool = False,
+    ) -> None:
         self._source = source
         self._code_wanted = code and not findings_only
+        self._all_texts = all_texts
         self._caches = CacheReader(held=findings_only)
         self._findings_only = findings_only
         self._strings: dict[int, str] = {}
@@ -117,6 +127,8 @@ class Interpreter:
             self._intern(record.body)
             return
         record = self._numbered(record)
+        if self._all_texts:
+            yield from record_text(record, has_graph=record.compile_id in self._compilations)
         if record.name == PHASE:
             yield from self._phases.feed(record)  # comes between all others, and completes none of them
             return
@@ -370,7 +382,7 @@ class Interpreter:
             graphs=1 if ops else 0,
             ops=ops,
             guards=body.get("guard_count") or 0,
-            seconds=body.get("entire_frame_compile_time_s") or 0.0,
+            seconds=body.get("entire_frame_compile_time_s") or _cumulative_seconds(body),
             outline=compilation.outline if ops else "",
         )
 
@@ -533,6 +545,11 @@ class Interpreter:
 
     def _of_same_frame(self, compile_id: str) -> list[Compilation]:
         return [*self._frames[frame_of(compile_id)].values()]
+
+
+def _cumulative_seconds(metrics: Mapping[str, Any]) -> float:
+    """Return the time of a compilation where torch wrote its parts only."""
+    return (metrics.get("dynamo_cumulative_compile_time_us") or 0) / 1e6
 
 
 _HANDLERS: Final[dict[str, Any]] = {

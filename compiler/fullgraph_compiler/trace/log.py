@@ -12,11 +12,11 @@ import tempfile
 import threading
 import zlib
 from array import array
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 
 from .record import TraceRecord, from_metadata, parse_header
 
@@ -45,6 +45,19 @@ _GZIP: Final = b"\x1f\x8b"
 _WITH_HEADER: Final = zlib.MAX_WBITS | 16
 
 
+@dataclass(frozen=True, slots=True)
+class LoggedRecord:
+    """A record as it stands in a log, with all that its line says.
+
+    ``origin`` tells when, in which process and where torch wrote it:
+    ``V1122 13:00:00.000000 140 torch/x.py:1``. ``metadata`` is the JSON behind that.
+    """
+
+    origin: str
+    metadata: Mapping[str, Any]
+    record: TraceRecord
+
+
 class TraceLog:
     """A log file with an index of its records. Close it.
 
@@ -71,6 +84,10 @@ class TraceLog:
 
     def records(self, names: Container[str] | None = None) -> Iterator[TraceRecord]:
         """Yield the records with some names, or all, in order. Payloads are read on demand."""
+        return (logged.record for logged in self.logged(names))
+
+    def logged(self, names: Container[str] | None = None) -> Iterator[LoggedRecord]:
+        """Yield the records as :meth:`records` does, with their whole lines."""
         wanted = {
             number
             for name, number in self._numbers.items()
@@ -79,22 +96,24 @@ class TraceLog:
         for index, number in enumerate(self._names):
             if number not in wanted and number != _OTHER:
                 continue
-            record = self._record(index)
-            if record is None:
+            logged = self._record(index)
+            if logged is None:
                 if index + 1 < len(self._names):  # the last one may not be written to its end yet
                     self.unread += 1
                     self._names[index] = _UNREADABLE
-            elif number != _OTHER or names is None or record.name in names:
-                yield record
+            elif number != _OTHER or names is None or logged.record.name in names:
+                yield logged
 
-    def _record(self, index: int) -> TraceRecord | None:
+    def _record(self, index: int) -> LoggedRecord | None:
         start = self._starts[index]
         end = self._starts[index + 1] if index + 1 < len(self._starts) else self.size
         header = self._line(start, end)
-        metadata = parse_header(header.decode("utf-8", "replace"))
+        line = header.decode("utf-8", "replace")
+        metadata = parse_header(line)
         if metadata is None:
             return None
-        return from_metadata(metadata, partial(self._payload, start + len(header), end))
+        record = from_metadata(metadata, partial(self._payload, start + len(header), end))
+        return LoggedRecord(line.partition("] {")[0], metadata, record) if record else None
 
     def _line(self, start: int, end: int) -> bytes:
         """Return the first line between two offsets, with its line end."""
@@ -113,6 +132,7 @@ class TraceLog:
             return ""
         stop = _END.search(part)
         text = part[1 : stop.start() if stop else len(part)]
+        text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")  # as Windows writes lines
         return text.replace(b"\n\t", b"\n").decode("utf-8", "replace")
 
     def _read(self, start: int, end: int) -> bytes:

@@ -243,7 +243,8 @@ function graphItem({ graph: { compileId, ops, location }, artifacts }: GraphNode
 
 function phaseItem({ phase, artifacts }: PhaseNode): TreeItem {
   const item = new TreeItem(phase, Collapsed);
-  item.iconPath = new ThemeIcon(phase === "backward" ? "arrow-left" : "arrow-right");
+  const icons: Record<string, string> = { backward: "arrow-left", records: "list-flat" };
+  item.iconPath = new ThemeIcon(icons[phase] ?? "arrow-right");
   item.description = artifacts.length.toLocaleString("en-US");
   return item;
 }

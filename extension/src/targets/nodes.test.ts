@@ -168,6 +168,17 @@ test("a graph has its own documents only", () => {
   expect(second && childrenOfGraph(second)).toMatchObject([{ artifact: { name: "other" } }]);
 });
 
+test("the other records of a trace are apart", () => {
+  const [graph] = graphsOf(
+    artifact({ phase: "inference" }),
+    artifact({ phase: "records", name: "dynamo_error" }),
+  );
+  expect(graph && childrenOfGraph(graph)).toMatchObject([
+    { kind: "artifact", artifact: { phase: "inference" } },
+    { kind: "phase", phase: "records", artifacts: [{ name: "dynamo_error" }] },
+  ]);
+});
+
 test("documents are told by phase if there are several, what is of all of them first", () => {
   const [graph] = graphsOf(
     artifact({ phase: "forward" }),

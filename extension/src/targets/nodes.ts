@@ -199,16 +199,21 @@ export function graphNodes({ id, of }: GroupNode): Node[] {
   }));
 }
 
-/** The documents of a graph, by phase if there are several. Documents of all phases come first. */
+/** What stands in place of a phase for the records of a trace that are no forms of a graph. */
+const RECORDS = "records";
+
+/**
+ * The documents of a graph, by phase if there are several. Documents of all phases come first, and the other
+ * records of a trace last.
+ */
 export function childrenOfGraph({ id, artifacts }: GraphNode): Node[] {
-  const phases = [...new Set(artifacts.map(({ phase }) => phase))].filter((phase) => phase !== "");
-  if (phases.length < 2) {
-    return artifactNodes(id, artifacts);
-  }
-  const of = (wanted: string) => artifacts.filter(({ phase }) => phase === wanted);
+  const of = (...wanted: string[]) => artifacts.filter(({ phase }) => wanted.includes(phase));
+  const all = [...new Set(artifacts.map(({ phase }) => phase))].filter((phase) => phase !== "");
+  const phases = all.filter((phase) => phase !== RECORDS);
+  const isOne = phases.length < 2;
   return [
-    ...artifactNodes(id, of("")),
-    ...phases.map((phase): PhaseNode => ({
+    ...artifactNodes(id, isOne ? of("", ...phases) : of("")),
+    ...(isOne ? all.filter((phase) => phase === RECORDS) : all).map((phase): PhaseNode => ({
       kind: "phase",
       id: `${id}/${phase}`,
       phase,

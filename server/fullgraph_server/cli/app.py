@@ -40,7 +40,7 @@ from .options import PYTHON, RANKS, TIMEOUT, format_option, judged, of_one_targe
 from .output import Commands
 from .resolve import Asked, resolve_targets
 from .switches import with_device, with_switches
-from .trace import TraceOptions, compare_traces, show_examples, show_trace
+from .trace import TraceOptions, compare_traces, show_examples, show_trace, trace_timeline
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -412,12 +412,29 @@ _PATH = click.Path(path_type=Path)
 @click.argument("path", type=_PATH)
 @click.option("--rank", type=click.IntRange(min=0), help="Show one rank alone.", metavar="N")
 @of_traces
+@click.option(
+    "-o",
+    "--output",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Also write a page that opens offline in a browser into this folder, with all that the trace holds.",
+    metavar="FOLDER",
+)
+@click.option(
+    "--perfetto",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write when the compiler did what, on all ranks, for https://ui.perfetto.dev; packed if the "
+    "name ends in .gz.",
+    metavar="FILE",
+)
 @format_option(FORMATS)
 @judged
 def show(
     path: Path,
     rank: int | None,
     options: TraceOptions,
+    folder: Path | None,
+    perfetto: Path | None,
     output: str,
     fail_on: str,
     known: KnownFindings | None,
@@ -432,8 +449,11 @@ def show(
     The exit code is 0 if nothing reaches --fail-on, else 1. What is in the --baseline does not
     count.
     """
-    detail: Detail = "graphs" if output == "json" else "findings"
-    sys.exit(show_trace(path, replace(options, rank=rank, detail=detail), FORMATS[output], fail_on, known))
+    options = replace(options, rank=rank)
+    if perfetto is not None:
+        trace_timeline(path, options, perfetto)
+    detail: Detail = "code" if folder else "graphs" if output == "json" else "findings"
+    sys.exit(show_trace(path, replace(options, detail=detail), FORMATS[output], fail_on, known, folder))
 
 
 @trace.command(no_args_is_help=True)

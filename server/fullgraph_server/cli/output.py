@@ -12,7 +12,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
@@ -46,6 +46,19 @@ def write_object(out: TextIO, value: Any, indent: int | None = None) -> None:
     text = json.dumps(_encodable(value), indent=indent)
     # DEL and ## occur in strings only.
     out.write(text.replace("\x7f", "\\u007f").replace("##", "#\\u0023") + "\n")
+
+
+def write_list(out: TextIO, key: str, items: Iterable[Any], rest: Callable[[], dict[str, Any]]) -> None:
+    """Write a JSON object of one long list, item by item, and of the values that are known after it."""
+    out.write(f"{{{json.dumps(key)}: [\n")
+    for number, item in enumerate(items):
+        out.write("," if number else "")
+        write_object(out, item)
+    out.write("]")
+    for name, value in rest().items():
+        out.write(f", {json.dumps(name)}: ")
+        write_object(out, value)
+    out.write("}\n")
 
 
 def clean_console(out: TextIO) -> Console:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,10 +18,11 @@ from ..traces.paths import library_folders
 from ..traces.present import as_it_is_now
 from ..traces.reading import Detail, Reading
 from ..traces.seen_calls import example_lines
-from ..traces.trace import read_trace
+from ..traces.trace import each_report, logs_of, read_trace
 from ..workspace.config import read_config
-from ..workspace.targets import Trace, trace_target
+from ..workspace.targets import Target, Trace, trace_target
 from ..workspace.workspace import Workspace, project_root
+from .exports.timeline import open_text, write_timeline
 from .fail_on import FAIL_ON
 from .formats import Checked, ComparisonFormat, Format
 from .formats.checked import shown_path
@@ -47,10 +49,19 @@ class TraceOptions:
 
 
 def show_trace(
-    path: Path, options: TraceOptions, write: Format, fail_on: str, baseline: KnownFindings | None
+    path: Path,
+    options: TraceOptions,
+    write: Format,
+    fail_on: str,
+    baseline: KnownFindings | None,
+    folder: Path | None = None,
 ) -> int:
-    """Write the report of a trace to stdout, and return the exit code."""
+    """Write the report of a trace to stdout, and its page into a folder; return the exit code."""
+    if folder is not None:
+        _refuse_unfit(folder)
     checked = _checked(path, options, baseline)
+    if folder is not None:
+        _write_page(path, checked, folder)
     write([checked], 1, sys.stdout)
     if missing := _missing_files(checked):
         tell(missing)
@@ -90,23 +101,67 @@ def _missing_files(checked: Checked) -> str:
     )
 
 
-def _checked(path: Path, options: TraceOptions, baseline: KnownFindings | None = None) -> Checked:
-    path = Path(os.path.abspath(path))
+def _refuse_unfit(folder: Path) -> None:
+    # Imported late: the page is made of the language server's answers.
+    from .exports.folder import problem_with
+
+    with _told_errors(folder):
+        if problem := problem_with(folder):
+            raise click.UsageError(problem)
+
+
+def _write_page(path: Path, checked: Checked, folder: Path) -> None:
+    from .exports.folder import PAGE, write_folder
+
+    assert isinstance(checked.target.program, Trace)
+    usual = next((rank.rank for rank in checked.report.ranks if rank.usual), checked.target.program.rank)
+    with _told_errors(folder):
+        log, *_ = logs_of(path, usual)
+        write_folder(checked, log.path, folder)
+    tell(f"{folder / PAGE} can be opened in a browser, and sent")
+
+
+def trace_timeline(path: Path, options: TraceOptions, file: Path) -> None:
+    """Write the steps of all ranks into a file that Perfetto opens."""
+    target, reading = _resolved(path, options)
+    with _told_errors(file):
+        logs = logs_of(path, options.rank)
+        with open_text(file) as out:
+            doubt = write_timeline(each_report(logs, reading, target.id), Workspace(reading.root), out)
+    tell(f"{file} can be opened in https://ui.perfetto.dev")
+    if doubt:
+        tell(doubt)
+
+
+def _resolved(path: Path, options: TraceOptions) -> tuple[Target, Reading]:
     root = project_root(Path.cwd())
-    target, settings = resolve(trace_target(path, root, options.rank), read_config(root), options.overrides)
+    trace = trace_target(Path(os.path.abspath(path)), root, options.rank)
+    target, settings = resolve(trace, read_config(root), options.overrides)
     assert isinstance(target.program, Trace)
     folders = dict(target.program.folders)
-    reading = Reading(root, options.detail, folders, library_folders(settings.python))
-    workspace = Workspace(root)
+    return target, Reading(root, options.detail, folders, library_folders(settings.python))
+
+
+@contextmanager
+def _told_errors(path: Path, done: str = "written") -> Iterator[None]:
     try:
+        yield
+    except NoTraceError as error:
+        raise click.UsageError(str(error)) from error
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be {done}: {error.strerror}") from error
+
+
+def _checked(path: Path, options: TraceOptions, baseline: KnownFindings | None = None) -> Checked:
+    path = Path(os.path.abspath(path))
+    target, reading = _resolved(path, options)
+    root = reading.root
+    workspace = Workspace(root)
+    with _told_errors(path, "read"):
         logs = find_logs(path)
         if logs.older and sys.stderr.isatty():
             tell(f"{logs.older} older logs are left out: name one to see it")
         report = as_it_is_now(read_trace(path, reading, target.id, rank=options.rank), workspace)
-    except NoTraceError as error:
-        raise click.UsageError(str(error)) from error
-    except OSError as error:
-        raise click.ClickException(f"{path} cannot be read: {error.strerror}") from error
     known_findings = baseline.of(report, root) if baseline else None
     # A log can name any file: only those of the report are read.
     return Checked(target, report, Workspace(root, report.files.get), known_findings)

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from pygls.lsp.server import LanguageServer
 
-from ..client.documents import Documents
+from ..client.documents import Documents, Places
 from ..client.targets import NoTarget, Targets
 from ..features.artifacts import ArtifactDocuments, ShownDocument
 from ..protocol import (
@@ -47,7 +47,7 @@ def register(
     items: ReportItems,
 ) -> None:
     """Answer the request."""
-    views = _Views(documents, artifacts, items)
+    views = PerformanceItems(documents, artifacts, items)
 
     @server.feature(PERFORMANCE)
     async def performance(params: ReportParams) -> PerformanceItem | None:
@@ -68,15 +68,16 @@ def _label(report: Report) -> str:
     return f"{name}: {layer_label(report)}" if report.layer else name
 
 
-class _Views:
-    """Converter of parts of a report to items of the protocol."""
+class PerformanceItems:
+    """Converter of the part of a report about speed to items of the protocol."""
 
-    def __init__(self, documents: Documents, artifacts: ArtifactDocuments, items: ReportItems) -> None:
+    def __init__(self, documents: Places, artifacts: ArtifactDocuments, items: ReportItems) -> None:
         self._documents = documents
         self._artifacts = artifacts
         self._items = items
 
     def performance(self, report: Report) -> PerformanceItem:
+        """Convert the part of a report about speed."""
         shown = self._artifacts.of_report(report)
         begin = min((phase.start for phase in report.phases), default=0.0)
         return PerformanceItem(

@@ -9,7 +9,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from ..client.arguments import refusal
-from ..client.documents import Documents
+from ..client.documents import Places
 from ..client.findings import minify_options
 from ..client.targets import NoTarget, Targets
 from ..features.artifacts import ArtifactDocuments, ShownDocument
@@ -107,7 +107,7 @@ def _rank(rank: RankSummary) -> RankItem:
 class ReportItems:
     """Converter of parts of a report to items of the protocol."""
 
-    def __init__(self, documents: Documents, artifacts: ArtifactDocuments) -> None:
+    def __init__(self, documents: Places, artifacts: ArtifactDocuments) -> None:
         self._documents = documents
         self._artifacts = artifacts
 

@@ -58,7 +58,14 @@ def merged(reports: Sequence[RankReport]) -> Report:
         findings=tuple(sorted(findings, key=by_place)),
         frames=_frames(model, reports),
         files={name: text for item in reversed(reports) for name, text in item.report.files.items()},
-        ranks=tuple(_summary(item, 2 * alike[_behaviour(item.report)] <= len(reports)) for item in reports),
+        ranks=tuple(
+            _summary(
+                item,
+                differs=2 * alike[_behaviour(item.report)] <= len(reports),
+                usual=item.rank == usual,
+            )
+            for item in reports
+        ),
     )
 
 
@@ -112,7 +119,7 @@ def _frames(model: Report, reports: Sequence[RankReport]) -> tuple[FrameReport, 
     return tuple(sorted(frames.values(), key=lambda frame: (frame.filename, frame.row, frame.function)))
 
 
-def _summary(item: RankReport, differs: bool) -> RankSummary:
+def _summary(item: RankReport, *, differs: bool, usual: bool) -> RankSummary:
     report = item.report
     return RankSummary(
         item.rank,
@@ -123,6 +130,7 @@ def _summary(item: RankReport, differs: bool) -> RankSummary:
         breaks=sum(finding.kind == "graph-break" for finding in report.findings),
         recompiles=sum(frame.recompiles for frame in report.frames),
         differs=differs,
+        usual=usual,
     )
 
 

@@ -97,7 +97,12 @@ class ArtifactDocuments:
 
 
 def _has_same_documents(one: Report, other: Report) -> bool:
-    same = one.codes is other.codes and one.artifacts is other.artifacts and one.dry is other.dry
+    same = (
+        one.codes is other.codes
+        and one.artifacts is other.artifacts
+        and one.records is other.records
+        and one.dry is other.dry
+    )
     return one is other or (same and one.generation == other.generation)
 
 

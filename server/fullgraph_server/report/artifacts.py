@@ -5,12 +5,13 @@ The names are those of the files that ``TORCH_COMPILE_DEBUG=1`` writes, where th
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from fullgraph_compiler.facts import Artifact, ArtifactKind, StackFrame
+from fullgraph_compiler.facts import Artifact, ArtifactKind, RecordText, StackFrame
 from fullgraph_compiler.trace.graphs import parse_places
 
 from ..text import devices
@@ -42,6 +43,11 @@ _TITLES: Final[dict[ArtifactKind, str]] = {
     "make_fx_fail_partial": "Graph up to the failure",
     "inductor_aot_header_code": "Header",
 }
+
+RECORDS: Final = "records"
+"""In place of a pass: the texts of a trace that are no forms of a graph."""
+_NOT_OF_A_NAME: Final = re.compile(r"[^\w.-]+", re.ASCII)
+_LONGEST_NAME: Final = 100
 
 Rows: TypeAlias = tuple[int, int]
 """The first and the last one, from 1."""
@@ -87,6 +93,8 @@ def documents_of(report: Report) -> list[Document]:
         graphs[artifact.compile_id].artifacts.append(artifact)
     for code in report.codes:
         graphs[code.compile_id].codes.append(code)
+    for record in report.records:
+        graphs[record.compile_id].records.append(record)
     documents = (document for name, forms in graphs.items() for document in _of_graph(name, forms))
     return [_with_header(document, report) for document in _with_own_names(documents)]
 
@@ -111,16 +119,17 @@ def marks_of(document: Document, report: Report) -> list[Mark]:
 
 @dataclass(slots=True)
 class _Forms:
-    """The graphs, artifacts and codes that a report has of one compilation."""
+    """The graphs, artifacts, codes and other records that a report has of one compilation."""
 
     graphs: list[Graph] = field(default_factory=list)
     artifacts: list[Artifact] = field(default_factory=list)
     codes: list[Code] = field(default_factory=list)
     exported: bool = False
+    records: list[RecordText] = field(default_factory=list)
 
 
 def _of_graph(compile_id: str, forms: _Forms) -> Iterator[Document]:
-    folder = compile_id.replace("/", "_")
+    folder = compile_id.replace("/", "_") or "outside"
     for graph in forms.graphs:
         name, title = (
             ("exported_program.txt", "Exported program")
@@ -136,6 +145,8 @@ def _of_graph(compile_id: str, forms: _Forms) -> Iterator[Document]:
         for code in forms.codes:
             if code.phase == phase:
                 yield from _of_code(code, f"{folder}_{phase}")
+    for record in forms.records:
+        yield _of_record(record, folder)
 
 
 def _of_artifact(artifact: Artifact, folder: str) -> Document:
@@ -149,6 +160,14 @@ def _of_artifact(artifact: Artifact, folder: str) -> Document:
         compile_id=artifact.compile_id,
         phase=artifact.phase or "",
     )
+
+
+def _of_record(record: RecordText, folder: str) -> Document:
+    # torch, and libraries that write to its trace, choose these names: they may hold anything.
+    name = _NOT_OF_A_NAME.sub("_", record.name)[:_LONGEST_NAME]
+    suffix = "json" if record.text.startswith(("{", "[")) else "txt"
+    title = record.name[:_LONGEST_NAME]
+    return Document(f"{folder}/{RECORDS}/{name}.{suffix}", title, record.text, record.compile_id, RECORDS)
 
 
 def _of_code(code: Code, folder: str) -> Iterator[Document]:

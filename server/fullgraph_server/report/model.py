@@ -22,6 +22,7 @@ from fullgraph_compiler.facts import (
     Phase,
     RanDry,
     RecipeTried,
+    RecordText,
     Severity,
     SpeedMeasured,
     StageChecked,
@@ -423,6 +424,8 @@ class RankSummary:
     breaks: int
     recompiles: int
     differs: bool
+    usual: bool = False
+    """Whether it is the rank that most others are like: what a report of several ranks has once is of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -461,6 +464,8 @@ class Report:
     """In the order in which they were written, if the run went that far."""
     artifacts: tuple[Artifact, ...] = ()
     """The forms of each graph on its way to code, in their order."""
+    records: tuple[RecordText, ...] = ()
+    """The other texts of a trace, in their order, if it was read with its code."""
     phases: tuple[CompilePhase, ...] = ()
     """The steps of the compiler, in the order of their start; those within a step follow it."""
     compilations: tuple[Compilation, ...] = ()

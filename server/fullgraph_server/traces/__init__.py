@@ -7,6 +7,7 @@
 - ``lines``: the text of a file when it ran
 - ``relocation``: move facts to local files
 - ``present``: a report on the files as they are, for a terminal
+- ``timeline``: the steps of all ranks on one axis of time
 - ``seen_calls``: example calls of the functions that a trace or a run saw compiled
 - ``call_values``: the arguments of these calls
 - ``child``: a process that reads logs, so that the server stays responsive

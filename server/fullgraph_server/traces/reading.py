@@ -13,7 +13,6 @@ from fullgraph_compiler.facts import Depth, Fact, FrameCompiled, RunFinished, Ta
 from fullgraph_compiler.trace import (
     FINDING_RECORDS,
     GRAPH_RECORDS,
-    KNOWN_RECORDS,
     Interpreter,
     TraceLog,
     TraceRecord,
@@ -39,10 +38,10 @@ _log = logging.getLogger(__name__)
 Detail: TypeAlias = Literal["findings", "graphs", "code"]
 """The detail of reading: records for findings; also guards, graphs and sizes of every compilation; all."""
 
-_RECORDS: Final[Mapping[Detail, frozenset[str]]] = {
+_RECORDS: Final[Mapping[Detail, frozenset[str] | None]] = {
     "findings": FINDING_RECORDS,
     "graphs": GRAPH_RECORDS,
-    "code": KNOWN_RECORDS,
+    "code": None,
 }
 _OF_EXPORTS: Final = frozenset({"export", "exported_program", "graph_dump"})
 _VERSION: Final = "torch_version"
@@ -53,7 +52,7 @@ _MEMORY_SHARE: Final = 12
 """The limit on memory for reading, in bytes, and the addition to it for each byte of the log."""
 _MOST_FINDINGS: Final = 500
 _UNPACK: Final = "Unpack the log with `gunzip`, and read that, to see all of it."
-_DAMAGE: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
+DAMAGE: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
 """The exceptions that a damaged record can raise."""
 
 
@@ -111,12 +110,14 @@ def _report(log: LogFile, reading: Reading, target: str, generation: int, proble
         quoted = _quoted(records)
         paths = PathMap(workspace, reading.files, quoted, reading.folders, reading.libraries)
         relocation = Relocation(paths, quoted)
+        detail = reading.detail
         interpreter = Interpreter(
             relocation.line,
-            findings_only=reading.detail == "findings",
-            code=reading.detail == "code",
+            findings_only=detail == "findings",
+            code=detail == "code",
+            all_texts=detail == "code",
         )
-        facts = [*problems, *_facts(records, interpreter, relocation, _names(records, reading.detail))]
+        facts = [*problems, *_facts(records, interpreter, relocation, _names(records, detail))]
         torch = _torch(records)
     seconds = sum(fact.seconds for fact in facts if isinstance(fact, FrameCompiled))
     facts.append(RunFinished("finished", seconds))
@@ -126,10 +127,12 @@ def _report(log: LogFile, reading: Reading, target: str, generation: int, proble
     return replace(report, calls=calls, findings=_some(report.findings, str(log.path)))
 
 
-def _names(log: TraceLog, detail: Detail) -> frozenset[str]:
-    """Return the names of the records to read: sizes are what an export may fail for."""
-    exports = next(iter(log.records(_OF_EXPORTS)), None) is not None
-    return _RECORDS[detail] | (SHAPE_RECORDS | {"before_pre_grad_graph"} if exports else frozenset())
+def _names(log: TraceLog, detail: Detail) -> frozenset[str] | None:
+    """Return the names of the records to read, ``None`` for all: sizes are what an export may fail for."""
+    names = _RECORDS[detail]
+    if names is None or next(iter(log.records(_OF_EXPORTS)), None) is None:
+        return names
+    return names | SHAPE_RECORDS | {"before_pre_grad_graph"}
 
 
 def _some(findings: tuple[Finding, ...], filename: str) -> tuple[Finding, ...]:
@@ -162,28 +165,29 @@ def _quoted(log: TraceLog) -> Mapping[str, Mapping[int, str]]:
     """Collect the lines of source files that a log quotes."""
     lines = LineReader()
     for record in log.records(LINE_RECORDS):
-        with contextlib.suppress(*_DAMAGE):  # reported when facts are made of the record
+        with contextlib.suppress(*DAMAGE):  # reported when facts are made of the record
             lines.feed(record)
     return lines.lines
 
 
 def _facts(
-    log: TraceLog, interpreter: Interpreter, relocation: Relocation, names: frozenset[str]
+    log: TraceLog, interpreter: Interpreter, relocation: Relocation, names: frozenset[str] | None
 ) -> Iterator[Fact]:
     """Yield the facts of the records, and the problems of the log; a damaged record yields what it can."""
     damaged = 0
     for record in log.records(names):
         try:
             yield from relocation.facts(interpreter.feed(record))
-        except _DAMAGE as error:
+        except DAMAGE as error:
             damaged += 1
             _log.info("a record %s cannot be read: %r", record.name, error)
-    with contextlib.suppress(*_DAMAGE):  # of records that were counted
+    with contextlib.suppress(*DAMAGE):  # of records that were counted
         yield from relocation.facts(interpreter.finish())
     if log.is_cut:
         message = f"Only the first {log.size >> 20} MB of the log were read: unpacked, it is far larger"
         yield TargetProblem("warning", message, (_UNPACK,))
-    damaged += sum(map(_is_bent, log.records(_UNDECODED - names)))
+    if names is not None:
+        damaged += sum(map(_is_bent, log.records(_UNDECODED - names)))
     if damaged := damaged + relocation.damaged + log.unread:
         message = f"{counted(damaged, 'record')} of the log cannot be read: it is damaged"
         yield TargetProblem("warning", message, ("Findings that rest on them are missing.",))

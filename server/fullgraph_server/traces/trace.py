@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -30,12 +30,8 @@ def read_trace(
     With several ranks, each is read for findings, and only the most typical one with the requested detail.
     Raises ``NoTraceError``, and ``OSError`` for a log that cannot be read.
     """
-    logs = find_logs(path).logs
-    if rank is not None:
-        logs = tuple(log for log in logs if log.rank == rank)
-        if not logs:
-            raise NoTraceError(f"{path} has no log of rank {rank}.")
-    reading = replace(reading, files=tuple(python_files(str(reading.root))))
+    logs = logs_of(path, rank)
+    reading = _with_files(reading)
     if len(logs) == 1:
         return read_report(logs[0], reading, target, generation)
     found = _reports(logs, replace(reading, detail="findings"), target)
@@ -48,6 +44,27 @@ def read_trace(
     stored = frozenset(key for item in reports for key in item.report.caches.stored)
     reports = [replace(item, report=without_unproven(item.report, stored)) for item in reports]
     return replace(merged(reports), generation=generation)
+
+
+def logs_of(path: Path, rank: int | None = None) -> tuple[LogFile, ...]:
+    """Find the logs of a trace, or of one of its ranks. Raises ``NoTraceError``."""
+    logs = find_logs(path).logs
+    if rank is None:
+        return logs
+    own = tuple(log for log in logs if log.rank == rank)
+    if not own:
+        raise NoTraceError(f"{path} has no log of rank {rank}.")
+    return own
+
+
+def each_report(logs: Sequence[LogFile], reading: Reading, target: str) -> Iterator[tuple[LogFile, Report]]:
+    """Read one log after the other, each when it is asked for. Raises ``OSError``."""
+    reading = _with_files(reading)
+    return ((log, read_report(log, reading, target)) for log in logs)
+
+
+def _with_files(reading: Reading) -> Reading:
+    return replace(reading, files=tuple(python_files(str(reading.root))))
 
 
 def report_or_problem(

@@ -10,12 +10,16 @@ const SEVERITIES: Readonly<Record<FindingItem["severity"], string>> = {
   information: "Hint",
 };
 
+export function severity(of: FindingItem["severity"]): HTMLElement {
+  return element("span", { class: `severity ${of}` }, SEVERITIES[of]);
+}
+
 export function findingList(section: HTMLElement, { findings }: PerformanceItem): void {
-  const items = findings.map(({ severity, message, location, count, code, explanation }) =>
+  const items = findings.map(({ message, location, count, code, explanation, ...finding }) =>
     element(
       "li",
       {},
-      element("span", { class: `severity ${severity}` }, SEVERITIES[severity]),
+      severity(finding.severity),
       sentence(count > 1 ? `${message} (×${count})` : message),
       location ? sourceLink(location) : "",
       documentLink(explanation, code),

@@ -33,7 +33,11 @@ export function tell(message: FromPage): void {
 
 /** A link to a line of the user's code. */
 export function sourceLink(location: Location, text = place(location)): HTMLElement {
-  return vscode ? button(text, { kind: "source", location }) : link(addressOf(location), text);
+  return vscode
+    ? button(text, () => {
+        tell({ kind: "source", location });
+      })
+    : link(addressOf(location), text);
 }
 
 /** The address of a line for an exported page, which VS Code opens. */
@@ -61,15 +65,45 @@ export function sourceLinks(locations: readonly Location[]): HTMLElement {
   return element("span", {}, ...shown, ...more);
 }
 
-/** A link to a document of the server. */
-export function documentLink(uri: string, text: string): HTMLElement {
-  return vscode ? button(text, { kind: "document", uri }) : element("span", {}, text);
+/** The texts of documents, by URI, in a page without an extension. */
+let texts: Readonly<Record<string, string>> = {};
+
+export function setTexts(known: Readonly<Record<string, string>>): void {
+  texts = known;
 }
 
-function button(text: string, message: FromPage): HTMLElement {
-  const made = element("button", { type: "button", class: "link" }, text);
-  made.addEventListener("click", () => {
-    tell(message);
+/** A link to a document of the server. */
+export function documentLink(uri: string, text: string): HTMLElement {
+  if (vscode) {
+    return button(text, () => {
+      tell({ kind: "document", uri });
+    });
+  }
+  const known = texts[uri];
+  return known === undefined
+    ? element("span", {}, text)
+    : button(text, () => {
+        showText(text, known);
+      });
+}
+
+/** Show a text above the page. */
+function showText(title: string, text: string): void {
+  const close = element("button", { type: "button", class: "export" }, "Close");
+  const head = element("header", {}, element("h2", {}, title), close);
+  const shown = element("dialog", { class: "document" }, head, element("pre", {}, text));
+  close.addEventListener("click", () => {
+    shown.close();
   });
+  shown.addEventListener("close", () => {
+    shown.remove();
+  });
+  document.body.append(shown);
+  shown.showModal();
+}
+
+function button(text: string, act: () => void): HTMLElement {
+  const made = element("button", { type: "button", class: "link" }, text);
+  made.addEventListener("click", act);
   return made;
 }

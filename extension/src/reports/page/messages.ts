@@ -1,7 +1,7 @@
 /** The messages between the page of a report and the extension. */
 
 import type { Location } from "vscode-languageclient";
-import type { PerformanceItem } from "../../protocol";
+import type { PerformanceItem, TraceItem } from "../../protocol";
 
 /** A picture of a graph as SVG, or the problem that prevented it. */
 export interface Drawing {
@@ -9,10 +9,13 @@ export interface Drawing {
   problem?: string;
 }
 
-/** The data of an exported page: a report, with the drawings of its pictures. */
+/** The data of a page without an extension: a report, and the drawings of its pictures or what makes them. */
 export interface Exported {
   report: PerformanceItem;
-  drawings: Drawing[];
+  drawings?: Drawing[];
+  /** The packed `drawer.ts`. */
+  drawer?: string;
+  trace?: TraceItem;
 }
 
 export type ToPage =

@@ -1,11 +1,12 @@
 /** The page of a report: the last run of a target, in sections. */
 
-import type { PerformanceItem } from "../../protocol";
+import type { PerformanceItem, TraceItem } from "../../protocol";
 import { cacheTable } from "./caches";
 import { element } from "./dom";
+import { Drawings } from "./drawings";
 import { findingList } from "./findings";
 import { flameChart } from "./flame";
-import { type Look, tell, vscode } from "./host";
+import { type Look, setTexts, tell, vscode } from "./host";
 import { kernelTable } from "./kernels";
 import { EXPORTED, type Exported, type ToPage } from "./messages";
 import { Pictures } from "./picture";
@@ -13,6 +14,7 @@ import "./report.css";
 import { speedOfCalls } from "./speed";
 import { summary } from "./summary";
 import { timeline } from "./timeline";
+import { documents, functions, ranks, toldFindings } from "./trace";
 
 type Draw = (picture: number) => void;
 
@@ -26,11 +28,20 @@ const exported = document.getElementById(EXPORTED)?.textContent;
 if (exported === undefined) {
   showSentReports();
 } else {
-  const { report, drawings } = JSON.parse(exported) as Exported;
-  show(report, undefined, (picture) => {
-    // The constructor of the pictures already requests the first drawing.
-    queueMicrotask(() => pictures?.drawn(picture, drawings[picture] ?? {}));
-  });
+  const { report, drawings, drawer, trace } = JSON.parse(exported) as Exported;
+  const made = drawer === undefined ? undefined : new Drawings(report.pictures, drawer);
+  setTexts(trace?.texts ?? {});
+  show(
+    report,
+    undefined,
+    (picture) => {
+      // Not at once: the constructor of the pictures already requests the first drawing.
+      void (made?.get(picture) ?? Promise.resolve(drawings?.[picture] ?? {})).then((drawing) =>
+        pictures?.drawn(picture, drawing),
+      );
+    },
+    trace,
+  );
 }
 
 /** In VS Code, the extension sends a report, and again after each run. */
@@ -67,7 +78,12 @@ function tellRunning(on: boolean): void {
   running.textContent = on ? "The target is running. This report is from the run before." : "";
 }
 
-function show(report: PerformanceItem, look: Look | undefined, draw: Draw): void {
+function show(
+  report: PerformanceItem,
+  look: Look | undefined,
+  draw: Draw,
+  trace?: TraceItem,
+): void {
   const { compilations, findings, kernels, phases } = report;
   pictures = undefined;
   const header = element("header", {}, element("h1", {}, report.label));
@@ -75,7 +91,20 @@ function show(report: PerformanceItem, look: Look | undefined, draw: Draw): void
     header.append(exportButton());
   }
   page.replaceChildren(header);
-  summary(page, report);
+  summary(page, report, trace);
+  if (trace) {
+    section("Findings", trace.findings, "None.", (part) => {
+      toldFindings(part, trace);
+    });
+    if (trace.report.ranks.length > 0) {
+      section("Ranks", trace.report.ranks, "", (part) => {
+        ranks(part, trace);
+      });
+    }
+    section("Functions", trace.report.frames, "Nothing was compiled.", (part) => {
+      functions(part, trace);
+    });
+  }
   if (report.speed) {
     section("Speed of a call", [report.speed], "", speedOfCalls);
   }
@@ -92,7 +121,13 @@ function show(report: PerformanceItem, look: Look | undefined, draw: Draw): void
   if (report.caches) {
     section("Caches", report.caches.counts, "", cacheTable);
   }
-  section("Findings about speed", findings, "None.", findingList);
+  if (trace) {
+    section("All that the trace holds", trace.report.artifacts, "No texts.", (part) => {
+      documents(part, trace);
+    });
+  } else {
+    section("Findings about speed", findings, "None.", findingList);
+  }
 
   for (const id of look?.unfolded ?? []) {
     document.getElementById(id)?.setAttribute("open", "");

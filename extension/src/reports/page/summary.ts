@@ -1,16 +1,20 @@
 /** The summary of a report, and the times with cold and warm caches. */
 
-import type { PerformanceItem, TimesItem } from "../../protocol";
+import type { PerformanceItem, TimesItem, TraceItem } from "../../protocol";
 import { element, table } from "./dom";
 import { count, duration } from "./format";
 
-export function summary(section: HTMLElement, report: PerformanceItem): void {
+export function summary(section: HTMLElement, report: PerformanceItem, trace?: TraceItem): void {
   const { torch, seconds, complete, compilations, kernels, times, dry } = report;
   const again = compilations.filter(({ reason }) => reason !== "").length;
   const facts = [
     ...(dry === undefined ? [] : [dry.sentence]),
-    `torch ${torch}`,
-    `${duration(seconds)} in total`,
+    ...(torch === "" ? [] : [`torch ${torch}`]),
+    trace ? `compiled in ${duration(seconds)}` : `${duration(seconds)} in total`,
+    ...(trace && trace.report.ranks.length > 0 ? [count(trace.report.ranks.length, "rank")] : []),
+    ...(trace?.rank === undefined
+      ? []
+      : [`graphs, kernels and times are those of rank ${trace.rank}`]),
     count(compilations.length, "compilation"),
     ...(again > 0 ? [count(again, "recompilation")] : []),
     ...(kernels.length > 0 ? [count(kernels.length, "kernel")] : []),

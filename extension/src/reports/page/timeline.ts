@@ -5,7 +5,9 @@ import { element, sentence, table } from "./dom";
 import { duration } from "./format";
 import { sourceLink } from "./host";
 
+/** Without the steps of the compiler, nothing tells when a compilation began. */
 export function timeline(section: HTMLElement, { compilations, phases }: PerformanceItem): void {
+  const isTimed = phases.length > 0;
   const ends = [...compilations, ...phases].map(({ start, seconds }) => start + seconds);
   const whole = Math.max(...ends);
   const rows = compilations.map((item) =>
@@ -14,8 +16,12 @@ export function timeline(section: HTMLElement, { compilations, phases }: Perform
       {},
       element("td", {}, item.compileId),
       element("td", {}, sourceLink(item.location, item.function)),
-      element("td", { class: "when" }, bar(item, whole)),
-      element("td", { class: "number" }, duration(item.start)),
+      ...(isTimed
+        ? [
+            element("td", { class: "when" }, bar(item, whole)),
+            element("td", { class: "number" }, duration(item.start)),
+          ]
+        : []),
       element("td", { class: "number" }, duration(item.seconds)),
       element(
         "td",
@@ -24,7 +30,8 @@ export function timeline(section: HTMLElement, { compilations, phases }: Perform
       ),
     ),
   );
-  const head = ["Compilation", "Function", "Over time", "Start", "Time", "Reason"];
+  const when = isTimed ? ["Over time", "Start"] : [];
+  const head = ["Compilation", "Function", ...when, "Time", "Reason"];
   section.append(element("div", { class: "scroll" }, table(head, rows)));
 }
 

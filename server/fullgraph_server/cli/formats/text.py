@@ -118,16 +118,21 @@ def finding_lines(checked: Checked, finding: Finding, width: int | None) -> Iter
     gutter = len(str(span.end_row)) + 1
     excerpt = list(_excerpt(source, finding, gutter)) if source else []
     yield from excerpt
-    labelled = [("note", _first_paragraph(finding.explanation))] if finding.explanation else []
-    labelled += [("help", hint) for hint in finding.hints]
-    labelled += [("called from", calls)] if (calls := _other_calls(finding)) else []
-    labelled += [("docs", finding.url)] if finding.url else []
+    labelled = labelled_notes(finding)
     if not excerpt and not finding.of_run:
         labelled += [("note", label)] if (label := _label(finding)) else []
     if excerpt and labelled:
         yield _bar(gutter)
     for kind, note in labelled:
         yield from _note(kind, note, gutter, None if kind == "docs" else width)
+
+
+def labelled_notes(finding: Finding) -> list[tuple[str, str]]:
+    """Return the reason of a finding, what helps, the calls that led there, and torch's page, with labels."""
+    notes = [("note", _first_paragraph(finding.explanation))] if finding.explanation else []
+    notes += [("help", hint) for hint in finding.hints]
+    notes += [("called from", calls)] if (calls := _other_calls(finding)) else []
+    return [*notes, ("docs", finding.url)] if finding.url else notes
 
 
 def summary(report: Report) -> str:

@@ -1,0 +1,72 @@
+"""The folder of a trace: its page, every document, and the records of its log."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from fullgraph_compiler.trace import TraceLog
+
+from ..formats.checked import Checked
+from ..formats.kernels import write_files
+from ..output import write_object
+from .page import BUNDLE, HEAD, page
+
+PAGE: Final = "index.html"
+_DOCUMENTS: Final = "documents"
+_RECORDS: Final = "records.jsonl"
+
+
+def problem_with(folder: Path) -> str:
+    """Say why a trace cannot be written into a folder; return nothing if it can."""
+    if not BUNDLE.is_dir():
+        return f"this installation lacks {BUNDLE}: in a checkout of Fullgraph, `npm run build` makes it"
+    if not folder.exists():
+        return ""
+    if not folder.is_dir():
+        return f"{folder} is no folder"
+    if any(folder.iterdir()) and not _is_ours(folder / PAGE):
+        return f"{folder} is not empty, and holds no page of a trace: name another folder"
+    return ""
+
+
+def write_folder(checked: Checked, log: Path, folder: Path) -> None:
+    """Write the page of a trace and all that its log holds, in place of an earlier page. Raises ``OSError``.
+
+    Of several ranks, ``log`` is the one whose graphs the report has.
+    """
+    text = page(checked)
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in (folder / _DOCUMENTS, folder / _RECORDS, folder / PAGE):
+        _remove(path)
+    write_files(checked.report, folder / _DOCUMENTS)
+    with (folder / _RECORDS).open("w", encoding="ascii") as out:
+        for record in _records(log):
+            write_object(out, record)
+    # As it is: the page runs no script with another hash.
+    (folder / PAGE).write_text(text, "utf-8", newline="\n")
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _is_ours(page: Path) -> bool:
+    try:
+        with page.open(encoding="utf-8", errors="replace") as stream:
+            return stream.read(len(HEAD)) == HEAD
+    except OSError:
+        return False
+
+
+def _records(log: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records of a log as torch wrote them, each with its text."""
+    with TraceLog(log) as records:
+        for logged in records.logged():
+            text = logged.record.payload
+            yield {"logged": logged.origin, **logged.metadata, **({"payload": text} if text else {})}

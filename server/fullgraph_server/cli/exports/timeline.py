@@ -1,0 +1,54 @@
+"""A trace for Perfetto: the steps of the compiler on all ranks, and the findings."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TextIO, cast
+
+from ... import __version__
+from ...report.model import Finding, Report
+from ...traces.logs import LogFile
+from ...traces.present import as_it_is_now
+from ...traces.timeline import Event, Timeline
+from ...workspace.workspace import Workspace
+from ..formats.checked import shown_path
+from ..output import write_list
+
+_CLOCKS = "Each rank has the times of its own machine's clock."
+
+
+def open_text(file: Path) -> TextIO:
+    """Open a file for writing, packed if its name says so. Raises ``OSError``."""
+    if file.suffix == ".gz":
+        return cast(TextIO, gzip.open(file, "wt", encoding="ascii"))
+    return file.open("w", encoding="ascii")
+
+
+def write_timeline(reports: Iterable[tuple[LogFile, Report]], workspace: Workspace, out: TextIO) -> str:
+    """Write the events of one rank after another; return a sentence of doubt about their times, or nothing.
+
+    Raises ``OSError``.
+    """
+    timeline, versions = Timeline(), list[str]()
+
+    def events() -> Iterator[Event]:
+        for log, report in reports:
+            versions.append(report.torch)
+            findings = [_shown(finding) for finding in as_it_is_now(report, workspace).findings]
+            name = "torch.compile" if log.rank is None else f"rank {log.rank}"
+            yield from timeline.events(log, findings, name)
+
+    def rest() -> dict[str, Any]:
+        torch = next(filter(None, versions), "")
+        told = {"fullgraph": __version__, "torch": torch, "clocks": _CLOCKS}
+        return {"displayTimeUnit": "ms", "otherData": told}
+
+    write_list(out, "traceEvents", events(), rest)
+    return timeline.doubt
+
+
+def _shown(finding: Finding) -> Finding:
+    return replace(finding, span=replace(finding.span, filename=shown_path(finding.span.filename)))
