@@ -7,6 +7,7 @@ Frozen dataclasses and their JSON form; standard library only. Both sides of the
 - ``capture``: Dynamo: frames, graphs, graph breaks, guards, recompilations
 - ``code``: AOTAutograd and TorchInductor: forms of a graph, code, kernels
 - ``shapes``: conditions on symbolic sizes
+- ``ranks``: what should be the same on all ranks of a job
 - ``speed``: phases, performance hints, skipped CUDA graphs
 - ``variants``: other ways to compile a program
 - ``calls``: calls in a program, observed
@@ -25,7 +26,6 @@ from .calls import CallSeen, CallsSeen, TensorSeen, ValueKind, ValueSeen
 from .capture import (
     CallsWithoutGraph,
     ClassPlace,
-    CollectivesTraced,
     CompileFailure,
     FrameCompiled,
     FrameInputs,
@@ -78,6 +78,14 @@ from .outcome import (
     StatementsTried,
     Status,
     TargetProblem,
+)
+from .ranks import (
+    Collective,
+    CollectivesScheduled,
+    GraphLoaded,
+    GraphsExecuted,
+    GraphTraced,
+    RuntimeEstimated,
 )
 from .requests import (
     CHANNEL_LOST,
@@ -138,7 +146,8 @@ __all__ = [
     "CallsWithoutGraph",
     "ClassPlace",
     "CodeGenerated",
-    "CollectivesTraced",
+    "Collective",
+    "CollectivesScheduled",
     "CompareRequest",
     "CompileFailure",
     "CompilePhase",
@@ -162,8 +171,11 @@ __all__ = [
     "GivenValue",
     "GraphBreak",
     "GraphCaptured",
+    "GraphLoaded",
     "GraphNode",
     "GraphPart",
+    "GraphTraced",
+    "GraphsExecuted",
     "GuardFailure",
     "GuardInstalled",
     "InputTensor",
@@ -197,6 +209,7 @@ __all__ = [
     "ResultsCompared",
     "RunFinished",
     "RunRequest",
+    "RuntimeEstimated",
     "Script",
     "Severity",
     "ShapeGuard",
@@ -236,7 +249,11 @@ Fact: TypeAlias = (
     | FrameSkipped
     | GraphCaptured
     | GraphPart
-    | CollectivesTraced
+    | GraphTraced
+    | GraphLoaded
+    | CollectivesScheduled
+    | RuntimeEstimated
+    | GraphsExecuted
     | TensorsNamed
     | Artifact
     | CodeGenerated

@@ -25,6 +25,7 @@ from fullgraph_compiler.facts import (
     FrameStarted,
     GraphBreak,
     GraphCaptured,
+    GraphsExecuted,
     KernelCompiled,
     ModulesLoaded,
     PhasesTimed,
@@ -123,6 +124,7 @@ def fold(
         graph_lines=lines,
         dry=_last(facts, RanDry),
         left_out=end.left_out if end else (),
+        executed=tuple(name for fact in _of_type(facts, GraphsExecuted) for name in fact.compile_ids),
         discarded=next(_of_type(facts, FilesDiscarded), None),
     )
 
