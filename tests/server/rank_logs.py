@@ -23,15 +23,21 @@ def row(text: str) -> int:
     return next(number for number, line in enumerate(PROGRAM.splitlines(), 1) if text in line)
 
 
-def write(folder: Path, count: int, edits: Iterable[tuple[Iterable[int], Edit]] = ()) -> Path:
-    """Write the logs of a job of so many ranks, some of them edited."""
+def write(
+    folder: Path,
+    count: int,
+    edits: Iterable[tuple[Iterable[int], Edit]] = (),
+    common: Edit = lambda log: log,
+) -> Path:
+    """Write the logs of a job of so many ranks: all with a ``common`` edit, some with others."""
     folder.mkdir(exist_ok=True)
+    usual = common(records(LOG))
     edited: dict[int, list[bytes]] = {}
     for ranks, edit in edits:
         for rank in ranks:
-            edited[rank] = edit(edited.get(rank) or records(LOG))
+            edited[rank] = edit(edited.get(rank, usual))
     for rank in range(count):
-        log = b"".join(edited[rank]) if rank in edited else LOG
+        log = b"".join(edited.get(rank, usual))
         path = folder / f"dedicated_log_torch_trace_rank_{rank}_abc.log"
         path.write_bytes(log.replace(b'"rank": 0,', b'"rank": %d,' % rank))
     return folder
