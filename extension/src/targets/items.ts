@@ -200,7 +200,9 @@ function rankGroupItem(node: RankGroupNode): TreeItem {
   const item = new TreeItem(node.label, Collapsed);
   item.iconPath = new ThemeIcon("server-process", differs(node) ? WARNING : undefined);
   item.description = grouped(node.ranks.length);
-  item.tooltip = differs(node) ? l10n.t("These ranks differ from most.") : l10n.t("These ranks are alike.");
+  item.tooltip = differs(node)
+    ? l10n.t("These ranks differ from most.")
+    : l10n.t("These ranks are alike.");
   return item;
 }
 

@@ -191,7 +191,12 @@ export function childrenOfLayer({ id, layer: { report } }: LayerNode, shows?: Sh
 
 /** The groups of ranks, or those that are alone in one, those that differ from most others first. */
 export function rankNodes({ id, of, ranks, groups }: RanksNode): (RankGroupNode | RankNode)[] {
-  const nodes = ranks.map((rank): RankNode => ({ kind: "rank", id: `${id}/${rank.rank}`, of, rank }));
+  const nodes = ranks.map((rank): RankNode => ({
+    kind: "rank",
+    id: `${id}/${rank.rank}`,
+    of,
+    rank,
+  }));
   if (groups.length === 1) {
     return nodes;
   }
