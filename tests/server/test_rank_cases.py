@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fullgraph_server.compare.ranks import RankReport, merged
 from fullgraph_server.report.model import Finding, Report
+from fullgraph_server.traces.reading import Reading
+from fullgraph_server.traces.trace import read_trace
 from rank_logs import PROGRAM, Edit, again, both, graph_lines, replaced, row, with_json, without, write
 from traces import read
 
@@ -432,3 +436,33 @@ def test_tlparse_tells_the_same_ranks_where_it_tells_any(folder: Path, name: str
         usual = max(groups, key=len)
         odd = sorted(rank for group in groups if group is not usual for rank in group)
         assert odd == [*case.ranks] or case.false_alarm
+
+
+def test_a_damaged_log_is_not_compared_and_says_so(folder: Path) -> None:
+    damaged = graph("0/0", '"dynamo_output_graph": {', '"dynamo_output_graph": {{')
+    traces = write(folder / "traces", 8, [(ONE, damaged)])
+    report = read_trace(traces, Reading(folder), f"trace:{traces}")
+    assert differences(report) == []
+    (problem,) = [item for item in report.findings if item.kind == "target-error"]
+    assert (problem.ranks, problem.hints[-1]) == (
+        (3,),
+        "What such a rank does is not compared with the others.",
+    )
+    assert not any(item.differs for item in report.ranks)
+
+
+def test_a_thousand_ranks_take_as_many_words_as_two(folder: Path) -> None:
+    edits = [(HALF, graph("1/0", 'y: "f32[8, 4]', 'y: "bf16[8, 4]')), (ONE, again("0/0", "0/1"))]
+    write(folder / "traces", 8, edits)
+    kinds = [
+        read(folder / "traces" / f"dedicated_log_torch_trace_rank_{rank}_abc.log", folder)
+        for rank in (0, 4, 3)
+    ]
+    few = [RankReport(rank, kinds[rank]) for rank in range(3)]
+    many = [RankReport(rank, kinds[2 if rank == 1023 else rank % 2]) for rank in range(1024)]
+    for reports in (few, many):
+        found = [item.message for item in differences(merged(reports))]
+        assert len(found) == 2
+        assert max(map(len, found)) < 220
+    groups = Counter(item.group for item in merged(many).ranks)
+    assert sorted(groups.values()) == [1, 511, 512]

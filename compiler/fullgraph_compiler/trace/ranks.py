@@ -1,7 +1,8 @@
 """Readers of what should be the same on all ranks: graphs in detail, schedules, estimates, the order of runs.
 
 TorchInductor's records are made by ``log_collective_schedule``, ``log_runtime_and_tensor_meta`` and
-``log_graph_execution`` in ``torch/_inductor/debug.py``, the same from torch 2.11 to 2.15.
+``log_graph_execution`` in ``torch/_inductor/debug.py``, the same in torch 2.13 and 2.15. Older ones tell no
+tensors of kernels.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from .record import TraceRecord
 _LIST = re.compile(r"\[[^\[\]]*\]")
 _LITERAL = re.compile(r"'[^']*'|\b\d+\b")
 _DEVICE_NUMBER = re.compile(r"(?<=[a-z]):\d+$")
-_WAITS = "wait_tensor"
-"""The operation that follows each collective operation."""
+_OTHERS = frozenset(("", "wait_tensor", "wait_tensors", "isend", "irecv", "batch_p2p_ops"))
+"""Operators beside the collective ones: the waits for these, and calls between two ranks."""
 
 
 def read_traced_graph(record: TraceRecord, frame: StackFrame) -> GraphTraced:
@@ -38,7 +39,7 @@ def read_traced_graph(record: TraceRecord, frame: StackFrame) -> GraphTraced:
     collectives: list[Collective] = []
     for operation in parse_operations(record.payload):
         operator = _operator(operation.call)
-        if operator and operator != _WAITS:
+        if operator not in _OTHERS:
             arguments = tuple(map(sys.intern, _LITERAL.findall(_LIST.sub("", operation.arguments))))
             collectives.append(Collective(len(lines), operator, arguments))
         if operator or operation.tensor:
@@ -51,8 +52,7 @@ def read_traced_graph(record: TraceRecord, frame: StackFrame) -> GraphTraced:
 def read_schedule(record: TraceRecord) -> CollectivesScheduled:
     """Read the collective operations of TorchInductor's code, without the waits for them."""
     operators = (_operator(str(name).removeprefix("torch.ops.")) for name in read_json(record.payload))
-    called = tuple(name for name in operators if name not in ("", _WAITS))
-    return CollectivesScheduled(record.compile_id, called)
+    return CollectivesScheduled(record.compile_id, tuple(name for name in operators if name not in _OTHERS))
 
 
 def read_estimate(record: TraceRecord) -> RuntimeEstimated:
@@ -60,14 +60,14 @@ def read_estimate(record: TraceRecord) -> RuntimeEstimated:
     kernels = read_object(record.payload)["ops"]
     times = (float(kernel["estimated_runtime_ns"]) for kernel in kernels)
     seconds = sum(filter(math.isfinite, times)) / 1e9
-    buffers = (sys.intern(f"{kernel['name']}: {_outputs(kernel['outputs'])}") for kernel in kernels)
+    buffers = (sys.intern(f"{kernel['name']}: {_outputs(kernel.get('outputs', ()))}") for kernel in kernels)
     return RuntimeEstimated(record.compile_id, seconds, tuple(buffers))
 
 
 def read_execution(record: TraceRecord) -> GraphsExecuted:
     """Read the order in which graphs ran; torch does not know the id of one that comes from a cache."""
     ran = read_object(record.payload)["graph_execution_order"]
-    return GraphsExecuted(tuple(str(graph["compile_id"] or "") for graph in ran))
+    return GraphsExecuted(tuple(sys.intern(str(graph["compile_id"] or "")) for graph in ran))
 
 
 def _operator(call: str) -> str:

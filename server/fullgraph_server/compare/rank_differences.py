@@ -10,9 +10,9 @@ from typing import Final, TypeAlias
 from ..report.model import Finding, FrameReport, Report
 from ..text.markdown import code_span
 from ..text.messages import counted
-from ..workspace.ranges import definition_span
 from .rank_aspects import ASPECTS, Aspect, Sources
 from .rank_groups import Groups, groups
+from .rank_places import function_span
 from .rank_words import group_words, rank_words, rest_words
 
 Key: TypeAlias = tuple[str, int, str]
@@ -46,10 +46,9 @@ def is_behind(report: Report) -> bool:
     return any(frame.unfinished for frame in report.frames)
 
 
-def is_damaged(report: Report) -> bool:
-    """Tell whether parts of a log cannot be read, so that nothing is known for sure."""
-    problems = (finding for finding in report.findings if finding.kind == "target-error")
-    return report.of_trace and any(finding.severity != "information" for finding in problems)
+def is_damage(finding: Finding, report: Report) -> bool:
+    """Tell whether a finding says that parts of a log cannot be read: then nothing is known for sure."""
+    return report.of_trace and finding.kind == "target-error" and finding.severity != "information"
 
 
 def function_differences(reports: Sequence[RankReport], sources: Sources) -> Iterator[Difference]:
@@ -92,7 +91,7 @@ def endings(reports: Sequence[RankReport], sources: Sources) -> Iterator[Finding
                 "rank-difference",
                 "information",
                 f"{code_span(frame.qualname)} is being compiled at the end of the log of {rank_words(on)}",
-                definition_span(sources.get(frame.filename), frame.filename, frame.row, frame.function),
+                function_span(frame, sources),
                 explanation="Only what such a log has before its end is compared with the other ranks.",
                 ranks=tuple(on),
             )
@@ -123,7 +122,7 @@ def _finding(
         "rank-difference",
         aspect.severity,
         message,
-        place or definition_span(sources.get(frame.filename), frame.filename, frame.row, frame.function),
+        place or function_span(frame, sources),
         explanation=aspect.why,
         hints=tuple(hints),
         ranks=found.different,

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+from fullgraph_compiler.facts import StackFrame
 
 from ..report.model import Finding, Report
 from ..text.markdown import code_span
 from ..workspace.positions import Span
-from ..workspace.ranges import definition_span, frame_span
+from ..workspace.ranges import frame_span
 from .rank_aspects import Sources
 from .rank_differences import Difference, RankReport
-from .rank_groups import groups
-from .rank_places import first_frame
+from .rank_groups import Groups, groups
+from .rank_places import first_frame, function_span
 from .rank_words import group_words, rest_words
 
 _WHY = (
@@ -23,54 +25,58 @@ _WHY = (
 
 @dataclass(frozen=True, slots=True)
 class _Ran:
-    """A graph that ran, by its function and the place where it begins."""
+    """A graph that ran, by its function, its first operation, and the user's line where it begins."""
 
     function: str
+    first: tuple[str, int]
     span: Span
 
 
 def order_differences(reports: Sequence[RankReport], sources: Sources) -> Iterator[Difference]:
     """Yield the places at which ranks run another graph, or none."""
-    orders = {item.rank: _order(item.report, sources) for item in reports if item.report.executed}
-    known = {rank: order for rank, order in orders.items() if order is not None}
+    numbers: dict[_Ran, int] = {}
+    known: dict[int, tuple[int, ...]] = {}
+    for item in reports:
+        if item.report.executed:
+            own = {name: numbers.setdefault(ran, len(numbers)) for name, ran in _graphs(item.report, sources)}
+            # torch does not name a graph whose code came from a cache.
+            if own.keys() >= {*item.report.executed}:
+                known[item.rank] = tuple(own[name] for name in item.report.executed)
+    ran = [*numbers]
     for found in groups(known, frozenset()):
-        at = found.index
-        ran = [known[ranks[0]][at] if at < len(known[ranks[0]]) else None for ranks in found.ranks]
-        first = next(number for number, graph in enumerate(ran) if graph is not None)
-        graph = ran[first]
-        assert graph is not None, "at the index of a difference, a rank runs a graph"
-        told = [(_words(item), ranks) for item, ranks in zip(ran, found.ranks, strict=True) if item != graph]
-        rest = rest_words(found.ranks[first], len(reports), sum(len(ranks) for _, ranks in told))
-        message = f"{_words(graph)} is graph {at + 1} to run on {rest}, but {', '.join(group_words(told))}"
-        finding = Finding(
-            "rank-difference",
-            "rank-difference",
-            "warning",
-            message,
-            graph.span,
-            explanation=_WHY,
-            ranks=found.different,
-        )
+        orders = (known[ranks[0]] for ranks in found.ranks)
+        at = [ran[order[found.index]] if found.index < len(order) else None for order in orders]
+        finding = _finding(found, at, len(reports))
         yield Difference(finding, found)
 
 
-def _order(report: Report, sources: Sources) -> tuple[_Ran, ...] | None:
-    """Return the graphs in the order in which they ran; ``None`` if torch does not name all of them."""
-    graphs = _graphs(report, sources)
-    ran = [graphs.get(name) for name in report.executed]
-    return tuple(graph for graph in ran if graph) if all(ran) else None
+def _finding(found: Groups, at: Sequence[_Ran | None], total: int) -> Finding:
+    """Tell which graph each group runs at an index, if any: one has none."""
+    first, graph = next((number, ran) for number, ran in enumerate(at) if ran)
+    told = [(_words(ran), ranks) for ran, ranks in zip(at, found.ranks, strict=True) if ran is not graph]
+    rest = rest_words(found.ranks[first], total, sum(len(ranks) for _, ranks in told))
+    return Finding(
+        "rank-difference",
+        "rank-difference",
+        "warning",
+        f"{_words(graph)} is graph {found.index + 1} to run on {rest}, but {', '.join(group_words(told))}",
+        graph.span,
+        explanation=_WHY,
+        ranks=found.different,
+    )
 
 
-def _graphs(report: Report, sources: Sources) -> Mapping[str, _Ran]:
-    graphs = {}
+def _graphs(report: Report, sources: Sources) -> Iterator[tuple[str, _Ran]]:
+    """Yield the graphs of a report by compile id."""
     for frame in report.frames:
         source = sources.get(frame.filename)
-        around = definition_span(source, frame.filename, frame.row, frame.function)
+        around = function_span(frame, sources)
         for graph in frame.traced:
-            first = first_frame(graph, sources)
-            span = frame_span(sources[first.filename], first) if first else around
-            graphs[graph.compile_id] = _Ran(frame.qualname, span)
-    return graphs
+            own = first_frame(graph, sources)
+            first = graph.stack[0] if graph.stack else StackFrame(frame.filename, frame.row, frame.function)
+            shown = own or (None if source else first)
+            span = frame_span(sources.get(shown.filename), shown) if shown else around
+            yield graph.compile_id, _Ran(frame.qualname, (first.filename, first.row), span)
 
 
 def _words(graph: _Ran | None) -> str:

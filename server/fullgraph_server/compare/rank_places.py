@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from fullgraph_compiler.facts import Collective, GraphTraced, StackFrame
 
+from ..report.model import FrameReport
 from ..workspace.definitions import definitions
 from ..workspace.positions import Span
-from ..workspace.ranges import frame_span, row_span
+from ..workspace.ranges import definition_span, frame_span, row_span
 from ..workspace.source import SourceFile
 
 
@@ -16,6 +17,15 @@ def operation_span(graph: GraphTraced, index: int, sources: Mapping[str, SourceF
     """Return the line of an operation, or of the last one before it that has a line of the user's own."""
     frame = next((item for item in reversed(graph.stack[: index + 1]) if item.filename in sources), None)
     return frame_span(sources[frame.filename], frame) if frame else None
+
+
+def function_span(frame: FrameReport, sources: Mapping[str, SourceFile | None]) -> Span:
+    """Return the place of a function; of a library's, the first line of the user's own in its graphs."""
+    own = (first_frame(graph, sources) for graph in frame.traced)
+    first = None if frame.filename in sources else next(filter(None, own), None)
+    if first:
+        return frame_span(sources[first.filename], first)
+    return definition_span(sources.get(frame.filename), frame.filename, frame.row, frame.function)
 
 
 def first_frame(graph: GraphTraced, sources: Mapping[str, SourceFile | None]) -> StackFrame | None:

@@ -24,7 +24,7 @@ from .rank_differences import (
     RankReport,
     endings,
     function_differences,
-    is_damaged,
+    is_damage,
     key_of,
 )
 from .rank_groups import by_signature
@@ -38,6 +38,7 @@ _ENDS: Final[tuple[Status, ...]] = (
 )  # fmt: skip
 """Statuses from the worst on: the merged report has the worst of all ranks."""
 _MOST_WORDINGS: Final = 4
+_NOT_COMPARED: Final = "What such a rank does is not compared with the others."
 
 
 def merged(reports: Sequence[RankReport]) -> Report:
@@ -83,7 +84,11 @@ def _compare(reports: Sequence[RankReport]) -> _Compared:
     differences: list[Difference] = []
     ended: list[Finding] = []
     # Ranks that did not finish are only behind the others: no differences. A damaged log tells nothing sure.
-    sound = [item for item in reports if not is_damaged(item.report)]
+    sound = [
+        item
+        for item in reports
+        if not any(is_damage(finding, item.report) for finding in item.report.findings)
+    ]
     if _end([item.report.status for item in sound]) == "finished":
         differences += function_differences(sound, sources)
         differences += order_differences(sound, sources)
@@ -117,6 +122,8 @@ def _findings(reports: Sequence[RankReport]) -> Iterator[Finding]:
         finding = replace(usual, hints=(*usual.hints, *hints))
         if len(ranks) < len(reports):
             finding = replace(finding, message=f"{message} (on {rank_words(ranks)} only)", ranks=ranks)
+        if is_damage(finding, reports[0].report):
+            finding = replace(finding, hints=(*finding.hints, _NOT_COMPARED))
         yield finding
 
 
