@@ -69,7 +69,7 @@ def function_differences(reports: Sequence[RankReport], sources: Sources) -> Ite
                 told = {rank: classes.get(items, items) for rank, items in told.items()}
             different: set[int] = set()
             for found in groups(told, behind, counts=aspect.counts):
-                different.update(found.different)
+                different.update(found.different, *found.later)
                 yield Difference(_finding(aspect, by_rank, found, len(reports), sources, causes), found)
             ranks = [rank for rank in ranks if rank not in different]
 
@@ -115,8 +115,8 @@ def _finding(
     spans = (aspect.place(item, found.index, sources) for item in shown)
     place = next(filter(None, spans), None) if len(shown) == len(found.ranks) else None
     hints = [*causes.of(frame, found.different)]
-    if found.more:
-        hints.append(f"After that, {counted(found.more, 'more rank')} differ from each other.")
+    if later := [rank for ranks in found.later for rank in ranks]:
+        hints.append(f"Then {rank_words(later)} {'differs' if len(later) == 1 else 'differ'}, too.")
     return Finding(
         "rank-difference",
         "rank-difference",

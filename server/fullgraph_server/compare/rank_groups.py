@@ -19,13 +19,13 @@ _NOWHERE: Final = sys.maxsize
 class Groups:
     """Ranks by their part at an index of a sequence, before which they are alike: the largest group first.
 
-    ``more`` is the number of ranks of the largest group that differ at a later part, of which nothing else
-    is told.
+    ``later`` are those ranks of the largest group that differ from the rest of it at a later part, of which
+    nothing else is told.
     """
 
     index: int
     ranks: tuple[tuple[int, ...], ...]
-    more: int = 0
+    later: tuple[tuple[int, ...], ...] = ()
 
     @property
     def different(self) -> tuple[int, ...]:
@@ -58,9 +58,8 @@ def groups(
         }
         order = sorted(ranks, key=lambda part: (-len(ranks[part]), ranks[part][0]))
         alike = {item: alike[item] for item in by_part[order[0]]}
-        left = len(ranks[order[0]]) - max(map(len, alike.values()))
-        more = left if number == _MOST_DIFFERENCES else 0
-        yield Groups(index, tuple(tuple(ranks[part]) for part in order), more)
+        later = sorted(alike.values(), key=len)[:-1] if number == _MOST_DIFFERENCES else []
+        yield Groups(index, tuple(tuple(ranks[part]) for part in order), tuple(map(tuple, later)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +94,7 @@ def by_signature(differences: Collection[Groups], ranks: Sequence[int]) -> dict[
     """Return the group of each rank: those that are alike in all differences, numbered from the largest."""
     signatures: dict[int, list[tuple[int, int]]] = {rank: [] for rank in ranks}
     for number, difference in enumerate(differences):
-        for group, members in enumerate(difference.ranks[1:], 1):
+        for group, members in enumerate((*difference.ranks[1:], *difference.later)):
             for rank in members:
                 signatures[rank].append((number, group))
     alike: dict[tuple[tuple[int, int], ...], list[int]] = defaultdict(list)
