@@ -151,7 +151,7 @@ CASES = {
                 ),
             )
         ],
-        "gets `f32[12, 4][4, 1]cpu` from `all_gather_into_tensor` on rank 3",
+        "gets `f32[12, 4]` from `all_gather_into_tensor` on rank 3",
         "warning",
         GATHER,
         ONE,

@@ -63,8 +63,8 @@ def _part(frame: FrameReport | None, words: Callable[[FrameReport], str]) -> str
 def _calls(frame: FrameReport | None) -> list[_Call]:
     """List the collective operations of the graphs, each graph that calls the same ones once.
 
-    Ranks can call an operation in groups of their own, so the group of all ranks is told from others, and
-    these from each other by the order of their first use.
+    Ranks can call an operation in groups of their own, which may have other sizes. So the group of all ranks
+    is told from others, and these from each other by the order of their first use.
     """
     groups: dict[str, int] = {}
     graphs: dict[Items, list[_Call]] = {}
@@ -72,8 +72,12 @@ def _calls(frame: FrameReport | None) -> list[_Call]:
         calls: list[_Call] = []
         for call in graph.collectives:
             named, group = _group(call)
-            number = "all" if group == _WORLD else groups.setdefault(group, len(groups))
-            calls.append((graph, call, (call.operator, named, number)))
+            if group == _WORLD:
+                calls.append((graph, call, (call.operator, named)))
+            else:
+                words = tuple(word for word in named if not word.isdecimal())
+                number = groups.setdefault(group, len(groups))
+                calls.append((graph, call, (call.operator, words, number)))
         graphs.setdefault(tuple(key for *_, key in calls), calls)
     return list(itertools.chain.from_iterable(graphs.values()))
 
@@ -108,13 +112,17 @@ def _collective_place(frame: FrameReport, index: int, sources: Sources) -> Span 
 
 
 def _even(frame: FrameReport | None) -> Iterator[tuple[GraphTraced, Collective]]:
-    """Yield the collective operations that need tensors of the same size everywhere."""
+    """Yield the collective operations that need tensors of the same size on all ranks."""
     for graph in frame.traced if frame else ():
-        yield from ((graph, call) for call in graph.collectives if not call.operator.startswith(_UNEVEN))
+        for call in graph.collectives:
+            if _group(call)[1] == _WORLD and not call.operator.startswith(_UNEVEN):
+                yield graph, call
 
 
 def _result(graph: GraphTraced, call: Collective) -> str:
-    return graph.operations[call.operation].partition(": ")[2]
+    """Return the type and sizes of what a call returns."""
+    tensor = graph.operations[call.operation].partition(": ")[2]
+    return "".join(tensor.partition("]")[:2])
 
 
 def _collective_tensors(frame: FrameReport | None) -> Items:
@@ -237,7 +245,9 @@ def compiled_words(times: int) -> str:
 
 _NO_COLLECTIVE: Final = "calls no collective operation"
 _NONE_IN_CODE: Final = "runs no collective operation in its code"
-_HANGS: Final = "Each collective operation needs all ranks: if their order differs, the job hangs."
+_HANGS: Final = (
+    "Each collective operation needs all ranks of its group: if their order differs, the job hangs."
+)
 _WAITING: Final = (
     "While one rank compiles, the others wait for it in their next collective operation: the job stalls, "
     "and ends with a timeout if that takes too long."
