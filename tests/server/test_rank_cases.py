@@ -50,6 +50,12 @@ def no_second(lines: list[str]) -> list[str]:
     return [line for line in lines if "all_reduce(res" not in line]
 
 
+def one_more(lines: list[str]) -> list[str]:
+    """The lines of a graph with one operation more."""
+    twice = next(index for index, line in enumerate(lines) if " = h * 2" in line)
+    return [*lines[: twice + 1], lines[twice].replace("y:", "y_1:"), *lines[twice + 1 :]]
+
+
 def times(factor: float) -> Edit:
     """Estimates that are all so many microseconds, one for each kernel."""
 
@@ -208,6 +214,13 @@ CASES = {
         "`scale` computes `f32[8, 16][16, 1]cpu` as `tan` on rank 3",
         "information",
         SIN,
+        ONE,
+    ),
+    "one-operation-more": Case(
+        [(ONE, graph_lines("1/0", one_more))],
+        "`step` computes `f32[8, 4][4, 1]cpu` as `y_1` on rank 3, and computes `f32[16, 4][4, 1]cpu`",
+        "information",
+        TWICE,
         ONE,
     ),
     "input-of-other-strides": Case(

@@ -112,8 +112,11 @@ def _finding(
     message = f"{code_span(frame.qualname)} {', '.join(parts)}, and "
     message += f"{aspect.words(by_rank.get(usual[0]), found.index)} on {rest}"
     shown = [by_rank[ranks[0]] for ranks in found.ranks if ranks[0] in by_rank]
-    spans = (aspect.place(item, found.index, sources) for item in shown)
-    place = next(filter(None, spans), None) if len(shown) == len(found.ranks) else None
+    spans = [*filter(None, (aspect.place(item, found.index, sources) for item in shown))]
+    # Where one rank has a line more than others, that line comes first.
+    place = min(spans, key=lambda span: (span.filename != spans[0].filename, span.row), default=None)
+    if len(shown) < len(found.ranks):
+        place = None  # one does not compile the function at all
     hints = [*causes.of(frame, found.different)]
     if later := [rank for ranks in found.later for rank in ranks]:
         hints.append(f"Then {rank_words(later)} {'differs' if len(later) == 1 else 'differ'}, too.")

@@ -14,9 +14,12 @@ from ..workspace.source import SourceFile
 
 
 def operation_span(graph: GraphTraced, index: int, sources: Mapping[str, SourceFile | None]) -> Span | None:
-    """Return the line of an operation, or of the last one before it that has a line of the user's own."""
-    frame = next((item for item in reversed(graph.stack[: index + 1]) if item.filename in sources), None)
-    return frame_span(sources[frame.filename], frame) if frame else None
+    """Return the line of an operation; ``None`` if it is in a library, whose caller torch does not tell."""
+    frame = graph.stack[index]
+    if frame.filename in sources:
+        return frame_span(sources[frame.filename], frame)
+    call = next((call for call in graph.collectives if call.operation == index), None)
+    return collective_span(graph, call, sources) if call else None
 
 
 def function_span(frame: FrameReport, sources: Mapping[str, SourceFile | None]) -> Span:
@@ -45,7 +48,7 @@ def collective_span(
     before = max((number for number in own if number <= call.operation), default=None)
     after = min((number for number in own if number > call.operation), default=None)
     if before == call.operation:
-        return operation_span(graph, before, sources)
+        return frame_span(sources[graph.stack[before].filename], graph.stack[before])
     around = [graph.stack[number] for number in (before, after) if number is not None]
     source = sources[around[0].filename] if around else None
     function = definitions(source).function_at(around[0].row) if source else None
