@@ -52,7 +52,7 @@ def no_second(lines: list[str]) -> list[str]:
 
 def one_more(lines: list[str]) -> list[str]:
     """The lines of a graph with one operation more."""
-    twice = next(index for index, line in enumerate(lines) if " = h * 2" in line)
+    twice = next(index for index, line in enumerate(lines) if '" = h * 2' in line)
     return [*lines[: twice + 1], lines[twice].replace("y:", "y_1:"), *lines[twice + 1 :]]
 
 
