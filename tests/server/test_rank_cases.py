@@ -462,6 +462,7 @@ def test_a_damaged_log_is_not_compared_and_says_so(folder: Path) -> None:
         "What such a rank does is not compared with the others.",
     )
     assert not any(item.differs for item in report.ranks)
+    assert [item.group for item in report.ranks] == [0, 0, 0, 1, 0, 0, 0, 0]
 
 
 def test_a_thousand_ranks_take_as_many_words_as_two(folder: Path) -> None:

@@ -51,8 +51,13 @@ def is_damage(finding: Finding, report: Report) -> bool:
     return report.of_trace and finding.kind == "target-error" and finding.severity != "information"
 
 
-def function_differences(reports: Sequence[RankReport], sources: Sources) -> Iterator[Difference]:
-    """Yield the differences of each function: of each rank the first."""
+def is_damaged(report: Report) -> bool:
+    """Tell whether parts of a log cannot be read."""
+    return any(is_damage(finding, report) for finding in report.findings)
+
+
+def function_differences(reports: Sequence[RankReport], total: int, sources: Sources) -> Iterator[Difference]:
+    """Yield the differences of each function between some of ``total`` ranks: of each rank the first."""
     frames: dict[Key, dict[int, FrameReport]] = defaultdict(dict)
     for item in reports:
         for frame in item.report.frames:
@@ -70,7 +75,7 @@ def function_differences(reports: Sequence[RankReport], sources: Sources) -> Ite
             different: set[int] = set()
             for found in groups(told, behind, counts=aspect.counts):
                 different.update(found.different, *found.later)
-                yield Difference(_finding(aspect, by_rank, found, len(reports), sources, causes), found)
+                yield Difference(_finding(aspect, by_rank, found, total, sources, causes), found)
             ranks = [rank for rank in ranks if rank not in different]
 
 

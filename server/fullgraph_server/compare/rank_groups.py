@@ -90,9 +90,16 @@ class _Sequence:
         return index if known and self.part(index) != other.part(index) else _NOWHERE
 
 
-def by_signature(differences: Collection[Groups], ranks: Sequence[int]) -> dict[int, int]:
-    """Return the group of each rank: those that are alike in all differences, numbered from the largest."""
-    signatures: dict[int, list[tuple[int, int]]] = {rank: [] for rank in ranks}
+def by_signature(
+    differences: Collection[Groups], ranks: Sequence[int], unknown: Set[int] = frozenset()
+) -> dict[int, int]:
+    """Return the group of each rank: those that are alike in all differences, numbered from the largest.
+
+    Each rank of which nothing is known is by itself.
+    """
+    signatures: dict[int, list[tuple[int, int]]] = {
+        rank: [(-1, rank)] if rank in unknown else [] for rank in ranks
+    }
     for number, difference in enumerate(differences):
         for group, members in enumerate((*difference.ranks[1:], *difference.later)):
             for rank in members:

@@ -32,8 +32,8 @@ class _Ran:
     span: Span
 
 
-def order_differences(reports: Sequence[RankReport], sources: Sources) -> Iterator[Difference]:
-    """Yield the places at which ranks run another graph, or none."""
+def order_differences(reports: Sequence[RankReport], total: int, sources: Sources) -> Iterator[Difference]:
+    """Yield the places at which some of ``total`` ranks run another graph, or none."""
     numbers: dict[_Ran, int] = {}
     known: dict[int, tuple[int, ...]] = {}
     for item in reports:
@@ -46,7 +46,7 @@ def order_differences(reports: Sequence[RankReport], sources: Sources) -> Iterat
     for found in groups(known, frozenset()):
         orders = (known[ranks[0]] for ranks in found.ranks)
         at = [ran[order[found.index]] if found.index < len(order) else None for order in orders]
-        finding = _finding(found, at, len(reports))
+        finding = _finding(found, at, total)
         yield Difference(finding, found)
 
 

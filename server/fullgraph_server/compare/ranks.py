@@ -25,6 +25,7 @@ from .rank_differences import (
     endings,
     function_differences,
     is_damage,
+    is_damaged,
     key_of,
 )
 from .rank_groups import by_signature
@@ -58,7 +59,11 @@ def merged(reports: Sequence[RankReport]) -> Report:
         frames=_frames(model, reports),
         files=compared.sources,
         ranks=tuple(
-            _summary(item, group := compared.group[item.rank], 2 * sizes[group] <= len(reports))
+            _summary(
+                item,
+                group := compared.group[item.rank],
+                2 * sizes[group] <= len(reports) and not is_damaged(item.report),
+            )
             for item in reports
         ),
     )
@@ -84,16 +89,13 @@ def _compare(reports: Sequence[RankReport]) -> _Compared:
     differences: list[Difference] = []
     ended: list[Finding] = []
     # Ranks that did not finish are only behind the others: no differences. A damaged log tells nothing sure.
-    sound = [
-        item
-        for item in reports
-        if not any(is_damage(finding, item.report) for finding in item.report.findings)
-    ]
+    sound = [item for item in reports if not is_damaged(item.report)]
+    damaged = {item.rank for item in reports} - {item.rank for item in sound}
     if _end([item.report.status for item in sound]) == "finished":
-        differences += function_differences(sound, sources)
-        differences += order_differences(sound, sources)
+        differences += function_differences(sound, len(reports), sources)
+        differences += order_differences(sound, len(reports), sources)
         ended += endings(sound, sources)
-    group = by_signature([item.groups for item in differences], [item.rank for item in reports])
+    group = by_signature([item.groups for item in differences], [item.rank for item in reports], damaged)
     sizes = Counter(group.values())
     usual = max(
         sound or reports,
