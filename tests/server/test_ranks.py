@@ -186,3 +186,15 @@ def test_while_ranks_run_nothing_differs(file: str) -> None:
 )
 def test_ranks_in_words(ranks: list[int], words: str) -> None:
     assert rank_words(ranks) == words
+
+
+def test_a_graph_that_is_compiled_again_does_not_change_which_operations_are_compared(file: str) -> None:
+    """The same operations, but one rank repeats the first graph, the other the second."""
+    one, two = ("all_reduce",), ("all_reduce", "all_gather")
+
+    def job(number: int, *calls: tuple[str, ...]) -> RankReport:
+        graphs = [compiled(file, f"0/{index}", calls=names) for index, names in enumerate(calls)]
+        return rank(number, file, *(fact for graph in graphs for fact in graph))
+
+    (difference,) = differences(merged([job(0, one, two, two), job(1, one, one, two)]))
+    assert "`f` calls only 4 collective operations with tensors of one size on rank 1" in difference.message

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -53,10 +53,6 @@ class Aspect:
     """The values that count as the same, for those that are not to be compared exactly."""
 
 
-def _part(frame: FrameReport | None, words: Callable[[FrameReport], str]) -> str:
-    return words(frame) if frame else "is not compiled"
-
-
 # -- collective operations ---------------------------------------------------------------------
 
 
@@ -93,17 +89,16 @@ def _collectives(frame: FrameReport | None) -> Items:
 
 
 def _collective_words(frame: FrameReport | None, index: int) -> str:
-    def words(_frame: FrameReport) -> str:
-        calls = _calls(frame)
-        if index >= len(calls):
-            return f"calls only {counted(len(calls), 'collective operation')}" if calls else _NO_COLLECTIVE
-        call = calls[index][1]
-        named, group = _group(call)
-        arguments = f"({', '.join(named)})" if named else ""
-        within = f" in group {code_span(group.strip(chr(39)))}" if group else ""
-        return f"calls {code_span(call.operator + arguments)}{within} as collective operation {index + 1}"
-
-    return _part(frame, words)
+    if frame is None:
+        return compiled_words(0)
+    calls = _calls(frame)
+    if index >= len(calls):
+        return f"calls only {counted(len(calls), 'collective operation')}" if calls else _NO_COLLECTIVE
+    call = calls[index][1]
+    named, group = _group(call)
+    arguments = f"({', '.join(named)})" if named else ""
+    within = f" in group {code_span(group.strip(chr(39)))}" if group else ""
+    return f"calls {code_span(call.operator + arguments)}{within} as collective operation {index + 1}"
 
 
 def _collective_place(frame: FrameReport, index: int, sources: Sources) -> Span | None:
@@ -111,12 +106,14 @@ def _collective_place(frame: FrameReport, index: int, sources: Sources) -> Span 
     return collective_span(*calls[index][:2], sources) if index < len(calls) else None
 
 
-def _even(frame: FrameReport | None) -> Iterator[tuple[GraphTraced, Collective]]:
-    """Yield the collective operations that need tensors of the same size on all ranks."""
-    for graph in frame.traced if frame else ():
-        for call in graph.collectives:
-            if _group(call)[1] == _WORLD and not call.operator.startswith(_UNEVEN):
-                yield graph, call
+def _even(frame: FrameReport | None) -> list[tuple[GraphTraced, Collective]]:
+    """List the collective operations that need tensors of the same size on all ranks."""
+    return [
+        (graph, call)
+        for graph in (frame.traced if frame else ())
+        for call in graph.collectives
+        if _group(call)[1] == _WORLD and not call.operator.startswith(_UNEVEN)
+    ]
 
 
 def _result(graph: GraphTraced, call: Collective) -> str:
@@ -130,12 +127,16 @@ def _collective_tensors(frame: FrameReport | None) -> Items:
 
 
 def _collective_tensor_words(frame: FrameReport | None, index: int) -> str:
-    graph, call = list(_even(frame))[index]
+    calls = _even(frame)
+    if index >= len(calls):
+        return f"calls only {counted(len(calls), 'collective operation')} with tensors of one size"
+    graph, call = calls[index]
     return f"gets {code_span(_result(graph, call))} from {code_span(call.operator)}"
 
 
 def _collective_tensor_place(frame: FrameReport, index: int, sources: Sources) -> Span | None:
-    return collective_span(*list(_even(frame))[index], sources)
+    calls = _even(frame)
+    return collective_span(*calls[index], sources) if index < len(calls) else None
 
 
 # -- the code of TorchInductor -----------------------------------------------------------------
@@ -288,8 +289,8 @@ ASPECTS: Final[Sequence[Aspect]] = (
         _buffers,
         _buffer_words,
         "information",
-        "TorchInductor wrote other code of the same graph: the ranks have other settings, devices, or "
-        "results of autotuning.",
+        "TorchInductor wrote other code for the same operations: the ranks have other settings, devices or "
+        "results of autotuning, or not all of them run the backward pass.",
     ),
     Aspect(
         _estimate,
