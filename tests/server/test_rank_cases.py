@@ -313,7 +313,7 @@ CASES = {
             ([rank], graph("0/0", "[8, 16]", f"[{100 + rank}, 16]"))
             for rank in range(8)
         ],
-        "on rank 3, again otherwise on 4 more ranks, and computes `f32[100, 16][16, 1]cpu` as `sin`",
+        "on rank 3, in other ways on 4 more ranks, and computes `f32[100, 16][16, 1]cpu` as `sin`",
         "information",
         SIN,
         range(1, 8),

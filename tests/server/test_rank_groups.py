@@ -51,7 +51,7 @@ def test_words_of_many_ranks_are_short() -> None:
     assert rank_words(range(0, 1024, 2)) == "512 ranks (0, 2, 4, ...)"
     assert rank_words([0, 2, 4, 6, 8, 10]) == "ranks 0, 2, 4, 6, 8 and 10"
     parts = [(f"does {number}", [number]) for number in range(9)]
-    assert group_words(parts)[2:] == ["does 2 on rank 2", "again otherwise on 6 more ranks"]
-    assert group_words(parts[:4])[3] == "again otherwise on 1 more rank"
+    assert group_words(parts)[2:] == ["does 2 on rank 2", "in other ways on 6 more ranks"]
+    assert group_words(parts[:4])[3] == "in other ways on 1 more rank"
     assert rest_words(range(1, 1024), 1024, 1) == "the 1,023 others"
     assert rest_words(range(2, 1024), 1024, 1) == "ranks 2-1023", "nothing is known of a rank"

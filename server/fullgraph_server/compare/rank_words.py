@@ -34,4 +34,4 @@ def group_words(parts: Sequence[tuple[str, Sequence[int]]]) -> list[str]:
     """Write what each group of ranks does; of many groups the first, and how many ranks are in others."""
     words = [f"{does} on {rank_words(ranks)}" for does, ranks in parts[:_FIRST]]
     more = sum(len(ranks) for _, ranks in parts[_FIRST:])
-    return [*words, f"again otherwise on {more:,} more {'rank' if more == 1 else 'ranks'}"] if more else words
+    return [*words, f"in other ways on {more:,} more {'rank' if more == 1 else 'ranks'}"] if more else words
