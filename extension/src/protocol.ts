@@ -155,6 +155,7 @@ export interface RankItem {
   recompiles: number;
   seconds: number;
   differs: boolean;
+  group: number;
 }
 
 /** A note that the run was a dry one, without data. */
@@ -175,6 +176,7 @@ export interface ReportItem {
   kernels: KernelItem[];
   artifacts: ArtifactItem[];
   ranks: RankItem[];
+  rankGroups: string[];
   dry?: DryItem;
   ignored?: number;
   leftOut?: string;

@@ -285,6 +285,8 @@ class RankItem:
     seconds: float
     differs: bool
     """Whether it behaves unlike most others."""
+    group: int
+    """The number of its group: the ranks that are alike in all that is compared."""
 
 
 @attrs.frozen
@@ -313,6 +315,8 @@ class ReportItem:
     """In the order of the compiler's steps for each graph; kernels and their compiled forms come last."""
     ranks: list[RankItem]
     """Empty for a program of one process."""
+    rank_groups: list[str]
+    """The ranks of each group in words, by its number: ``Ranks 0-511``."""
     dry: DryItem | None = None
     """Absent if the run had its data."""
     ignored: int | None = None

@@ -60,6 +60,11 @@ def line(fact: f.Fact) -> str:
     if isinstance(fact, f.GraphCaptured):
         nodes = ", ".join(f"{node.name}: {node.tensor or '-'} @{node.frame.row}" for node in fact.nodes)
         return f"{name} {fact.compile_id} {nodes}"
+    if isinstance(fact, f.GraphTraced):
+        operations = ", ".join(
+            f"{item} @{frame.row}" for item, frame in zip(fact.operations, fact.stack, strict=True)
+        )
+        return f"{name} {fact.compile_id} ({', '.join(fact.inputs)}) {operations}"
     if isinstance(fact, f.Artifact):
         return f"{name} {fact.compile_id} {fact.phase or 'all phases'} {fact.kind}"
     if isinstance(fact, f.PhasesTimed):

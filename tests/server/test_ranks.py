@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler.facts import (
-    CollectivesTraced,
+    Collective,
     Fact,
     FrameCompiled,
     FrameStarted,
     GraphBreak,
+    GraphTraced,
     GuardFailure,
     Recompile,
     RunFinished,
@@ -33,12 +34,19 @@ def file(tmp_path: Path) -> str:
 
 
 def compiled(
-    file: str, compile_id: str = "0/0", function: str = "f", ops: int = 3, outline: str = "a"
+    file: str,
+    compile_id: str = "0/0",
+    function: str = "f",
+    tensor: str = "f32[4]",
+    calls: tuple[str, ...] = (),
 ) -> list[Fact]:
     row = 1 if function == "f" else 7
+    line = StackFrame(file, row + 1, function)
+    collectives = tuple(Collective(0, name, ("'sum'", "'0'")) for name in calls)
     return [
         FrameStarted(compile_id, function, file, row),
-        FrameCompiled(compile_id, function, file, row, 1, ops, 4, 0.5, outline),
+        GraphTraced(compile_id, ("L_x_: f32[4]",), (f"y: {tensor}",), (line,), collectives),
+        FrameCompiled(compile_id, function, file, row, 1, 1, 4, 0.5),
     ]
 
 
@@ -123,20 +131,23 @@ def test_a_break_on_some_ranks_names_them(file: str) -> None:
 def test_collective_operations_in_another_order_come_first(file: str) -> None:
     orders = [("all_reduce", "all_gather"), ("all_reduce", "all_gather"), ("all_gather", "all_reduce")]
     reports = [
-        rank(n, file, *compiled(file, outline=str(n)), CollectivesTraced("0/0", order))
-        for n, order in enumerate(orders)
+        rank(n, file, *compiled(file, tensor=f"f32[{n}]", calls=order)) for n, order in enumerate(orders)
     ]
-    (difference,) = differences(merged(reports))
-    assert difference.message == (
-        "`f` calls all_gather, all_reduce on rank 2, and calls all_reduce, all_gather on the 2 others"
+    first, *_ = differences(merged(reports))
+    assert first.message == (
+        "`f` calls `all_gather('sum')` in group `0` as collective operation 1 on rank 2, "
+        "and calls `all_reduce('sum')` in group `0` as collective operation 1 on the 2 others"
     )
-    assert "the job hangs" in difference.explanation
+    assert "the job hangs" in first.explanation
 
 
 def test_graphs_of_other_sizes_are_a_note(file: str) -> None:
-    reports = [rank(n, file, *compiled(file, outline="b" if n == 1 else "a")) for n in range(3)]
+    reports = [rank(n, file, *compiled(file, tensor="f32[5]" if n == 1 else "f32[4]")) for n in range(3)]
     (difference,) = differences(merged(reports))
-    assert (difference.severity, difference.ranks) == ("information", (1,))
+    assert (difference.severity, difference.ranks, difference.span.row) == ("information", (1,), 2)
+    assert difference.message == (
+        "`f` computes `f32[5]` as `y` on rank 1, and computes `f32[4]` as `y` on the 2 others"
+    )
 
 
 def test_a_function_that_one_rank_compiles_alone(file: str) -> None:
@@ -175,3 +186,15 @@ def test_while_ranks_run_nothing_differs(file: str) -> None:
 )
 def test_ranks_in_words(ranks: list[int], words: str) -> None:
     assert rank_words(ranks) == words
+
+
+def test_a_graph_that_is_compiled_again_does_not_change_which_operations_are_compared(file: str) -> None:
+    """The same operations, but one rank repeats the first graph, the other the second."""
+    one, two = ("all_reduce",), ("all_reduce", "all_gather")
+
+    def job(number: int, *calls: tuple[str, ...]) -> RankReport:
+        graphs = [compiled(file, f"0/{index}", calls=names) for index, names in enumerate(calls)]
+        return rank(number, file, *(fact for graph in graphs for fact in graph))
+
+    (difference,) = differences(merged([job(0, one, two, two), job(1, one, one, two)]))
+    assert "`f` calls only 4 collective operations with tensors of one size on rank 1" in difference.message

@@ -53,19 +53,16 @@ scenario("a trace of another machine is seen on the source, rank by rank", async
   await window.widenSideBar(200);
   await window.expand("job-1842");
   await window.expand("Ranks");
-  const rank = (number: number, description: RegExp) => ({
-    level: 3,
-    label: `Rank ${number}`,
-    description: expect.stringMatching(description) as string,
-  });
   await expect
     .poll(async () => (await window.tree()).filter(({ label }) => /^Ranks?\b/.test(label)))
     .toEqual([
       { level: 2, label: "Ranks", description: "4 · rank 2 differs" },
-      rank(2, /^20 compilations · 16 graphs · 3 breaks · 11 recompiles$/),
-      ...[0, 1, 3].map((number) =>
-        rank(number, /^19 compilations · 15 graphs · .* 10 recompiles$/),
-      ),
+      {
+        level: 3,
+        label: "Rank 2",
+        description: "20 compilations · 16 graphs · 3 breaks · 11 recompiles",
+      },
+      { level: 3, label: "Ranks 0-1 and 3", description: "3" },
     ]);
   await window.treeRows.filter({ hasText: "is compiled twice on rank 2" }).click();
   await expect.poll(() => window.line()).toBe(57);

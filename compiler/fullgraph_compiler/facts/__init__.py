@@ -9,6 +9,7 @@ Frozen dataclasses and their JSON form; standard library only. Both sides of the
 - ``shapes``: conditions on symbolic sizes
 - ``caches``: hits, misses and bypasses of the compiler's caches, and their keys
 - ``export``: exported programs, and what keeps a program from being exported
+- ``ranks``: what should be the same on all ranks of a job
 - ``speed``: phases, performance hints, skipped CUDA graphs
 - ``variants``: other ways to compile a program
 - ``calls``: calls in a program, observed
@@ -28,7 +29,6 @@ from .calls import CallSeen, CallsSeen, TensorSeen, ValueKind, ValueSeen
 from .capture import (
     CallsWithoutGraph,
     ClassPlace,
-    CollectivesTraced,
     CompileFailure,
     FrameCompiled,
     FrameInputs,
@@ -91,6 +91,13 @@ from .outcome import (
     StatementsTried,
     Status,
     TargetProblem,
+)
+from .ranks import (
+    Collective,
+    CollectivesScheduled,
+    GraphsExecuted,
+    GraphTraced,
+    RuntimeEstimated,
 )
 from .requests import (
     CHANNEL_LOST,
@@ -155,7 +162,8 @@ __all__ = [
     "CallsWithoutGraph",
     "ClassPlace",
     "CodeGenerated",
-    "CollectivesTraced",
+    "Collective",
+    "CollectivesScheduled",
     "CompareRequest",
     "CompileFailure",
     "CompilePhase",
@@ -185,6 +193,8 @@ __all__ = [
     "GraphCaptured",
     "GraphNode",
     "GraphPart",
+    "GraphTraced",
+    "GraphsExecuted",
     "GuardFailure",
     "GuardInstalled",
     "InputTensor",
@@ -220,6 +230,7 @@ __all__ = [
     "ResultsCompared",
     "RunFinished",
     "RunRequest",
+    "RuntimeEstimated",
     "Script",
     "Severity",
     "ShapeGuard",
@@ -262,7 +273,10 @@ Fact: TypeAlias = (
     | FrameSkipped
     | GraphCaptured
     | GraphPart
-    | CollectivesTraced
+    | GraphTraced
+    | CollectivesScheduled
+    | RuntimeEstimated
+    | GraphsExecuted
     | TensorsNamed
     | Artifact
     | RecordText

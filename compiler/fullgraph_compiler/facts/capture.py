@@ -59,8 +59,7 @@ class FrameInputs:
 class FrameCompiled:
     """The end of a frame's compilation; ``graphs`` is 1 if a graph was compiled, else 0.
 
-    ``ops`` and ``guards`` are counts. ``outline`` identifies the graph by its operations and sizes, not by
-    its device; it is empty if there is no graph.
+    ``ops`` and ``guards`` are counts.
     """
 
     compile_id: str
@@ -71,7 +70,6 @@ class FrameCompiled:
     ops: int
     guards: int
     seconds: float
-    outline: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +115,6 @@ class GraphPart:
 
     compile_id: str
     name: str
-
-
-@dataclass(frozen=True, slots=True)
-class CollectivesTraced:
-    """The collective operations of a graph (``all_reduce``), in the order that all ranks must share."""
-
-    compile_id: str
-    operations: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ live run and for a log, for every supported torch. ``export/`` reads the records
 - ``causes``: which installed guard a reason speaks of
 - ``changes``: what differs between compilations of a function
 - ``graphs``: captured graphs with the user's lines
+- ``ranks``: what should be the same on all ranks of a job
 - ``shapes``: symbolic sizes: guards and specializations
 - ``code``: the forms of a graph in TorchInductor, and its code
 - ``kernels``: the kernels that generated code defines and launches

@@ -26,7 +26,6 @@ class Compilation:
     shapes: ShapeReader
     inputs: InputReader
     graph: GraphCaptured | TraceRecord | None = None
-    outline: str = ""
     filenames: tuple[str, ...] | None = None
     """The files that its graph names; ``None`` until they are needed."""
     guards: list[GuardInstalled] | TraceRecord = field(default_factory=list)

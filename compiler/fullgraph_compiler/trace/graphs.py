@@ -7,18 +7,15 @@ each operation reads ``name: "f32[8, 16][16, 1]cpu" = ...``.
 
 from __future__ import annotations
 
-import json
 import re
-import zlib
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from ..facts import GraphNode, KernelNode, StackFrame
 
 _PLACE = re.compile(
     r"^\s*# (?:Backward of forward node: )?File: (?P<file>.+):(?P<row>\d+) in (?P<function>\S+), code: "
 )
-_COLLECTIVE = re.compile(r" = (torch\.ops\._?c10d_functional\.\w+)\(")
 _NO_PLACE = re.compile(r"^\s*# No stacktrace found")
 _NODE = re.compile(
     r"""^\s*(?P<name>\w+)(?:: "(?P<tensor>[^"]*)")? = """
@@ -28,25 +25,9 @@ _NAME = re.compile(r"\b[a-zA-Z_]\w*\b(?!\s*[=.(])")
 """A name in the arguments of a call that is no keyword, function or module."""
 _SIGNATURE = re.compile(r"^[ \t]*def forward\(self, (.*)\):", re.MULTILINE)
 _PARAMETER = re.compile(r"\b(\w+)(?:: \"[^\"]*\")?(?:, |$)")
-_SHAPE = re.compile(r'\b(\w+): "\w+\[([^\]"]*)\]')
+_TYPED_PARAMETER = re.compile(r'\b(\w+)(?:: "([^"]*)")?(?:, |$)')
+_SIZES = re.compile(r"\w+\[([^\]]*)\].*")
 _STRIDE_AND_DEVICE = re.compile(r"^(\w+\[[^\]]*\])(?:\[[^\]]*\])?(\w*(?::\d+)?)$")
-
-
-def parse_collectives(text: str) -> tuple[str, ...]:
-    """List the collective operations that a printed graph calls, in order."""
-    return collectives(_COLLECTIVE.findall(text))
-
-
-def collectives(operators: Iterable[str]) -> tuple[str, ...]:
-    """Shorten ``torch.ops._c10d_functional.all_reduce_.default`` to ``all_reduce``; leave out waits."""
-    names = (operator.partition("c10d_functional.")[2].partition(".")[0] for operator in operators)
-    return tuple(name.removesuffix("_") for name in names if name and name != "wait_tensor")
-
-
-def outline(sizes: Mapping[str, Any]) -> str:
-    """Return a checksum of a graph: of the names of its operations and the sizes of their results."""
-    text = json.dumps(sizes, sort_keys=False, default=str)
-    return f"{zlib.crc32(text.encode()):08x}"
 
 
 def parse_nodes(text: str) -> Iterator[GraphNode]:
@@ -81,9 +62,36 @@ def parse_inputs(text: str) -> tuple[str, ...]:
 
 def parse_shapes(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the inputs of a printed graph that are tensors, with their sizes as torch writes them."""
+    for name, tensor in parse_typed_inputs(text):
+        if found := _SIZES.fullmatch(tensor):
+            yield name, tuple(size.strip() for size in found[1].split(","))
+
+
+def parse_typed_inputs(text: str) -> tuple[tuple[str, str], ...]:
+    """List the inputs of a printed graph with their tensors; others have none."""
     signature = _SIGNATURE.search(text)
-    for name, sizes in _SHAPE.findall(signature[1] if signature else ""):
-        yield name, tuple(size.strip() for size in sizes.split(","))
+    return tuple(_TYPED_PARAMETER.findall(signature[1])) if signature else ()
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedOperation:
+    """An operation of a printed graph: its tensor as it stands there, and the operator that it calls.
+
+    ``tensor`` is empty for another result, ``call`` (``aten.mm.default``) for a call of anything else.
+    """
+
+    name: str
+    tensor: str
+    call: str
+    arguments: str
+    frame: StackFrame | None
+
+
+def parse_operations(text: str) -> Iterator[PrintedOperation]:
+    """Yield the operations of a printed graph, in order."""
+    for _, node, frame in _nodes(text):
+        call, arguments = node["call"] or "", node["arguments"] or ""
+        yield PrintedOperation(node["name"], node["tensor"] or "", call, arguments, frame)
 
 
 def parse_places(text: str) -> Iterator[tuple[int, StackFrame]]:

@@ -17,7 +17,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from ..facts import (
-    CollectivesTraced,
     CompileFailure,
     CudagraphSkip,
     Fact,
@@ -42,9 +41,7 @@ from .caches import CACHE_RECORDS, LOWERED_RECORDS, CacheReader
 from .causes import guard_behind, guard_on, stack_around
 from .code import CODE_RECORDS, CodeReader
 from .compilation import Compilation, as_break, graph_of, read_graph
-from .decoding import read_json
 from .export.reader import EXPORT_RECORDS, ExportReader
-from .graphs import collectives, outline, parse_collectives
 from .guards import Place, parse_tree
 from .inputs import TENSOR_RECORDS, InputReader
 from .messages import (
@@ -57,6 +54,7 @@ from .messages import (
     skips_rest,
 )
 from .phases import PHASE, PhaseReader
+from .ranks import read_estimate, read_execution, read_schedule, read_traced_graph
 from .reasons import Reason, parse_reasons
 from .record import UNKNOWN_FILE, TraceRecord, frame_number, frame_of, later_id
 from .shapes import SHAPE_RECORDS, ShapeReader
@@ -75,8 +73,6 @@ CUDAGRAPH_SKIP: Final = "cudagraph_skip"
 """Records that we add: torch only logs these messages (:mod:`..compat.kernel_compat`)."""
 _MOST_READ = 16
 """The limit on compilations whose decoded guards are kept; others are decoded again when needed."""
-_WAITS = "wait_tensor"
-"""The operation that follows each collective in a graph."""
 _OF_BACKEND = "WON'T CONVERT "
 """The beginning of a backend's failure that becomes a graph break, which has a record of its own."""
 _NOTHING_TO_COMPILE = "SkipFrame"
@@ -254,12 +250,11 @@ class Interpreter:
 
     def _output_graph(self, record: TraceRecord) -> Iterator[Fact]:
         compilation = self._compilations.get(record.compile_id)
-        sizes: Mapping[str, Any] = record.body.get("sizes") or {}
         graph = record if self._findings_only else read_graph(record)
         if compilation:
-            compilation.graph, compilation.outline, compilation.filenames = graph, outline(sizes), None
-        if any(name.startswith(_WAITS) for name in sizes):
-            yield CollectivesTraced(record.compile_id, parse_collectives(record.payload))
+            compilation.graph, compilation.filenames = graph, None
+            started = compilation.started
+            yield read_traced_graph(record, StackFrame(started.filename, started.row, started.function))
         if isinstance(graph, GraphCaptured):
             yield graph
         if names := record.seen.get("names"):
@@ -268,8 +263,15 @@ class Interpreter:
     def _bucket(self, record: TraceRecord) -> Iterator[Fact]:
         yield GraphPart(record.compile_id, record.body["name"])
 
-    def _collectives(self, record: TraceRecord) -> Iterator[Fact]:
-        yield CollectivesTraced(record.compile_id, collectives(read_json(record.payload)))
+    def _schedule(self, record: TraceRecord) -> Iterator[Fact]:
+        yield read_schedule(record)
+
+    def _estimate(self, record: TraceRecord) -> Iterator[Fact]:
+        yield read_estimate(record)
+
+    def _execution(self, record: TraceRecord) -> Iterator[Fact]:
+        if not self._frames_before_reset:  # else an id can mean two compilations
+            yield read_execution(record)
 
     def _code(self, record: TraceRecord) -> Iterator[Fact]:
         if record.name in LOWERED_RECORDS:
@@ -383,7 +385,6 @@ class Interpreter:
             ops=ops,
             guards=body.get("guard_count") or 0,
             seconds=body.get("entire_frame_compile_time_s") or _cumulative_seconds(body),
-            outline=compilation.outline if ops else "",
         )
 
     # -- failures --------------------------------------------------------------------------------
@@ -558,7 +559,9 @@ _HANDLERS: Final[dict[str, Any]] = {
     PERFORMANCE_HINT: Interpreter._performance_hint,
     CUDAGRAPH_SKIP: Interpreter._cudagraph_skip,
     "optimize_ddp_split_child": Interpreter._bucket,
-    "inductor_collective_schedule": Interpreter._collectives,
+    "inductor_collective_schedule": Interpreter._schedule,
+    "inductor_runtime_and_tensor_meta": Interpreter._estimate,
+    "graph_execution": Interpreter._execution,
     "recompile_reasons": Interpreter._recompile_reasons,
     "dynamo_start": Interpreter._dynamo_start,
     "dynamo_graph_break_reason": Interpreter._graph_break,

@@ -240,6 +240,6 @@ function compiledIn(seconds: number): string {
   return l10n.t("compiled in {0} s", seconds.toFixed(1));
 }
 
-function grouped(number: number): string {
+export function grouped(number: number): string {
   return number.toLocaleString("en-US");
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { treeItem } from "./items";
-import type { Node, TargetNode } from "./nodes";
+import type { Node, RankNode, TargetNode } from "./nodes";
 import { artifact, finding, frame, layer, rank, report, target } from "../testing/reports";
 import { TreeItemCollapsibleState } from "../testing/vscode";
 
@@ -214,8 +214,22 @@ test.each([
   [[true, true, false], "3 · 2 differ", "problemsWarningIcon.foreground"],
 ])("ranks that differ (%j) are told", (differs, description, colour) => {
   const ranks = differs.map((differs, index) => rank({ rank: index, differs }));
-  const item = treeItem({ kind: "ranks", id: "r", of: node({ kind: "trace" }), ranks });
+  const of = node({ kind: "trace" });
+  const item = treeItem({ kind: "ranks", id: "r", of, ranks, groups: [] });
   expect(item).toMatchObject({ label: "Ranks", description });
+  expect(item.iconPath).toMatchObject({ color: colour && { id: colour } });
+});
+
+test.each([
+  [false, undefined, "These ranks are alike."],
+  [true, "problemsWarningIcon.foreground", "These ranks differ from most."],
+])("a group of ranks says how many there are (differs: %s)", (differs, colour, tooltip) => {
+  const ranks = [0, 1].map((number): RankNode => ({
+    ...{ kind: "rank", id: `${number}`, of: node({ kind: "trace" }) },
+    rank: rank({ rank: number, differs }),
+  }));
+  const item = treeItem({ kind: "rankGroup", id: "r", label: "Ranks 0-1", ranks });
+  expect(item).toMatchObject({ label: "Ranks 0-1", description: "2", tooltip });
   expect(item.iconPath).toMatchObject({ color: colour && { id: colour } });
 });
 

@@ -12,6 +12,7 @@ import {
   type AmbientNode,
   childrenOfLayer,
   childrenOfTarget,
+  differs,
   type FindingNode,
   type FolderNode,
   type FrameNode,
@@ -21,6 +22,7 @@ import {
   type LayerNode,
   type Node,
   type PhaseNode,
+  type RankGroupNode,
   type RankNode,
   type RanksNode,
   type Shows,
@@ -31,6 +33,7 @@ import { ERROR, lineOf, open, openLocation, place, severityIcon, WARNING } from 
 import {
   failed,
   frameSummary,
+  grouped,
   isOn,
   joined,
   layerSummary,
@@ -63,6 +66,8 @@ function itemOf(node: Node, shows: Shows): TreeItem {
       return layerItem(node, shows);
     case "ranks":
       return ranksItem(node);
+    case "rankGroup":
+      return rankGroupItem(node);
     case "rank":
       return rankItem(node);
     case "frame":
@@ -188,6 +193,16 @@ function ranksItem({ ranks }: RanksNode): TreeItem {
   const differ = ranks.some(({ differs }) => differs);
   item.iconPath = new ThemeIcon("server-process", differ ? WARNING : undefined);
   item.description = ranksSummary(ranks);
+  return item;
+}
+
+function rankGroupItem(node: RankGroupNode): TreeItem {
+  const item = new TreeItem(node.label, Collapsed);
+  item.iconPath = new ThemeIcon("server-process", differs(node) ? WARNING : undefined);
+  item.description = grouped(node.ranks.length);
+  item.tooltip = differs(node)
+    ? l10n.t("These ranks differ from most.")
+    : l10n.t("These ranks are alike.");
   return item;
 }
 

@@ -82,16 +82,24 @@ test("a target has the findings outside of its functions, then the functions", (
   expect(labels(childrenOfTarget(node))).toEqual(["outside", "f", "g"]);
 });
 
-test("several ranks have a node, and those that differ come first", () => {
-  const ranks = [rank(), rank({ rank: 1 }), rank({ rank: 2, differs: true })];
+test("several ranks have a node, and groups that differ come first", () => {
+  const ranks = [rank(), rank({ rank: 1 }), rank({ rank: 2, group: 1, differs: true })];
   const node = told({
     ...{ findings: [finding()], frames: [frame({ function: "f" })] },
     ranks,
+    rankGroups: ["Ranks 0-1", "Rank 2"],
   });
   const children = childrenOfTarget(node);
   expect(labels(children)).toEqual(["`print` breaks the graph", "ranks", "f"]);
-  const nodes = rankNodes(children[1] as RanksNode);
-  expect(nodes.map((child) => child.rank.rank)).toEqual([2, 0, 1]);
+  const [other, alike] = rankNodes(children[1] as RanksNode);
+  expect(other).toMatchObject({ kind: "rank", rank: { rank: 2 } });
+  expect(alike).toMatchObject({
+    kind: "rankGroup",
+    label: "Ranks 0-1",
+    ranks: [{ rank: { rank: 0 } }, { rank: { rank: 1 } }],
+  });
+  const [all] = childrenOfTarget(told({ ranks: ranks.slice(0, 2), rankGroups: ["Ranks 0-1"] }));
+  expect(rankNodes(all as RanksNode)).toMatchObject([{ kind: "rank" }, { kind: "rank" }]);
   expect(childrenOfTarget(told({ ranks: [rank()] }))).toEqual([]);
 });
 

@@ -16,6 +16,7 @@ export type Node =
   | TargetNode
   | LayerNode
   | RanksNode
+  | RankGroupNode
   | RankNode
   | FrameNode
   | GroupNode
@@ -57,6 +58,16 @@ export interface RanksNode {
   id: string;
   of: TargetNode;
   ranks: readonly RankItem[];
+  /** The words for each group, by its number. */
+  groups: readonly string[];
+}
+
+/** Several ranks that are alike. */
+export interface RankGroupNode {
+  kind: "rankGroup";
+  id: string;
+  label: string;
+  ranks: RankNode[];
 }
 
 export interface RankNode {
@@ -158,7 +169,15 @@ export function childrenOfTarget(of: TargetNode, shows?: Shows): Node[] {
   return [
     ...outsideNodes(id, report, shows),
     ...(report.ranks.length > 1
-      ? [{ kind: "ranks" as const, id: `${id}/ranks`, of, ranks: report.ranks }]
+      ? [
+          {
+            kind: "ranks" as const,
+            id: `${id}/ranks`,
+            of,
+            ranks: report.ranks,
+            groups: report.rankGroups,
+          },
+        ]
       : []),
     ...frameNodes(id, report, shows),
     ...layers.map((layer): LayerNode => ({ kind: "layer", id: `${id}/${layer.layer}`, layer })),
@@ -170,11 +189,29 @@ export function childrenOfLayer({ id, layer: { report } }: LayerNode, shows?: Sh
   return [...outsideNodes(id, report, shows), ...frameNodes(id, report, shows)];
 }
 
-/** The ranks in their order, those that differ from most others first. */
-export function rankNodes({ id, of, ranks }: RanksNode): RankNode[] {
-  return ranks
-    .map((rank): RankNode => ({ kind: "rank", id: `${id}/${rank.rank}`, of, rank }))
-    .toSorted((one, other) => Number(other.rank.differs) - Number(one.rank.differs));
+/** The groups of ranks, or those that are alone in one, those that differ from most others first. */
+export function rankNodes({ id, of, ranks, groups }: RanksNode): (RankGroupNode | RankNode)[] {
+  const nodes = ranks.map((rank): RankNode => ({
+    kind: "rank",
+    id: `${id}/${rank.rank}`,
+    of,
+    rank,
+  }));
+  if (groups.length === 1) {
+    return nodes;
+  }
+  return groups
+    .flatMap((label, number): (RankGroupNode | RankNode)[] => {
+      const alike = nodes.filter(({ rank }) => rank.group === number);
+      const group = `${id}/group${number}`;
+      return alike.length > 1 ? [{ kind: "rankGroup", id: group, label, ranks: alike }] : alike;
+    })
+    .toSorted((one, other) => Number(differs(other)) - Number(differs(one)));
+}
+
+/** Whether ranks differ from most others. */
+export function differs(node: RankGroupNode | RankNode): boolean {
+  return node.kind === "rank" ? node.rank.differs : node.ranks.some(({ rank }) => rank.differs);
 }
 
 /** A function's findings, the worst first, then its graphs and guards. */

@@ -202,6 +202,8 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
         return childrenOfLayer(node, this.filter.shows);
       case "ranks":
         return rankNodes(node);
+      case "rankGroup":
+        return node.ranks;
       case "frame":
         return childrenOfFrame(node, this.filter.shows);
       case "graphs":

@@ -68,6 +68,7 @@ export function report(changes: Partial<ReportItem> = {}): ReportItem {
     kernels: [],
     artifacts: [],
     ranks: [],
+    rankGroups: [],
     ...changes,
   };
 }
@@ -93,6 +94,7 @@ export function rank(changes: Partial<RankItem> = {}): RankItem {
     recompiles: 0,
     seconds: 0.2,
     differs: false,
+    group: 0,
     ...changes,
   };
 }

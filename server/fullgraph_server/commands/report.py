@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import get_args
 
@@ -12,6 +13,7 @@ from ..client.arguments import refusal
 from ..client.documents import Places
 from ..client.findings import minify_options
 from ..client.targets import NoTarget, Targets
+from ..compare.ranks import rank_words
 from ..features.artifacts import ArtifactDocuments, ShownDocument
 from ..features.explanation import explanation_uri
 from ..protocol import (
@@ -101,7 +103,16 @@ def _rank(rank: RankSummary) -> RankItem:
         rank.recompiles,
         rank.seconds,
         rank.differs,
+        rank.group,
     )
+
+
+def _rank_groups(ranks: Sequence[RankSummary]) -> list[str]:
+    groups: dict[int, list[int]] = defaultdict(list)
+    for rank in ranks:
+        groups[rank.group].append(rank.rank)
+    words = [rank_words(members) for _, members in sorted(groups.items())]
+    return [text[0].upper() + text[1:] for text in words]
 
 
 class ReportItems:
@@ -123,6 +134,7 @@ class ReportItems:
             kernels=[self._kernel(shown) for shown in self._artifacts.of_report(report) if _is_code(shown)],
             artifacts=[self._artifact(shown) for shown in self._artifacts.of_report(report)],
             ranks=[_rank(rank) for rank in report.ranks],
+            rank_groups=_rank_groups(report.ranks),
             dry=dry_item(report),
             ignored=report.hidden or None,
             left_out=devices.left_out_words(left_out) if left_out else None,

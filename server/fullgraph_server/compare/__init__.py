@@ -4,5 +4,11 @@
 - ``baseline``: a file of known findings
 - ``comparison``: what differs between two reports
 - ``comparison_markdown``: a comparison as Markdown
-- ``ranks``: reports of ranks as one, and what differs
+- ``ranks``: the reports of ranks as one; the entry point
+- ``rank_differences``: what differs between ranks, as findings
+- ``rank_aspects``: what should be the same on all ranks, and its words
+- ``rank_order``: the order in which ranks run graphs
+- ``rank_groups``: groups of ranks up to the first part that differs
+- ``rank_places``: the lines of operations that differ
+- ``rank_words``: ranks in words
 """

@@ -26,6 +26,7 @@ from fullgraph_compiler.facts import (
     FrameStarted,
     GraphBreak,
     GraphCaptured,
+    GraphsExecuted,
     KernelCompiled,
     ModulesLoaded,
     PhasesTimed,
@@ -134,6 +135,7 @@ def fold(
         caches=caches,
         dry=_last(facts, RanDry),
         left_out=end.left_out if end else (),
+        executed=tuple(name for fact in _of_type(facts, GraphsExecuted) for name in fact.compile_ids),
         discarded=next(_of_type(facts, FilesDiscarded), None),
     )
 

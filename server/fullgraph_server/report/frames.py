@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
 from fullgraph_compiler.facts import (
     CodeGenerated,
-    CollectivesTraced,
+    CollectivesScheduled,
     Fact,
     FrameCompiled,
+    GraphTraced,
     GuardInstalled,
     Recompile,
     RecompileLimit,
+    RuntimeEstimated,
 )
 from fullgraph_compiler.trace.changes import versions
 
@@ -37,7 +38,9 @@ class Frames:
         self._compiled: dict[str, FrameCompiled] = {}
         self._recompiles: dict[str, Recompile] = {}
         self._launches: Counter[str] = Counter()
-        self._collectives: dict[str, tuple[str, ...]] = {}
+        self._traced: dict[str, GraphTraced] = {}
+        self._schedules: dict[str, list[CollectivesScheduled]] = defaultdict(list)
+        self._estimates: dict[str, list[RuntimeEstimated]] = defaultdict(list)
         self._limited: set[str] = set()
         for fact in facts:
             if isinstance(fact, FrameCompiled):
@@ -46,8 +49,12 @@ class Frames:
                 self._recompiles[fact.compile_id] = fact
             elif isinstance(fact, CodeGenerated):
                 self._launches[fact.compile_id] += len(fact.kernels)
-            elif isinstance(fact, CollectivesTraced):
-                self._collectives[fact.compile_id] = fact.operations
+            elif isinstance(fact, GraphTraced):
+                self._traced[fact.compile_id] = fact  # of several attempts the last counts
+            elif isinstance(fact, CollectivesScheduled):
+                self._schedules[fact.compile_id].append(fact)
+            elif isinstance(fact, RuntimeEstimated):
+                self._estimates[fact.compile_id].append(fact)
             elif isinstance(fact, RecompileLimit):
                 self._limited.add(fact.compile_id)
 
@@ -56,11 +63,12 @@ class Frames:
         compile_ids: dict[Function, list[str]] = defaultdict(list)
         for compile_id, function in self._places.functions.items():
             compile_ids[function].append(compile_id)
-        reports = (self._report(function, own, breaks) for function, own in compile_ids.items())
+        last = next(reversed(self._places.functions), "")
+        reports = (self._report(function, own, breaks, last) for function, own in compile_ids.items())
         return tuple(sorted(reports, key=lambda frame: (frame.filename, frame.row, frame.function)))
 
     def _report(
-        self, function: Function, compile_ids: Sequence[str], breaks: Sequence[AbstractSet[str]]
+        self, function: Function, compile_ids: Sequence[str], breaks: Sequence[AbstractSet[str]], last: str
     ) -> FrameReport:
         compiled = [self._compiled[name] for name in compile_ids if name in self._compiled]
         recompiles = [self._recompiles[name] for name in compile_ids if name in self._recompiles]
@@ -80,10 +88,10 @@ class Frames:
             kernels=sum(self._launches[name] for name in compile_ids),
             seconds=sum(fact.seconds for fact in compiled),
             compilations=len(set(compile_ids) - self._limited),
-            outlines=tuple(fact.outline for fact in compiled if fact.outline),
-            collectives=tuple(
-                itertools.chain.from_iterable(self._collectives.get(name, ()) for name in compile_ids)
-            ),
+            traced=tuple(self._traced[name] for name in compile_ids if name in self._traced),
+            schedules=tuple(fact for name in compile_ids for fact in self._schedules.get(name, ())),
+            estimates=tuple(fact for name in compile_ids for fact in self._estimates.get(name, ())),
+            unfinished=last in compile_ids and last not in self._compiled and last not in self._limited,
         )
 
     def _guards_of(self, compile_ids: Iterable[str], recompiles: Iterable[Recompile]) -> tuple[Guard, ...]:

@@ -10,10 +10,12 @@ from typing import Literal, TypeAlias
 from fullgraph_compiler.facts import (
     Artifact,
     CacheState,
+    CollectivesScheduled,
     CompilePhase,
     Cost,
     Depth,
     FilesDiscarded,
+    GraphTraced,
     KernelCompiled,
     KernelNode,
     MachineMeasured,
@@ -23,6 +25,7 @@ from fullgraph_compiler.facts import (
     RanDry,
     RecipeTried,
     RecordText,
+    RuntimeEstimated,
     Severity,
     SpeedMeasured,
     StageChecked,
@@ -278,12 +281,16 @@ class FrameReport:
     """The number of compilations that a cache without a limit would hold, for the frame with the most."""
     compilations: int = 0
     """The number of compilations that were begun: all but those that a limit stopped."""
-    outlines: tuple[str, ...] = ()
-    """The outlines that tell its graphs apart, in the order of their compilations."""
-    collectives: tuple[str, ...] = ()
-    """The collective operations of its graphs, in their order."""
+    traced: tuple[GraphTraced, ...] = ()
+    """Its graphs in detail, in the order of their compilations."""
     cached: tuple[CacheState, ...] = ()
     """What came of its graphs in the cache of their code, in the order of their compilations."""
+    schedules: tuple[CollectivesScheduled, ...] = ()
+    """The collective operations in the code of its graphs, those without any left out."""
+    estimates: tuple[RuntimeEstimated, ...] = ()
+    """TorchInductor's estimates for the code of its graphs, if torch was asked for them."""
+    unfinished: bool = False
+    """Whether its last compilation has not ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,6 +431,8 @@ class RankSummary:
     breaks: int
     recompiles: int
     differs: bool
+    group: int
+    """The number of its group: the ranks that are alike in all that is compared. The largest has 0."""
     usual: bool = False
     """Whether it is the rank that most others are like: what a report of several ranks has once is of it."""
 
@@ -501,6 +510,8 @@ class Report:
 
     ranks: tuple[RankSummary, ...] = ()
     """The ranks of the run, if there are several."""
+    executed: tuple[str, ...] = ()
+    """The graphs in the order in which they ran, by compile id, if the program recorded that."""
     dry: RanDry | None = None
     """Set if the program ran without data."""
     left_out: tuple[str, ...] = ()

@@ -190,6 +190,7 @@ def _rank(rank: RankSummary) -> dict[str, Any]:
         "breaks": rank.breaks,
         "recompiles": rank.recompiles,
         "differs": rank.differs,
+        "group": rank.group,
     }
 
 

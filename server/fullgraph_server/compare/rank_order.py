@@ -1,0 +1,83 @@
+"""The order in which ranks run graphs, where the program recorded that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from fullgraph_compiler.facts import StackFrame
+
+from ..report.model import Finding, Report
+from ..text.markdown import code_span
+from ..workspace.positions import Span
+from ..workspace.ranges import frame_span
+from .rank_aspects import Sources
+from .rank_differences import Difference, RankReport
+from .rank_groups import Groups, groups
+from .rank_places import first_frame, function_span
+from .rank_words import group_words, rest_words
+
+_WHY = (
+    "Ranks that run their graphs in another order call the collective operations in these in another order, "
+    "too, and those between them: then the job hangs."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """A graph that ran, by its function, its first operation, and the user's line where it begins."""
+
+    function: str
+    first: tuple[str, int]
+    span: Span
+
+
+def order_differences(reports: Sequence[RankReport], total: int, sources: Sources) -> Iterator[Difference]:
+    """Yield the places at which some of ``total`` ranks run another graph, or none."""
+    numbers: dict[_Ran, int] = {}
+    known: dict[int, tuple[int, ...]] = {}
+    for item in reports:
+        if item.report.executed:
+            own = {name: numbers.setdefault(ran, len(numbers)) for name, ran in _graphs(item.report, sources)}
+            # torch does not name a graph whose code came from a cache.
+            if own.keys() >= {*item.report.executed}:
+                known[item.rank] = tuple(own[name] for name in item.report.executed)
+    ran = [*numbers]
+    for found in groups(known, frozenset()):
+        orders = (known[ranks[0]] for ranks in found.ranks)
+        at = [ran[order[found.index]] if found.index < len(order) else None for order in orders]
+        finding = _finding(found, at, total)
+        yield Difference(finding, found)
+
+
+def _finding(found: Groups, at: Sequence[_Ran | None], total: int) -> Finding:
+    """Tell which graph each group runs at an index, if any: one has none."""
+    first, graph = next((number, ran) for number, ran in enumerate(at) if ran)
+    told = [(_words(ran), ranks) for ran, ranks in zip(at, found.ranks, strict=True) if ran is not graph]
+    rest = rest_words(found.ranks[first], total, sum(len(ranks) for _, ranks in told))
+    return Finding(
+        "rank-difference",
+        "rank-difference",
+        "warning",
+        f"{_words(graph)} is graph {found.index + 1} to run on {rest}, but {', '.join(group_words(told))}",
+        graph.span,
+        explanation=_WHY,
+        ranks=found.different,
+    )
+
+
+def _graphs(report: Report, sources: Sources) -> Iterator[tuple[str, _Ran]]:
+    """Yield the graphs of a report by compile id."""
+    for frame in report.frames:
+        source = sources.get(frame.filename)
+        around = function_span(frame, sources)
+        for graph in frame.traced:
+            own = first_frame(graph, sources)
+            first = graph.stack[0] if graph.stack else StackFrame(frame.filename, frame.row, frame.function)
+            shown = own or (None if source else first)
+            span = frame_span(sources.get(shown.filename), shown) if shown else around
+            yield graph.compile_id, _Ran(frame.qualname, (first.filename, first.row), span)
+
+
+def _words(graph: _Ran | None) -> str:
+    return f"{code_span(graph.function)} (line {graph.span.row})" if graph else "none"
