@@ -12,12 +12,14 @@ from pathlib import Path
 import click
 
 from ..runs.effective_settings import Overrides, resolve
-from ..traces.logs import NoTraceError, find_logs
+from ..traces.logs import NoTraceError
 from ..traces.paths import library_folders
+from ..traces.places import logs_of
 from ..traces.present import as_it_is_now
 from ..traces.reading import Detail, Reading
+from ..traces.remote import is_url
 from ..traces.seen_calls import example_lines
-from ..traces.trace import read_trace
+from ..traces.trace import read_logs
 from ..workspace.config import read_config
 from ..workspace.targets import Trace, trace_target
 from ..workspace.workspace import Workspace, project_root
@@ -33,9 +35,13 @@ _LIBRARY = re.compile(r"[\\/](site|dist)-packages[\\/]")
 
 @dataclass(frozen=True)
 class TraceOptions:
-    """Options of reading traces. ``folders`` are pairs of a remote folder and the local one for it."""
+    """Options of reading traces. ``folders`` are pairs of a remote folder and the local one for it.
+
+    ``scheduler`` is the address of a Dask cluster that reads them.
+    """
 
     rank: int | None = None
+    scheduler: str = ""
     folders: Sequence[tuple[str, str]] = ()
     python: str | None = None
     detail: Detail = field(default="findings")
@@ -47,10 +53,10 @@ class TraceOptions:
 
 
 def show_trace(
-    path: Path, options: TraceOptions, write: Format, fail_on: str, baseline: KnownFindings | None
+    place: str, options: TraceOptions, write: Format, fail_on: str, baseline: KnownFindings | None
 ) -> int:
     """Write the report of a trace to stdout, and return the exit code."""
-    checked = _checked(path, options, baseline)
+    checked = _checked(place, options, baseline)
     write([checked], 1, sys.stdout)
     if missing := _missing_files(checked):
         tell(missing)
@@ -59,17 +65,17 @@ def show_trace(
     return int(any(map(FAIL_ON[fail_on], checked.new_findings)))
 
 
-def compare_traces(before: Path, after: Path, options: TraceOptions, write: ComparisonFormat) -> int:
+def compare_traces(before: str, after: str, options: TraceOptions, write: ComparisonFormat) -> int:
     """Write the differences between two traces, and return the exit code."""
-    one, other = (_checked(path, options) for path in (before, after))
+    one, other = (_checked(place, options) for place in (before, after))
     comparison = compared(one, other)
     write(comparison, other, sys.stdout)
     return int(comparison.worse)
 
 
-def show_examples(path: Path, options: TraceOptions) -> int:
+def show_examples(place: str, options: TraceOptions) -> int:
     """Write example calls of the compiled functions; return the exit code, 1 if there are none."""
-    lines = example_lines(_checked(path, options).report)
+    lines = example_lines(_checked(place, options).report)
     for filename, row, examples in lines:
         for line in (f"{shown_path(filename)}:{row}", *examples, ""):
             write_line(sys.stdout, line)
@@ -90,8 +96,8 @@ def _missing_files(checked: Checked) -> str:
     )
 
 
-def _checked(path: Path, options: TraceOptions, baseline: KnownFindings | None = None) -> Checked:
-    path = Path(os.path.abspath(path))
+def _checked(place: str, options: TraceOptions, baseline: KnownFindings | None = None) -> Checked:
+    path = place if is_url(place) else Path(os.path.abspath(place))
     root = project_root(Path.cwd())
     target, settings = resolve(trace_target(path, root, options.rank), read_config(root), options.overrides)
     assert isinstance(target.program, Trace)
@@ -99,14 +105,15 @@ def _checked(path: Path, options: TraceOptions, baseline: KnownFindings | None =
     reading = Reading(root, options.detail, folders, library_folders(settings.python))
     workspace = Workspace(root)
     try:
-        logs = find_logs(path)
-        if logs.older and sys.stderr.isatty():
-            tell(f"{logs.older} older logs are left out: name one to see it")
-        report = as_it_is_now(read_trace(path, reading, target.id, rank=options.rank), workspace)
+        with logs_of(path) as logs:
+            if logs.older and sys.stderr.isatty():
+                tell(f"{logs.older} older logs are left out: name one to see it")
+            read = read_logs(path, logs, reading, target.id, rank=options.rank, scheduler=options.scheduler)
     except NoTraceError as error:
         raise click.UsageError(str(error)) from error
     except OSError as error:
         raise click.ClickException(f"{path} cannot be read: {error.strerror}") from error
+    report = as_it_is_now(read, workspace)
     known_findings = baseline.of(report, root) if baseline else None
     # A log can name any file: only those of the report are read.
     return Checked(target, report, Workspace(root, report.files.get), known_findings)

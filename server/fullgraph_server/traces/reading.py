@@ -92,7 +92,7 @@ def read_report(log: LogFile, reading: Reading, target: str, generation: int = 1
             _log.warning("reading %s for %s takes more than %d bytes", log.path, detail, most)
             problems = (_too_large(log, most, detail),)
     ended = RunFinished("not-started", 0.0)
-    return fold(target, generation, "", (*problems, ended), _workspace(reading), str(log.path), reading.depth)
+    return fold(target, generation, "", (*problems, ended), _workspace(reading), log.shown, reading.depth)
 
 
 def _too_large(log: LogFile, most: int, detail: Detail) -> TargetProblem:
@@ -115,9 +115,9 @@ def _report(log: LogFile, reading: Reading, target: str, generation: int, proble
     seconds = sum(fact.seconds for fact in facts if isinstance(fact, FrameCompiled))
     facts.append(RunFinished("finished", seconds))
     ran = _Ran(workspace.root, relocation.files.get)
-    report = fold(target, generation, torch, facts, ran, str(log.path), reading.depth)
+    report = fold(target, generation, torch, facts, ran, log.shown, reading.depth)
     calls = seen_calls(facts, ran) if reading.detail != "findings" else ()
-    return replace(report, calls=calls, findings=_some(report.findings, str(log.path)))
+    return replace(report, calls=calls, findings=_some(report.findings, log.shown))
 
 
 def _some(findings: tuple[Finding, ...], filename: str) -> tuple[Finding, ...]:
