@@ -38,7 +38,8 @@ _TARBALLS: Final[Mapping[str, Callable[[Path], Any]]] = {
     ".txz": lzma.open,
 }
 _ZIP: Final = ".zip"
-_CHUNK: Final = 1 << 16
+_CHUNK: Final = 1 << 13
+"""The bytes that are lost before a damage at most."""
 _MEMORY: Final = 200 << 20
 """The limit on memory for unpacking: headers of archives are read at once, however large they are."""
 _UNSAFE: Final = re.compile(r"[^\w.-]", re.ASCII)

@@ -19,8 +19,8 @@ from fullgraph_compiler.trace import read_head
 
 MOST_LOGS: Final = 10_000
 MOST_DEPTH: Final = 4
-EMPTY: Final = "its log is empty"
-NO_TRACE: Final = "its log is no trace"
+EMPTY: Final = "the log is empty"
+NO_TRACE: Final = "the log is no trace"
 _RANK: Final = re.compile(r"(?:^|[_.-])rank[_-]?(\d{1,9})(?:[_.-]|$)", re.IGNORECASE)
 _NAMES: Final = (".log", ".log.gz")
 
@@ -143,7 +143,7 @@ def _log(path: Path, shown: str) -> LogFile | str:
             return NO_TRACE
         head = read_head(path)
     except OSError as error:
-        return f"its log cannot be read: {error.strerror}"
+        return f"the log cannot be read: {error.strerror}"
     if head is None:
         return NO_TRACE if status.st_size else EMPTY
     named = rank_of(path.name)

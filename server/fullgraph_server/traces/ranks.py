@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from fullgraph_compiler.trace import read_head
 
@@ -42,7 +42,24 @@ def read_rank(log: LogFile, reading: Reading, target: str, keep: bool = False) -
     except NoTraceError as error:
         return RankRead(None, problem=str(error).rstrip("."))
     except OSError as error:
-        return RankRead(None, problem=f"its log cannot be read: {error.strerror or error}")
+        return RankRead(None, problem=f"the log cannot be read: {error.strerror or error}")
+
+
+def shared(item: RankRead, seen: dict[Hashable, Any]) -> RankRead:
+    """Let equal parts of the reports of several ranks be one object: most of a thousand are alike."""
+    if (report := item.report) is None:
+        return item
+
+    def once(part: _Value) -> _Value:
+        return cast(_Value, seen.setdefault(part, part))
+
+    files = {
+        name: file and seen.setdefault((name, file.text, file.cells), file)
+        for name, file in report.files.items()
+    }
+    frames = tuple(once(replace(frame, guards=once(frame.guards))) for frame in report.frames)
+    findings = tuple(map(once, report.findings))
+    return replace(item, report=replace(report, findings=findings, frames=frames, files=files))
 
 
 def findings_on_ranks(place: str, read: Mapping[int, RankRead]) -> Iterator[Finding]:
@@ -73,7 +90,7 @@ def _apart(place: str, times: Mapping[int, datetime]) -> Iterator[Finding]:
             place,
             ranks,
             f"{'begins' if len(ranks) == 1 else 'begin'} {counted(abs(apart), 'hour')} "
-            f"{'before' if apart < 0 else 'after'} the middle one of the ranks",
+            f"{'before' if apart < 0 else 'after'} the median rank, by the clocks of the machines",
             "Clocks or time zones differ, or that is the log of another run: keep a folder for each run.",
         )
 

@@ -59,9 +59,7 @@ def read_on_cluster(
     """Read logs with the workers of a Dask cluster; yield each when it is read. Raises ``NoTraceError``."""
     with _client(address) as client:
         _check(client, address, root)
-        shared = client.scatter(read, broadcast=True)
-        submit = partial(client.get_executor(pure=False).submit, _apply, shared)
-        yield from _read(submit, deque(logs), len(logs), [])
+        yield from _read_with(client, read, logs)
 
 
 def _read(
@@ -83,20 +81,18 @@ def _read(
             except BrokenProcessPool:
                 lost.append(log)
             except Exception as error:
-                _log.warning("reading %s has failed", log.shown, exc_info=True)
+                _log.info("reading %s has failed", log.shown, exc_info=True)
                 yield log, RankRead(None, problem=_reason(error))
 
 
 def _reason(error: Exception) -> str:
-    if type(error).__name__ == "KilledWorker":
-        return _DIED
     return f"reading it has failed ({type(error).__name__}: {error})".splitlines()[0]
 
 
 # -- processes ---------------------------------------------------------------------------------
 
 _shared: list[Read] = []
-"""In a process of a pool: how to read."""
+"""How to read, in a process of a pool: it gets that once, and not with each log."""
 
 
 def _pool(at_once: int, read: Read) -> ProcessPoolExecutor:
@@ -104,7 +100,11 @@ def _pool(at_once: int, read: Read) -> ProcessPoolExecutor:
 
     # Not forked: the language server has threads.
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(at_once, context, _shared.append, (read,))
+    return ProcessPoolExecutor(at_once, context, _share, (read,))
+
+
+def _share(read: Read) -> None:
+    _shared[:] = [read]
 
 
 def _submit(pool: ProcessPoolExecutor, log: LogFile) -> Future[RankRead]:
@@ -161,6 +161,27 @@ def _describe(root: str) -> tuple[str, bool]:
 
 def _have(items: Sequence[object]) -> str:
     return "has" if len(items) == 1 else "have"
+
+
+def _read_with(client: Client, read: Read, logs: Sequence[LogFile]) -> Iterator[tuple[LogFile, RankRead]]:
+    """Read logs with a connected cluster. ``Client.get_executor()`` would not end if futures are lost."""
+    from distributed import KilledWorker, as_completed
+
+    # A task and no scattered data: the scheduler makes it anew when the worker that has it dies.
+    shared = client.submit(_same, read, pure=False)
+    running = {client.submit(_apply, shared, log, pure=False): log for log in logs}
+    for future in as_completed(running, loop=client.loop):
+        log = running.pop(future)
+        try:
+            yield log, future.result()
+        except KilledWorker:
+            yield log, RankRead(None, problem=_DIED)
+        except Exception as error:
+            yield log, RankRead(None, problem=_reason(error))
+
+
+def _same(read: Read) -> Read:
+    return read
 
 
 def _apply(read: Read, log: LogFile) -> RankRead:

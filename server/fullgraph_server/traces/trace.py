@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ..compare.ranks import RankReport, merged, usual_rank
 from ..report.finding_builder import by_place
@@ -13,7 +14,7 @@ from ..report.model import Report
 from ..workspace.targets import python_files
 from .logs import NoTraceError, TraceLogs
 from .places import at_hand, logs_of
-from .ranks import RankRead, findings_on_ranks, problem_finding, read_rank
+from .ranks import RankRead, findings_on_ranks, problem_finding, read_rank, shared
 from .reading import Reading, read_report
 from .spread import read_in_processes, read_on_cluster
 
@@ -75,7 +76,8 @@ def _read(logs: TraceLogs, reading: Reading, target: str, scheduler: str) -> dic
         results = read_on_cluster(read, logs.logs, scheduler, str(reading.root))
     else:
         results = read_in_processes(read, logs.logs)
-    found = {log.rank or 0: item for log, item in results}
+    seen: dict[Hashable, Any] = {}
+    found = {log.rank or 0: shared(item, seen) for log, item in results}
     found.update((rank, RankRead(None, problem=problem)) for rank, problem in logs.unread.items())
     return dict(sorted(found.items()))
 
