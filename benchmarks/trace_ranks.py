@@ -18,9 +18,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from trace import recorded
 
 from measure import python
-from trace import recorded
 from trace_logs import add_compilation, cut, grow
 
 SIZES = (16, 64, 256, 1024)
@@ -60,7 +60,9 @@ def first(folder: Path, ranks: int) -> Path:
     return part
 
 
-def measured(command: Sequence[str], cwd: Path, workers_of: int | None = None, limit: float = 3600) -> Reading:
+def measured(
+    command: Sequence[str], cwd: Path, workers_of: int | None = None, limit: float = 3600
+) -> Reading:
     """Run a command, and look at its memory and that of its workers, its children or those of a process."""
     begun = time.perf_counter()
     with tempfile.TemporaryFile("w+") as output:
@@ -101,7 +103,7 @@ def compare(ranks: Path, number: int, cwd: Path, address: str, with_tlparse: boo
             f"{number:5} ranks, {name:9}: {item.seconds:6.1f} s, {1000 * item.seconds / number:4.0f} ms a rank, "
             f"peak of a worker {item.worker} MB (target <= {MOST_WORKER_MB}), of the parent {item.parent} MB"
         )
-        if f"on rank {ODD}," not in item.output or f"on {number:,} ranks" not in item.output.replace(",", ""):
+        if f"on rank {ODD}," not in item.output or f"on {number} ranks" not in item.output.replace(",", ""):
             sys.exit(f"the report is wrong:\n{item.output}")
     if not with_tlparse:
         return False

@@ -94,7 +94,7 @@ def test_a_scheduler_that_is_not_there_is_told_in_a_sentence(
     assert refused(address) == f"No Dask scheduler answers at {address}: start one with `dask scheduler`."
 
 
-def test_a_scheduler_without_workers_is_told(cluster: LocalCluster) -> None:
+def test_a_scheduler_without_workers_is_told() -> None:
     with LocalCluster(n_workers=0, processes=False, protocol="tcp://", dashboard_address=None) as empty:
         address = empty.scheduler_address
         assert (
@@ -125,8 +125,9 @@ def test_workers_that_do_not_see_the_project_are_told(
     cluster: LocalCluster, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os.path, "isdir", lambda _: False)
-    assert refused(cluster.scheduler_address) == (
-        f"1 worker of 1 at {cluster.scheduler_address} has no folder {project}: they read the project's files there."
+    address = cluster.scheduler_address
+    assert refused(address) == (
+        f"1 worker of 1 at {address} has no folder {project}: they read the project's files there."
     )
 
 

@@ -53,6 +53,8 @@ _MOST_FINDINGS: Final = 500
 _UNPACK: Final = "Unpack the log with `gunzip`, and read that, to see all of it."
 _DAMAGE: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
 """The exceptions that a damaged record can raise."""
+_read_source: Final = SourceReader()
+"""The ranks of a job are of the same files: what is known of one is known for all that a process reads."""
 
 
 @dataclass(frozen=True)
@@ -141,9 +143,8 @@ class _Ran(Workspace):
 
 
 def _workspace(reading: Reading) -> Workspace:
-    read = SourceReader()
     texts = {name: SourceFile(name, text) for name, text in reading.texts.items()}
-    return Workspace(reading.root, lambda filename: texts.get(filename) or read(filename))
+    return Workspace(reading.root, lambda filename: texts.get(filename) or _read_source(filename))
 
 
 def _quoted(log: TraceLog) -> Mapping[str, Mapping[int, str]]:
