@@ -33,7 +33,7 @@ _FRAME = re.compile(rb', "frame_id": ')
 
 @dataclass(frozen=True)
 class Reading:
-    """Of a command: wall time, what it printed, and the peaks of memory in MB: its own, the largest child's."""
+    """Of a command: wall time, output, and the peaks of memory in MB of its process and of any worker."""
 
     seconds: float
     output: str
@@ -100,7 +100,8 @@ def compare(ranks: Path, number: int, cwd: Path, address: str, with_tlparse: boo
     dask = measured([*ours, "--scheduler", address], cwd, os.getpid())
     for name, item in (("processes", local), ("Dask", dask)):
         print(
-            f"{number:5} ranks, {name:9}: {item.seconds:6.1f} s, {1000 * item.seconds / number:4.0f} ms a rank, "
+            f"{number:5} ranks, {name:9}: {item.seconds:6.1f} s, "
+            f"{1000 * item.seconds / number:4.0f} ms a rank, "
             f"peak of a worker {item.worker} MB (target <= {MOST_WORKER_MB}), of the parent {item.parent} MB"
         )
         if f"on rank {ODD}," not in item.output or f"on {number} ranks" not in item.output.replace(",", ""):
