@@ -33,9 +33,14 @@ _FRAME = re.compile(rb', "frame_id": ')
 
 @dataclass(frozen=True)
 class Reading:
-    """Of a command: wall time, output, and the peaks of memory in MB of its process and of any worker."""
+    """Of a command: wall time, time of processors, output, and the peaks of memory in MB.
+
+    ``parent`` is its process, ``worker`` the largest of its workers. What the workers of a cluster compute
+    is not in ``cpu``.
+    """
 
     seconds: float
+    cpu: float
     output: str
     parent: int
     worker: int
@@ -67,18 +72,19 @@ def measured(
     begun = time.perf_counter()
     with tempfile.TemporaryFile("w+") as output:
         process = subprocess.Popen(command, cwd=cwd, stdout=output, stderr=subprocess.STDOUT, text=True)
-        parent = worker = 0
-        while process.poll() is None:
+        parent = worker = pid = 0
+        while pid == 0:
             parent = max(parent, _peak(process.pid))
-            children = [pid for pid in _children(workers_of or process.pid) if pid != process.pid]
+            children = [child for child in _children(workers_of or process.pid) if child != process.pid]
             worker = max([worker, *map(_peak, children)])
             if time.perf_counter() - begun > limit:
                 process.kill()
-                process.wait()
-                return Reading(float("inf"), "", parent, worker)
             time.sleep(0.05)
+            pid, status, used = os.wait4(process.pid, os.WNOHANG)
+        process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
-        return Reading(time.perf_counter() - begun, output.read(), parent, worker)
+        seconds = time.perf_counter() - begun
+        return Reading(seconds, used.ru_utime + used.ru_stime, output.read(), parent, worker)
 
 
 @contextmanager
@@ -101,7 +107,7 @@ def compare(ranks: Path, number: int, cwd: Path, address: str, with_tlparse: boo
     for name, item in (("processes", local), ("Dask", dask)):
         print(
             f"{number:5} ranks, {name:9}: {item.seconds:6.1f} s, "
-            f"{1000 * item.seconds / number:4.0f} ms a rank, "
+            f"{1000 * item.seconds / number:4.0f} ms a rank, CPU {item.cpu:.1f} s, "
             f"peak of a worker {item.worker} MB (target <= {MOST_WORKER_MB}), of the parent {item.parent} MB"
         )
         if f"on rank {ODD}," not in item.output or f"on {number} ranks" not in item.output.replace(",", ""):
@@ -111,11 +117,13 @@ def compare(ranks: Path, number: int, cwd: Path, address: str, with_tlparse: boo
     command = [str(Path(python()).with_name("tlparse")), str(ranks), "--all-ranks-html", "--overwrite"]
     theirs = measured([*command, "--no-browser", "-o", str(cwd / "tl")], cwd, limit=TLPARSE_SECONDS)
     shutil.rmtree(cwd / "tl", ignore_errors=True)
+    ended = theirs.seconds < TLPARSE_SECONDS
     print(
-        f"{number:5} ranks, tlparse  : {theirs.seconds:6.1f} s, peak {theirs.parent} MB; "
+        f"{number:5} ranks, tlparse  : {theirs.seconds:6.1f} s, CPU {theirs.cpu:.1f} s, "
+        f"peak {theirs.parent} MB{'' if ended else ', and not at its end'}; "
         f"{theirs.seconds / local.seconds:.1f} times as long (target >= {LEAST_RATIO})"
     )
-    return theirs.seconds < TLPARSE_SECONDS
+    return ended
 
 
 def _path(folder: Path, rank: int) -> Path:

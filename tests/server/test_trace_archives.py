@@ -153,6 +153,7 @@ ODD = "1 log of the archive is left out: a link, a device or the like"
         ),
         zipped((linked(), b"/etc/passwd"), ("job.log", SHORT)),
     ],
+    ids=map(str, range(15)),
 )
 def test_a_member_that_leads_elsewhere_is_left_out(packed: bytes, project: Path) -> None:
     archive = project.parent / f"job.{'zip' if packed.startswith(b'PK') else 'tar'}"
@@ -216,7 +217,11 @@ def test_what_comes_before_a_damage_is_read(ending: str, damage: str, project: P
 
 
 @pytest.mark.parametrize("ending", ["tar", "tar.gz", "tar.xz", "tar.bz2", "zip"])
-@pytest.mark.parametrize("data", [b"", b"x" * 9999, SHORT, zipped(("job.log", SHORT))[:-30]])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"x" * 9999, SHORT, zipped(("job.log", SHORT))[:-30]],
+    ids=["empty", "other", "log", "cut"],
+)
 def test_a_file_that_is_no_archive_is_told_in_a_sentence(ending: str, data: bytes, project: Path) -> None:
     archive = project.parent / f"job.{ending}"
     archive.write_bytes(data)

@@ -92,6 +92,13 @@ def test_the_last_night_of_a_year_is_no_difference(project: Path) -> None:
     )
 
 
+def test_a_number_that_is_none_of_a_rank_is_no_gap(project: Path) -> None:
+    path(project, 999_999_999).write_bytes(SHORT)
+    report = read(project / "job", project)
+    assert told(report) == []
+    assert [item.rank for item in report.ranks] == [0, 1, 2, 3, 999_999_999]
+
+
 def test_a_log_that_was_cut_off_is_read_as_far_as_it_goes(project: Path) -> None:
     path(project, 2).write_bytes(gzip.compress(SHORT)[:-500])
     report = read(project / "job", project)

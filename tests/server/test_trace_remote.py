@@ -168,6 +168,25 @@ def test_what_a_rank_lacks_there_is_told_of_it(server: Server, project: Path) ->
     assert "program.py:14:5" in result.output
 
 
+def test_logs_with_the_same_problem_are_told_together(
+    server: Server, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, log in ranks(project / "job").items():
+        server.put(f"forbidden/{name}", log)
+    system = fsspec.get_filesystem_class("s3")
+    get_file = system.get_file
+
+    def forbidden(self: Any, place: str, *args: Any) -> None:
+        if "rank_2" not in place:
+            raise PermissionError("Forbidden")
+        get_file(self, place, *args)
+
+    monkeypatch.setattr(system, "get_file", forbidden)
+    result = fullgraph("trace", "s3://bucket/forbidden")
+    assert "Ranks 0-1 were not read: the log cannot be read: Forbidden" in result.output
+    assert "program.py:14:5" in result.output
+
+
 # -- places that cannot be read ----------------------------------------------------------------
 
 

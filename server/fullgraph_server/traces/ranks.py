@@ -14,7 +14,7 @@ from ..compare.ranks import rank_words
 from ..report.model import Finding, Report
 from ..text.messages import counted
 from ..workspace.positions import Span
-from .logs import EMPTY, NO_TRACE, LogFile, NoTraceError
+from .logs import EMPTY, MOST_LOGS, NO_TRACE, LogFile, NoTraceError
 from .places import at_hand
 from .reading import Reading, read_report
 
@@ -40,7 +40,8 @@ def read_rank(log: LogFile, reading: Reading, target: str, keep: bool = False) -
                 return RankRead(None, problem=NO_TRACE if here.path.stat().st_size else EMPTY)
             return RankRead(read_report(here, reading, target), head.began)
     except NoTraceError as error:
-        return RankRead(None, problem=str(error).rstrip("."))
+        # The same words for each log: ranks with the same problem are told together.
+        return RankRead(None, problem=str(error).replace(log.url, "the log").rstrip("."))
     except OSError as error:
         return RankRead(None, problem=f"the log cannot be read: {error.strerror or error}")
 
@@ -66,7 +67,8 @@ def findings_on_ranks(place: str, read: Mapping[int, RankRead]) -> Iterator[Find
     """Yield findings on ranks that were not read, and on those whose torch or clock is not the others'."""
     for problem, ranks in _grouped({rank: item.problem for rank, item in read.items() if not item.report}):
         yield _finding(place, ranks, f"{'was' if len(ranks) == 1 else 'were'} not read: {problem}")
-    if gaps := sorted(set(range(max(read))) - set(read)):
+    gaps = sorted(set(range(max(read))) - set(read)) if max(read) < MOST_LOGS else ()
+    if gaps:
         yield _finding(
             place,
             gaps,
@@ -98,7 +100,7 @@ def _apart(place: str, times: Mapping[int, datetime]) -> Iterator[Finding]:
 def _hours(apart: timedelta) -> int:
     """Return whole hours between two times of some year, one of which may be in the next."""
     half = _YEAR / 2
-    return round(((apart + half) % _YEAR - half) / timedelta(hours=1))
+    return int(((apart + half) % _YEAR - half) / timedelta(hours=1))
 
 
 def _grouped(values: Mapping[int, _Value]) -> list[tuple[_Value, list[int]]]:
