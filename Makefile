@@ -69,6 +69,7 @@ bench: .venv/ready build/fullgraph.vsix .cache/code-server/ready .cache/chromium
 	.venv/bin/python benchmarks/kernels.py
 	.venv/bin/python -m pip install --quiet --group bench
 	.venv/bin/python benchmarks/trace.py
+	.venv/bin/python benchmarks/trace_ranks.py
 	.venv/bin/python benchmarks/dry_run.py
 	.venv/bin/python benchmarks/latency.py
 	.venv/bin/python benchmarks/notebooks.py

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,17 @@ async def test_nothing_is_offered_that_needs_the_program(editor: Editor) -> None
     for command in ("stages", "recipes", "compileTimes", "speed", "recompiles", "frozen", "minify"):
         with pytest.raises(JsonRpcException, match="is a trace of what ran elsewhere"):
             await editor.command(f"fullgraph.{command}", target)
+
+
+async def test_an_archive_is_read_as_its_folder(editor: Editor, tmp_path: Path) -> None:
+    folder = editor.file.parent / "ranks"
+    archive = Path(shutil.make_archive(str(tmp_path / "job"), "zip", folder))
+    names = [await read(editor, str(place)) for place in (folder, archive)]
+    one, other = [await editor.ask("fullgraph/report", target=name) for name in names]
+    assert [rank["rank"] for rank in other["ranks"]] == [0, 1, 2, 3]
+    assert other["frames"] == one["frames"]
+    for name in names:
+        await editor.command("fullgraph.clear", name)
 
 
 async def test_a_log_that_grows_is_read_again(editor: Editor) -> None:

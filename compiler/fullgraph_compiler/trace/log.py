@@ -6,6 +6,7 @@ record is read, and only errors of the file itself are raised.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import re
 import tempfile
@@ -14,6 +15,7 @@ import zlib
 from array import array
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
@@ -32,10 +34,12 @@ _UNREADABLE: Final = 0xFFFFFFFF
 _HEAD: Final = 2048
 """The bytes at the start of a record that contain its name."""
 _NAME: Final = re.compile(rb'^V\d{4} [^\n]*?\] \{"(\w+)": (?:\{"name": "([^"\\]*)")?', re.MULTILINE)
+_BEGAN: Final = re.compile(rb"V(\d\d)(\d\d) (\d\d):(\d\d):(\d\d)")
 _LINES: Final = re.compile(rb"^V\d{4} [^\n]*", re.MULTILINE)
 _END: Final = re.compile(rb"\n(?!\t)")
 _RANK: Final = b'"rank": '
 _NUMBER: Final = re.compile(rb"\d{1,9}(?!\d)")
+_LEAP_YEAR: Final = 2000
 _PEEK: Final = 1 << 18
 _UNPACKED_SHARE: Final = 100
 _LEAST_UNPACKED: Final = 1 << 26
@@ -179,9 +183,13 @@ def read_log(path: Path) -> Iterator[TraceRecord]:
 
 @dataclass(frozen=True, slots=True)
 class LogHead:
-    """The beginning of a log; ``rank`` is that of its process, if there are several."""
+    """The beginning of a log; ``rank`` is that of its process, if there are several.
+
+    ``began`` is the time of its first record on the clock of its machine; logs have no years.
+    """
 
     rank: int | None
+    began: datetime | None
 
 
 def read_head(path: Path) -> LogHead | None:
@@ -194,7 +202,21 @@ def read_head(path: Path) -> LogHead | None:
     if not records:
         return None
     ranks = (_NUMBER.match(line.rpartition(_RANK)[2]) for line in records if _RANK in line)
-    return LogHead(next((int(rank[0]) for rank in ranks if rank), None))
+    return LogHead(next((int(rank[0]) for rank in ranks if rank), None), _began(records[0]))
+
+
+def most_unpacked(size: int) -> int:
+    """Return the limit on bytes that something packed of a size is unpacked to."""
+    return max(_UNPACKED_SHARE * size, _LEAST_UNPACKED)
+
+
+def _began(record: bytes) -> datetime | None:
+    if not (found := _BEGAN.match(record)):
+        return None
+    month, day, hour, minute, second = map(int, found.groups())
+    with contextlib.suppress(ValueError):
+        return datetime(_LEAP_YEAR, month, day, hour, minute, second)
+    return None
 
 
 def _beginning(parts: Iterator[bytes]) -> bytes:
@@ -215,7 +237,7 @@ def _opened(path: Path) -> tuple[IO[bytes], bool]:
     if stream.read(len(_GZIP)) != _GZIP:
         return stream, False
     with stream:
-        left = max(_UNPACKED_SHARE * stream.seek(0, io.SEEK_END), _LEAST_UNPACKED)
+        left = most_unpacked(stream.seek(0, io.SEEK_END))
         stream.seek(0)
         unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - the log closes it
         for part in _unpacked(stream):

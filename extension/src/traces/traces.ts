@@ -20,6 +20,9 @@ import type { Targets } from "../targets/targets";
 import { isHere } from "./tracePaths";
 import { stateSummary } from "../shared/words";
 
+/** Endings of logs, and of archives of them. */
+const LOGS = ["log", "gz", "tar", "tgz", "bz2", "tbz2", "xz", "txz", "zip"];
+
 interface TracePick extends QuickPickItem {
   /** Returns the id of the trace, which is read if necessary; `undefined` if that failed. */
   take?: () => Promise<string | undefined>;
@@ -126,7 +129,7 @@ export class Traces {
       ...group(l10n.t("from disk"), [
         {
           label: l10n.t("$(file) A log file…"),
-          description: l10n.t("of one process"),
+          description: l10n.t("of one process, or an archive of a job"),
           take: () => this.browse(true),
         },
         {
@@ -148,7 +151,7 @@ export class Traces {
         canSelectFiles: isFile,
         canSelectFolders: !isFile,
         ...(isFile && {
-          filters: { [l10n.t("Logs")]: ["log", "gz"], [l10n.t("All files")]: ["*"] },
+          filters: { [l10n.t("Logs")]: LOGS, [l10n.t("All files")]: ["*"] },
         }),
         ...(folder && { defaultUri: folder }),
       })) ?? [];

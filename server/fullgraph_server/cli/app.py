@@ -405,11 +405,8 @@ def trace() -> None:
     """Show what a program compiled elsewhere, from its TORCH_TRACE."""
 
 
-_PATH = click.Path(path_type=Path)
-
-
 @trace.command(no_args_is_help=True)
-@click.argument("path", type=_PATH)
+@click.argument("path")
 @click.option("--rank", type=click.IntRange(min=0), help="Show one rank alone.", metavar="N")
 @of_traces
 @click.option(
@@ -430,7 +427,7 @@ _PATH = click.Path(path_type=Path)
 @format_option(FORMATS)
 @judged
 def show(
-    path: Path,
+    path: str,
     rank: int | None,
     options: TraceOptions,
     folder: Path | None,
@@ -442,9 +439,11 @@ def show(
     """Show the trace at PATH on the files of the current project.
 
     PATH is a log that `TORCH_TRACE=FOLDER python PROGRAM` has written, or a folder with one of each
-    rank; packed with gzip or not, still being written or not. Files of the other machine are found
-    in the project by their names and their text. `fullgraph trace diff A B` compares two traces,
-    `fullgraph trace examples PATH` writes example calls of what was compiled.
+    rank; packed with gzip or not, still being written or not. It can be a tarball or zip file of
+    them, or a URL that fsspec opens (s3://bucket/job/), with `pip install 'fullgraph[remote]'`.
+    Files of the other machine are found in the project by their names and their text. `fullgraph
+    trace diff A B` compares two traces, `fullgraph trace examples PATH` writes example calls of what
+    was compiled.
 
     The exit code is 0 if nothing reaches --fail-on, else 1. What is in the --baseline does not
     count.
@@ -457,11 +456,11 @@ def show(
 
 
 @trace.command(no_args_is_help=True)
-@click.argument("before", type=_PATH)
-@click.argument("after", type=_PATH)
+@click.argument("before")
+@click.argument("after")
 @of_traces
 @format_option(COMPARISON_FORMATS)
-def diff(before: Path, after: Path, options: TraceOptions, output: str) -> None:
+def diff(before: str, after: str, options: TraceOptions, output: str) -> None:
     """Compare two traces: before and after a change, or of two versions of torch.
 
     The exit code is 1 if AFTER has a break, a recompilation or a failure that BEFORE has not, else 0.
@@ -470,10 +469,10 @@ def diff(before: Path, after: Path, options: TraceOptions, output: str) -> None:
 
 
 @trace.command(no_args_is_help=True)
-@click.argument("path", type=_PATH)
+@click.argument("path")
 @click.option("--rank", type=click.IntRange(min=0), help="Take one rank alone.", metavar="N")
 @of_traces
-def examples(path: Path, rank: int | None, options: TraceOptions) -> None:
+def examples(path: str, rank: int | None, options: TraceOptions) -> None:
     """Write example calls of the functions that were compiled, with the inputs that the trace holds.
 
     Put above its function, such a comment makes it a target that runs here: the next edit can be

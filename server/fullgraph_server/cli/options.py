@@ -177,9 +177,15 @@ def of_traces(command: Command) -> Command:
         help="A folder of the other machine, and the same folder here.",
         metavar="THERE HERE",
     )
+    @click.option(
+        "--scheduler",
+        default="",
+        help="The Dask cluster whose workers read the ranks: tcp://HOST:8786.",
+        metavar="ADDRESS",
+    )
     @PYTHON
     @functools.wraps(command)
-    def run(folders: tuple[tuple[str, str], ...], python: str | None, **own: Any) -> None:
-        command(options=TraceOptions(folders=folders, python=python), **own)
+    def run(folders: tuple[tuple[str, str], ...], scheduler: str, python: str | None, **own: Any) -> None:
+        command(options=TraceOptions(scheduler=scheduler, folders=folders, python=python), **own)
 
     return run

@@ -13,12 +13,14 @@ from pathlib import Path
 import click
 
 from ..runs.effective_settings import Overrides, resolve
-from ..traces.logs import NoTraceError, find_logs
+from ..traces.logs import NoTraceError
 from ..traces.paths import library_folders
+from ..traces.places import at_hand, logs_of
 from ..traces.present import as_it_is_now
 from ..traces.reading import Detail, Reading
+from ..traces.remote import is_url
 from ..traces.seen_calls import example_lines
-from ..traces.trace import each_report, logs_of, read_trace
+from ..traces.trace import each_report, of_rank, read_logs
 from ..workspace.config import read_config
 from ..workspace.targets import Target, Trace, trace_target
 from ..workspace.workspace import Workspace, project_root
@@ -35,9 +37,13 @@ _LIBRARY = re.compile(r"[\\/](site|dist)-packages[\\/]")
 
 @dataclass(frozen=True)
 class TraceOptions:
-    """Options of reading traces. ``folders`` are pairs of a remote folder and the local one for it."""
+    """Options of reading traces. ``folders`` are pairs of a remote folder and the local one for it.
+
+    ``scheduler`` is the address of a Dask cluster that reads them.
+    """
 
     rank: int | None = None
+    scheduler: str = ""
     folders: Sequence[tuple[str, str]] = ()
     python: str | None = None
     detail: Detail = field(default="findings")
@@ -49,7 +55,7 @@ class TraceOptions:
 
 
 def show_trace(
-    path: Path,
+    place: str,
     options: TraceOptions,
     write: Format,
     fail_on: str,
@@ -59,9 +65,9 @@ def show_trace(
     """Write the report of a trace to stdout, and its page into a folder; return the exit code."""
     if folder is not None:
         _refuse_unfit(folder)
-    checked = _checked(path, options, baseline)
+    checked = _checked(place, options, baseline)
     if folder is not None:
-        _write_page(path, checked, folder)
+        _write_page(place, checked, folder)
     write([checked], 1, sys.stdout)
     if missing := _missing_files(checked):
         tell(missing)
@@ -70,17 +76,17 @@ def show_trace(
     return int(any(map(FAIL_ON[fail_on], checked.new_findings)))
 
 
-def compare_traces(before: Path, after: Path, options: TraceOptions, write: ComparisonFormat) -> int:
+def compare_traces(before: str, after: str, options: TraceOptions, write: ComparisonFormat) -> int:
     """Write the differences between two traces, and return the exit code."""
-    one, other = (_checked(path, options) for path in (before, after))
+    one, other = (_checked(place, options) for place in (before, after))
     comparison = compared(one, other)
     write(comparison, other, sys.stdout)
     return int(comparison.worse)
 
 
-def show_examples(path: Path, options: TraceOptions) -> int:
+def show_examples(place: str, options: TraceOptions) -> int:
     """Write example calls of the compiled functions; return the exit code, 1 if there are none."""
-    lines = example_lines(_checked(path, options).report)
+    lines = example_lines(_checked(place, options).report)
     for filename, row, examples in lines:
         for line in (f"{shown_path(filename)}:{row}", *examples, ""):
             write_line(sys.stdout, line)
@@ -110,32 +116,39 @@ def _refuse_unfit(folder: Path) -> None:
             raise click.UsageError(problem)
 
 
-def _write_page(path: Path, checked: Checked, folder: Path) -> None:
+def _write_page(place: str, checked: Checked, folder: Path) -> None:
     from .exports.folder import PAGE, write_folder
 
     assert isinstance(checked.target.program, Trace)
     usual = next((rank.rank for rank in checked.report.ranks if rank.usual), checked.target.program.rank)
-    with _told_errors(folder):
-        log, *_ = logs_of(path, usual)
-        write_folder(checked, log.path, folder)
+    path = _path(place)
+    with _told_errors(folder), logs_of(path) as logs:
+        log, *_ = of_rank(path, logs, usual).logs
+        with at_hand(log, keep=False) as here:
+            write_folder(checked, here.path, folder)
     tell(f"{folder / PAGE} can be opened in a browser, and sent")
 
 
-def trace_timeline(path: Path, options: TraceOptions, file: Path) -> None:
+def trace_timeline(place: str, options: TraceOptions, file: Path) -> None:
     """Write the steps of all ranks into a file that Perfetto opens."""
+    path = _path(place)
     target, reading = _resolved(path, options)
-    with _told_errors(file):
-        logs = logs_of(path, options.rank)
+    with _told_errors(file), logs_of(path) as logs:
+        reports = each_report(of_rank(path, logs, options.rank), reading, target.id)
         with open_text(file) as out:
-            doubt = write_timeline(each_report(logs, reading, target.id), Workspace(reading.root), out)
+            doubt = write_timeline(reports, Workspace(reading.root), out)
     tell(f"{file} can be opened in https://ui.perfetto.dev")
     if doubt:
         tell(doubt)
 
 
-def _resolved(path: Path, options: TraceOptions) -> tuple[Target, Reading]:
+def _path(place: str) -> Path | str:
+    return place if is_url(place) else Path(os.path.abspath(place))
+
+
+def _resolved(path: Path | str, options: TraceOptions) -> tuple[Target, Reading]:
     root = project_root(Path.cwd())
-    trace = trace_target(Path(os.path.abspath(path)), root, options.rank)
+    trace = trace_target(path, root, options.rank)
     target, settings = resolve(trace, read_config(root), options.overrides)
     assert isinstance(target.program, Trace)
     folders = dict(target.program.folders)
@@ -143,7 +156,7 @@ def _resolved(path: Path, options: TraceOptions) -> tuple[Target, Reading]:
 
 
 @contextmanager
-def _told_errors(path: Path, done: str = "written") -> Iterator[None]:
+def _told_errors(path: Path | str, done: str = "written") -> Iterator[None]:
     try:
         yield
     except NoTraceError as error:
@@ -152,16 +165,16 @@ def _told_errors(path: Path, done: str = "written") -> Iterator[None]:
         raise click.ClickException(f"{path} cannot be {done}: {error.strerror}") from error
 
 
-def _checked(path: Path, options: TraceOptions, baseline: KnownFindings | None = None) -> Checked:
-    path = Path(os.path.abspath(path))
+def _checked(place: str, options: TraceOptions, baseline: KnownFindings | None = None) -> Checked:
+    path = _path(place)
     target, reading = _resolved(path, options)
     root = reading.root
     workspace = Workspace(root)
-    with _told_errors(path, "read"):
-        logs = find_logs(path)
+    with _told_errors(path, "read"), logs_of(path) as logs:
         if logs.older and sys.stderr.isatty():
             tell(f"{logs.older} older logs are left out: name one to see it")
-        report = as_it_is_now(read_trace(path, reading, target.id, rank=options.rank), workspace)
+        read = read_logs(path, logs, reading, target.id, rank=options.rank, scheduler=options.scheduler)
+    report = as_it_is_now(read, workspace)
     known_findings = baseline.of(report, root) if baseline else None
     # A log can name any file: only those of the report are read.
     return Checked(target, report, Workspace(root, report.files.get), known_findings)

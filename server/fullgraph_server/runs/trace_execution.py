@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from fullgraph_compiler.facts import Fact, RunFinished, Status, TargetProblem
 
@@ -54,7 +56,9 @@ class TraceExecution:
         path, rank = self._program.path, self._program.rank
         arguments = (path, self._reading(), self._target.id, self._job.generation, rank)
         try:
-            result: Report | str = await self._child.call(report_or_problem, *arguments)
+            # What is unpacked lies in a folder of this process: the other one may be killed.
+            with TemporaryDirectory(prefix="fullgraph-", ignore_cleanup_errors=True) as folder:
+                result: Report | str = await self._child.call(report_or_problem, *arguments, Path(folder))
         except (ChildDiedError, OSError) as error:
             if self._cancelled:
                 return self._without("cancelled")

@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..workspace.drift import in_order
 from ..workspace.source import SourceFile
@@ -39,7 +40,14 @@ class RanFile:
 
 def as_it_ran(here: SourceFile, quoted: Mapping[int, str]) -> RanFile:
     """Insert the lines that a log quotes (by remote row, without indentation) into a local file."""
-    rows = sorted(quoted)
+    return _as_it_ran(here, tuple(sorted(quoted.items())))
+
+
+@lru_cache(maxsize=256)
+def _as_it_ran(here: SourceFile, sorted_quotes: tuple[tuple[int, str], ...]) -> RanFile:
+    """Do so once for all ranks that quote the same."""
+    quoted = dict(sorted_quotes)
+    rows = list(quoted)
     pairs = _paired(here.lines, rows, quoted)
     lines: list[str] = []
     places: dict[int, int] = {}

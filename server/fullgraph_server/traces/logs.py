@@ -10,17 +10,19 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from fullgraph_compiler.trace import read_head
 
+MOST_LOGS: Final = 10_000
+MOST_DEPTH: Final = 4
+EMPTY: Final = "the log is empty"
+NO_TRACE: Final = "the log is no trace"
 _RANK: Final = re.compile(r"(?:^|[_.-])rank[_-]?(\d{1,9})(?:[_.-]|$)", re.IGNORECASE)
 _NAMES: Final = (".log", ".log.gz")
-_MOST_LOGS: Final = 10_000
-_MOST_DEPTH: Final = 4
 
 
 class NoTraceError(Exception):
@@ -29,20 +31,31 @@ class NoTraceError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """A log. ``rank`` is ``None`` if neither name nor records have one; ``modified`` in nanoseconds."""
+    """A log. ``rank`` is ``None`` if neither name nor records have one; ``modified`` in nanoseconds.
+
+    ``shown`` is the place that the user knows: the log itself, its archive or its URL. A log with a ``url``
+    is brought to ``path`` when it is read.
+    """
 
     path: Path
     rank: int | None
     size: int
     modified: int
+    shown: str
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceLogs:
-    """The logs of one job, by rank; ``older`` is the number of other logs in the same folder."""
+    """The logs of one job, by rank; ``older`` is the number of other logs in the same folder.
+
+    ``unread`` says why ranks have no log that can be read; ``problems`` are sentences on the whole.
+    """
 
     logs: tuple[LogFile, ...]
-    older: int
+    older: int = 0
+    unread: Mapping[int, str] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
 
     @property
     def largest(self) -> int:
@@ -50,23 +63,49 @@ class TraceLogs:
         return max(log.size for log in self.logs)
 
 
-def find_logs(path: Path) -> TraceLogs:
+def find_logs(path: Path, shown: str = "") -> TraceLogs:
     """Find the logs of a file or folder: the newest of each rank, or of a program without ranks.
 
-    Each run of a program adds a log. Raises ``NoTraceError``.
+    Each run of a program adds a log. ``shown`` is what the folder was made of. Raises ``NoTraceError``.
     """
+    name = shown or str(path)
     if not path.exists():
-        raise NoTraceError(f"{path} does not exist.")
-    candidates = _candidates(path) if path.is_dir() else [path]
-    logs = [log for log in map(_log, candidates) if log is not None]
+        raise NoTraceError(f"{name} does not exist.")
+    is_folder = path.is_dir()
+    logs: list[LogFile] = []
+    unread: dict[int, str] = {}
+    for candidate in _candidates(path) if is_folder else [path]:
+        log = _log(candidate, shown)
+        if isinstance(log, LogFile):
+            logs.append(log)
+        elif (rank := rank_of(candidate.name)) is not None:
+            unread[rank] = log
     if not logs:
-        problem = "holds no trace" if path.is_dir() else "is no trace"
-        raise NoTraceError(f"{path} {problem}: make one with TORCH_TRACE=FOLDER python PROGRAM.")
-    newest = {log.rank: log for log in sorted(logs, key=lambda log: (log.modified, log.path))}
-    ranked = [newest[rank] for rank in sorted(rank for rank in newest if rank is not None)]
+        problem = "holds no trace" if is_folder or shown else "is no trace"
+        raise NoTraceError(f"{name} {problem}: make one with TORCH_TRACE=FOLDER python PROGRAM.")
+    return newest(logs, unread)
+
+
+def newest(logs: Iterable[LogFile], unread: Mapping[int, str]) -> TraceLogs:
+    """Choose the newest log of each rank, or of a program without ranks."""
+    ordered = sorted(logs, key=lambda log: (log.modified, log.path))
+    by_rank = {log.rank: log for log in ordered}
+    ranked = [by_rank[rank] for rank in sorted(rank for rank in by_rank if rank is not None)]
     # Among logs with ranks, one without a rank is not of a rank of the job.
-    shown = tuple(ranked or newest.values())
-    return TraceLogs(shown, len(logs) - len(shown))
+    chosen = tuple(ranked or by_rank.values())
+    without = {rank: unread[rank] for rank in sorted(unread) if rank not in by_rank}
+    return TraceLogs(chosen, len(ordered) - len(chosen), without)
+
+
+def is_log(name: str) -> bool:
+    """Tell whether a file is named like a log."""
+    return name.endswith(_NAMES)
+
+
+def rank_of(name: str) -> int | None:
+    """Return the rank in the name of a log."""
+    found = _RANK.search(name)
+    return int(found[1]) if found else None
 
 
 def stamp(path: Path) -> Hashable:
@@ -79,28 +118,34 @@ def stamp(path: Path) -> Hashable:
         return None
 
 
+def too_many(place: str) -> NoTraceError:
+    """Return the error for more logs than a job has."""
+    return NoTraceError(f"{place} holds more than {MOST_LOGS:,} logs: open a folder of one job.")
+
+
 def _candidates(folder: Path) -> list[Path]:
     found: list[Path] = []
     for path, folders, names in os.walk(folder):
-        if len(Path(path).relative_to(folder).parts) >= _MOST_DEPTH:
+        if len(Path(path).relative_to(folder).parts) >= MOST_DEPTH:
             folders.clear()
         folders.sort()
-        found += (Path(path, name) for name in sorted(names) if name.endswith(_NAMES))
-        if len(found) > _MOST_LOGS:
-            raise NoTraceError(f"{folder} holds more than {_MOST_LOGS:,} logs: open a folder of one job.")
+        found += (Path(path, name) for name in sorted(names) if is_log(name))
+        if len(found) > MOST_LOGS:
+            raise too_many(str(folder))
     return found
 
 
-def _log(path: Path) -> LogFile | None:
-    """Describe a file if it is a readable log; devices and pipes are not opened."""
+def _log(path: Path, shown: str) -> LogFile | str:
+    """Describe a log, or say why it is none; devices and pipes are not opened."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            return None
+            return NO_TRACE
         head = read_head(path)
-    except OSError:
-        return None
+    except OSError as error:
+        return f"the log cannot be read: {error.strerror}"
     if head is None:
-        return None
-    named = _RANK.search(path.name)
-    return LogFile(path, int(named[1]) if named else head.rank, status.st_size, status.st_mtime_ns)
+        return NO_TRACE if status.st_size else EMPTY
+    named = rank_of(path.name)
+    rank = head.rank if named is None else named
+    return LogFile(path, rank, status.st_size, status.st_mtime_ns, shown or str(path))

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
+
+_ONE: Final = threading.Lock()
 
 
 @contextmanager
 def at_most(more: int) -> Iterator[None]:
-    """Limit the process to ``more`` additional bytes; beyond, ``MemoryError`` is raised. Linux only."""
+    """Limit the process to ``more`` additional bytes; beyond, ``MemoryError`` is raised. Linux only.
+
+    One thread at a time: workers of a cluster can have several.
+    """
     if sys.platform != "linux":
         yield
         return
     import resource
 
-    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    limits = [limit for limit in (_data() + more, soft, hard) if limit != resource.RLIM_INFINITY]
-    resource.setrlimit(resource.RLIMIT_DATA, (min(limits), hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+    with _ONE:
+        soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        limits = [limit for limit in (_data() + more, soft, hard) if limit != resource.RLIM_INFINITY]
+        resource.setrlimit(resource.RLIMIT_DATA, (min(limits), hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 def _data() -> int:

@@ -54,6 +54,8 @@ _MOST_FINDINGS: Final = 500
 _UNPACK: Final = "Unpack the log with `gunzip`, and read that, to see all of it."
 DAMAGE: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
 """The exceptions that a damaged record can raise."""
+_read_source: Final = SourceReader()
+"""The ranks of a job are of the same files: what is known of one is known for all that a process reads."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ def read_report(log: LogFile, reading: Reading, target: str, generation: int = 1
             _log.warning("reading %s for %s takes more than %d bytes", log.path, detail, most)
             problems = (_too_large(log, most, detail),)
     ended = RunFinished("not-started", 0.0)
-    return fold(target, generation, "", (*problems, ended), _workspace(reading), str(log.path), reading.depth)
+    return fold(target, generation, "", (*problems, ended), _workspace(reading), log.shown, reading.depth)
 
 
 def _too_large(log: LogFile, most: int, detail: Detail) -> TargetProblem:
@@ -122,9 +124,9 @@ def _report(log: LogFile, reading: Reading, target: str, generation: int, proble
     seconds = sum(fact.seconds for fact in facts if isinstance(fact, FrameCompiled))
     facts.append(RunFinished("finished", seconds))
     ran = _Ran(workspace.root, relocation.files.get)
-    report = fold(target, generation, torch, facts, ran, str(log.path), reading.depth)
+    report = fold(target, generation, torch, facts, ran, log.shown, reading.depth)
     calls = seen_calls(facts, ran) if reading.detail != "findings" else ()
-    return replace(report, calls=calls, findings=_some(report.findings, str(log.path)))
+    return replace(report, calls=calls, findings=_some(report.findings, log.shown))
 
 
 def _names(log: TraceLog, detail: Detail) -> frozenset[str] | None:
@@ -156,9 +158,8 @@ class _Ran(Workspace):
 
 
 def _workspace(reading: Reading) -> Workspace:
-    read = SourceReader()
     texts = {name: SourceFile(name, text) for name, text in reading.texts.items()}
-    return Workspace(reading.root, lambda filename: texts.get(filename) or read(filename))
+    return Workspace(reading.root, lambda filename: texts.get(filename) or _read_source(filename))
 
 
 def _quoted(log: TraceLog) -> Mapping[str, Mapping[int, str]]:

@@ -2,94 +2,126 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ..compare.ranks import RankReport, merged, usual_rank
 from ..report.caches.uses import without_unproven
+from ..report.finding_builder import by_place
 from ..report.model import Report
 from ..workspace.targets import python_files
-from .logs import LogFile, NoTraceError, find_logs
+from .logs import LogFile, NoTraceError, TraceLogs
+from .places import at_hand, logs_of
+from .ranks import RankRead, findings_on_ranks, problem_finding, read_rank, shared
 from .reading import Reading, read_report
+from .spread import read_in_processes, read_on_cluster
 
 _SMALL: Final = 16 << 20
 """The limit on bytes of a log on disk up to which code is decoded at once, and not only on request."""
-_WORTH_PROCESSES: Final = 32 << 20
-"""Bytes of logs from which on several processes read faster, in spite of their start."""
 
 
 def read_trace(
-    path: Path, reading: Reading, target: str, generation: int = 1, rank: int | None = None
+    place: Path | str, reading: Reading, target: str, generation: int = 1, rank: int | None = None
 ) -> Report:
-    """Read the report of a trace, or of one of its ranks.
+    """Read the report of a trace, or of one of its ranks. ``place`` is a path, or a URL as text.
+
+    Raises ``NoTraceError``, and ``OSError`` when the disk fails.
+    """
+    with logs_of(place) as logs:
+        return read_logs(place, logs, reading, target, generation, rank)
+
+
+def read_logs(
+    place: Path | str,
+    logs: TraceLogs,
+    reading: Reading,
+    target: str,
+    generation: int = 1,
+    rank: int | None = None,
+    scheduler: str = "",
+) -> Report:
+    """Read the report of logs, or of one rank; with a ``scheduler``, the workers of its cluster read them.
 
     With several ranks, each is read for findings, and only the most typical one with the requested detail.
-    Raises ``NoTraceError``, and ``OSError`` for a log that cannot be read.
+    Raises ``NoTraceError``, and ``OSError`` when the disk fails.
     """
-    logs = logs_of(path, rank)
+    logs = of_rank(place, logs, rank)
     reading = _with_files(reading)
-    if len(logs) == 1:
-        return read_report(logs[0], reading, target, generation)
-    found = _reports(logs, replace(reading, detail="findings"), target)
-    reports = [RankReport(log.rank or 0, report) for log, report in zip(logs, found, strict=True)]
-    if reading.detail != "findings":
+    read = _read(logs, reading, target, scheduler)
+    reports = [RankReport(number, item.report) for number, item in read.items() if item.report]
+    if not reports:
+        raise NoTraceError(f"{place} cannot be read: {next(iter(read.values())).problem}.")
+    if reading.detail != "findings" and len(logs.logs) > 1:
         usual = usual_rank(reports)
-        log = next(log for log in logs if log.rank == usual)
-        detailed = RankReport(usual, read_report(log, reading, target))
+        with at_hand(next(log for log in logs.logs if log.rank == usual), keep=False) as log:
+            detailed = RankReport(usual, read_report(log, reading, target))
         reports = [detailed if item.rank == usual else item for item in reports]
     stored = frozenset(key for item in reports for key in item.report.caches.stored)
     reports = [replace(item, report=without_unproven(item.report, stored)) for item in reports]
-    return replace(merged(reports), generation=generation)
+    report = merged(reports)
+    problems = [problem_finding(str(place), problem) for problem in logs.problems]
+    findings = (*report.findings, *problems, *(findings_on_ranks(str(place), read) if len(read) > 1 else ()))
+    return replace(report, generation=generation, findings=tuple(sorted(findings, key=by_place)))
 
 
-def logs_of(path: Path, rank: int | None = None) -> tuple[LogFile, ...]:
-    """Find the logs of a trace, or of one of its ranks. Raises ``NoTraceError``."""
-    logs = find_logs(path).logs
+def of_rank(place: Path | str, logs: TraceLogs, rank: int | None) -> TraceLogs:
+    """Return the log of one rank, or all. Raises ``NoTraceError``."""
     if rank is None:
         return logs
-    own = tuple(log for log in logs if log.rank == rank)
+    own = tuple(log for log in logs.logs if log.rank == rank)
     if not own:
-        raise NoTraceError(f"{path} has no log of rank {rank}.")
-    return own
+        raise NoTraceError(f"{place} has no log of rank {rank}.")
+    return TraceLogs(own, problems=logs.problems)
 
 
-def each_report(logs: Sequence[LogFile], reading: Reading, target: str) -> Iterator[tuple[LogFile, Report]]:
-    """Read one log after the other, each when it is asked for. Raises ``OSError``."""
+def each_report(logs: TraceLogs, reading: Reading, target: str) -> Iterator[tuple[LogFile, Report]]:
+    """Read one log after the other, each when it is asked for. Raises ``NoTraceError`` and ``OSError``."""
     reading = _with_files(reading)
-    return ((log, read_report(log, reading, target)) for log in logs)
+    for log in logs.logs:
+        with at_hand(log, keep=False) as here:
+            yield here, read_report(here, reading, target)
 
 
 def _with_files(reading: Reading) -> Reading:
     return replace(reading, files=tuple(python_files(str(reading.root))))
 
 
+def _read(logs: TraceLogs, reading: Reading, target: str, scheduler: str) -> dict[int, RankRead]:
+    """Read each rank on its own; a program without ranks is rank 0."""
+    several = len(logs.logs) > 1
+    first = replace(reading, detail="findings") if several else reading
+    read = partial(read_rank, reading=first, target=target, keep=first.detail != reading.detail)
+    if scheduler and several:
+        results = read_on_cluster(read, logs.logs, scheduler, str(reading.root))
+    else:
+        results = read_in_processes(read, logs.logs)
+    seen: dict[Hashable, Any] = {}
+    found = {log.rank or 0: shared(item, seen) for log, item in results}
+    found.update((rank, RankRead(None, problem=problem)) for rank, problem in logs.unread.items())
+    return dict(sorted(found.items()))
+
+
 def report_or_problem(
-    path: Path, reading: Reading, target: str, generation: int, rank: int | None
+    path: Path,
+    reading: Reading,
+    target: str,
+    generation: int,
+    rank: int | None,
+    folder: Path | None = None,
 ) -> Report | str:
-    """Read the report of a trace, with its code if the logs are small; return a sentence if that fails."""
+    """Read the report of a trace, with its code if the logs are small; return a sentence if that fails.
+
+    ``folder`` is where copies of logs may lie.
+    """
     try:
-        if find_logs(path).largest <= _SMALL:
-            reading = replace(reading, detail="code")
-        return read_trace(path, reading, target, generation, rank)
+        with logs_of(path, folder) as logs:
+            if logs.largest <= _SMALL:
+                reading = replace(reading, detail="code")
+            return read_logs(path, logs, reading, target, generation, rank)
     except NoTraceError as error:
         return str(error)
     except OSError as error:
         return f"{path}: {error.strerror}"
-
-
-def _reports(logs: Sequence[LogFile], reading: Reading, target: str) -> list[Report]:
-    """Read the reports of logs, in several processes if they are large."""
-    read = partial(read_report, reading=reading, target=target)
-    at_once = min(os.cpu_count() or 1, len(logs))
-    if at_once == 1 or sum(log.size for log in logs) < _WORTH_PROCESSES:
-        return list(map(read, logs))
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-
-    # Not forked: the language server has threads.
-    with ProcessPoolExecutor(at_once, multiprocessing.get_context("spawn")) as pool:
-        return list(pool.map(read, logs, chunksize=max(1, len(logs) // (4 * at_once))))

@@ -133,11 +133,12 @@ def with_arguments(filename: str, cwd: Path, args: tuple[str, ...]) -> Target:
     return replace(target, id=f"{target.id}{ARGUMENTS}{words}", label=f"{target.label} {words}")
 
 
-def trace_target(path: Path, root: Path, rank: int | None = None) -> Target:
-    """Return the target for a trace of files below a folder."""
-    name = f"{path}{_RANK}{rank}" if rank is not None else str(path)
+def trace_target(place: Path | str, root: Path, rank: int | None = None) -> Target:
+    """Return the target for a trace, at a path or a URL, of files below a folder."""
+    path = Path(place)
+    name = f"{place}{_RANK}{rank}" if rank is not None else str(place)
     label = path.name if rank is None else f"{path.name}, rank {rank}"
-    return Target(f"{TRACE}{name}", label, "trace", str(path), Trace(path, rank), root)
+    return Target(f"{TRACE}{name}", label, "trace", str(place), Trace(path, rank), root)
 
 
 def trace_of(target: str) -> Trace:

@@ -1,0 +1,204 @@
+"""Archives of logs: tarballs and zip files, which anybody may have made.
+
+Only logs are written, into one folder and under names of our own: no path, link or device of an archive
+counts. What is left out is told.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import re
+import stat
+import tarfile
+import time
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from fullgraph_compiler.trace.log import most_unpacked
+
+from ..text.messages import counted
+from .memory import at_most
+
+_TARBALLS: Final[Mapping[str, Callable[[Path], Any]]] = {
+    ".tar": partial(open, mode="rb"),
+    ".tar.gz": gzip.open,
+    ".tgz": gzip.open,
+    ".tar.bz2": bz2.open,
+    ".tbz2": bz2.open,
+    ".tar.xz": lzma.open,
+    ".txz": lzma.open,
+}
+_ZIP: Final = ".zip"
+_CHUNK: Final = 1 << 13
+"""The bytes that are lost before a damage at most."""
+_MEMORY: Final = 200 << 20
+"""The limit on memory for unpacking: headers of archives are read at once, however large they are."""
+_UNSAFE: Final = re.compile(r"[^\w.-]", re.ASCII)
+_DAMAGE: Final = (
+    tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, ValueError, OverflowError,
+    RuntimeError, MemoryError,
+)  # fmt: skip
+"""The exceptions that a damaged archive can raise, beside an ``OSError`` without a number."""
+
+
+class ArchiveError(Exception):
+    """Error for an archive of which nothing can be read; the message is a sentence without its full stop."""
+
+
+class _TooLargeError(Exception):
+    """The limit of unpacking is reached."""
+
+
+class _Stream(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+@dataclass(frozen=True)
+class _Member:
+    """A member of an archive; ``problem`` says why it must not be unpacked."""
+
+    name: str
+    modified: float
+    stream: _Stream | None = None
+    problem: str = ""
+
+
+class _Limit:
+    """The limit on the bytes of an archive, unpacked."""
+
+    def __init__(self, most: int) -> None:
+        self.most = self._left = most
+
+    def count(self, number: int) -> None:
+        """Count bytes. Raises ``_TooLargeError``."""
+        self._left -= number
+        if self._left < 0:
+            raise _TooLargeError
+
+
+@dataclass(frozen=True)
+class _Limited:
+    """A stream of an archive that counts its bytes."""
+
+    stream: _Stream
+    limit: _Limit
+
+    def read(self, size: int, /) -> bytes:
+        data = self.stream.read(size)
+        self.limit.count(len(data))
+        return data
+
+
+def is_archive(name: str) -> bool:
+    """Tell whether a file is an archive, by its name."""
+    return name.lower().endswith((*_TARBALLS, _ZIP))
+
+
+def unpack(archive: Path, folder: Path, is_log: Callable[[str], bool], most: int) -> tuple[str, ...]:
+    """Unpack at most so many logs of an archive into a folder; return sentences on what is left out.
+
+    Raises ``ArchiveError``, and ``OSError`` when the disk fails.
+    """
+    limit = _Limit(most_unpacked(archive.stat().st_size))
+    problems = []
+    left_out: Counter[str] = Counter()
+    written = 0
+    try:
+        with at_most(_MEMORY):
+            for member in _members(archive, limit):
+                if not is_log(member.name):
+                    continue
+                problem = member.problem or (f"there are more than {most:,}" if written == most else "")
+                if problem or member.stream is None:
+                    left_out[problem] += 1
+                    continue
+                _write(member.stream, folder / f"{written}_{_plain(member.name)}", member.modified)
+                written += 1
+    except _TooLargeError:
+        problems.append(
+            f"Only the first {limit.most >> 20:,} MB of the archive were read: unpacked, it is far larger"
+        )
+    except (*_DAMAGE, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        problems.append("The archive is damaged, encrypted or cut off: only what comes before was read")
+    for problem, number in left_out.items():
+        problems.append(
+            f"{counted(number, 'log')} of the archive {'is' if number == 1 else 'are'} left out: {problem}"
+        )
+    if problems and not any(folder.iterdir()):
+        raise ArchiveError(problems[0])
+    return tuple(problems)
+
+
+def _write(stream: _Stream, path: Path, modified: float) -> None:
+    with path.open("xb") as output:
+        while data := stream.read(_CHUNK):
+            output.write(data)
+    os.utime(path, (modified, modified))
+
+
+def _plain(name: str) -> str:
+    """Return the last part of a member's path, of which a rank is read, as the name of a file."""
+    return _UNSAFE.sub("_", re.split(r"[/\\]", name)[-1])[-200:]
+
+
+def _members(archive: Path, limit: _Limit) -> Iterator[_Member]:
+    """Yield the members in one pass: the stream of one is read before the next is asked for."""
+    name = archive.name.lower()
+    opened = next((opened for ending, opened in _TARBALLS.items() if name.endswith(ending)), None)
+    if opened is None:
+        yield from _of_zip(archive, limit)
+        return
+    with opened(archive) as stream:
+        yield from _of_tarball(_Limited(stream, limit))
+
+
+class _Header(tarfile.TarInfo):
+    """The header of a member; ``tarfile`` takes a damaged one for the end of the archive."""
+
+    @classmethod
+    def fromtarfile(cls, tarfile_: tarfile.TarFile) -> _Header:
+        try:
+            return super().fromtarfile(tarfile_)
+        except tarfile.EOFHeaderError:  # type: ignore[attr-defined]
+            raise
+        except tarfile.HeaderError as error:
+            raise tarfile.ReadError(str(error)) from error
+
+
+def _of_tarball(stream: _Stream) -> Iterator[_Member]:
+    with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Header) as tarball:  # type: ignore[call-overload]
+        for item in tarball:
+            problem = _problem(item.name, item.isreg() and not item.issparse())
+            yield _Member(item.name, item.mtime, None if problem else tarball.extractfile(item), problem)
+
+
+def _of_zip(archive: Path, limit: _Limit) -> Iterator[_Member]:
+    with zipfile.ZipFile(archive) as packed:
+        for item in packed.infolist():
+            modified = time.mktime((*item.date_time, 0, 0, -1))
+            # Zip files of Windows have no kind.
+            kind = stat.S_IFMT(item.external_attr >> 16)
+            if problem := _problem(item.filename, kind in (0, stat.S_IFREG)):
+                yield _Member(item.filename, modified, None, problem)
+                continue
+            with packed.open(item) as stream:
+                yield _Member(item.filename, modified, _Limited(stream, limit))
+
+
+def _problem(name: str, plain: bool) -> str:
+    """Say why a member is left out; empty if it may be a log."""
+    parts = re.split(r"[/\\]", name)
+    if ".." in parts or not parts[0] or parts[0].endswith(":"):
+        return "the path leads out of it"
+    return "" if plain else "a link, a device or the like"

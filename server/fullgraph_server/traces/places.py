@@ -1,0 +1,95 @@
+"""Where logs lie: files and folders of this machine, archives, and URLs.
+
+What does not lie on the disk as a log comes into a private folder that is deleted in the end.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from fullgraph_compiler.trace import read_head
+
+from .archives import ArchiveError, is_archive, unpack
+from .logs import MOST_LOGS, LogFile, NoTraceError, TraceLogs, find_logs, is_log, newest, rank_of, too_many
+from .remote import bring, files_at
+
+_PREFIX: Final = "fullgraph-trace-"
+
+
+@contextmanager
+def logs_of(place: Path | str, folder: Path | None = None) -> Iterator[TraceLogs]:
+    """Find the logs of a path, or of a URL as text; they are there until the end.
+
+    ``folder`` is where copies may lie, if not in the system's folder for them. Raises ``NoTraceError``, and
+    ``OSError`` when the disk fails.
+    """
+    if isinstance(place, Path) and not (is_archive(place.name) and place.is_file()):
+        yield find_logs(place)
+        return
+    with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=folder, ignore_cleanup_errors=True) as name:
+        copies = Path(name)
+        yield _unpacked(place, copies, str(place)) if isinstance(place, Path) else _at_url(place, copies)
+
+
+@contextmanager
+def at_hand(log: LogFile, keep: bool) -> Iterator[LogFile]:
+    """Bring a log to this machine if it is elsewhere, and delete it afterwards unless it is read again.
+
+    Raises ``NoTraceError``.
+    """
+    if not log.url or log.path.exists():
+        yield log
+        return
+    # Another machine does not have the folder of copies.
+    folder = log.path.parent if log.path.parent.is_dir() else None
+    with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=folder, ignore_cleanup_errors=True) as name:
+        copy = Path(name, log.path.name)
+        bring(log.url, copy)
+        yield replace(log, path=copy.replace(log.path) if keep and folder else copy)
+
+
+def _unpacked(archive: Path, folder: Path, shown: str) -> TraceLogs:
+    logs = folder / "logs"
+    logs.mkdir()
+    try:
+        problems = unpack(archive, logs, is_log, MOST_LOGS)
+    except ArchiveError as error:
+        raise NoTraceError(f"{shown} cannot be read: {error}.") from error
+    return replace(find_logs(logs, shown), problems=problems)
+
+
+def _at_url(url: str, folder: Path) -> TraceLogs:
+    """Find the logs of a URL. They are brought one by one, when they are read."""
+    if is_archive(url):
+        files_at(url, recursive=False)
+        archive = folder / _name(url)
+        bring(url, archive)
+        return _unpacked(archive, folder, url)
+    files = files_at(url, recursive=not is_log(url))
+    found = {name: stats for name, stats in files.items() if is_log(name) or len(files) == 1}
+    if not found:
+        raise NoTraceError(f"{url} holds no trace: make one with TORCH_TRACE=FOLDER python PROGRAM.")
+    if len(found) > MOST_LOGS:
+        raise too_many(url)
+    logs = []
+    for number, (name, (size, modified)) in enumerate(found.items()):
+        path = folder / f"{number}.log{'.gz' if name.endswith('.gz') else ''}"
+        log = LogFile(path, rank_of(_name(name)), size, modified, name, name)
+        logs.append(log if log.rank is not None or len(found) == 1 else _brought(log))
+    return newest(filter(None, logs), {})
+
+
+def _brought(log: LogFile) -> LogFile | None:
+    """Bring a log whose name has no rank, to find that in its records."""
+    bring(log.url, log.path)
+    head = read_head(log.path)
+    return replace(log, rank=head.rank, url="") if head else None
+
+
+def _name(url: str) -> str:
+    return url.rstrip("/").rpartition("/")[2]

@@ -1,0 +1,188 @@
+"""The reading of many logs at once: in processes of this machine, or of a Dask cluster.
+
+A process that dies costs the log that it read, and no other.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from .. import __version__
+from ..text.messages import counted
+from .logs import LogFile, NoTraceError
+from .ranks import RankRead
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+_log = logging.getLogger(__name__)
+
+Read: TypeAlias = Callable[[LogFile], RankRead]
+_Submit: TypeAlias = Callable[[LogFile], Future[RankRead]]
+_WORTH_PROCESSES: Final = 32 << 20
+"""Bytes of logs from which on several processes read faster, in spite of their start."""
+_DIED: Final = "the process that read it has died"
+_PATIENCE: Final = 10
+"""Seconds to wait for the scheduler of a cluster."""
+
+
+def read_in_processes(read: Read, logs: Sequence[LogFile]) -> Iterator[tuple[LogFile, RankRead]]:
+    """Read logs in processes of this machine, if they are large; yield each when it is read."""
+    at_once = min(os.cpu_count() or 1, len(logs))
+    if at_once == 1 or sum(log.size for log in logs) < _WORTH_PROCESSES:
+        yield from ((log, read(log)) for log in logs)
+        return
+    waiting = deque(logs)
+    while waiting:
+        lost: list[LogFile] = []
+        with _pool(at_once, read) as pool:
+            yield from _read(partial(_submit, pool), waiting, 2 * at_once, lost)
+        # With one process all that the pool had begun is lost. Each on its own shows which one it was.
+        for log in lost:
+            with _pool(1, read) as pool:
+                again: list[LogFile] = []
+                yield from _read(partial(_submit, pool), deque([log]), 1, again)
+            yield from ((log, RankRead(None, problem=_DIED)) for log in again)
+
+
+def read_on_cluster(
+    read: Read, logs: Sequence[LogFile], address: str, root: str
+) -> Iterator[tuple[LogFile, RankRead]]:
+    """Read logs with the workers of a Dask cluster; yield each when it is read. Raises ``NoTraceError``."""
+    with _client(address) as client:
+        _check(client, address, root)
+        yield from _read_with(client, read, logs)
+
+
+def _read(
+    submit: _Submit, waiting: deque[LogFile], at_once: int, lost: list[LogFile]
+) -> Iterator[tuple[LogFile, RankRead]]:
+    """Yield logs as they are read, until a pool breaks: then ``lost`` are those that it had begun."""
+    running: dict[Future[RankRead], LogFile] = {}
+    while running or (waiting and not lost):
+        while waiting and not lost and len(running) < at_once:
+            try:
+                running[submit(waiting[0])] = waiting[0]
+            except BrokenProcessPool:
+                break
+            waiting.popleft()
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            log = running.pop(future)
+            try:
+                yield log, future.result()
+            except BrokenProcessPool:
+                lost.append(log)
+            except Exception as error:
+                _log.info("reading %s has failed", log.shown, exc_info=True)
+                yield log, RankRead(None, problem=_reason(error))
+
+
+def _reason(error: Exception) -> str:
+    return f"reading it has failed ({type(error).__name__}: {error})".splitlines()[0]
+
+
+# -- processes ---------------------------------------------------------------------------------
+
+_shared: list[Read] = []
+"""How to read, in a process of a pool: it gets that once, and not with each log."""
+
+
+def _pool(at_once: int, read: Read) -> ProcessPoolExecutor:
+    import multiprocessing
+
+    # Not forked: the language server has threads.
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(at_once, context, _share, (read,))
+
+
+def _share(read: Read) -> None:
+    _shared[:] = [read]
+
+
+def _submit(pool: ProcessPoolExecutor, log: LogFile) -> Future[RankRead]:
+    return pool.submit(_call, log)
+
+
+def _call(log: LogFile) -> RankRead:
+    return _shared[0](log)
+
+
+# -- clusters ----------------------------------------------------------------------------------
+
+
+@contextmanager
+def _client(address: str) -> Iterator[Client]:
+    try:
+        from distributed import Client
+    except ModuleNotFoundError as error:
+        message = "--scheduler needs Dask's distributed: pip install 'fullgraph[cluster]'"
+        raise NoTraceError(message) from error
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # all is told by rank
+    try:
+        client = Client(address, timeout=_PATIENCE, set_as_default=False)
+    except (OSError, ValueError) as error:
+        message = f"No Dask scheduler answers at {address}: start one with `dask scheduler`."
+        raise NoTraceError(message) from error
+    with client:
+        yield client
+
+
+def _check(client: Client, address: str, root: str) -> None:
+    """Check that the workers can read the logs as this process would. Raises ``NoTraceError``."""
+    workers: dict[str, Any] = client.run(_describe, root, on_error="return")
+    if not workers:
+        raise NoTraceError(f"The scheduler at {address} has no workers: start some with `dask worker`.")
+    told = [answer if isinstance(answer, tuple) else ("none", True) for answer in workers.values()]
+    if others := [version for version, _ in told if version != __version__]:
+        versions = ", ".join(sorted(set(others)))
+        raise NoTraceError(
+            f"{counted(len(others), 'worker')} of {len(told)} at {address} {_have(others)} another Fullgraph "
+            f"({versions}) than this one ({__version__}): install the same."
+        )
+    if blind := [sees for _, sees in told if not sees]:
+        raise NoTraceError(
+            f"{counted(len(blind), 'worker')} of {len(told)} at {address} {_have(blind)} no folder {root}: "
+            "they read the project's files there."
+        )
+
+
+def _describe(root: str) -> tuple[str, bool]:
+    """Describe a worker, in its process: its version, and whether it sees a folder."""
+    return __version__, os.path.isdir(root)
+
+
+def _have(items: Sequence[object]) -> str:
+    return "has" if len(items) == 1 else "have"
+
+
+def _read_with(client: Client, read: Read, logs: Sequence[LogFile]) -> Iterator[tuple[LogFile, RankRead]]:
+    """Read logs with a connected cluster. ``Client.get_executor()`` would not end if futures are lost."""
+    from distributed import KilledWorker, as_completed
+
+    # A task and no scattered data: the scheduler makes it anew when the worker that has it dies.
+    shared = client.submit(_same, read, pure=False)
+    running = {client.submit(_apply, shared, log, pure=False): log for log in logs}
+    for future in as_completed(running, loop=client.loop):
+        log = running.pop(future)
+        try:
+            yield log, future.result()
+        except KilledWorker:
+            yield log, RankRead(None, problem=_DIED)
+        except Exception as error:
+            yield log, RankRead(None, problem=_reason(error))
+
+
+def _same(read: Read) -> Read:
+    return read
+
+
+def _apply(read: Read, log: LogFile) -> RankRead:
+    return read(log)
