@@ -77,6 +77,42 @@ def listen(handler: logging.Handler) -> None:
     attach()
 
 
+def write_log(
+    folder: str,
+    completed: Callable[[logging.LogRecord], logging.LogRecord],
+    give_up: Callable[[Exception], None],
+) -> None:
+    """Have torch write its log into ``folder``, with each record as ``completed`` returns it.
+
+    An error of either goes to ``give_up``, and nothing more is written. ``LOG_TRACE_HANDLER`` writes the
+    logs that ``TORCH_TRACE`` asks for (``torch/_logging/_internal.py``), and ``LazyTraceHandler`` opens a
+    file at the first record of a process, with the rank in its name: 2.11 to 2.15.
+    """
+    from torch._logging import _internal
+
+    class Log(_internal.LazyTraceHandler):  # type: ignore[misc]
+        is_off = False
+
+        def emit(self, record: logging.LogRecord) -> None:
+            if self.is_off:
+                return
+            try:
+                super().emit(completed(record))
+            except Exception as error:
+                self.is_off = True
+                give_up(error)
+
+        def handleError(self, _: logging.LogRecord) -> None:  # noqa: N802
+            raise
+
+    log = Log(folder)
+    log.setFormatter(_internal.TorchLogsFormatter(trace=True))
+    if _internal.LOG_TRACE_HANDLER is not None:
+        logging.getLogger(_TRACE_LOGGER).removeHandler(_internal.LOG_TRACE_HANDLER)
+    _internal.LOG_TRACE_HANDLER = _internal._track_handler(log)
+    listen(log)
+
+
 def pending_exception(frame: FrameType | None) -> BaseException | None:
     """Find the exception that the record is about which ``frame`` and its callers emit.
 
