@@ -7,6 +7,7 @@ torch is imported before the program does, which may have set variables for it.
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 from functools import partial
 from typing import Final
@@ -26,10 +27,10 @@ def main() -> None:
     try:
         os.makedirs(folder, exist_ok=True)
         if not os.access(folder, os.W_OK):
-            raise PermissionError(13, os.strerror(13))
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
         os.environ.pop(_FOLDER, None)
-        complain(f"no log is written, since {folder} cannot be written to", error)
+        complain(f"no log is written to {folder}", error)
     else:
         os.environ[_FOLDER] = folder
         call_after_import("torch", partial(_observe, folder))

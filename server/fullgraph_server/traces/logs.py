@@ -60,8 +60,9 @@ def find_logs(path: Path) -> TraceLogs:
     candidates = _candidates(path) if path.is_dir() else [path]
     logs = [log for log in map(_log, candidates) if log is not None]
     if not logs:
-        problem = "holds no trace" if path.is_dir() else "is no trace"
-        raise NoTraceError(f"{path} {problem}: make one with TORCH_TRACE=FOLDER python PROGRAM.")
+        if path.is_dir():
+            raise NoTraceError(f"{path} holds no trace: nothing was compiled, or it was not recorded there.")
+        raise NoTraceError(f"{path} is no trace: make one with TORCH_TRACE=FOLDER python PROGRAM.")
     newest = {log.rank: log for log in sorted(logs, key=lambda log: (log.modified, log.path))}
     ranked = [newest[rank] for rank in sorted(rank for rank in newest if rank is not None)]
     # Among logs with ranks, one without a rank is not of a rank of the job.
