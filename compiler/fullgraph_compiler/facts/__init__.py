@@ -8,10 +8,12 @@ Frozen dataclasses and their JSON form; standard library only. Both sides of the
 - ``code``: AOTAutograd and TorchInductor: forms of a graph, code, kernels
 - ``shapes``: conditions on symbolic sizes
 - ``speed``: phases, performance hints, skipped CUDA graphs
+- ``vllm``: how vLLM splits and compiles a graph
 - ``variants``: other ways to compile a program
 - ``calls``: calls in a program, observed
 - ``outcome``: how a program, its graphs and its repros end
 - ``stacks``: frames of a stack
+- ``seen``: what only the process knows of a record, in a log
 - ``devices``: GPUs that need not be there
 - ``dtypes``: short names of dtypes
 """
@@ -121,6 +123,7 @@ from .speed import (
 )
 from .stacks import Severity, Stack, StackFrame
 from .variants import CallsTimed, VariantMeasured, VariantName
+from .vllm import VllmConfigured, VllmPartCompiled, VllmSplit
 
 __all__ = [
     "CHANNEL_LOST",
@@ -223,6 +226,9 @@ __all__ = [
     "ValueSeen",
     "VariantMeasured",
     "VariantName",
+    "VllmConfigured",
+    "VllmPartCompiled",
+    "VllmSplit",
     "WrittenGraph",
     "as_object",
     "from_json",
@@ -236,6 +242,9 @@ Fact: TypeAlias = (
     | FrameSkipped
     | GraphCaptured
     | GraphPart
+    | VllmConfigured
+    | VllmSplit
+    | VllmPartCompiled
     | CollectivesTraced
     | TensorsNamed
     | Artifact

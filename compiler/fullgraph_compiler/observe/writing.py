@@ -9,7 +9,7 @@ from copy import copy
 from typing import Any, Final
 
 from ..compat import dynamo_compat, kernel_compat, trace_compat
-from ..trace.seen import with_seen
+from ..facts.seen import with_seen
 from .complaints import complain
 from .live import is_relevant, look
 from .names import note_names

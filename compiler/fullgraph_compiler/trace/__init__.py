@@ -6,7 +6,6 @@ live run and for a log, for every supported torch.
 - ``interpreter``: records to facts: the only code that knows what they mean
 - ``compilation``: the state of one compilation while its records are read
 - ``record``: one record, from a log or from the process
-- ``seen``: what only the process knows of a record, in a log
 - ``log``: find records in a log, and decode them when they are wanted
 - ``decoding``: JSON and Python of a log, with limits on length and depth
 - ``messages``: texts of graph breaks, and tracebacks
@@ -19,6 +18,7 @@ live run and for a log, for every supported torch.
 - ``code``: the forms of a graph in TorchInductor, and its code
 - ``kernels``: the kernels that generated code defines and launches
 - ``phases``: how long the compiler's steps take
+- ``vllm``: how vLLM splits and compiles a graph
 - ``stacks``: stacks, joined over resume functions
 - ``lines``: source lines that a log quotes
 - ``inputs``: what compiled frames were called with

@@ -59,6 +59,7 @@ from .reasons import Reason, parse_reasons
 from .record import TraceRecord, frame_number, frame_of, later_id
 from .shapes import SHAPE_RECORDS, ShapeReader
 from .stacks import join_stacks, original_function, resumed_row
+from .vllm import VLLM_RECORDS, read_vllm
 
 _RECOMPILE_LIMIT_CODE = "GB0039"
 """torch's id of "Dynamo recompile limit exceeded", in every supported version."""
@@ -242,6 +243,9 @@ class Interpreter:
 
     def _bucket(self, record: TraceRecord) -> Iterator[Fact]:
         yield GraphPart(record.compile_id, record.body["name"])
+
+    def _vllm(self, record: TraceRecord) -> Iterator[Fact]:
+        yield from read_vllm(record)
 
     def _collectives(self, record: TraceRecord) -> Iterator[Fact]:
         yield CollectivesTraced(record.compile_id, collectives(read_json(record.payload)))
@@ -523,6 +527,7 @@ class Interpreter:
 _HANDLERS: Final[dict[str, Any]] = {
     **dict.fromkeys(CODE_RECORDS, Interpreter._code),
     **dict.fromkeys(SHAPE_RECORDS, Interpreter._shape),
+    **dict.fromkeys(VLLM_RECORDS, Interpreter._vllm),
     PERFORMANCE_HINT: Interpreter._performance_hint,
     CUDAGRAPH_SKIP: Interpreter._cudagraph_skip,
     "optimize_ddp_split_child": Interpreter._bucket,

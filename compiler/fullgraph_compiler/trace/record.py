@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..facts.seen import read_seen
 from .decoding import read_json
-from .seen import read_seen
 
 _ENVELOPE = frozenset(
     (

@@ -44,6 +44,7 @@ from fullgraph_compiler.facts import (
 from ..text import advice, messages
 from ..text.markdown import torch_page
 from ..text.remedies import remedies, sentences
+from ..text.vllm import vllm_graphs
 from ..workspace.positions import Span
 from ..workspace.source import SourceFile
 from ..workspace.targets import PYTEST
@@ -121,6 +122,7 @@ def fold(
         depth=depth,
         sizes=size_conditions(facts, places),
         graph_lines=lines,
+        vllm=vllm_graphs(facts),
         dry=_last(facts, RanDry),
         left_out=end.left_out if end else (),
         discarded=next(_of_type(facts, FilesDiscarded), None),

@@ -32,6 +32,7 @@ from fullgraph_compiler.facts import (
 
 from ..text.remedies import Remedy
 from ..text.source_names import compile_number
+from ..text.vllm import VllmGraph
 from ..workspace.positions import TRACE, Call, Span
 from ..workspace.source import SourceFile
 
@@ -471,6 +472,8 @@ class Report:
     calls: tuple[SeenCall, ...] = ()
     """The calls of the user's functions that were compiled, in their order."""
 
+    vllm: tuple[VllmGraph, ...] = ()
+    """The graphs that vLLM has split, and for which sizes it compiled the parts."""
     ranks: tuple[RankSummary, ...] = ()
     """The ranks of the run, if there are several."""
     dry: RanDry | None = None

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from types import NoneType
 from typing import Any, Final
 
-from ..facts import NamedTensor, Stack, StackFrame, Symbol
+from .capture import NamedTensor, Symbol
+from .stacks import Stack, StackFrame
 
 KEY: Final = "fullgraph"
 
