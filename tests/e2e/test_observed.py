@@ -255,3 +255,28 @@ def unknown_to_tlparse(log: Path, folder: Path) -> list[str]:
     done = run(folder.parent, [tlparse, log, "-o", folder, "--no-browser"])
     assert done.returncode == 0, done.stderr
     return [line for line in (done.stdout + done.stderr).splitlines() if "nknown" in line]
+
+
+def test_what_cannot_be_seen_is_told_once_and_left_out(tmp_path: Path) -> None:
+    path = CASES / "graph_breaks" / "gb0059_print.py"
+    in_child(lambda: observed_blindly(path, tmp_path / "trace", tmp_path / "stderr"))
+    words = (
+        "fullgraph: some of what only the process knows is missing in the log (KeyError('x')); "
+        "the program goes on.\n"
+    )
+    assert (tmp_path / "stderr").read_text() == words
+    log = read_trace(tmp_path / "trace", Reading(path.parent), "t")
+    assert [item.code for item in log.findings] == ["GB0059"]
+    assert not log.tensors
+
+
+def observed_blindly(path: Path, folder: Path, errors: Path) -> None:
+    """Run a program observed, with an error in what looks at records."""
+    from fullgraph_compiler.observe import writing
+
+    def look(*_: object) -> dict[str, Any]:
+        raise KeyError("x")
+
+    writing.look = look
+    with errors.open("w") as sys.stderr:
+        observed_here(path, folder)

@@ -6,6 +6,7 @@ Each entry says where torch keeps it and in which of the supported versions (2.1
 from __future__ import annotations
 
 import logging
+import os
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
@@ -86,16 +87,20 @@ def write_log(
 
     An error of either goes to ``give_up``, and nothing more is written. ``LOG_TRACE_HANDLER`` writes the
     logs that ``TORCH_TRACE`` asks for (``torch/_logging/_internal.py``), and ``LazyTraceHandler`` opens a
-    file at the first record of a process, with the rank in its name: 2.11 to 2.15.
+    file at the first record, with the rank in its name: 2.11 to 2.15. Before 2.13, a forked process goes on
+    writing to the file of its parent.
     """
     from torch._logging import _internal
 
     class Log(_internal.LazyTraceHandler):  # type: ignore[misc]
         is_off = False
+        owner = os.getpid()
 
         def emit(self, record: logging.LogRecord) -> None:
             if self.is_off:
                 return
+            if self.owner != os.getpid():
+                self.stream, self.owner = None, os.getpid()
             try:
                 super().emit(completed(record))
             except Exception as error:
