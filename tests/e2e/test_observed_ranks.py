@@ -155,7 +155,7 @@ with open(os.path.join(os.environ["FOUND"], os.environ["RANK"]), "w") as file:
 """
 OF_THE_AGENT = {"MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_USE_AGENT_STORE"}
 """How ranks find each other: a run has no agent that keeps a store for them."""
-EMPTY = {"TORCHELASTIC_ERROR_FILE", "TORCHELASTIC_SIGNALS_TO_HANDLE"}
+OF_ERRORS_AND_SIGNALS = {"TORCHELASTIC_ERROR_FILE", "TORCHELASTIC_SIGNALS_TO_HANDLE"}
 """What only an agent needs, which collects the errors of its processes and passes on signals."""
 
 
@@ -173,6 +173,6 @@ def test_ranks_see_what_torchrun_gives_them(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
     for rank in ("0", "1"):
         ours, torchs = (json.loads((tmp_path / name / rank).read_text()) for name in ("check", "torchrun"))
-        assert ours.keys() == torchs.keys() - EMPTY
+        assert ours.keys() == torchs.keys() - OF_ERRORS_AND_SIGNALS
         differing = {key for key in ours if ours[key] != torchs[key]}
         assert differing <= OF_THE_AGENT

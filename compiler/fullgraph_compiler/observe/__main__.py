@@ -48,7 +48,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module, not a file")
     parser.add_argument("program", metavar="PROGRAM")
-    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER)
+    # Else a call without PROGRAM would be told that ARGS are required as well.
+    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER).required = False
     return parser
 
 
