@@ -259,6 +259,7 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
         "stages": [],
         "recipes": [],
         "ranks": [],
+        "vllm": [],
         "dry": None,
         "ignored": [],
         "left_out": [],

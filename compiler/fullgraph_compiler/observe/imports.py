@@ -34,7 +34,7 @@ class _Waiting(MetaPathFinder):
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(fullname)
         loader = spec.loader if spec else None
-        if loader is not None:
+        if loader is not None and hasattr(loader, "exec_module"):
             execute = loader.exec_module
 
             def execute_and_call(module: ModuleType) -> None:
