@@ -261,6 +261,7 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
         "recipes": [],
         "caches": {"warm": False, "counts": {}, "graphs": [], "sizes": []},
         "ranks": [],
+        "vllm": [],
         "dry": None,
         "ignored": [],
         "left_out": [],

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import os
 import re
 import textwrap
 import time
@@ -89,6 +90,46 @@ def listen(handler: logging.Handler) -> None:
 
     _internal._reset_logs = reset_and_attach
     attach()
+
+
+def write_log(
+    folder: str,
+    completed: Callable[[logging.LogRecord], logging.LogRecord],
+    give_up: Callable[[Exception], None],
+) -> None:
+    """Have torch write its log into ``folder``, with each record as ``completed`` returns it.
+
+    An error of either goes to ``give_up``, and nothing more is written. ``LOG_TRACE_HANDLER`` writes the
+    logs that ``TORCH_TRACE`` asks for (``torch/_logging/_internal.py``), and ``LazyTraceHandler`` opens a
+    file at the first record, with the rank in its name: 2.11 to 2.15. Before 2.13, a forked process goes on
+    writing to the file of its parent.
+    """
+    from torch._logging import _internal
+
+    class Log(_internal.LazyTraceHandler):  # type: ignore[misc]
+        is_off = False
+        owner = os.getpid()
+
+        def emit(self, record: logging.LogRecord) -> None:
+            if self.is_off:
+                return
+            if self.owner != os.getpid():
+                self.stream, self.owner = None, os.getpid()
+            try:
+                super().emit(completed(record))
+            except Exception as error:
+                self.is_off = True
+                give_up(error)
+
+        def handleError(self, _: logging.LogRecord) -> None:  # noqa: N802
+            raise
+
+    log = Log(folder)
+    log.setFormatter(_internal.TorchLogsFormatter(trace=True))
+    if _internal.LOG_TRACE_HANDLER is not None:
+        logging.getLogger(_TRACE_LOGGER).removeHandler(_internal.LOG_TRACE_HANDLER)
+    _internal.LOG_TRACE_HANDLER = _internal._track_handler(log)
+    listen(log)
 
 
 def pending_exception(frame: FrameType | None) -> BaseException | None:

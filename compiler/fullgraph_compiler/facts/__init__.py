@@ -11,10 +11,12 @@ Frozen dataclasses and their JSON form; standard library only. Both sides of the
 - ``export``: exported programs, and what keeps a program from being exported
 - ``ranks``: what should be the same on all ranks of a job
 - ``speed``: phases, performance hints, skipped CUDA graphs
+- ``vllm``: how vLLM splits and compiles a graph
 - ``variants``: other ways to compile a program
 - ``calls``: calls in a program, observed
 - ``outcome``: how a program, its graphs and its repros end
 - ``stacks``: frames of a stack
+- ``seen``: what only the process knows of a record, in a log
 - ``devices``: GPUs that need not be there
 - ``dtypes``: short names of dtypes
 """
@@ -141,6 +143,7 @@ from .speed import (
 )
 from .stacks import Severity, Stack, StackFrame
 from .variants import CallsTimed, VariantMeasured, VariantName
+from .vllm import VllmConfigured, VllmPartCompiled, VllmSplit
 
 __all__ = [
     "CHANNEL_LOST",
@@ -260,6 +263,9 @@ __all__ = [
     "ValueSeen",
     "VariantMeasured",
     "VariantName",
+    "VllmConfigured",
+    "VllmPartCompiled",
+    "VllmSplit",
     "WrittenGraph",
     "as_object",
     "from_json",
@@ -277,6 +283,9 @@ Fact: TypeAlias = (
     | CollectivesScheduled
     | RuntimeEstimated
     | GraphsExecuted
+    | VllmConfigured
+    | VllmSplit
+    | VllmPartCompiled
     | TensorsNamed
     | Artifact
     | RecordText

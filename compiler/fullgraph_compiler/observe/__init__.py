@@ -8,5 +8,9 @@
 - ``tensors``: make the tensors of example calls (``f32[8, 16]``)
 - ``modules``: what the program imports, and the environment variables that it sets
 - ``overlay``: the editor's unsaved texts in place of files
+- ``writing``: the log of an observed program, wherever a launcher has started it
+- ``running``: run a program as ``__main__``, for ``python -m fullgraph_compiler.observe``
+- ``imports``: wait for a module that the program imports
+- ``complaints``: what an observed program is told when observing fails
 - ``outcome``: how a program ended, and its exceptions
 """

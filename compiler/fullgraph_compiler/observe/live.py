@@ -50,10 +50,10 @@ class TraceListener(logging.Handler):
         # with this level, only another listener accepts the record.
         record.levelno = trace_compat.TAKEN
         metadata: Mapping[str, Any] | None = getattr(record, "metadata", None)
-        if metadata is None or not _is_relevant(metadata):
+        if metadata is None or not is_relevant(metadata):
             return
         try:
-            seen = _look(metadata, sys._getframe())
+            seen = look(metadata, sys._getframe())
             if self._cpp_stacks and "guard_added_fast" in metadata:
                 seen["cpp_stack"] = trace_compat.cpp_stack()
             parsed = from_metadata(metadata, str(getattr(record, "payload", None) or ""), seen)
@@ -101,13 +101,15 @@ def stack_of_summary(frames: Iterable[Any]) -> Stack:
     )
 
 
-def _is_relevant(metadata: Mapping[str, Any]) -> bool:
+def is_relevant(metadata: Mapping[str, Any]) -> bool:
+    """Tell whether a record is one of those that facts are made of."""
     # Most records are not used here, and should cost little.
     artifact = metadata.get("artifact")
     return artifact["name"] in KNOWN_RECORDS if artifact else not KNOWN_RECORDS.isdisjoint(metadata)
 
 
-def _look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
+def look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
+    """Return what only this process knows of a record, which ``frame`` and its callers emit."""
     if "dynamo_start" in metadata:
         return {
             "stack": calling_stack(frame),

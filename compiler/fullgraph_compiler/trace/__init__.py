@@ -20,6 +20,7 @@ live run and for a log, for every supported torch. ``export/`` reads the records
 - ``kernels``: the kernels that generated code defines and launches
 - ``caches``: hits, misses and bypasses of the compiler's caches, and their keys
 - ``phases``: how long the compiler's steps take
+- ``vllm``: how vLLM splits and compiles a graph
 - ``stacks``: stacks, joined over resume functions
 - ``texts``: what is in records that are no forms of a graph
 - ``lines``: source lines that a log quotes

@@ -60,6 +60,7 @@ from .record import UNKNOWN_FILE, TraceRecord, frame_number, frame_of, later_id
 from .shapes import SHAPE_RECORDS, ShapeReader
 from .stacks import join_stacks, original_function, resumed_row
 from .texts import record_text
+from .vllm import VLLM_RECORDS, read_vllm
 
 _RECOMPILE_LIMIT_CODE = "GB0039"
 """torch's id of "Dynamo recompile limit exceeded", in every supported version."""
@@ -262,6 +263,9 @@ class Interpreter:
 
     def _bucket(self, record: TraceRecord) -> Iterator[Fact]:
         yield GraphPart(record.compile_id, record.body["name"])
+
+    def _vllm(self, record: TraceRecord) -> Iterator[Fact]:
+        yield from read_vllm(record)
 
     def _schedule(self, record: TraceRecord) -> Iterator[Fact]:
         yield read_schedule(record)
@@ -556,6 +560,7 @@ def _cumulative_seconds(metrics: Mapping[str, Any]) -> float:
 _HANDLERS: Final[dict[str, Any]] = {
     **dict.fromkeys(CODE_RECORDS, Interpreter._code),
     **dict.fromkeys(SHAPE_RECORDS, Interpreter._shape),
+    **dict.fromkeys(VLLM_RECORDS, Interpreter._vllm),
     PERFORMANCE_HINT: Interpreter._performance_hint,
     CUDAGRAPH_SKIP: Interpreter._cudagraph_skip,
     "optimize_ddp_split_child": Interpreter._bucket,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..facts.seen import read_seen
 from .decoding import read_json
 
 UNKNOWN_FILE = "?"
@@ -39,7 +40,7 @@ class TraceRecord:
 
     ``compile_id`` is written as torch prints it (``0/1``; empty outside of any compilation).
     ``text`` is the payload, or a function that reads it from a log. ``seen`` holds values that only a
-    listener inside the process has (:mod:`..observe.live`); it is empty for a record from a log.
+    listener inside the process has (:mod:`..observe.live`); a log has them if the program was observed.
     """
 
     name: str
@@ -60,7 +61,10 @@ class TraceRecord:
 def from_metadata(
     metadata: Mapping[str, Any], payload: str | Callable[[], str], seen: Mapping[str, Any] | None = None
 ) -> TraceRecord | None:
-    """Make a record of torch's metadata dict; return ``None`` if it has no event, or ids of a wrong type."""
+    """Make a record of torch's metadata dict; return ``None`` if it has no event, or values of a wrong type.
+
+    ``seen`` is given by a listener; of a log, it is read from the event.
+    """
     name = next((key for key in metadata if key not in _ENVELOPE), None)
     if name is None:
         return None
@@ -70,13 +74,18 @@ def from_metadata(
         return None
     if name == "artifact" and isinstance(body, Mapping) and isinstance(body.get("name"), str):
         name = body["name"]
+    if seen is None:
+        try:
+            seen = read_seen(body)
+        except ValueError:
+            return None
     return TraceRecord(
         name=name,
         body=body,
         compile_id=_compile_id(*ids),
         attempt=_integer(metadata.get("attempt")),
         text=payload,
-        seen=seen or {},
+        seen=seen,
         calls=metadata.get("stack"),
     )
 

@@ -48,6 +48,7 @@ from fullgraph_compiler.facts import (
 from ..text import advice, messages
 from ..text.markdown import torch_page
 from ..text.remedies import remedies, sentences
+from ..text.vllm import vllm_graphs
 from ..workspace.positions import Span
 from ..workspace.source import SourceFile
 from ..workspace.targets import PYTEST
@@ -133,6 +134,7 @@ def fold(
         sizes=size_conditions(facts, places),
         graph_lines=lines,
         caches=caches,
+        vllm=vllm_graphs(facts),
         dry=_last(facts, RanDry),
         left_out=end.left_out if end else (),
         executed=tuple(name for fact in _of_type(facts, GraphsExecuted) for name in fact.compile_ids),

@@ -37,6 +37,7 @@ from fullgraph_compiler.facts import (
 
 from ..text.remedies import Remedy
 from ..text.source_names import compile_number
+from ..text.vllm import VllmGraph
 from ..workspace.positions import TRACE, Call, Span
 from ..workspace.source import SourceFile
 from .caches.model import Caches
@@ -508,6 +509,8 @@ class Report:
     caches: Caches = field(default_factory=Caches)
     """What came of each graph in the compiler's caches."""
 
+    vllm: tuple[VllmGraph, ...] = ()
+    """The graphs that vLLM has split, and for which sizes it compiled the parts."""
     ranks: tuple[RankSummary, ...] = ()
     """The ranks of the run, if there are several."""
     executed: tuple[str, ...] = ()

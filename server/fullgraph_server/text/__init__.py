@@ -12,6 +12,7 @@
 - ``source_names``: torch's names as the user wrote them
 - ``size_expressions``: conditions on sizes as the user wrote them
 - ``devices``: words for dry runs and GPUs
+- ``vllm``: what vLLM has compiled
 - ``markdown``: Markdown with untrusted text escaped in it
 - ``durations``: durations and sizes in the largest unit
 - ``visible``: untrusted text on one line, with control characters shown

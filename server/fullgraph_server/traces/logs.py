@@ -81,8 +81,9 @@ def find_logs(path: Path, shown: str = "") -> TraceLogs:
         elif (rank := rank_of(candidate.name)) is not None:
             unread[rank] = log
     if not logs:
-        problem = "holds no trace" if is_folder or shown else "is no trace"
-        raise NoTraceError(f"{name} {problem}: make one with TORCH_TRACE=FOLDER python PROGRAM.")
+        if is_folder or shown:
+            raise NoTraceError(f"{name} holds no trace: nothing was compiled, or it was not recorded there.")
+        raise NoTraceError(f"{name} is no trace: make one with TORCH_TRACE=FOLDER python PROGRAM.")
     return newest(logs, unread)
 
 

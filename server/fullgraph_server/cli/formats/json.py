@@ -11,6 +11,7 @@ from ...report.caches.model import Caches, CacheUse
 from ...report.model import Compilation, ExportedProgram, Finding, FrameReport, Guard, RankSummary, Report
 from ...report.profile import recompilation_count
 from ...text.source_names import compile_number
+from ...text.vllm import VllmGraph
 from ...workspace.positions import Call
 from ..output import write_object
 from .checked import Checked
@@ -46,6 +47,7 @@ def report_object(checked: Checked) -> dict[str, Any]:
         "recipes": [_recipe(recipe) for recipe in report.recipes],
         "caches": _caches(report.caches),
         "ranks": [_rank(rank) for rank in report.ranks],
+        "vllm": [_vllm(graph) for graph in report.vllm],
         "dry": report.dry and _dry(report.dry),
         "left_out": list(report.left_out),
         "discarded": report.discarded and _discarded(report.discarded),
@@ -78,6 +80,18 @@ def finding_object(finding: Finding) -> dict[str, Any]:
 
 def _call(call: Call) -> dict[str, Any]:
     return {"filename": call.filename, "row": call.row, "function": call.function}
+
+
+def _vllm(graph: VllmGraph) -> dict[str, Any]:
+    configured = graph.configured
+    return {
+        "compile_id": configured.compile_id,
+        "model": configured.model,
+        "prefix": configured.prefix,
+        "splitting": list(configured.splitting),
+        "cudagraphs": configured.cudagraphs,
+        "parts": [{"name": name, "sizes": [list(pair) for pair in sizes]} for name, sizes in graph.parts],
+    }
 
 
 def _frame(frame: FrameReport) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
 import textwrap
 from collections import Counter
@@ -18,6 +19,7 @@ from ...text import devices
 from ...text.messages import KIND_NAMES, counted, seen_in
 from ...text.remedies import is_mended_by_dynamic
 from ...text.visible import visible
+from ...text.vllm import vllm_lines
 from ...workspace.positions import Span
 from ...workspace.source import SourceFile
 from ..output import clean_console
@@ -65,6 +67,8 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
             console.print(Text(f"{name}{words} in the baseline {checked.known.baseline}"))
         for export in checked.report.exports:
             console.print(Text(exported(export)))
+        for line in itertools.chain.from_iterable(map(vllm_lines, checked.report.vllm)):
+            console.print(Text(visible(line)))
         if command := trial_of_dynamic(checked):
             console.print(Text(command))
         console.print(Text(name + summary(checked.report), "bold"))

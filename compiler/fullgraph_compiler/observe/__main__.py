@@ -1,0 +1,67 @@
+"""Run a program observed: ``python -m fullgraph_compiler.observe [--trace FOLDER] [-m] PROGRAM ARGS``.
+
+It runs in this process, which any launcher may have started, and leaves a log of what it compiles. Nothing of
+torch is imported before the program does, which may have set variables for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+from functools import partial
+from typing import Final
+
+from .complaints import complain
+from .imports import call_after_import
+from .running import run
+
+_FOLDER: Final = "TORCH_TRACE"
+"""The variable that names torch's own folder for logs: processes that the program starts write there, too."""
+
+
+def main() -> None:
+    """Observe the program that the command line names."""
+    options = _parser().parse_args()
+    folder = os.path.abspath(options.trace or os.environ.get(_FOLDER) or "fullgraph-trace")
+    try:
+        os.makedirs(folder, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        os.environ.pop(_FOLDER, None)
+        complain(f"no log is written to {folder}", error)
+    else:
+        os.environ[_FOLDER] = folder
+        call_after_import("torch", partial(_observe, folder))
+    run(options.program, options.arguments, module=options.module)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m fullgraph_compiler.observe",
+        description="Run a program, and write a log of what torch.compile does in it, for `fullgraph trace`.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--trace", metavar="FOLDER", help="where to write the log (default: $TORCH_TRACE, or fullgraph-trace)"
+    )
+    parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module, not a file")
+    parser.add_argument("program", metavar="PROGRAM")
+    # Else a call without PROGRAM would be told that ARGS are required as well.
+    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER).required = False
+    return parser
+
+
+def _observe(folder: str) -> None:
+    """Begin to write the log, once torch is loaded. Never raises."""
+    try:
+        from .writing import write_log
+
+        write_log(folder)
+    except Exception as error:
+        complain("no log is written", error)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""Run a file or a module as ``__main__``, as ``python FILE ARGS`` and ``python -m MODULE ARGS`` do."""
+
+from __future__ import annotations
+
+import builtins
+import io
+import os
+import runpy
+import sys
+from collections.abc import Callable, Sequence
+from importlib.machinery import SourceFileLoader
+from types import ModuleType, TracebackType
+from typing import Any, Final
+
+_NO_FILE: Final = 2
+"""Python's exit code for a file that it cannot open."""
+
+
+def run(program: str, arguments: Sequence[str], *, module: bool) -> None:
+    """Run a program to its end. What it raises is raised here, and shown without our own calls."""
+    main = ModuleType("__main__")
+    vars(main).update(__builtins__=builtins, __annotations__={})
+    sys.modules["__main__"] = main
+    try:
+        if module:
+            sys.argv[:] = ["-m", *arguments]
+            runpy._run_module_as_main(program)  # type: ignore[attr-defined]
+        else:
+            _run_file(program, arguments, main)
+    except SystemExit:
+        raise
+    except BaseException:
+        sys.excepthook = _without_our_calls(sys.excepthook)
+        raise
+
+
+def _run_file(filename: str, arguments: Sequence[str], main: ModuleType) -> None:
+    path = os.path.abspath(filename)
+    try:
+        with io.open_code(path) as stream:
+            source = stream.read()
+    except OSError as error:
+        reason = f"[Errno {error.errno}] {error.strerror}"
+        sys.stderr.write(f"{sys.executable}: can't open file {path!r}: {reason}\n")
+        sys.exit(_NO_FILE)
+    sys.argv[:] = [filename, *arguments]
+    if not getattr(sys.flags, "safe_path", False):  # since Python 3.11
+        sys.path[0] = os.path.dirname(os.path.realpath(path))
+    vars(main).update(__file__=path, __cached__=None, __loader__=SourceFileLoader("__main__", path))
+    exec(compile(source, path, "exec", dont_inherit=True), vars(main))
+
+
+def _without_our_calls(show: Callable[..., Any]) -> Callable[..., Any]:
+    def show_without(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        ours = {run.__code__, _run_file.__code__}
+        calls = []
+        while trace is not None:
+            calls.append(trace)
+            trace = trace.tb_next
+        last = max((i for i, call in enumerate(calls) if call.tb_frame.f_code in ours), default=-1)
+        rest = calls[last + 1] if last + 1 < len(calls) else None
+        show(kind, error.with_traceback(rest), rest)
+
+    return show_without
