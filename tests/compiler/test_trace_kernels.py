@@ -9,7 +9,13 @@ import pytest
 from fullgraph_compiler.facts import CodeGenerated, Kernel, KernelNode, StackFrame
 from fullgraph_compiler.trace import Interpreter, TraceRecord
 from fullgraph_compiler.trace.graphs import parse_nodes, parse_operators
-from fullgraph_compiler.trace.kernels import called, parse_launches, parse_nodes_of, parse_stacks, phase_of
+from fullgraph_compiler.trace.inductor.kernels import (
+    called,
+    parse_launches,
+    parse_nodes_of,
+    parse_stacks,
+    phase_of,
+)
 from fullgraph_compiler.trace.messages import no_source, parse_frames
 
 CODE = """\

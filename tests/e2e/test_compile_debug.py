@@ -14,7 +14,7 @@ import pytest
 from fullgraph_compiler.facts import CodeGenerated
 from fullgraph_compiler.trace import Interpreter, read_log
 from fullgraph_compiler.trace.graphs import parse_operators
-from fullgraph_compiler.trace.kernels import parse_launches
+from fullgraph_compiler.trace.inductor.kernels import parse_launches
 
 PROGRAM = """\
 import torch

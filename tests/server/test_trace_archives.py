@@ -232,5 +232,5 @@ def test_a_file_that_is_no_archive_is_told_in_a_sentence(ending: str, data: byte
 def test_an_archive_without_logs_is_told(project: Path) -> None:
     archive = project.parent / "job.zip"
     archive.write_bytes(zipped(("a.txt", b"a"), ("b.log", b"no log")))
-    with pytest.raises(NoTraceError, match="holds no trace: make one with"):
+    with pytest.raises(NoTraceError, match="holds no trace: nothing was compiled"):
         read(archive, project)

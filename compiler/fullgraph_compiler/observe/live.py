@@ -20,8 +20,8 @@ from typing import Any
 from ..compat import graph_compat, kernel_compat, names_compat, trace_compat
 from ..facts import Fact, GuardFailure, Stack, StackFrame, TargetProblem
 from ..trace import KNOWN_RECORDS, Interpreter, from_metadata
-from ..trace.code import KERNEL_STACKS
 from ..trace.export.reader import CREATED, EXPORT_ERROR, EXPORT_RECORDS
+from ..trace.inductor.code import KERNEL_STACKS
 from ..trace.interpreter import PERFORMANCE_HINT
 from ..trace.messages import parse_frames
 from ..trace.shapes import SHAPE_RECORDS

@@ -1,7 +1,8 @@
 """Readers of torch's structured trace: they decode records, read logs, and make facts of them.
 
 Standard library only. :class:`Interpreter` is the one place that knows what a record means, for a
-live run and for a log, for every supported torch. ``export/`` reads the records of ``torch.export``.
+live run and for a log, for every supported torch. ``export/`` reads the records of ``torch.export``,
+``inductor/`` those of TorchInductor and of the compiler's caches.
 
 - ``interpreter``: records to facts: the only code that knows what they mean
 - ``compilation``: the state of one compilation while its records are read
@@ -16,9 +17,6 @@ live run and for a log, for every supported torch. ``export/`` reads the records
 - ``graphs``: captured graphs with the user's lines
 - ``ranks``: what should be the same on all ranks of a job
 - ``shapes``: symbolic sizes: guards and specializations
-- ``code``: the forms of a graph in TorchInductor, and its code
-- ``kernels``: the kernels that generated code defines and launches
-- ``caches``: hits, misses and bypasses of the compiler's caches, and their keys
 - ``phases``: how long the compiler's steps take
 - ``vllm``: how vLLM splits and compiles a graph
 - ``stacks``: stacks, joined over resume functions

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..facts import CompileFailure, FrameStarted, GraphBreak, GraphCaptured, GuardInstalled
-from .code import CodeReader
 from .graphs import parse_nodes
+from .inductor.code import CodeReader
 from .inputs import InputReader
 from .record import TraceRecord
 from .shapes import ShapeReader

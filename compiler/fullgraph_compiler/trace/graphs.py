@@ -26,7 +26,7 @@ _NAME = re.compile(r"\b[a-zA-Z_]\w*\b(?!\s*[=.(])")
 _SIGNATURE = re.compile(r"^[ \t]*def forward\(self, (.*)\):", re.MULTILINE)
 _PARAMETER = re.compile(r"\b(\w+)(?:: \"[^\"]*\")?(?:, |$)")
 _TYPED_PARAMETER = re.compile(r'\b(\w+)(?:: "([^"]*)")?(?:, |$)')
-_SIZES = re.compile(r"\w+\[([^\]]*)\].*")
+_SIZES = re.compile(r"^\w+\[([^\]]*)\]")
 _STRIDE_AND_DEVICE = re.compile(r"^(\w+\[[^\]]*\])(?:\[[^\]]*\])?(\w*(?::\d+)?)$")
 
 
@@ -63,7 +63,7 @@ def parse_inputs(text: str) -> tuple[str, ...]:
 def parse_shapes(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the inputs of a printed graph that are tensors, with their sizes as torch writes them."""
     for name, tensor in parse_typed_inputs(text):
-        if found := _SIZES.fullmatch(tensor):
+        if found := _SIZES.match(tensor):
             yield name, tuple(size.strip() for size in found[1].split(","))
 
 

@@ -37,12 +37,12 @@ from ..facts import (
     StackFrame,
     TensorsNamed,
 )
-from .caches import CACHE_RECORDS, LOWERED_RECORDS, CacheReader
 from .causes import guard_behind, guard_on, stack_around
-from .code import CODE_RECORDS, CodeReader
 from .compilation import Compilation, as_break, graph_of, read_graph
 from .export.reader import EXPORT_RECORDS, ExportReader
 from .guards import Place, parse_tree
+from .inductor.caches import CACHE_RECORDS, LOWERED_RECORDS, CacheReader
+from .inductor.code import CODE_RECORDS, CodeReader
 from .inputs import TENSOR_RECORDS, InputReader
 from .messages import (
     Source,
@@ -60,7 +60,7 @@ from .record import UNKNOWN_FILE, TraceRecord, frame_number, frame_of, later_id
 from .shapes import SHAPE_RECORDS, ShapeReader
 from .stacks import join_stacks, original_function, resumed_row
 from .texts import record_text
-from .vllm import VLLM_RECORDS, read_vllm
+from .vllm import VLLM_RECORDS, is_of_vllm, read_vllm
 
 _RECOMPILE_LIMIT_CODE = "GB0039"
 """torch's id of "Dynamo recompile limit exceeded", in every supported version."""
@@ -76,6 +76,8 @@ _MOST_READ = 16
 """The limit on compilations whose decoded guards are kept; others are decoded again when needed."""
 _OF_BACKEND = "WON'T CONVERT "
 """The beginning of a backend's failure that becomes a graph break, which has a record of its own."""
+_WRITTEN: Final = CODE_RECORDS - LOWERED_RECORDS
+"""The records of what AOTAutograd and TorchInductor make of a graph, but for the graph that caches are for."""
 _NOTHING_TO_COMPILE = "SkipFrame"
 """The error with which Dynamo skips a frame without operations."""
 
@@ -133,6 +135,11 @@ class Interpreter:
             yield from self._caches.feed(record)
             return
         if record.name not in KNOWN_RECORDS:
+            return
+        if is_of_vllm(record):
+            yield from read_vllm(record)
+            return
+        if record.name in _WRITTEN and not self._code_wanted:
             return
         if self._exports.takes(record, self._compilations):
             yield from self._exports.feed(record, self._compilations)
@@ -263,9 +270,6 @@ class Interpreter:
 
     def _bucket(self, record: TraceRecord) -> Iterator[Fact]:
         yield GraphPart(record.compile_id, record.body["name"])
-
-    def _vllm(self, record: TraceRecord) -> Iterator[Fact]:
-        yield from read_vllm(record)
 
     def _schedule(self, record: TraceRecord) -> Iterator[Fact]:
         yield read_schedule(record)
@@ -560,7 +564,6 @@ def _cumulative_seconds(metrics: Mapping[str, Any]) -> float:
 _HANDLERS: Final[dict[str, Any]] = {
     **dict.fromkeys(CODE_RECORDS, Interpreter._code),
     **dict.fromkeys(SHAPE_RECORDS, Interpreter._shape),
-    **dict.fromkeys(VLLM_RECORDS, Interpreter._vllm),
     PERFORMANCE_HINT: Interpreter._performance_hint,
     CUDAGRAPH_SKIP: Interpreter._cudagraph_skip,
     "optimize_ddp_split_child": Interpreter._bucket,
@@ -576,10 +579,12 @@ _HANDLERS: Final[dict[str, Any]] = {
     "compilation_metrics": Interpreter._metrics,
 }
 
-KNOWN_RECORDS = frozenset((*_HANDLERS, *TENSOR_RECORDS, *CACHE_RECORDS, *EXPORT_RECORDS, PHASE, "str"))
+KNOWN_RECORDS = frozenset(
+    (*_HANDLERS, *TENSOR_RECORDS, *CACHE_RECORDS, *EXPORT_RECORDS, *VLLM_RECORDS, PHASE, "str")
+)
 """The records that the interpreter reads; all others can be left out."""
 
-GRAPH_RECORDS = KNOWN_RECORDS - (CODE_RECORDS - LOWERED_RECORDS) - {PHASE}
+GRAPH_RECORDS = KNOWN_RECORDS - (_WRITTEN - VLLM_RECORDS) - {PHASE}
 """The records of Dynamo and of caches, without those of what AOTAutograd and TorchInductor make."""
 
 FINDING_RECORDS = GRAPH_RECORDS - SHAPE_RECORDS - TENSOR_RECORDS

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ..facts import RecordText
-from .code import CODE_RECORDS, KERNEL_STACKS
+from .inductor.code import CODE_RECORDS, KERNEL_STACKS
 from .phases import PHASE
 from .record import TraceRecord
 

@@ -9,7 +9,7 @@ sizes CUDA graphs are captured: ``is_cudagraph_capture_size`` says that a range 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
 
 from ..facts import VllmConfigured, VllmPartCompiled, VllmSplit
@@ -21,18 +21,24 @@ _CONFIGURED: Final = "vllm_compilation_config"
 _COMPILED: Final = "vllm_piecewise_compile_start"
 _SPLIT: Final = "vllm_piecewise_split_graph"
 VLLM_RECORDS: Final = frozenset((_CONFIGURED, _COMPILED, GRAPH))
-"""The names of the records; a ``graph_dump`` may be of others."""
+"""The names of the records."""
 _SUBMODULE: Final = re.compile(r"\bself\.(submod_\d+)\(")
 
 VllmFact: TypeAlias = VllmConfigured | VllmSplit | VllmPartCompiled
 
 
+def is_of_vllm(record: TraceRecord) -> bool:
+    """Tell whether a record is vLLM's: a ``graph_dump`` may be of others."""
+    if record.name != GRAPH:
+        return record.name in VLLM_RECORDS
+    return isinstance(record.body, Mapping) and record.body.get("name") == _SPLIT
+
+
 def read_vllm(record: TraceRecord) -> Iterator[VllmFact]:
-    """Yield the fact of a record."""
+    """Yield the fact of a record of vLLM."""
     compile_id = record.compile_id
     if record.name == GRAPH:
-        if record.body["name"] == _SPLIT:
-            yield VllmSplit(compile_id, tuple(dict.fromkeys(_SUBMODULE.findall(record.payload))))
+        yield VllmSplit(compile_id, tuple(dict.fromkeys(_SUBMODULE.findall(record.payload))))
         return
     values = read_object(record.payload)
     if record.name == _CONFIGURED:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Final
 
 from ...facts import Kernel
-from ..kernels import Launch, launch_comments, triton_traits
+from ..inductor.kernels import Launch, launch_comments, triton_traits
 
 WRAPPER: Final = "inductor_aot_wrapper_code"
 KERNELS: Final = "inductor_aot_kernel_code"

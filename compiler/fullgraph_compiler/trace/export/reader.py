@@ -31,8 +31,8 @@ from ...facts import (
     Stack,
     StackFrame,
 )
-from ..code import CODE_RECORDS, CodeReader
 from ..graphs import parse_nodes, parse_operators
+from ..inductor.code import CODE_RECORDS, CodeReader
 from ..inputs import TENSOR_RECORDS
 from ..messages import Source, parse_message
 from ..record import UNKNOWN_FILE, TraceRecord

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from typing import Any, Final, TypeAlias
 
-from ..facts import (
+from ...facts import (
     CacheKeyPart,
     CacheLookup,
     CacheName,
@@ -23,9 +23,9 @@ from ..facts import (
     GraphNode,
     SizesRemembered,
 )
-from .decoding import read_object
-from .graphs import parse_nodes
-from .record import TraceRecord
+from ..decoding import read_object
+from ..graphs import parse_nodes
+from ..record import TraceRecord
 
 _LOOKUPS: Final[Mapping[str, tuple[CacheName, CacheState]]] = {
     "fx_graph_cache_hit": ("fx-graph", "hit"),

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..facts import Kernel, Phase, Stack
-from .decoding import parse_code, read_json
-from .messages import Source, parse_frames
+from ...facts import Kernel, Phase, Stack
+from ..decoding import parse_code, read_json
+from ..messages import Source, parse_frames
 
 _ID = re.compile(r"^# AOT ID: \['\w*_(forward|backward|inference)'\]", re.MULTILINE)
 _SOURCES = re.compile(r"Source Nodes: \[([^\[\]]*)\]")

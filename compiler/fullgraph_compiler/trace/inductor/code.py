@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from ..facts import (
+from ...facts import (
     Artifact,
     ArtifactKind,
     CodeGenerated,
@@ -23,11 +23,11 @@ from ..facts import (
     Phase,
     Stack,
 )
-from .export.aot import HEADER, KERNELS, WRAPPER, parse_aot_launches
-from .graphs import parse_inputs, parse_operators
+from ..export.aot import HEADER, KERNELS, WRAPPER, parse_aot_launches
+from ..graphs import parse_inputs, parse_operators
+from ..messages import Source
+from ..record import TraceRecord
 from .kernels import called, parse_launches, parse_nodes_of, parse_stacks, phase_of
-from .messages import Source
-from .record import TraceRecord
 
 KERNEL_STACKS: Final = "inductor_provenance_tracking_kernel_stack_traces"
 """The last record about a piece of generated code."""

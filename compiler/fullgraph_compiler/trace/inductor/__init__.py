@@ -1,0 +1,6 @@
+"""Readers of what AOTAutograd and TorchInductor write: forms of a graph, code, kernels, caches.
+
+- ``code``: the forms of a graph in TorchInductor, and its code
+- ``kernels``: the kernels that generated code defines and launches
+- ``caches``: hits, misses and bypasses of the compiler's caches, and their keys
+"""
