@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from faked_run import fullgraph
+from fullgraph_server.cli.explain import explained
 from fullgraph_server.fixes.explaining import examples
 from fullgraph_server.fixes.rules.catalogue import _BREAKS
 from fullgraph_server.report.model import FindingKind
@@ -124,3 +125,9 @@ def test_an_interpreter_without_torch_is_told(tmp_path: Path) -> None:
     python.chmod(0o755)
     with pytest.raises(NoRegistryError, match="There is no torch in"):
         known_break(str(python), "GB0001")
+
+
+def test_codes_of_exports_are_explained() -> None:
+    found = explained("data-dependent", None)
+    assert found.meaning.explanation == "An export has to know a condition or a number that only data decide."
+    assert found.meaning.url.endswith("/export.html")

@@ -196,3 +196,22 @@ def test_a_name_of_an_earlier_call_is_known() -> None:
 def test_docstrings_are_not_asked_for_their_names() -> None:
     source = SourceFile("/w/a.py", 'def f(x):\n    """\n    >>> f(anything)\n    """\n')
     assert unknown_names(source) == ()
+
+
+def test_a_call_can_ask_for_an_export() -> None:
+    result = found(
+        """
+        # fullgraph: export Block(64)(f32[2])
+        # fullgraph: export 3
+        # fullgraph: export(f32[2])
+        class Block:
+            ...
+        """
+    )
+    assert result.examples[0].calls == (
+        ExampleCall("Block(64)(f32[2])", 1, 20, export=True),
+        ExampleCall("export(f32[2])", 3, 13),  # a function of this name
+    )
+    assert [problem.message for problem in result.problems] == [
+        "what is exported is a call: `export Block()(f32[8])`"
+    ]

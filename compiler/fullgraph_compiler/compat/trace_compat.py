@@ -339,8 +339,9 @@ def _local_of_compilation(frame: FrameType | None, name: str, otherwise: Any) ->
 
 @dataclass
 class _Observed:
-    """The export that is going on: its exception, and when it began."""
+    """The export that is going on, if one is: its exception, and when it began."""
 
+    going_on: bool = False
     error: BaseException | None = None
     began: float = 0.0
     draft: bool = False
@@ -388,7 +389,7 @@ def _record_exports() -> None:
 
     @functools.wraps(export)
     def recording(*args: Any, **kwargs: Any) -> Any:
-        _observed.began = time.monotonic()
+        _observed.began, _observed.going_on = time.monotonic(), True
         try:
             return export(*args, **kwargs)
         except Exception as raised:
@@ -403,7 +404,7 @@ def _record_exports() -> None:
                 )
             raise
         finally:
-            _observed.error = None
+            _observed.error, _observed.going_on = None, False
 
     def enter(self: Any) -> Any:
         self.setLevel(TAKEN)
@@ -424,6 +425,11 @@ def pending_export_error() -> BaseException | None:
 def is_recorded_export(error: BaseException) -> bool:
     """Tell whether an exception ended an export, which has an ``export_error`` record."""
     return hasattr(error, "_fullgraph_recorded")
+
+
+def is_exporting() -> bool:
+    """Tell whether an export is going on."""
+    return _observed.going_on
 
 
 def export_seconds() -> float:

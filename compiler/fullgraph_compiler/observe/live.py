@@ -160,7 +160,8 @@ def _look_at_export(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, 
 
 def _traced(frame: FrameType) -> Stack:
     """Return where in the user's code Dynamo is, or what runs with fake tensors in an export without it."""
-    return join_stacks((), stack_of_summary(trace_compat.traced_stack())) or calling_stack(frame)
+    traced = join_stacks((), stack_of_summary(trace_compat.traced_stack()))
+    return calling_stack(frame) if not traced and trace_compat.is_exporting() else traced
 
 
 def stack_of_error(error: BaseException) -> Stack:

@@ -16,7 +16,7 @@ from ..fixes.explaining import Example, examples
 from ..fixes.samples import BREAKS
 from ..fixes.words import safety_words
 from ..runs.effective_settings import Overrides, choose_interpreter
-from ..text.meanings import MEANINGS
+from ..text.meanings import EXPORT_CODES, MEANINGS
 from ..workers.registry import KnownBreak, NoRegistryError, known_break
 from ..workspace.config import read_config
 from ..workspace.workspace import project_root
@@ -25,6 +25,7 @@ from .output import clean_console, tell, write_object
 _GRAPH_BREAK: Final = re.compile(r"GB\d{4}")
 _PAGE: Final = "https://docs.pytorch.org/docs/stable/compile/programming_model.html"
 _PAGES: Final = {
+    **dict.fromkeys(("export-error", *EXPORT_CODES), "https://docs.pytorch.org/docs/stable/export.html"),
     "graph-break": "https://docs.pytorch.org/docs/stable/compile/programming_model.graph_breaks_index.html",
     "recompile": "https://docs.pytorch.org/docs/stable/compile/programming_model.recompilation.html",
     "recompile-limit": "https://docs.pytorch.org/docs/stable/compile/programming_model.recompilation.html",
@@ -47,14 +48,15 @@ ExplainFormat: TypeAlias = Callable[[Explained, TextIO], None]
 
 def explained(code: str, python: str | None) -> Explained:
     """Look a code up, with upper case or lower case. Raises ``click.UsageError`` if there is none such."""
-    if code.lower() in MEANINGS:
+    known = {**MEANINGS, **EXPORT_CODES}
+    if code.lower() in known:
         kind = code.lower()
-        meaning = f"{MEANINGS[kind][0].upper()}{MEANINGS[kind][1:]}."
+        meaning = f"{known[kind][0].upper()}{known[kind][1:]}."
         return Explained(kind, KnownBreak("", meaning, (), _PAGES.get(kind, _PAGE)), tuple(examples(kind)))
     code = code.upper()
     if not _GRAPH_BREAK.fullmatch(code):
         raise click.UsageError(
-            f"{code} is no code: those of graph breaks are like GB0170, others are {', '.join(MEANINGS)}"
+            f"{code} is no code: those of graph breaks are like GB0170, others are {', '.join(known)}"
         )
     return Explained(code, _of_torch(code, python), tuple(examples(code)))
 

@@ -9,8 +9,11 @@ from fullgraph_compiler.facts import ExportFailed, ExportProblem
 
 from .markdown import code_span, filled
 
-ConditionKind: TypeAlias = Literal["tensor", "branch", "operation"]
-"""What decides by a condition: a branch, by a tensor or by a number, or an operation of torch."""
+ConditionKind: TypeAlias = Literal["tensor", "branch", "operation", "number"]
+"""What decides by a condition: a branch, by a tensor or by a number, or an operation of torch.
+
+``number`` is no condition, but a number that has to be known.
+"""
 
 _MOST = 3
 _CHECK = (
@@ -22,6 +25,11 @@ _NAME_FIRST = (
     "reading of a tensor is a number of its own."
 )
 _IN_LIBRARY = "This is decided in the code of a library: what follows is about a change there, not here."
+_SYMBOLIC = (
+    "`int()`, `range()` and the like need a number that is known while exporting. `x.item()` gives one that "
+    "stands for any: use it for sizes, slices and conditions; a loop over it has to become operations on "
+    "tensors."
+)
 _COND = "If both can be, make both branches part of the program: `torch.cond({condition}, ...)`"
 _WHERE = (
     "Make both branches part of the program: `torch.where` for values, `torch.cond({condition}, ...)` for "
@@ -67,6 +75,13 @@ def undecided(condition: str, problem: ExportProblem, *, numbers: Sequence[str])
     return f"export cannot decide {code_span(condition)}: {why}"
 
 
+def unknown_number(code: str, taken: str) -> str:
+    """Write that a number has to be known which only data decide."""
+    if taken:
+        return f"draft_export takes {taken} for the number that {code_span(code)} needs here"
+    return f"export needs to know the number that {code_span(code)} is, which only data decide"
+
+
 def undecided_hints(
     condition: str,
     opposite: str,
@@ -77,6 +92,8 @@ def undecided_hints(
     in_library: bool,
 ) -> tuple[str, ...]:
     """Advise on a condition; ``taken`` is what draft_export took it for, if it did."""
+    if kind == "number":
+        return (_IN_LIBRARY, _SYMBOLIC) if in_library else (_SYMBOLIC,)
     if kind == "tensor":
         return (filled(_WHERE, condition=condition),)
     holds, never = filled(_CHECK, condition=condition), filled(_CHECK_NOT, opposite=opposite)

@@ -22,3 +22,12 @@ MEANINGS = {
     "target-error": "the program raised, crashed, ran out of memory, was stopped at its time limit "
     "(information), or could not start",
 }
+"""By the kind of a finding."""
+
+EXPORT_CODES = {
+    "data-dependent": "an export has to know a condition or a number that only data decide",
+    "missing-fake-kernel": "nothing says what the result of an operator looks like, so it cannot be exported",
+    "mismatched-fake-kernel": "the result of an operator is not what its fake kernel says",
+    "size-constraint": "the code restricts a size, or makes a number of it, that may be marked dynamic",
+}
+"""By the code of a finding of the kind `export-error`."""

@@ -25,6 +25,8 @@ _OPPOSITE: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.Gt: ast.LtE,
     ast.LtE: ast.Gt,
 }
+_CONDITIONS: Final = ("Eq", "Ne", "And", "Or", "Not", "Xor")
+"""Functions of SymPy that are true or false."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,10 @@ def condition_of(problem: ExportProblem, span: Span, places: Places, workspace: 
     source = workspace.source(span.filename)
     tested = _tested(source, span) if source else None
     kind: ConditionKind = "operation"
-    if tested is not None:
+    if _is_number(problem.subject):
+        node = node_at(source, span) if source else None
+        kind, tested = "number", node if isinstance(node, ast.expr) else None
+    elif tested is not None:
         kind = "tensor" if here and _is_truth_of(problem.symbols, problem.subject) else "branch"
     text = ast.unparse(tested) if tested else _written(problem, names)
     nameless = [name for name in names if not names[name] and (kind == "operation" or name in here)]
@@ -61,6 +66,16 @@ def condition_of(problem: ExportProblem, span: Span, places: Places, workspace: 
         tuple((names[item.name], place) for item, place in reads),
         kind,
         tuple(nameless),
+    )
+
+
+def _is_number(expression: str) -> bool:
+    """Tell whether torch's expression is that of a number, and no condition."""
+    tree = parse_expression(expression)
+    if isinstance(tree, ast.Call):
+        return not (isinstance(tree.func, ast.Name) and tree.func.id in _CONDITIONS)
+    return isinstance(tree, (ast.Name, ast.BinOp, ast.UnaryOp)) and not (
+        isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Not)
     )
 
 

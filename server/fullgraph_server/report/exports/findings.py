@@ -130,7 +130,9 @@ class _Exports:
         return self._finding(
             "export-error",
             self._severity(fact),
-            exports.undecided(condition.text, fact, numbers=[] if condition.kind == "tensor" else names),
+            exports.unknown_number(condition.text, fact.detail)
+            if condition.kind == "number"
+            else exports.undecided(condition.text, fact, numbers=[] if condition.kind == "tensor" else names),
             fact.stack,
             fact.compile_id,
             code=fact.kind,
