@@ -372,6 +372,10 @@ CASES = {
                 ),
             )
         ],
+        "`step` has 1 cache hit on rank 3",
+        "information",
+        STEP,
+        ONE,
         tlparse={"collective": [ONE, BUT_ONE], "tensor": [ONE, BUT_ONE]},
         false_alarm=True,
     ),

@@ -77,7 +77,7 @@ _MOST_READ = 16
 _OF_BACKEND = "WON'T CONVERT "
 """The beginning of a backend's failure that becomes a graph break, which has a record of its own."""
 _WRITTEN: Final = CODE_RECORDS - LOWERED_RECORDS
-"""The records of what AOTAutograd and TorchInductor make of a graph, but for the graph that caches are for."""
+"""What AOTAutograd and TorchInductor make of a graph, but for the graph that caches are asked for."""
 _NOTHING_TO_COMPILE = "SkipFrame"
 """The error with which Dynamo skips a frame without operations."""
 

@@ -73,7 +73,7 @@ def _at_url(url: str, folder: Path) -> TraceLogs:
     files = files_at(url, recursive=not is_log(url))
     found = {name: stats for name, stats in files.items() if is_log(name) or len(files) == 1}
     if not found:
-        raise NoTraceError(f"{url} holds no trace: make one with TORCH_TRACE=FOLDER python PROGRAM.")
+        raise NoTraceError(f"{url} holds no trace: nothing was compiled, or it was not recorded there.")
     if len(found) > MOST_LOGS:
         raise too_many(url)
     logs = []
