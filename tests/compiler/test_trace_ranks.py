@@ -19,7 +19,7 @@ from fullgraph_compiler.trace import Interpreter, TraceRecord
 START = {"stack": [{"line": 3, "name": "f", "filename": 0}]}
 GRAPH = """\
 class GraphModule(torch.nn.Module):
-    def forward(self, L_x_: "f32[8, 4][4, 1]cuda:3", s0: "Sym(s0)"):
+    def forward(self, L_x_: "DTensor(f32[8, 4][4, 1]cuda:3, R)", s0: "Sym(s0)"):
         l_x_ = L_x_
         # File: /project/a.py:4 in f, code: y = x * 2
         y: "f32[8, 4][4, 1]cuda:3" = l_x_ * 2;  l_x_ = None
@@ -50,7 +50,7 @@ def test_a_graph_has_the_tensors_of_its_operations_and_its_collective_operations
     names = ("y", "tensor", "wait", "sent", "rest")
     assert graph == GraphTraced(
         "0/0",
-        (f"L_x_: {tensor}", "s0: Sym(s0)"),
+        (f"L_x_: DTensor({tensor}, R)", "s0: Sym(s0)"),
         tuple(f"{name}: {tensor}" for name in names),
         (
             StackFrame("/project/a.py", 4, "f"),

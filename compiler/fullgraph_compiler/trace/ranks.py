@@ -27,7 +27,8 @@ from .record import TraceRecord
 
 _LIST = re.compile(r"\[[^\[\]]*\]")
 _LITERAL = re.compile(r"'[^']*'|\b\d+\b")
-_DEVICE_NUMBER = re.compile(r"(?<=[a-z]):\d+$")
+_DEVICE_NUMBER = re.compile(r"(?<=[a-z]):\d+(?=$|[,)])")
+"""The number of a device: of a tensor (``f32[8][1]cuda:0``), or in a ``DTensor(f32[8][1]cuda:0, R)``."""
 _OTHERS = frozenset(("", "wait_tensor", "wait_tensors", "isend", "irecv", "batch_p2p_ops"))
 """Operators beside the collective ones: the waits for these, and calls between two ranks."""
 
