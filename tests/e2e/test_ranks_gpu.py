@@ -71,26 +71,22 @@ def test_ranks_that_do_the_same(program: str, tmp_path: Path) -> None:
     assert differences(check(program, "cpu", tmp_path)) == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("program", DIFFERENT)
-def test_ranks_that_differ_run_to_their_end(program: str, tmp_path: Path) -> None:
-    check(program, "cpu", tmp_path)
-
-
 @pytest.mark.gpu
 @pytest.mark.parametrize("program", SAME)
 def test_ranks_that_do_the_same_on_gpus(program: str, tmp_path: Path) -> None:
     assert differences(check(program, "cuda", tmp_path)) == []
 
 
-@pytest.mark.gpu
+@pytest.mark.parametrize(
+    "device", [pytest.param("cpu", marks=pytest.mark.slow), pytest.param("cuda", marks=pytest.mark.gpu)]
+)
 @pytest.mark.parametrize("program", DIFFERENT)
-def test_what_differs_is_told_on_gpus(program: str, tmp_path: Path) -> None:
-    found = differences(check(program, "cuda", tmp_path))
+def test_what_differs_is_told(program: str, device: str, tmp_path: Path) -> None:
+    found = differences(check(program, device, tmp_path))
     lines = (PROGRAMS / f"{program}.py").read_text().splitlines()
     planted = {row for row, line in enumerate(lines, 1) if "# differs" in line}
     assert found
     for difference in found:
-        assert Path(difference["location"]["filename"]).stem == program
+        assert Path(difference["filename"]).stem == program
         assert difference["location"]["row"] in planted
         assert "rank 1" in difference["message"]

@@ -198,3 +198,20 @@ def test_a_graph_that_is_compiled_again_does_not_change_which_operations_are_com
 
     (difference,) = differences(merged([job(0, one, two, two), job(1, one, one, two)]))
     assert "`f` calls only 4 collective operations with tensors of one size on rank 1" in difference.message
+
+
+def test_functions_that_are_first_called_in_another_order(file: str) -> None:
+    usual = [*compiled(file, "0/0", "f"), *compiled(file, "1/0", "g")]
+    other = [*compiled(file, "0/0", "g"), *compiled(file, "1/0", "f")]
+    report = merged([rank(number, file, *(other if number == 2 else usual)) for number in range(4)])
+    (finding,) = [item for item in report.findings if item.kind == "rank-difference"]
+    told = "`f` (line 1) is function 1 to be compiled on the 3 others, but `g` (line 7) on rank 2"
+    assert (finding.message, finding.severity, finding.ranks) == (told, "warning", (2,))
+
+
+def test_functions_of_only_some_ranks_do_not_change_the_order(file: str) -> None:
+    both = [*compiled(file, "0/0", "g"), *compiled(file, "1/0", "f")]
+    report = merged([rank(0, file, *both), rank(1, file, *compiled(file, "0/0", "f"))])
+    messages = [item.message for item in report.findings if item.kind == "rank-difference"]
+    assert messages
+    assert not any("function 1" in message for message in messages)

@@ -1,4 +1,4 @@
-"""The order in which ranks run graphs, where the program recorded that."""
+"""The order in which ranks run graphs, where the program recorded that, else that of their first calls."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fullgraph_compiler.facts import StackFrame
+from fullgraph_compiler.trace.record import frame_number
 
 from ..report.model import Finding, Report
 from ..text.markdown import code_span
 from ..workspace.positions import Span
 from ..workspace.ranges import frame_span
 from .rank_aspects import Sources
-from .rank_differences import Difference, RankReport
+from .rank_differences import Difference, Key, RankReport, key_of
 from .rank_groups import Groups, groups
 from .rank_places import first_frame, function_span
 from .rank_words import group_words, rest_words
@@ -20,6 +21,10 @@ from .rank_words import group_words, rest_words
 _WHY = (
     "Ranks that run their graphs in another order call the collective operations in these in another order, "
     "too, and those between them: then the job hangs."
+)
+_WHY_FIRST = (
+    "A function is compiled when it is first called: the ranks call these in another order. If there are "
+    "collective operations in them or between them, the job hangs."
 )
 
 
@@ -47,6 +52,41 @@ def order_differences(reports: Sequence[RankReport], total: int, sources: Source
         orders = (known[ranks[0]] for ranks in found.ranks)
         at = [ran[order[found.index]] if found.index < len(order) else None for order in orders]
         finding = _finding(found, at, total)
+        yield Difference(finding, found)
+
+
+def first_call_differences(
+    reports: Sequence[RankReport], total: int, sources: Sources
+) -> Iterator[Difference]:
+    """Yield the places at which some of ``total`` ranks first call another one of the functions of all.
+
+    If a rank has the whole order of its graphs, :func:`order_differences` says more.
+    """
+    if not reports or any(item.report.executed for item in reports):
+        return
+    frames = [{key_of(frame): frame for frame in item.report.frames} for item in reports]
+    common = set.intersection(*map(set, frames))
+    numbers: dict[Key, int] = {}
+    known: dict[int, tuple[int, ...]] = {}
+    for item, own in zip(reports, frames, strict=True):
+        order = sorted(common, key=lambda key: min(map(frame_number, own[key].compile_ids), default=-1))
+        known[item.rank] = tuple(numbers.setdefault(key, len(numbers)) for key in order)
+    functions = [frames[0][key] for key in numbers]
+    for found in groups(known, frozenset()):
+        at = [functions[known[ranks[0]][found.index]] for ranks in found.ranks]
+        words = [f"{code_span(frame.qualname)} (line {frame.row})" for frame in at]
+        rest, *others = zip(words, found.ranks, strict=True)
+        told = ", ".join(group_words(others))
+        where = rest_words(rest[1], total, sum(len(ranks) for _, ranks in others))
+        finding = Finding(
+            "rank-difference",
+            "rank-difference",
+            "warning",
+            f"{rest[0]} is function {found.index + 1} to be compiled on {where}, but {told}",
+            function_span(at[0], sources),
+            explanation=_WHY_FIRST,
+            ranks=found.different,
+        )
         yield Difference(finding, found)
 
 

@@ -29,7 +29,7 @@ from .rank_differences import (
     key_of,
 )
 from .rank_groups import by_signature
-from .rank_order import order_differences
+from .rank_order import first_call_differences, order_differences
 from .rank_words import rank_words
 
 __all__ = ["RankReport", "merged", "rank_words", "usual_rank"]
@@ -94,6 +94,7 @@ def _compare(reports: Sequence[RankReport]) -> _Compared:
     if _end([item.report.status for item in sound]) == "finished":
         differences += function_differences(sound, len(reports), sources)
         differences += order_differences(sound, len(reports), sources)
+        differences += first_call_differences(sound, len(reports), sources)
         ended += endings(sound, sources)
     group = by_signature([item.groups for item in differences], [item.rank for item in reports], damaged)
     sizes = Counter(group.values())
