@@ -19,7 +19,7 @@ live run and for a log, for every supported torch. ``export/`` reads the records
 - ``shapes``: symbolic sizes: guards and specializations
 - ``phases``: how long the compiler's steps take
 - ``vllm``: how vLLM splits and compiles a graph
-- ``stacks``: stacks, joined over resume functions
+- ``stacks``: stacks, joined over resume functions, with the names of their files
 - ``texts``: what is in records that are no forms of a graph
 - ``lines``: source lines that a log quotes
 - ``inputs``: what compiled frames were called with

@@ -40,7 +40,7 @@ from ..facts import (
 from .causes import guard_behind, guard_on, stack_around
 from .compilation import Compilation, as_break, graph_of, read_graph
 from .export.reader import EXPORT_RECORDS, ExportReader
-from .guards import Place, parse_tree
+from .guards import parse_tree
 from .inductor.caches import CACHE_RECORDS, LOWERED_RECORDS, CacheReader
 from .inductor.code import CODE_RECORDS, CodeReader
 from .inputs import TENSOR_RECORDS, InputReader
@@ -58,7 +58,7 @@ from .ranks import read_estimate, read_execution, read_schedule, read_traced_gra
 from .reasons import Reason, parse_reasons
 from .record import UNKNOWN_FILE, TraceRecord, frame_number, frame_of, later_id
 from .shapes import SHAPE_RECORDS, ShapeReader
-from .stacks import join_stacks, original_function, resumed_row
+from .stacks import StackReader, join_stacks, resumed_row
 from .texts import record_text
 from .vllm import VLLM_RECORDS, is_of_vllm, read_vllm
 
@@ -104,26 +104,24 @@ class Interpreter:
         self._all_texts = all_texts
         self._caches = CacheReader(held=findings_only)
         self._findings_only = findings_only
-        self._strings: dict[int, str] = {}
+        self._stacks = StackReader()
         self._compilations: dict[str, Compilation] = {}
         self._frames: defaultdict[str, dict[str, Compilation]] = defaultdict(dict)
         self._failures: dict[str, tuple[GuardFailure, ...]] = {}
-        self._first_rows: dict[tuple[str, str], set[int]] = {}
         # A soft failure is fatal under fullgraph=True only. If torch reports a graph break after it, Dynamo
         # has swallowed it; without such a report, it counts as fatal.
         self._undecided: CompileFailure | None = None
         self._undecided_is_fatal = True
         self._phases = PhaseReader()
         self._read: dict[str, list[GuardInstalled]] = {}
-        self._long_names: dict[tuple[str, str], str] = {}
         # torch._dynamo.reset() makes torch count frames from 0 again: they are counted on from here.
         self._frames_before_reset = 0
-        self._exports = ExportReader(source, self._structured_stack)
+        self._exports = ExportReader(source, self._stacks.structured)
 
     def feed(self, record: TraceRecord) -> Iterator[Fact]:
         """Yield the facts that ``record`` completes."""
         if record.name == "str":
-            self._intern(record.body)
+            self._stacks.intern(record.body)
             return
         record = self._numbered(record)
         if self._all_texts:
@@ -182,10 +180,6 @@ class Interpreter:
 
     # -- records, in the order of a compilation ------------------------------------------------
 
-    def _intern(self, body: Any) -> None:
-        if isinstance(body, (list, tuple)) and len(body) == 2 and isinstance(body[1], int):
-            self._strings[body[1]] = str(body[0])
-
     def _recompile_reasons(self, record: TraceRecord) -> Iterator[Fact]:
         # The next records show whether it is compiled again or stopped by the limit.
         self._failures[record.compile_id] = self.failures([record.payload])
@@ -193,14 +187,14 @@ class Interpreter:
 
     def _dynamo_start(self, record: TraceRecord) -> Iterator[Fact]:
         yield from self._decide()
-        frames = self._structured_stack(record.body.get("stack"))
+        frames = self._stacks.structured(record.body.get("stack"))
         if not frames:
             return
         frame = frames[-1]
         if frame.filename == UNKNOWN_FILE:
             frame = replace(frame, filename=record.seen.get("filename") or UNKNOWN_FILE)
         *stack, joined = join_stacks(record.seen.get("stack", frames[:-1]), (frame,))
-        row = self._first_row(joined, resumes=joined.function != frame.function)
+        row = self._stacks.first_row(joined, resumes=joined.function != frame.function)
         started = FrameStarted(
             record.compile_id,
             joined.function,
@@ -209,7 +203,7 @@ class Interpreter:
             tuple(stack),
             resumed_row(frame.function),
         )
-        code, shapes = CodeReader(self._source), ShapeReader(self._joined_stack)
+        code, shapes = CodeReader(self._source), ShapeReader(self._stacks.joined)
         compilation = Compilation(started, frame.function, code, shapes, InputReader())
         self._compilations[record.compile_id] = compilation
         self._frames[frame_of(record.compile_id)][record.compile_id] = compilation
@@ -350,7 +344,7 @@ class Interpreter:
         stacks: Mapping[str, Stack] = record.seen.get("guard_stacks", {})
         guards = []
         for leaf in parse_tree(record.payload):
-            stack = stacks.get(leaf.source, ()) or self._stack_of(leaf.place, compilation)
+            stack = stacks.get(leaf.source, ()) or self._stacks.at(leaf.place, compilation)
             # Most guards of a recompilation are those of the compilation before.
             source, kind, expected, code = map(sys.intern, (leaf.source, leaf.kind, leaf.expected, leaf.code))
             guards.append(GuardInstalled(record.compile_id, source, kind, expected, code, stack))
@@ -499,17 +493,10 @@ class Interpreter:
             expected=change.expected or (guard.expected if guard and not change.kind else ""),
             actual=change.actual,
             dimension=change.dimension,
-            stack=stack or reason.stack or self._stack_of(reason.place, compilation),
+            stack=stack or reason.stack or self._stacks.at(reason.place, compilation),
         )
 
     # -- stacks ----------------------------------------------------------------------------------
-
-    def _first_row(self, frame: StackFrame, *, resumes: bool) -> int:
-        """Return the row where a frame's function begins; a resume function has only a later row."""
-        rows = self._first_rows.setdefault((frame.filename, frame.function), set())
-        if not resumes:
-            rows.add(frame.row)
-        return max((row for row in rows if row <= frame.row), default=frame.row)
 
     def _full_stack(self, record: TraceRecord, written: Stack) -> Stack:
         """Return the stack seen in process, with the calls that led to the frame; else the written one."""
@@ -518,39 +505,6 @@ class Interpreter:
         if seen and compilation:
             return join_stacks(compilation.started.stack, seen)
         return join_stacks((), written)
-
-    def _stack_of(self, place: Place | None, compilation: Compilation | None) -> Stack:
-        """Return a guard's place with the full name of the file, whose name is shortened in the guard."""
-        if place is None:
-            return ()
-        key = (compilation.started.filename if compilation else "", place.file)
-        if key not in self._long_names:
-            names = self._filenames(compilation)
-            self._long_names[key] = next((name for name in names if name.endswith(place.file)), place.file)
-        return (StackFrame(self._long_names[key], place.row, original_function(place.function)),)
-
-    def _filenames(self, compilation: Compilation | None) -> Iterator[str]:
-        """Yield all known file names, those of the compilation first."""
-        if compilation:
-            yield compilation.started.filename
-            if compilation.filenames is None:
-                graph = graph_of(compilation)
-                names = (node.frame.filename for node in (graph.nodes if graph else ()))
-                compilation.filenames = tuple(dict.fromkeys(names))
-            yield from compilation.filenames
-        yield from self._strings.values()
-
-    def _structured_stack(self, frames: Any) -> Stack:
-        if not isinstance(frames, list):
-            return ()
-        return tuple(
-            StackFrame(self._strings.get(f["filename"], UNKNOWN_FILE), f["line"] or 1, f["name"])
-            for f in frames
-            if isinstance(f, dict) and {"filename", "line", "name"} <= f.keys()
-        )
-
-    def _joined_stack(self, frames: Any) -> Stack:
-        return join_stacks((), self._structured_stack(frames))
 
     def _of_same_frame(self, compile_id: str) -> list[Compilation]:
         return [*self._frames[frame_of(compile_id)].values()]

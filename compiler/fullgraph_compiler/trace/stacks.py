@@ -1,10 +1,15 @@
-"""Stacks of the user's code, without the functions that Dynamo makes."""
+"""Stacks of the user's code, without the functions that Dynamo makes, and the names of files in them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from ..facts import Stack, StackFrame
+from .compilation import Compilation, graph_of
+from .guards import Place
+from .record import UNKNOWN_FILE
 
 _RESUMES = "torch_dynamo_resume_in_"
 _AT = "_at_"
@@ -40,3 +45,59 @@ def join_stacks(outer: Stack, inner: Stack) -> Stack:
                 joined.pop()
         joined.append(frame)
     return tuple(joined)
+
+
+class StackReader:
+    """Reader of stacks: a trace gives each file a number when it first names it."""
+
+    def __init__(self) -> None:
+        self._strings: dict[int, str] = {}
+        self._first_rows: dict[tuple[str, str], set[int]] = {}
+        self._long_names: dict[tuple[str, str], str] = {}
+
+    def intern(self, body: Any) -> None:
+        """Take note of the number of a text."""
+        if isinstance(body, (list, tuple)) and len(body) == 2 and isinstance(body[1], int):
+            self._strings[body[1]] = str(body[0])
+
+    def structured(self, frames: Any) -> Stack:
+        """Read the stack of a record."""
+        if not isinstance(frames, list):
+            return ()
+        return tuple(
+            StackFrame(self._strings.get(f["filename"], UNKNOWN_FILE), f["line"] or 1, f["name"])
+            for f in frames
+            if isinstance(f, dict) and {"filename", "line", "name"} <= f.keys()
+        )
+
+    def joined(self, frames: Any) -> Stack:
+        """Read the stack of a record as the user sees it."""
+        return join_stacks((), self.structured(frames))
+
+    def first_row(self, frame: StackFrame, *, resumes: bool) -> int:
+        """Return the row where a frame's function begins; a resume function has only a later row."""
+        rows = self._first_rows.setdefault((frame.filename, frame.function), set())
+        if not resumes:
+            rows.add(frame.row)
+        return max((row for row in rows if row <= frame.row), default=frame.row)
+
+    def at(self, place: Place | None, compilation: Compilation | None) -> Stack:
+        """Return a guard's place with the full name of the file, whose name is shortened in the guard."""
+        if place is None:
+            return ()
+        key = (compilation.started.filename if compilation else "", place.file)
+        if key not in self._long_names:
+            names = self._filenames(compilation)
+            self._long_names[key] = next((name for name in names if name.endswith(place.file)), place.file)
+        return (StackFrame(self._long_names[key], place.row, original_function(place.function)),)
+
+    def _filenames(self, compilation: Compilation | None) -> Iterator[str]:
+        """Yield all known file names, those of the compilation first."""
+        if compilation:
+            yield compilation.started.filename
+            if compilation.filenames is None:
+                graph = graph_of(compilation)
+                names = (node.frame.filename for node in (graph.nodes if graph else ()))
+                compilation.filenames = tuple(dict.fromkeys(names))
+            yield from compilation.filenames
+        yield from self._strings.values()
