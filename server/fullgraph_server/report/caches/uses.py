@@ -43,7 +43,7 @@ def caches_of(facts: Sequence[Fact], places: Places, *, with_keys: bool) -> Cach
     uses = []
     for lookup in lookups:
         function = places.functions.get(lookup.compile_id)
-        same = earlier[lookup.cache, lookup.backward, function and (function.filename, function.name)]
+        same = earlier[lookup.cache, lookup.backward, function]
         if lookup.warm == warm:
             use = _use(lookup, same if function else (), parts, places)
             uses.append(use if with_keys else replace(use, lookup=replace(lookup, parts=(), nodes=())))
@@ -195,7 +195,7 @@ def _compared(use: CacheUse, earlier: Sequence[CacheLookup], parts: Parts, locat
     return replace(
         use,
         reason=reason,
-        hint=_SAME_VALUE if configured else "",
+        hint=_SAME_VALUE if before and configured else "",
         nearest=nearest.compile_id,
         differences=found,
     )
