@@ -288,6 +288,15 @@ def test_a_setting_is_to_be_the_same_in_two_starts_not_within_one(log: Log, warm
     assert bool(finding.hints) == warm
 
 
+def test_a_reason_of_some_compilations_names_them(log: Log) -> None:
+    log.facts.append(FrameStarted("1/0", "other", str(log.path), 4))
+    log.key("hit", "one", {}, "1/0")
+    log.key("miss", "two", {})
+    log.key("miss", "three", {"cache_key_tag": "b"}, "0/1")
+    (finding,) = log.report().findings
+    assert finding.explanation.startswith("Compilation 0/1: Its key differs from that of compilation 0/0: ")
+
+
 def test_methods_of_the_same_name_are_not_compared(log: Log) -> None:
     log.key("hit", "one", {})
     log.facts.append(FrameStarted("1/0", "forward", str(log.path), 4))
