@@ -91,7 +91,7 @@ def unknown_number(code: str, taken: str) -> str:
     """Write that a number has to be known which only data decide."""
     if taken:
         return f"draft_export takes {taken} for the number that {code_span(code)} needs here"
-    return f"export needs to know the number that {code_span(code)} is, which only data decide"
+    return f"export has to know the number that {code_span(code)} needs, which only data decide"
 
 
 def undecided_hints(
