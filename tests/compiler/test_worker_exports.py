@@ -38,7 +38,7 @@ FAILURES = {
         (
             "n = int(x.to(torch.int64).sum())",
             "data-dependent",
-            "export needs to know the number that `int(x.to(torch.int64).sum())` is, which only data decide",
+            "export has to know the number that `int(x.to(torch.int64).sum())` needs, which only data decide",
         ),
     ),
     "a-tensor": (

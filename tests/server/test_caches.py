@@ -277,6 +277,33 @@ def test_a_start_after_another_one_has_findings_without_any_hit(log: Log) -> Non
     assert use.reason == f"Its key differs from that of the start before: {difference}."
 
 
+@pytest.mark.parametrize("warm", [True, False])
+def test_a_setting_is_to_be_the_same_in_two_starts_not_within_one(log: Log, warm: bool) -> None:
+    log.key("hit", "one", {})
+    cold = log.facts[:]
+    log.key("miss", "two", {"inductor_config[max_fusion_size]": "32"}, "0/1")
+    later = [replace(fact, warm=warm) if isinstance(fact, CacheLookup) else fact for fact in log.facts]
+    log.facts = [*cold, *later[len(cold) :]]
+    (finding,) = log.report().findings
+    assert bool(finding.hints) == warm
+
+
+def test_a_reason_of_some_compilations_names_them(log: Log) -> None:
+    log.facts.append(FrameStarted("1/0", "other", str(log.path), 4))
+    log.key("hit", "one", {}, "1/0")
+    log.key("miss", "two", {})
+    log.key("miss", "three", {"cache_key_tag": "b"}, "0/1")
+    (finding,) = log.report().findings
+    assert finding.explanation.startswith("Compilation 0/1: Its key differs from that of compilation 0/0: ")
+
+
+def test_methods_of_the_same_name_are_not_compared(log: Log) -> None:
+    log.key("hit", "one", {})
+    log.facts.append(FrameStarted("1/0", "forward", str(log.path), 4))
+    log.key("miss", "two", {"cache_key_tag": "b"}, "1/0")
+    assert log.report().caches.uses[-1].nearest == ""
+
+
 def test_what_both_caches_leave_out_is_one_finding(log: Log) -> None:
     log.lookup(
         "bypass",

@@ -110,6 +110,44 @@ def test_a_condition_on_a_tensor_needs_both_branches(tmp_path: Path) -> None:
     assert "torch._check" not in finding.hints[0]
 
 
+TESTED = [
+    (
+        "assert (x > 0).all()",
+        "assert (x > 0).all()",
+        "Eq(u0, 1)",
+        "torch._check(((x > 0).all() != 0).item())",
+    ),
+    ("if not x.any(): pass", "x.any()", "Eq(u0, 1)", "torch.cond(x.any() == 0, ...)"),
+    ("if f and x.any(): pass", "x.any()", "Eq(u0, 1)", "torch.logical_and"),
+    ("b = bool(x.any())", "bool(x.any())", "Eq(u0, 1)", "torch.cond` for code"),
+    ("while x.sum() < 9: pass", "x.sum() < 9", "Eq(u0, 1)", "torch.while_loop"),
+    ("while n > 0: pass", "n > 0", "u0 > 0", "torch.while_loop"),
+    ("if 0 < n < 5: pass", "0 < n < 5", "u0 > 0", "torch._check(n > 0)"),
+    ("if n in (1, 2): pass", "n in (1, 2)", "Eq(u0, 1)", "torch._check(n == 1)"),
+    ("if n: pass", "n", "Ne(u0, 0)", "torch._check(n != 0)"),
+    ("if not n: pass", "n", "Ne(u0, 0)", "torch._check(n == 0)"),
+]
+"""A statement, what of it torch cannot decide, torch's condition, and the advice, which exports."""
+
+
+@pytest.mark.parametrize(("statement", "text", "condition", "advice"), TESTED)
+def test_no_advice_asks_for_the_truth_of_a_symbol_or_names_torchs_own(
+    tmp_path: Path, statement: str, text: str, condition: str, advice: str
+) -> None:
+    path = tmp_path / "block.py"
+    path.write_text(f"def forward(self, x, f):\n    n = x.sum().item()\n    {statement}\n")
+    column = 4 + statement.index(text)
+    here = f.StackFrame(str(path), 3, "forward", column, 3, column + len(text))
+    read_at = (
+        here if "x." in statement or "(x" in statement else f.StackFrame(str(path), 2, "forward", 8, 2, 22)
+    )
+    symbols = (f.DataSymbol("u0", (read_at,)),)
+    problem = f.ExportProblem("export/0", "data-dependent", condition, symbols=symbols, stack=(here,))
+    (finding,) = fold("block.py", 1, "2.13", [problem], Workspace(tmp_path, SourceReader())).findings
+    assert advice in finding.hints[0]
+    assert "u0" not in finding.message + " ".join(finding.hints)
+
+
 def test_a_number_without_a_variable_gets_one_first(tmp_path: Path) -> None:
     here = (frame(tmp_path, 9, "x[: x.sum().item()]"),)
     symbols = (f.DataSymbol("u0", here),)

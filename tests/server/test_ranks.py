@@ -93,6 +93,33 @@ def test_one_rank_alone_is_as_it_is(file: str) -> None:
     assert merged([alone]) is alone.report
 
 
+def elsewhere(number: int, file: str, *facts: Fact) -> RankReport:
+    """A rank whose files are not in the workspace."""
+    workspace = Workspace(Path(__file__).parent)
+    return RankReport(
+        number, fold(file, 1, "2.13.0", [*facts, RunFinished("finished", 1.0)], workspace, file)
+    )
+
+
+def test_files_that_are_elsewhere_on_each_rank_are_the_same() -> None:
+    homes = [f"/home/user{number}/train.py" for number in range(3)]
+    alike = merged([elsewhere(number, home, *compiled(home)) for number, home in enumerate(homes)])
+    assert not differences(alike)
+    assert [frame.filename for frame in alike.frames] == [homes[0]]
+    facts = (*compiled(homes[2]), *again(homes[2], "0/1", 5))
+    reports = [elsewhere(number, home, *compiled(home)) for number, home in enumerate(homes[:2])]
+    (found,) = differences(merged([*reports, elsewhere(2, homes[2], *facts)]))
+    assert found.message == "`f` is compiled twice on rank 2, and is compiled once on the 2 others"
+
+
+def test_files_with_other_functions_or_on_one_rank_are_not_the_same() -> None:
+    one, other = "/job/a/train.py", "/job/b/train.py"
+    first = elsewhere(0, one, *compiled(one))
+    assert len(differences(merged([first, elsewhere(1, other, *compiled(other, function="g"))]))) == 2
+    both = (*compiled(one), *compiled(other, "1/0"))
+    assert len(differences(merged([first, elsewhere(1, one, *both)]))) == 1
+
+
 def test_a_rank_that_recompiles_alone_is_named_with_the_cause(file: str) -> None:
     reports = [rank(number, file, *compiled(file)) for number in range(64)]
     reports[37] = rank(37, file, *compiled(file), *again(file, "0/1", 5))

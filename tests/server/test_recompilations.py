@@ -142,3 +142,20 @@ def test_a_recompilation_without_a_reason_counts() -> None:
 def test_values_without_a_name_are_told_without_one(source: str, other: str, told: str) -> None:
     failure = GuardFailure("0/0", source, "OBJECT_ALIASING", "", expected=other)
     assert change([failure]) == told
+
+
+@pytest.mark.parametrize("folder", ["_higher_order_ops", "_export"])
+def test_what_torch_compiles_by_itself_has_no_advice(folder: str) -> None:
+    path = f"/venv/lib/torch/{folder}/cond.py"
+    calls: list[Call] = [("float", 1, True, "a"), ("float", 1, True, "b")]
+    for filename in (FILE, path):
+        stack = (StackFrame(FILE, 2, "step"),)
+        facts = [
+            FrameStarted("0/0", "step", filename, 1, stack),
+            *guards("0/0", calls[0]),
+            FrameStarted("0/1", "step", filename, 1, stack),
+            Recompile("0/1", (failure("0/0", calls[0], calls[1], "xfm"),)),
+            RunFinished("finished", 1.0),
+        ]
+        (finding,) = fold("step.py", 1, "2.13.0", facts, WORKSPACE).findings
+        assert bool(finding.hints) == (filename == FILE)

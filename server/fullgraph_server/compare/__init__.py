@@ -8,6 +8,7 @@
 - ``rank_differences``: what differs between ranks, as findings
 - ``rank_aspects``: what should be the same on all ranks, and its words
 - ``rank_order``: the order in which ranks run graphs
+- ``rank_files``: files that lie elsewhere on each rank, by one name
 - ``rank_groups``: groups of ranks up to the first part that differs
 - ``rank_places``: the lines of operations that differ
 - ``rank_words``: ranks in words

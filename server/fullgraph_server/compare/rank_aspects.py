@@ -295,8 +295,9 @@ ASPECTS: Final[Sequence[Aspect]] = (
         lambda frame: frame.cached if frame else (),
         lambda frame, _: cached_words(frame.cached if frame else ()),
         "information",
-        "A rank that does not find a graph in its cache compiles it. Others that do go on, and wait for it "
-        "in their next collective operation: the job ends with a timeout if that takes too long.",
+        "A rank that does not find a graph in its cache compiles it. Others that do, unless they found what "
+        "it has just stored, wait for it in their next collective operation: the job ends with a timeout if "
+        "that takes too long.",
     ),
     Aspect(
         _buffers,

@@ -28,6 +28,7 @@ from .rank_differences import (
     is_damaged,
     key_of,
 )
+from .rank_files import with_names_of_all
 from .rank_groups import by_signature
 from .rank_order import first_call_differences, order_differences
 from .rank_words import rank_words
@@ -46,7 +47,7 @@ def merged(reports: Sequence[RankReport]) -> Report:
     """Merge the reports of all ranks into one; return that of a single rank unchanged."""
     if len(reports) == 1:
         return reports[0].report
-    reports = sorted(reports, key=lambda item: item.rank)
+    reports = [*with_names_of_all(sorted(reports, key=lambda item: item.rank))]
     compared = _compare(reports)
     model = next(item.report for item in reports if item.rank == compared.usual)
     findings = [*_findings(reports), *compared.findings]
@@ -71,7 +72,7 @@ def merged(reports: Sequence[RankReport]) -> Report:
 
 def usual_rank(reports: Sequence[RankReport]) -> int:
     """Return the first rank of the largest group that behaves alike; of equal groups, that compiled most."""
-    return _compare(sorted(reports, key=lambda item: item.rank)).usual
+    return _compare([*with_names_of_all(sorted(reports, key=lambda item: item.rank))]).usual
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,8 @@ _TENSOR_CHECKS = (
     "device", "autograd", "dispatch keys", "dtype", "requires_grad", "rank", "size", "stride"
 )  # fmt: skip
 """The properties of a tensor in the order in which ``TensorCheck`` checks them (``guards.cpp``)."""
+_BY_ITSELF = ("/torch/_higher_order_ops/", "/torch/_export/")
+"""Where torch compiles functions of its own, such as a wrapper for each call of ``torch.cond``."""
 _UNKNOWN = GuardFailure("", "", "", "")
 
 
@@ -190,6 +192,9 @@ class Recompilations:
         """Advise on a guard that failed, from what the compilations of its function say."""
         frame, compile_id = frame_of(failure.compile_id), failure.compile_id
         stack = failure.stack or self._guard_stack(failure)
+        function = self._places.functions.get(compile_id)
+        if function and any(folder in function.filename.replace("\\", "/") for folder in _BY_ITSELF):
+            return ()
         if instead := self._lightning.hints(stack, compile_id, failure.source):
             return tuple(map(Advice, instead))
         ids = sorted((key for key in self.guards if frame_of(key) == frame), key=compile_number)

@@ -9,8 +9,9 @@ from fullgraph_compiler.facts import ExportFailed, ExportProblem
 
 from .markdown import code_span, filled
 
-ConditionKind: TypeAlias = Literal["tensor", "branch", "operation", "number"]
-"""What decides by a condition: a branch, by a tensor or by a number, or an operation of torch.
+ConditionKind: TypeAlias = Literal["tensor", "assertion", "branch", "loop", "operation", "number"]
+"""What decides by a condition: a branch or an ``assert`` by a tensor, a branch by a number, a ``while`` loop,
+or an operation of torch.
 
 ``number`` is no condition, but a number that has to be known.
 """
@@ -27,13 +28,24 @@ _NAME_FIRST = (
 _IN_LIBRARY = "This is decided in the code of a library: what follows is about a change there, not here."
 _SYMBOLIC = (
     "`int()`, `range()` and the like need a number that is known while exporting. `x.item()` gives one that "
-    "stands for any: use it for sizes, slices and conditions; a loop over it has to become operations on "
-    "tensors."
+    "stands for any (`x.to(torch.int64).item()`, a whole one): use it for sizes, slices and conditions; a "
+    "loop over it has to become operations on tensors."
 )
 _COND = "If both can be, make both branches part of the program: `torch.cond({condition}, ...)`"
 _WHERE = (
     "Make both branches part of the program: `torch.where` for values, `torch.cond({condition}, ...)` for "
     "code."
+)
+_LOGICAL = (
+    "Make both branches part of the program: `torch.where` for values, `torch.cond` for code. Its condition "
+    "is one tensor: `torch.logical_and`, `torch.logical_or` and `torch.logical_not` stand for `and`, `or` "
+    "and `not`."
+)
+_LOOP = "Make the loop part of the program: `torch.while_loop` calls its body as long as a condition holds."
+_ASSERT = "Write `torch._check(({condition}).item())` in the place of the `assert`: the program asserts it."
+_ASSERT_PARTS = (
+    "Write a `torch._check` for each part of the condition in the place of the `assert`, with `.item()` "
+    "behind the tensor: the program asserts it."
 )
 _REGISTER = (
     'Register one: `@torch.library.register_fake("{operator}")` above a function that takes what the '
@@ -79,7 +91,7 @@ def unknown_number(code: str, taken: str) -> str:
     """Write that a number has to be known which only data decide."""
     if taken:
         return f"draft_export takes {taken} for the number that {code_span(code)} needs here"
-    return f"export needs to know the number that {code_span(code)} is, which only data decide"
+    return f"export has to know the number that {code_span(code)} needs, which only data decide"
 
 
 def undecided_hints(
@@ -88,14 +100,21 @@ def undecided_hints(
     taken: str,
     *,
     kind: ConditionKind,
+    value: str,
     unnamed: Sequence[str],
     in_library: bool,
 ) -> tuple[str, ...]:
-    """Advise on a condition; ``taken`` is what draft_export took it for, if it did."""
+    """Advise on a condition; ``taken`` is what draft_export took it for, if it did.
+
+    ``value`` is the condition as code for a value, if it alone decides.
+    """
     if kind == "number":
         return (_IN_LIBRARY, _SYMBOLIC) if in_library else (_SYMBOLIC,)
-    if kind == "tensor":
-        return (filled(_WHERE, condition=condition),)
+    if kind == "loop":
+        return (_LOOP,)
+    if kind in ("tensor", "assertion"):
+        known, unknown = (_WHERE, _LOGICAL) if kind == "tensor" else (_ASSERT, _ASSERT_PARTS)
+        return (filled(known, condition=value) if value else unknown,)
     holds, never = filled(_CHECK, condition=condition), filled(_CHECK_NOT, opposite=opposite)
     if taken == "False":
         said = (filled(_CHECK, condition=opposite),) if opposite else ()
@@ -103,7 +122,12 @@ def undecided_hints(
         said = (f"{holds} {never}" if opposite and not taken else holds,)
     library = (_IN_LIBRARY,) if in_library else ()
     first = (_NAME_FIRST.format(names=", ".join(map(code_span, unnamed))),) if unnamed else ()
-    return (*library, *first, *said, *((filled(_COND, condition=condition),) if kind == "branch" else ()))
+    return (
+        *library,
+        *first,
+        *said,
+        *((filled(_COND, condition=value),) if kind == "branch" and value else ()),
+    )
 
 
 def missing_kernel(operator: str, *, draft: bool) -> str:

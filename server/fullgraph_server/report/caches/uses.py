@@ -43,7 +43,7 @@ def caches_of(facts: Sequence[Fact], places: Places, *, with_keys: bool) -> Cach
     uses = []
     for lookup in lookups:
         function = places.functions.get(lookup.compile_id)
-        same = earlier[lookup.cache, lookup.backward, function and (function.filename, function.name)]
+        same = earlier[lookup.cache, lookup.backward, function]
         if lookup.warm == warm:
             use = _use(lookup, same if function else (), parts, places)
             uses.append(use if with_keys else replace(use, lookup=replace(lookup, parts=(), nodes=())))
@@ -137,9 +137,16 @@ def _miss(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> Fin
     else:
         found = sum(use.state == "hit" and use.cache == first.cache for use in caches.uses)
         message += f": its graph was not in the {name}, which had {counted(found, 'other graph')} of this run"
-    reasons = dict.fromkeys(
-        f"Backward: {use.reason}" if use.lookup.backward else use.reason for use in uses if use.reason
-    )
+    reasons: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for use in uses:
+        if use.reason:
+            reason = f"Backward: {use.reason}" if use.lookup.backward else use.reason
+            reasons[reason][use.compile_id] = None
+    ids = {use.compile_id for use in uses}
+    lines = [
+        reason if on.keys() == ids else f"Compilation {', '.join(on)}: {reason}"
+        for reason, on in reasons.items()
+    ]
     unknown = _NOTHING_TO_COMPARE if missed else _NOT_WRITTEN
     return finding(
         "cache-miss",
@@ -147,7 +154,7 @@ def _miss(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> Fin
         message,
         (),
         first.compile_id,
-        explanation="\n".join(reasons) or unknown,
+        explanation="\n".join(lines) or unknown,
         hints=tuple(dict.fromkeys(use.hint for use in uses if use.hint)),
     )
 
@@ -195,7 +202,7 @@ def _compared(use: CacheUse, earlier: Sequence[CacheLookup], parts: Parts, locat
     return replace(
         use,
         reason=reason,
-        hint=_SAME_VALUE if configured else "",
+        hint=_SAME_VALUE if before and configured else "",
         nearest=nearest.compile_id,
         differences=found,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from fullgraph_compiler.facts import DataSymbol, ExportProblem, Symbol
 from fullgraph_compiler.trace.decoding import parse_expression
@@ -25,6 +25,7 @@ _OPPOSITE: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.Gt: ast.LtE,
     ast.LtE: ast.Gt,
 }
+_Deciding: TypeAlias = ast.If | ast.While | ast.IfExp | ast.Assert
 _CONDITIONS: Final = ("Eq", "Ne", "And", "Or", "Not", "Xor")
 """Functions of SymPy that are true or false."""
 
@@ -33,13 +34,15 @@ _CONDITIONS: Final = ("Eq", "Ne", "And", "Or", "Not", "Xor")
 class Condition:
     """A condition as the user would write it.
 
-    ``opposite`` is its negation, empty where there is no simple one. ``reads`` are the places that read its
-    numbers from tensors, with their variables (empty for none). ``unnamed`` are torch's names of the numbers
-    that no variable keeps.
+    ``opposite`` is its negation, empty where there is no simple one. ``value`` is the condition where it is
+    all that decides, as code that does not ask for its truth; else empty. ``reads`` are the places that read
+    its numbers from tensors, with their variables (empty for none). ``unnamed`` are torch's names of the
+    numbers that no variable keeps.
     """
 
     text: str
     opposite: str
+    value: str
     reads: tuple[tuple[str, Span | None], ...]
     kind: ConditionKind
     unnamed: tuple[str, ...]
@@ -48,21 +51,32 @@ class Condition:
 def condition_of(problem: ExportProblem, span: Span, places: Places, workspace: Workspace) -> Condition:
     """Describe the condition of a ``data-dependent`` problem that shows at ``span``."""
     reads = [(item, _own_reading(item, places, workspace)) for item in problem.symbols]
-    names = {item.name: _variable(place, workspace) for item, place in reads}
     here = {item.name for item, place in reads if place is not None and _rows_meet(place, span)}
+    names = {item.name: "" if item.name in here else _variable(place, workspace) for item, place in reads}
     source = workspace.source(span.filename)
-    tested = _tested(source, span) if source else None
+    node = node_at(source, span) if source else None
+    code = node if isinstance(node, ast.expr) else None
+    around = _deciding(source, span) if source else None
+    test = around.test if around else None
+    tested = code if test is not None and isinstance(code, ast.Compare) else test
+    value = _value(test) if test is not None and (tested is test or _code(tested) == _code(test)) else ""
     kind: ConditionKind = "operation"
     if _is_number(problem.subject):
-        node = node_at(source, span) if source else None
-        kind, tested = "number", node if isinstance(node, ast.expr) else None
+        kind, tested = "number", code
+    elif isinstance(around, ast.While):
+        kind = "loop"
+    elif here and _is_truth_of(problem.symbols, problem.subject) and (test or _is_truth(code)):
+        kind = "assertion" if isinstance(around, ast.Assert) else "tensor"
+        tested = tested or code
     elif tested is not None:
-        kind = "tensor" if here and _is_truth_of(problem.symbols, problem.subject) else "branch"
+        kind = "branch"
+        tested = parse_expression(value or (_code(tested) if _value(tested) else _written(problem, names)))
     text = ast.unparse(tested) if tested else _written(problem, names)
     nameless = [name for name in names if not names[name] and (kind == "operation" or name in here)]
     return Condition(
         text,
         _opposite(tested or parse_expression(text)),
+        value,
         tuple((names[item.name], place) for item, place in reads),
         kind,
         tuple(nameless),
@@ -90,17 +104,41 @@ def _written(problem: ExportProblem, names: dict[str, str]) -> str:
     return written_condition(problem.subject, (*numbers, *problem.sizes))
 
 
-def _tested(source: SourceFile, span: Span) -> ast.expr | None:
-    """Return what the statement or expression around ``span`` decides by; ``None`` if it decides nothing."""
-    node = node_at(source, span)
+def _deciding(source: SourceFile, span: Span) -> _Deciding | None:
+    """Return the statement or expression that decides by what is at ``span``; ``None`` if nothing does."""
     for around in source.nodes_at(span.row):
-        test = getattr(around, "test", None)
-        if isinstance(around, (ast.If, ast.While, ast.IfExp, ast.Assert)) and isinstance(test, ast.expr):
-            whole = node_span(source, test)
+        if isinstance(around, _Deciding):
+            # Python asserts at the place of the whole statement.
+            whole = node_span(source, around if isinstance(around, ast.Assert) else around.test)
             start, end = (whole.row, whole.column), (whole.end_row, whole.end_column)
             if start <= (span.row, span.column) and (span.end_row, span.end_column) <= end:
-                return node if isinstance(node, ast.Compare) else test
+                return around
     return None
+
+
+def _value(test: ast.expr | None) -> str:
+    """Write a test as a value: one whose truth nothing asks for, as it is a tensor or a symbol."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = test.operand
+        return _opposite(inner) if isinstance(inner, ast.Compare) else _compared(inner, ast.Eq())
+    if isinstance(test, ast.Compare):
+        return ast.unparse(test) if _opposite(test) else ""
+    return _compared(test, ast.NotEq())
+
+
+def _compared(number: ast.expr | None, op: ast.cmpop) -> str:
+    if number is None or isinstance(number, (ast.BoolOp, ast.UnaryOp, ast.NamedExpr, ast.IfExp)):
+        return ""
+    return ast.unparse(ast.Compare(number, [op], [ast.Constant(0)]))
+
+
+def _code(node: ast.expr | None) -> str:
+    return ast.unparse(node) if node else ""
+
+
+def _is_truth(code: ast.expr | None) -> bool:
+    """Tell whether code is that of a tensor whose truth is asked for, and not of a number read from it."""
+    return code is not None and ".item(" not in _code(code)
 
 
 def _variable(place: Span | None, workspace: Workspace) -> str:

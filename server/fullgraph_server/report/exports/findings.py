@@ -132,7 +132,9 @@ class _Exports:
             self._severity(fact),
             exports.unknown_number(condition.text, fact.detail)
             if condition.kind == "number"
-            else exports.undecided(condition.text, fact, numbers=[] if condition.kind == "tensor" else names),
+            else exports.undecided(
+                condition.text, fact, numbers=[] if condition.kind in ("tensor", "assertion") else names
+            ),
             fact.stack,
             fact.compile_id,
             code=fact.kind,
@@ -142,6 +144,7 @@ class _Exports:
                 condition.opposite,
                 fact.detail,
                 kind=condition.kind,
+                value=condition.value,
                 unnamed=condition.unnamed,
                 in_library=bool(fact.stack) and not self._workspace.contains(fact.stack[-1].filename),
             ),
