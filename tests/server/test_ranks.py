@@ -232,7 +232,7 @@ def test_functions_that_are_first_called_in_another_order(file: str) -> None:
     other = [*compiled(file, "0/0", "g"), *compiled(file, "1/0", "f")]
     report = merged([rank(number, file, *(other if number == 2 else usual)) for number in range(4)])
     (finding,) = [item for item in report.findings if item.kind == "rank-difference"]
-    told = "`f` (line 1) is function 1 to be compiled on the 3 others, but `g` (line 7) on rank 2"
+    told = "function 1 to be compiled is `g` (line 7) on rank 2, and `f` (line 1) on the 3 others"
     assert (finding.message, finding.severity, finding.ranks) == (told, "warning", (2,))
 
 

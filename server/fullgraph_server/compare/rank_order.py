@@ -82,7 +82,7 @@ def first_call_differences(
             "rank-difference",
             "rank-difference",
             "warning",
-            f"{rest[0]} is function {found.index + 1} to be compiled on {where}, but {told}",
+            f"function {found.index + 1} to be compiled is {told}, and {rest[0]} on {where}",
             function_span(at[0], sources),
             explanation=_WHY_FIRST,
             ranks=found.different,
