@@ -72,6 +72,8 @@ def of_rank(place: Path | str, logs: TraceLogs, rank: int | None) -> TraceLogs:
     if rank is None:
         return logs
     own = tuple(log for log in logs.logs if log.rank == rank)
+    if not own and rank in logs.unread:
+        raise NoTraceError(f"Rank {rank} of {place} was not read: {logs.unread[rank]}.")
     if not own:
         raise NoTraceError(f"{place} has no log of rank {rank}.")
     return TraceLogs(own, problems=logs.problems)
