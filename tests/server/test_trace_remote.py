@@ -200,11 +200,10 @@ def refused(url: str) -> str:
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("s3://bucket/nothing/", r"s3://bucket/nothing/ holds no trace: nothing was compiled.*"),
-        (
-            "s3://nobucket/job/",
-            r"s3://nobucket/job/ (does not exist|holds no trace).*\.",
-        ),
+        ("s3://bucket/nothing/", r"s3://bucket/nothing/ does not exist\."),
+        ("s3://nobucket/job/", r"s3://nobucket/job/ does not exist\."),
+        ("http://127.0.0.1:1/job/", r"http://127.0.0.1:1/job/ cannot be read: Cannot connect to host.*"),
+        ("http://127.0.0.1:1/a.log", r"http://127.0.0.1:1/a.log cannot be read: Cannot connect to host.*"),
         ("s3://bucket/nothing/a.log", r"s3://bucket/nothing/a.log does not exist\."),
         ("s3://bucket/job.zip", r"s3://bucket/job.zip does not exist\."),
         ("odd://bucket/job", r"odd://bucket/job cannot be read: Protocol not known: odd\."),
