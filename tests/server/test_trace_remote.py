@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import socket
 import sys
@@ -182,9 +183,11 @@ def test_logs_with_the_same_problem_are_told_together(
         get_file(self, place, *args)
 
     monkeypatch.setattr(system, "get_file", forbidden)
-    result = fullgraph("trace", "s3://bucket/forbidden")
+    result = fullgraph("trace", "s3://bucket/forbidden", "--perfetto", "steps.json")
     assert "Ranks 0-1 were not read: the log cannot be read: Forbidden" in result.output
     assert "program.py:14:5" in result.output
+    steps = json.loads((project / "steps.json").read_text())["traceEvents"]
+    assert [item["args"]["name"] for item in steps if item["name"] == "process_name"] == ["rank 2"]
 
 
 # -- places that cannot be read ----------------------------------------------------------------

@@ -80,11 +80,18 @@ def of_rank(place: Path | str, logs: TraceLogs, rank: int | None) -> TraceLogs:
 
 
 def each_report(logs: TraceLogs, reading: Reading, target: str) -> Iterator[tuple[LogFile, Report]]:
-    """Read one log after the other, each when it is asked for. Raises ``NoTraceError`` and ``OSError``."""
+    """Read one log after the other, each when it is asked for; of several, leave out what cannot be read.
+
+    Raises ``NoTraceError`` and ``OSError``.
+    """
     reading = _with_files(reading)
     for log in logs.logs:
-        with at_hand(log, keep=False) as here:
-            yield here, read_report(here, reading, target)
+        try:
+            with at_hand(log, keep=False) as here:
+                yield here, read_report(here, reading, target)
+        except (NoTraceError, OSError):
+            if len(logs.logs) == 1:
+                raise
 
 
 def _with_files(reading: Reading) -> Reading:
