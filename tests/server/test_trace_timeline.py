@@ -162,7 +162,7 @@ def test_a_file_that_cannot_be_written_is_one_sentence(folder: Path) -> None:
     assert result.stderr == "Error: missing/steps.json cannot be written: No such file or directory\n"
 
 
-@pytest.mark.parametrize("file", ["job/a.log", "job/older.log", "job.tar", "link"])
+@pytest.mark.parametrize("file", ["job/a.log", "job/older.log", "job.tar", "link", "packed"])
 def test_a_log_is_not_overwritten(folder: Path, file: str) -> None:
     (folder / "job").mkdir()
     for name in ("older.log", "a.log"):
@@ -170,8 +170,10 @@ def test_a_log_is_not_overwritten(folder: Path, file: str) -> None:
     with tarfile.open("job.tar", "w") as archive:
         archive.add("job")
     (folder / "link").symlink_to("job/a.log")
+    (folder / "packed").symlink_to("job.tar")
     before = Path(file).read_bytes()
-    result = fullgraph("trace", "job.tar" if file == "job.tar" else "job", "--perfetto", file)
+    place = {"job.tar": "job.tar", "packed": (folder / "job.tar").as_uri()}.get(file, "job")
+    result = fullgraph("trace", place, "--perfetto", file)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert f"Error: {file} is a log, or an archive of logs: name another file\n" in result.stderr
+    assert f"Error: {file} is a log or an archive: name another file\n" in result.stderr
     assert Path(file).read_bytes() == before
