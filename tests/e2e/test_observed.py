@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import py_compile
 import re
 import signal
 import subprocess
 import sys
+import zipapp
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -131,6 +133,8 @@ COMMANDS = [
     ["-m", "no_such_module"],
     ["no_such_file.py"],
     ["no_python.py"],
+    *([name, "raise"] for name in ("folder", "app.pyz", "program.pyc")),
+    ["empty"],
 ]
 
 
@@ -138,6 +142,11 @@ COMMANDS = [
 def test_a_program_runs_as_without(command: list[str], tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(ENDINGS)
     (tmp_path / "no_python.py").write_text("def (")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "__main__.py").write_text(ENDINGS)
+    zipapp.create_archive(tmp_path / "folder", tmp_path / "app.pyz")
+    py_compile.compile(str(tmp_path / "program.py"), str(tmp_path / "program.pyc"))
     plain, observed = (run(tmp_path, [*start, *command]) for start in ([sys.executable], OBSERVE))
     assert observed.stdout == plain.stdout
     assert observed.stderr == plain.stderr

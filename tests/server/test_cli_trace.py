@@ -6,6 +6,8 @@ import gzip
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -168,3 +170,18 @@ def test_kernels_are_told_of_a_trace_from_a_gpu(folder: Path) -> None:
     told = json.loads(fullgraph("trace", "diff", "before.log", "gpu.log.gz", "--format", "json").output)
     names = {name for function in told["functions"] for name in function["kernels"]}
     assert any(name.startswith("triton_") for name in names)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a device that is full")
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_a_disk_that_is_full_is_one_sentence(output: str) -> None:
+    command = "from fullgraph_server.cli import main; main()"
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(
+            [sys.executable, "-c", command, "trace", "job.log", "--format", output],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    message = "Error: The output cannot be written: No space left on device\n"
+    assert (result.returncode, result.stderr) == (1, message)

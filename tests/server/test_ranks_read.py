@@ -161,3 +161,9 @@ def test_processes_read_what_this_one_reads(project: Path, monkeypatch: pytest.M
     monkeypatch.setattr(spread, "_WORTH_PROCESSES", 0)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     assert read(project / "job", project) == alone
+
+
+def test_a_rank_that_cannot_be_read_is_not_said_to_have_no_log(project: Path) -> None:
+    path(project, 2).write_bytes(b"epoch 1\n")
+    message = f"Error: Rank 2 of {project / 'job'} was not read: the log is no trace.\n"
+    assert fullgraph("trace", "job", "--rank", "2").stderr.endswith(message)

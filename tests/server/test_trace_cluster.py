@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -9,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from distributed import LocalCluster
+from distributed import Client, LocalCluster
 from faked_run import fullgraph
 from fullgraph_server.traces import spread
-from fullgraph_server.traces.logs import LogFile, find_logs
+from fullgraph_server.traces.logs import LogFile, NoTraceError, find_logs
 from fullgraph_server.traces.ranks import RankRead
 from traces import PROGRAM, recorded
 
@@ -92,6 +93,16 @@ def test_a_scheduler_that_is_not_there_is_told_in_a_sentence(
 ) -> None:
     monkeypatch.setattr(spread, "_PATIENCE", 0.5)
     assert refused(address) == f"No Dask scheduler answers at {address}: start one with `dask scheduler`."
+
+
+def test_an_address_without_a_port_leaves_no_client_to_the_exit(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = []
+    monkeypatch.setattr(Client, "__del__", lambda self: ended.append(self.status))
+    gc.collect()
+    ended.clear()
+    with pytest.raises(NoTraceError), spread._client("nonsense"):
+        pass
+    assert len(ended) == 1
 
 
 def test_a_scheduler_without_workers_is_told() -> None:

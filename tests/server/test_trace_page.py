@@ -7,6 +7,7 @@ import hashlib
 import html
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +152,23 @@ def test_a_folder_of_the_user_is_left_alone(folder: Path) -> None:
         assert "out is not empty, and holds no page of a trace: name another folder\n" in result.stderr
         assert (own / name).read_text() == text
     assert sorted(path.name for path in own.iterdir()) == ["index.html", "notes.txt"]
+
+
+def test_files_of_the_user_beside_a_page_are_left_alone(folder: Path) -> None:
+    written()
+    shutil.rmtree(folder / "out" / "documents")
+    for name in ("documents/mine", "records.jsonl"):
+        own = folder / "out" / name
+        own.parent.mkdir(exist_ok=True)
+        own.write_text("mine")
+        result = fullgraph("trace", "job.log", "-o", "out")
+        path = Path("out", *own.relative_to(folder / "out").parts[:1])
+        assert f"Error: {path} is not from the page beside it: name another folder\n" in result.stderr
+        assert (result.exit_code, own.read_text()) == (2, "mine")
+        shutil.rmtree(own.parent) if own.name == "mine" else own.unlink()
+    (folder / "out" / "notes.txt").write_text("mine")
+    written()
+    assert (folder / "out" / "notes.txt").read_text() == "mine"
 
 
 def test_an_earlier_page_is_replaced(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import socket
 import sys
@@ -182,9 +183,11 @@ def test_logs_with_the_same_problem_are_told_together(
         get_file(self, place, *args)
 
     monkeypatch.setattr(system, "get_file", forbidden)
-    result = fullgraph("trace", "s3://bucket/forbidden")
+    result = fullgraph("trace", "s3://bucket/forbidden", "--perfetto", "steps.json")
     assert "Ranks 0-1 were not read: the log cannot be read: Forbidden" in result.output
     assert "program.py:14:5" in result.output
+    steps = json.loads((project / "steps.json").read_text())["traceEvents"]
+    assert [item["args"]["name"] for item in steps if item["name"] == "process_name"] == ["rank 2"]
 
 
 # -- places that cannot be read ----------------------------------------------------------------
@@ -200,11 +203,10 @@ def refused(url: str) -> str:
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("s3://bucket/nothing/", r"s3://bucket/nothing/ holds no trace: nothing was compiled.*"),
-        (
-            "s3://nobucket/job/",
-            r"s3://nobucket/job/ (does not exist|holds no trace).*\.",
-        ),
+        ("s3://bucket/nothing/", r"s3://bucket/nothing/ does not exist\."),
+        ("s3://nobucket/job/", r"s3://nobucket/job/ does not exist\."),
+        ("http://127.0.0.1:1/job/", r"http://127.0.0.1:1/job/ cannot be read: Cannot connect to host.*"),
+        ("http://127.0.0.1:1/a.log", r"http://127.0.0.1:1/a.log cannot be read: Cannot connect to host.*"),
         ("s3://bucket/nothing/a.log", r"s3://bucket/nothing/a.log does not exist\."),
         ("s3://bucket/job.zip", r"s3://bucket/job.zip does not exist\."),
         ("odd://bucket/job", r"odd://bucket/job cannot be read: Protocol not known: odd\."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import tarfile
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -159,3 +160,20 @@ def test_a_file_that_cannot_be_written_is_one_sentence(folder: Path) -> None:
     result = fullgraph("trace", "job.log", "--perfetto", "missing/steps.json")
     assert result.exit_code == 1
     assert result.stderr == "Error: missing/steps.json cannot be written: No such file or directory\n"
+
+
+@pytest.mark.parametrize("file", ["job/a.log", "job/older.log", "job.tar", "link", "packed"])
+def test_a_log_is_not_overwritten(folder: Path, file: str) -> None:
+    (folder / "job").mkdir()
+    for name in ("older.log", "a.log"):
+        (folder / "job" / name).write_bytes(LOG)
+    with tarfile.open("job.tar", "w") as archive:
+        archive.add("job")
+    (folder / "link").symlink_to("job/a.log")
+    (folder / "packed").symlink_to("job.tar")
+    before = Path(file).read_bytes()
+    place = {"job.tar": "job.tar", "packed": (folder / "job.tar").as_uri()}.get(file, "job")
+    result = fullgraph("trace", place, "--perfetto", file)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"Error: {file} is a log or an archive: name another file\n" in result.stderr
+    assert Path(file).read_bytes() == before

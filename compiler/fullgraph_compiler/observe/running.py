@@ -1,10 +1,14 @@
-"""Run a file or a module as ``__main__``, as ``python FILE ARGS`` and ``python -m MODULE ARGS`` do."""
+"""Run a file or a module as ``__main__``, as ``python FILE ARGS`` and ``python -m MODULE ARGS`` do.
+
+A file may be compiled, and a folder or a zip file with a ``__main__.py`` is a program as well.
+"""
 
 from __future__ import annotations
 
 import builtins
 import io
 import os
+import pkgutil
 import runpy
 import sys
 from collections.abc import Callable, Sequence
@@ -36,6 +40,12 @@ def run(program: str, arguments: Sequence[str], *, module: bool) -> None:
 
 def _run_file(filename: str, arguments: Sequence[str], main: ModuleType) -> None:
     path = os.path.abspath(filename)
+    is_safe = getattr(sys.flags, "safe_path", False)  # since Python 3.11
+    if pkgutil.get_importer(path) is not None:
+        sys.argv[:] = [filename, *arguments]
+        sys.path[: 0 if is_safe else 1] = [path]
+        runpy._run_module_as_main("__main__", alter_argv=False)  # type: ignore[attr-defined]
+        return
     try:
         with io.open_code(path) as stream:
             source = stream.read()
@@ -44,10 +54,11 @@ def _run_file(filename: str, arguments: Sequence[str], main: ModuleType) -> None
         sys.stderr.write(f"{sys.executable}: can't open file {path!r}: {reason}\n")
         sys.exit(_NO_FILE)
     sys.argv[:] = [filename, *arguments]
-    if not getattr(sys.flags, "safe_path", False):  # since Python 3.11
+    if not is_safe:
         sys.path[0] = os.path.dirname(os.path.realpath(path))
     vars(main).update(__file__=path, __cached__=None, __loader__=SourceFileLoader("__main__", path))
-    exec(compile(source, path, "exec", dont_inherit=True), vars(main))
+    code = pkgutil.read_code(io.BytesIO(source)) or compile(source, path, "exec", dont_inherit=True)
+    exec(code, vars(main))
 
 
 def _without_our_calls(show: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,6 +6,7 @@ Pipelines do so for a line that has ``##[`` or ``##vso[`` in it.
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -146,6 +147,12 @@ def _clean_errors() -> Iterator[None]:
         lines = map(clean, error.message.split("\n"))
         error.message = "\n".join(lines)  # type: ignore[misc]  # which nobody else does
         raise
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        sys.stdout = io.StringIO()  # what is left of the output would fail again at the exit
+        place = clean(str(error.filename or "The output"))
+        raise click.ClickException(f"{place} cannot be written: {error.strerror}") from error
 
 
 def _harmless(found: re.Match[str]) -> str:

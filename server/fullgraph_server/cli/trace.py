@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
+from fullgraph_compiler.trace import read_head
 
 from ..runs.effective_settings import Overrides, resolve
+from ..traces.archives import is_archive
 from ..traces.logs import NoTraceError
 from ..traces.paths import library_folders
 from ..traces.places import at_hand, logs_of
@@ -134,6 +136,8 @@ def trace_timeline(place: str, options: TraceOptions, file: Path) -> None:
     path = _path(place)
     target, reading = _resolved(path, options)
     with _told_errors(file), logs_of(path) as logs:
+        if file.is_file() and (read_head(file) or is_archive(file.resolve().name)):
+            raise click.UsageError(f"{file} is a log or an archive: name another file")
         reports = each_report(of_rank(path, logs, options.rank), reading, target.id)
         with open_text(file) as out:
             doubt = write_timeline(reports, Workspace(reading.root), out)

@@ -130,7 +130,10 @@ def unpack(archive: Path, folder: Path, is_log: Callable[[str], bool], most: int
     except (*_DAMAGE, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        problems.append("The archive is damaged, encrypted or cut off: only what comes before was read")
+        damage = "The archive is damaged, encrypted or cut off"
+        if not any(folder.iterdir()):
+            raise ArchiveError(damage) from error
+        problems.append(f"{damage}: only what comes before was read")
     for problem, number in left_out.items():
         problems.append(
             f"{counted(number, 'log')} of the archive {'is' if number == 1 else 'are'} left out: {problem}"

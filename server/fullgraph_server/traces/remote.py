@@ -39,6 +39,8 @@ def files_at(url: str, recursive: bool) -> dict[str, tuple[int, int]]:
         def find() -> Mapping[str, Mapping[str, Any]]:
             if recursive:
                 found: Mapping[str, Mapping[str, Any]] = system.find(root, MOST_DEPTH + 1, detail=True)
+                if not found:
+                    system.ls(root)  # which raises what `find` does not
                 return found
             return {root: system.info(root)}
 
@@ -105,7 +107,13 @@ def _told(url: str) -> Iterator[None]:
         install = _INSTALL if url.startswith("s3") else ""
         raise NoTraceError(f"{url} cannot be opened: {install or error}") from error
     except FileNotFoundError as error:
+        # Over HTTP, it stands for whatever has gone wrong.
+        if url.startswith("http") and error.__cause__ and not isinstance(error.__cause__, FileNotFoundError):
+            raise NoTraceError(f"{url} cannot be read: {_reason(error.__cause__)}.") from error
         raise NoTraceError(f"{url} does not exist.") from error
     except Exception as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
-        raise NoTraceError(f"{url} cannot be read: {reason}.") from error
+        raise NoTraceError(f"{url} cannot be read: {_reason(error)}.") from error
+
+
+def _reason(error: BaseException) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0].rstrip(".")

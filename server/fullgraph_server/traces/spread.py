@@ -5,13 +5,14 @@ A process that dies costs the log that it read, and no other.
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -126,11 +127,13 @@ def _client(address: str) -> Iterator[Client]:
         message = "--scheduler needs Dask's distributed: pip install 'fullgraph[cluster]'"
         raise NoTraceError(message) from error
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # all is told by rank
-    try:
+    client = None
+    with suppress(OSError, ValueError):
         client = Client(address, timeout=_PATIENCE, set_as_default=False)
-    except (OSError, ValueError) as error:
-        message = f"No Dask scheduler answers at {address}: start one with `dask scheduler`."
-        raise NoTraceError(message) from error
+    if client is None:
+        # One that is half made ends here: at the exit, it would wait for its thread and show a traceback.
+        gc.collect()
+        raise NoTraceError(f"No Dask scheduler answers at {address}: start one with `dask scheduler`.")
     with client:
         yield client
 

@@ -72,17 +72,26 @@ def of_rank(place: Path | str, logs: TraceLogs, rank: int | None) -> TraceLogs:
     if rank is None:
         return logs
     own = tuple(log for log in logs.logs if log.rank == rank)
+    if not own and rank in logs.unread:
+        raise NoTraceError(f"Rank {rank} of {place} was not read: {logs.unread[rank]}.")
     if not own:
         raise NoTraceError(f"{place} has no log of rank {rank}.")
     return TraceLogs(own, problems=logs.problems)
 
 
 def each_report(logs: TraceLogs, reading: Reading, target: str) -> Iterator[tuple[LogFile, Report]]:
-    """Read one log after the other, each when it is asked for. Raises ``NoTraceError`` and ``OSError``."""
+    """Read one log after the other, each when it is asked for; of several, leave out what cannot be read.
+
+    Raises ``NoTraceError`` and ``OSError``.
+    """
     reading = _with_files(reading)
     for log in logs.logs:
-        with at_hand(log, keep=False) as here:
-            yield here, read_report(here, reading, target)
+        try:
+            with at_hand(log, keep=False) as here:
+                yield here, read_report(here, reading, target)
+        except (NoTraceError, OSError):
+            if len(logs.logs) == 1:
+                raise
 
 
 def _with_files(reading: Reading) -> Reading:

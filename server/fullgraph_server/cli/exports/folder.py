@@ -10,13 +10,14 @@ from typing import Any, Final
 from fullgraph_compiler.trace import TraceLog
 
 from ..formats.checked import Checked
-from ..formats.kernels import write_files
+from ..formats.kernels import INDEX, INDEX_HEAD, write_files
 from ..output import write_object
 from .page import BUNDLE, HEAD, page
 
 PAGE: Final = "index.html"
 _DOCUMENTS: Final = "documents"
 _RECORDS: Final = "records.jsonl"
+_RECORDS_HEAD: Final = '{"logged": '
 
 
 def problem_with(folder: Path) -> str:
@@ -27,8 +28,13 @@ def problem_with(folder: Path) -> str:
         return ""
     if not folder.is_dir():
         return f"{folder} is no folder"
-    if any(folder.iterdir()) and not _is_ours(folder / PAGE):
+    if any(folder.iterdir()) and not _begins(folder / PAGE, HEAD):
         return f"{folder} is not empty, and holds no page of a trace: name another folder"
+    # Who sends a page on may put it beside a folder of the same name.
+    for path, (file, head) in {_DOCUMENTS: (INDEX, INDEX_HEAD), _RECORDS: ("", _RECORDS_HEAD)}.items():
+        own = folder / path
+        if own.exists() and not own.is_symlink() and not _begins(own / file, head):
+            return f"{own} is not from the page beside it: name another folder"
     return ""
 
 
@@ -56,10 +62,10 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _is_ours(page: Path) -> bool:
+def _begins(path: Path, head: str) -> bool:
     try:
-        with page.open(encoding="utf-8", errors="replace") as stream:
-            return stream.read(len(HEAD)) == HEAD
+        with path.open(encoding="utf-8", errors="replace") as stream:
+            return stream.read(len(head)) == head
     except OSError:
         return False
 

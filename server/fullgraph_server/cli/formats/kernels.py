@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import Final, TextIO
 
 from rich.text import Text
 
@@ -21,7 +21,8 @@ from .checked import Checked, shown_path
 from .places import cell_of, shown_row
 from .text import print_finding
 
-_INDEX = "index.md"
+INDEX: Final = "index.md"
+INDEX_HEAD: Final = "# What torch.compile made of "
 _MOST_KERNELS = 10
 """The limit of kernels that are named first; a result with fewer is short enough by itself."""
 _MOST_OPERATORS = 6
@@ -49,7 +50,7 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO, folder: Path | 
         words += counted(codes, "piece of code", "pieces of code")
         if folder is not None and report.codes:
             write_files(report, folder)
-            words += f", written to {shown_path(str(folder / _INDEX))}"
+            words += f", written to {shown_path(str(folder / INDEX))}"
         console.print(Text(words if report.codes else "No code was written.", "bold"))
         for line in dry_lines(report):
             console.print(Text(line))
@@ -57,7 +58,7 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO, folder: Path | 
 
 def write_files(report: Report, folder: Path) -> None:
     """Write all artifacts of each graph into a folder, with an index."""
-    lines = [f"# What torch.compile made of {escaped(report.target)}"]
+    lines = [f"{INDEX_HEAD}{escaped(report.target)}"]
     if report.dry is not None:
         lines += [
             "",
@@ -78,7 +79,7 @@ def write_files(report: Report, folder: Path) -> None:
             place = _place(spans_of(document.launches))
             line += f": {escaped(f'{operators(document.launches)} ({place})')}"
         lines.append(line)
-    (folder / _INDEX).write_text("\n".join(lines) + "\n", "utf-8", "backslashreplace")
+    (folder / INDEX).write_text("\n".join(lines) + "\n", "utf-8", "backslashreplace")
 
 
 def dry_lines(report: Report) -> Iterator[str]:
