@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from measure import HERE, Cost, cost, python
-from trace_logs import add_compilation, cut, grow
+from trace_logs import add_compilation, grow
 
 PROGRAM = HERE / "programs" / "traced.py"
 SIZES = (50, 100, 200, 400)
@@ -79,7 +79,8 @@ def read_ranks(log: bytes, folder: Path) -> None:
     ranks = folder / "ranks"
     ranks.mkdir()
     grow(log, RANK_MB * 1_000_000, folder / "rank.log")
-    usual = cut((folder / "rank.log").read_bytes(), RANK_MB * 1_000_000)
+    usual = (folder / "rank.log").read_bytes()  # to the end: of logs that are cut off, less is compared
+    (folder / "rank.log").unlink()
     for rank in range(RANKS):
         path = ranks / f"dedicated_log_torch_trace_rank_{rank}_a.log"
         path.write_bytes(add_compilation(usual) if rank == ODD else usual)

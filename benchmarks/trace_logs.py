@@ -21,11 +21,6 @@ def grow(log: bytes, size: int, output: Path) -> int:
     return copies
 
 
-def cut(log: bytes, size: int) -> bytes:
-    """The records of a log up to a size."""
-    return log if len(log) <= size else log[: log.rindex(b"\nV", 0, size) + 1]
-
-
 def add_compilation(log: bytes) -> bytes:
     """The log with one compilation more, of the frame that was compiled last again: the same, told twice."""
     records = re.split(rb"^(?=V\d{4} )", log, flags=re.MULTILINE)
