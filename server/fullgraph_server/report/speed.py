@@ -6,7 +6,7 @@ What follows from generated code is reported only by runs that went as deep.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from fullgraph_compiler.facts import (
     CodeGenerated,
@@ -21,15 +21,13 @@ from fullgraph_compiler.facts import (
     PerformanceHint,
     PhasesTimed,
     Recompile,
-    Severity,
-    Stack,
     TimesMeasured,
 )
 
 from ..text import messages
 from ..text.hints import cudagraph_hints
-from .finding_builder import FindingBuilder
-from .model import Compilation, Finding, FindingKind
+from .finding_builder import FindingBuilder, MakeFinding
+from .model import Compilation
 from .phases import Part, seconds_of_parts, steps_of
 from .recompiles import Recompilations
 from .source_locator import Places
@@ -68,26 +66,6 @@ _BUCKETS: Final = (
     "while the rest goes on: that needs a graph for each. `bucket_cap_mb` of `DistributedDataParallel` says "
     "how large a bucket is."
 )
-
-
-class MakeFinding(Protocol):
-    """A function that makes a finding at the place of a stack, or of the frame of a compilation."""
-
-    def __call__(
-        self,
-        kind: FindingKind,
-        severity: Severity,
-        message: str,
-        stack: Stack,
-        compile_id: str,
-        /,
-        *,
-        explanation: str = "",
-        hints: tuple[str, ...] = (),
-        text: str = "",
-    ) -> Finding:
-        """Make a finding; ``compile_id`` is empty where no compilation saw it."""
-        ...
 
 
 def speed_builders(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:

@@ -12,10 +12,9 @@ from fullgraph_compiler.facts import CacheKeyPart, CacheLookup, CacheState, Fact
 from ...text import caches as words
 from ...text.markdown import code_span
 from ...text.messages import counted, first_line
-from ..finding_builder import FindingBuilder
+from ..finding_builder import FindingBuilder, MakeFinding
 from ..model import Finding, FrameReport, Report
 from ..source_locator import Places
-from ..speed import MakeFinding
 from .keys import Locate, Parts, differences, nearest_key
 from .model import Caches, CacheUse
 

@@ -6,7 +6,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from string import ascii_letters, digits
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
 from fullgraph_compiler.facts import (
     CompileFailure,
@@ -32,8 +32,8 @@ from ...text.size_expressions import (
     written_size,
 )
 from ...workspace.workspace import Workspace
-from ..finding_builder import FindingBuilder
-from ..model import Finding, FindingKind
+from ..finding_builder import FindingBuilder, MakeFinding
+from ..model import Finding
 from ..source_locator import Places
 from .conditions import condition_of
 
@@ -43,27 +43,6 @@ _INPUTS: Final = "L['flat_args']"
 _SHAPE: Final = ".shape["
 _OF_NAMES: Final = f"{ascii_letters}{digits}_.[]"
 """The characters of the expression for a tensor."""
-
-
-class MakeFinding(Protocol):
-    """A function that makes a finding at the place of a stack."""
-
-    def __call__(
-        self,
-        kind: FindingKind,
-        severity: Severity,
-        message: str,
-        stack: Stack,
-        compile_id: str,
-        /,
-        *,
-        code: str = "",
-        explanation: str = "",
-        hints: tuple[str, ...] = (),
-        text: str = "",
-    ) -> Finding:
-        """Make a finding."""
-        ...
 
 
 def export_builders(
