@@ -196,7 +196,12 @@ HALF = "torch.randn(64, 512, dtype=torch.float16).requires_grad_()"
             HALF,
             marks=pytest.mark.slow,
         ),
-        ("inductor", "y = ((x * x - x) * 1000).sin()\nreturn [y, y.cumsum(0)]", HALF),
+        pytest.param(
+            "inductor",
+            "y = ((x * x - x) * 1000).sin()\nreturn [y, y.cumsum(0)]",
+            HALF,
+            marks=pytest.mark.slow,
+        ),
         pytest.param(
             "inductor",
             "y = torch.nn.functional.dropout(x, 0.5)\nreturn [y * torch.rand_like(y)]",

@@ -257,6 +257,7 @@ def test_the_summary_tells_each_finding_once(folder: Path, run: tuple[Reports, s
     assert [entry["code"] for entry in known["findings"]] == ["GB0059", "recompile"]
 
 
+@pytest.mark.slow
 def test_under_xdist_the_verdicts_are_the_same(folder: Path, run: tuple[Reports, str]) -> None:
     reports, printed = reports_of(folder, "-n4", "--fullgraph", "--fullgraph-baseline=known.json")
     for report in (*reports.values(), *run[0].values()):
@@ -313,6 +314,7 @@ def libraries(*names: str) -> set[Path]:
     return found
 
 
+@pytest.mark.slow
 def test_in_a_fresh_environment_with_fullgraph_and_torch_alone(tmp_path: Path) -> None:
     wheels = tmp_path / "wheels"
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", f"--wheel-dir={wheels}", str(ROOT)]
