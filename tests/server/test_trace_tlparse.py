@@ -18,6 +18,7 @@ from fullgraph_server.report.model import Report
 from logged import KINDS, logs
 from traces import RECORDED, read
 
+AUTOTUNING = Path(__file__).with_name("autotuning")
 TLPARSE = Path(sys.executable).with_name("tlparse")
 BREAK = re.compile(r"Graph break in user code at (.+):(\d+)")
 KERNEL = re.compile(r"^(\w+) = async_compile\.\w+\(", re.MULTILINE)
@@ -234,6 +235,19 @@ EXPECTED = {
     "training": {"graph-break", "recompile"},
     "again": {"graph-break", "recompile"},
 }
+
+
+def test_nothing_is_missing_of_a_log_with_autotuning(tmp_path: Path) -> None:
+    """A matrix product with ``max-autotune-no-cudagraphs`` on an H200: a CPU writes no record of that."""
+    log = tmp_path / "job.log"
+    log.write_bytes(gzip.decompress((AUTOTUNING / "torch-2.11-gpu.log.gz").read_bytes()))
+    theirs = told_by_tlparse(log, tmp_path / "tl")
+    report = read(log, tmp_path, "code")
+    assert theirs.names["triton_kernel_info.json"] == 1
+    assert theirs.graphs == Counter(graph.compile_id for graph in report.graphs)
+    assert not missing_documents(theirs, documents_of(report))
+    steps = {phase.name for phase in report.phases}
+    assert "mm_template_autotuning" in steps
 
 
 @pytest.mark.xdist_group("logged")
