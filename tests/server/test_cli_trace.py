@@ -12,10 +12,7 @@ from pathlib import Path
 
 import pytest
 from faked_run import fullgraph
-from traces import PROGRAM, RECORDED, recorded
-
-LOG = recorded()
-SHORT = LOG[: LOG.index(b"\nV", LOG.index(b'"co_name": "limit"')) + 1]
+from traces import LOG, PROGRAM, RECORDED, SHORT, recorded
 
 
 @pytest.fixture(autouse=True)

@@ -16,19 +16,14 @@ from fullgraph_server.traces import spread
 from fullgraph_server.traces.logs import LogFile, NoTraceError, find_logs
 from fullgraph_server.traces.ranks import RankRead
 from fullgraph_server.traces.spread import read_in_processes
-from traces import PROGRAM, read, recorded
+from traces import LOG, SHORT, project_of, read, recorded
 
-LOG = recorded()
-SHORT = LOG[: LOG.index(b"\nV", LOG.index(b'"co_name": "limit"')) + 1]
 TIME = re.compile(rb"^V(\d{4} \d\d)", re.MULTILINE)
 
 
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "project"
-    (folder / "job").mkdir(parents=True)
-    (folder / "pyproject.toml").write_text("[project]\nname = 'a'\n")
-    (folder / "program.py").write_text(PROGRAM)
+    folder = project_of(tmp_path / "project")
     for rank in range(4):
         path(folder, rank).write_bytes(SHORT)
     monkeypatch.chdir(folder)

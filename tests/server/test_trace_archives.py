@@ -19,10 +19,8 @@ from faked_run import fullgraph
 from fullgraph_server.report.model import Report
 from fullgraph_server.traces import archives
 from fullgraph_server.traces.logs import NoTraceError
-from traces import PROGRAM, places, read, recorded
+from traces import LOG, SHORT, places, project_of, read
 
-LOG = recorded()
-SHORT = LOG[: LOG.index(b"\nV", LOG.index(b'"co_name": "limit"')) + 1]
 RANKS = {f"job/dedicated_log_torch_trace_rank_{rank}_a.log": LOG if rank else SHORT for rank in range(3)}
 
 
@@ -38,10 +36,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    (folder / "pyproject.toml").write_text("[project]\nname = 'a'\n")
-    (folder / "program.py").write_text(PROGRAM)
+    folder = project_of(tmp_path / "project")
     monkeypatch.chdir(folder)
     return folder
 
@@ -86,7 +81,6 @@ def all_below(folder: Path) -> set[Path]:
 def test_an_archive_is_read_as_its_folder(
     ending: str, pack: Callable[[bytes], bytes] | None, project: Path
 ) -> None:
-    (project / "job").mkdir()
     for name, log in RANKS.items():
         (project / name).write_bytes(log)
     members = [*RANKS.items(), ("job/stdout.txt", b"epoch 1")]

@@ -15,18 +15,12 @@ from faked_run import fullgraph
 from fullgraph_server.traces import spread
 from fullgraph_server.traces.logs import LogFile, NoTraceError, find_logs
 from fullgraph_server.traces.ranks import RankRead
-from traces import PROGRAM, recorded
-
-LOG = recorded()
-SHORT = LOG[: LOG.index(b"\nV", LOG.index(b'"co_name": "limit"')) + 1]
+from traces import LOG, SHORT, project_of
 
 
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "project"
-    (folder / "job").mkdir(parents=True)
-    (folder / "pyproject.toml").write_text("[project]\nname = 'a'\n")
-    (folder / "program.py").write_text(PROGRAM)
+    folder = project_of(tmp_path / "project")
     for rank in range(4):
         log = LOG if rank == 1 else SHORT
         (folder / "job" / f"dedicated_log_torch_trace_rank_{rank}_a.log").write_bytes(log)

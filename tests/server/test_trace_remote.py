@@ -21,11 +21,8 @@ import pytest
 from faked_run import fullgraph
 from fullgraph_server.traces import remote, spread
 from moto.server import DomainDispatcherApplication, create_backend_app
-from traces import PROGRAM, recorded
+from traces import LOG, SHORT, project_of
 from werkzeug.serving import make_server
-
-LOG = recorded()
-SHORT = LOG[: LOG.index(b"\nV", LOG.index(b'"co_name": "limit"')) + 1]
 
 
 class Server:
@@ -87,10 +84,7 @@ def account(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "project"
-    (folder / "job").mkdir(parents=True)
-    (folder / "pyproject.toml").write_text("[project]\nname = 'a'\n")
-    (folder / "program.py").write_text(PROGRAM)
+    folder = project_of(tmp_path / "project")
     monkeypatch.chdir(folder)
     return folder
 

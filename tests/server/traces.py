@@ -20,6 +20,19 @@ def recorded(version: str = "2.13") -> bytes:
     return gzip.decompress((RECORDED / f"torch-{version}.log.gz").read_bytes())
 
 
+LOG = recorded()
+SHORT = LOG[: LOG.index(b"\nV", LOG.index(b'"co_name": "limit"')) + 1]
+"""A log, and the same up to a function that is compiled eight times there."""
+
+
+def project_of(folder: Path) -> Path:
+    """A project with the program, and an empty folder for the logs of a job."""
+    (folder / "job").mkdir(parents=True)
+    (folder / "pyproject.toml").write_text("[project]\nname = 'a'\n")
+    (folder / "program.py").write_text(PROGRAM)
+    return folder
+
+
 def records(log: bytes) -> list[bytes]:
     """A log in parts, each with one record."""
     return re.split(rb"^(?=V\d{4} )", log, flags=re.MULTILINE)[1:]

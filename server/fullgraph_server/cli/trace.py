@@ -122,10 +122,11 @@ def _write_page(place: str, checked: Checked, folder: Path) -> None:
     from .exports.folder import PAGE, write_folder
 
     assert isinstance(checked.target.program, Trace)
-    usual = next((rank.rank for rank in checked.report.ranks if rank.usual), checked.target.program.rank)
+    usual = checked.report.usual_rank
+    rank = checked.target.program.rank if usual is None else usual
     path = _path(place)
     with _told_errors(folder), logs_of(path) as logs:
-        log, *_ = of_rank(path, logs, usual).logs
+        log, *_ = of_rank(path, logs, rank).logs
         with at_hand(log, keep=False) as here:
             write_folder(checked, here.path, folder)
     tell(f"{folder / PAGE} can be opened in a browser, and sent")

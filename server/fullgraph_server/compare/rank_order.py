@@ -51,8 +51,7 @@ def order_differences(reports: Sequence[RankReport], total: int, sources: Source
     for found in groups(known, frozenset()):
         orders = (known[ranks[0]] for ranks in found.ranks)
         at = [ran[order[found.index]] if found.index < len(order) else None for order in orders]
-        finding = _finding(found, at, total)
-        yield Difference(finding, found)
+        yield _other_graph(found, at, total)
 
 
 def first_call_differences(
@@ -78,32 +77,31 @@ def first_call_differences(
         rest, *others = zip(words, found.ranks, strict=True)
         told = ", ".join(group_words(others))
         where = rest_words(rest[1], total, sum(len(ranks) for _, ranks in others))
-        finding = Finding(
-            "rank-difference",
-            "rank-difference",
-            "warning",
-            f"function {found.index + 1} to be compiled is {told}, and {rest[0]} on {where}",
-            function_span(at[0], sources),
-            explanation=_WHY_FIRST,
-            ranks=found.different,
-        )
-        yield Difference(finding, found)
+        message = f"function {found.index + 1} to be compiled is {told}, and {rest[0]} on {where}"
+        yield _difference(found, message, function_span(at[0], sources), _WHY_FIRST)
 
 
-def _finding(found: Groups, at: Sequence[_Ran | None], total: int) -> Finding:
+def _other_graph(found: Groups, at: Sequence[_Ran | None], total: int) -> Difference:
     """Tell which graph each group runs at an index, if any: one has none."""
     first, graph = next((number, ran) for number, ran in enumerate(at) if ran)
     told = [(_words(ran), ranks) for ran, ranks in zip(at, found.ranks, strict=True) if ran is not graph]
     rest = rest_words(found.ranks[first], total, sum(len(ranks) for _, ranks in told))
-    return Finding(
+    others = ", ".join(group_words(told))
+    message = f"{_words(graph)} is graph {found.index + 1} to run on {rest}, but {others}"
+    return _difference(found, message, graph.span, _WHY)
+
+
+def _difference(found: Groups, message: str, span: Span, why: str) -> Difference:
+    finding = Finding(
         "rank-difference",
         "rank-difference",
         "warning",
-        f"{_words(graph)} is graph {found.index + 1} to run on {rest}, but {', '.join(group_words(told))}",
-        graph.span,
-        explanation=_WHY,
+        message,
+        span,
+        explanation=why,
         ranks=found.different,
     )
+    return Difference(finding, found)
 
 
 def _graphs(report: Report, sources: Sources) -> Iterator[tuple[str, _Ran]]:

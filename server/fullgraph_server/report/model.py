@@ -541,6 +541,11 @@ class Report:
         return not self.of_trace or filename in self.files
 
     @property
+    def usual_rank(self) -> int | None:
+        """The rank whose graphs, kernels and times it has, of several."""
+        return next((rank.rank for rank in self.ranks if rank.usual), None)
+
+    @property
     def repeatable(self) -> bool:
         """Whether it is of one process that can run here again, and of no preview for another GPU."""
         return not (self.ranks or self.of_trace or (self.dry and self.dry.device))

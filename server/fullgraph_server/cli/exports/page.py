@@ -48,7 +48,7 @@ def page(checked: Checked) -> str:
         report=items.report(report),
         findings=[_told(items, replace(checked, report=report), finding) for finding in report.findings],
         texts=dict(_texts(documents.of_report(report))),
-        rank=next((rank.rank for rank in report.ranks if rank.usual), None),
+        rank=report.usual_rank,
     )
     drawer = _read("drawer.js") if performance.pictures else None
     convert = create_converter().unstructure
