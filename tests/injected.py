@@ -68,7 +68,7 @@ _RELEASING = (
 )
 """What lets go of a process, or takes it over from the one who calls, does so before it fails."""
 _MAKING = (
-    *("._execute_server", "._start_server", "._start_worker", "._process", "._warm"),
+    *("._execute_server", "._start_server", "._start_worker", "._process", "._learn", "._warm"),
     *(".__init__", ".start", ".fork", ".take"),
 )
 """What hands over a process fails before it has one: nobody else knows of it."""

@@ -12,7 +12,7 @@ import pytest
 import torch
 from forked import observe
 from fullgraph_compiler.backends.profiler import CompileProfiler, Recompilation
-from fullgraph_compiler.compat import cache_compat
+from fullgraph_compiler.compat import dynamo_compat
 from fullgraph_compiler.facts import FrameCompiled, FrameStarted, Recompile, RecompileLimit, Script
 from in_child import in_child
 
@@ -263,7 +263,7 @@ def test_torch_2_11_has_compilations_in_a_chain() -> None:
         convert_frame.get_and_maybe_log_recompilation_reasons = reasons
         convert_frame.exceeds_recompile_limit = lambda *_: (True, "limit")
         cache = entry("0/1", ours, entry("0/0", reasons, None))
-        with cache_compat.keeping_one_entry(ours):
+        with dynamo_compat.keeping_one_entry(ours):
             answers = [compile_like_torch_2_11(backend, cache) for backend in (ours, ours, reasons)]
         return [told, retired, answers]
 

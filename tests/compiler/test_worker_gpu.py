@@ -35,3 +35,52 @@ def test_a_fork_can_use_the_gpu(tmp_path: Path) -> None:
     assert {fact.code for fact in facts if isinstance(fact, f.GraphBreak)} == {"GB0059", "GB0170"}
     assert isinstance(facts[-1], f.RunFinished)
     assert facts[-1].status == "finished"
+
+
+CLOSED = """import torch
+
+@torch.compile
+def toy(a):
+    return a / (torch.abs(a) + 1)
+
+toy(torch.ones(3))
+toy(torch.ones(4))
+assert not torch.cuda.is_initialized()
+"""
+ASKS = """import torch
+
+@torch.compile(fullgraph=True)
+def on_stream(a):
+    torch.cuda.current_stream().wait_stream(torch.cuda.current_stream())
+    return a + 1
+
+@torch.compile(fullgraph=True)
+def moved(a):
+    return a.cuda() + 1
+
+torch.cuda.manual_seed(7)
+assert not torch.cuda.is_initialized()
+{call}
+assert torch.cuda.is_initialized()
+first, state = torch.rand(3, device="cuda"), torch.cuda.get_rng_state()
+torch.cuda.manual_seed(7)
+assert torch.equal(first, torch.rand(3, device="cuda"))
+assert torch.equal(state, torch.cuda.get_rng_state())
+"""
+
+
+def test_a_gpu_that_the_program_does_not_open_stays_closed(tmp_path: Path) -> None:
+    assert raised(CLOSED, tmp_path) == []
+
+
+@pytest.mark.parametrize("call", ["on_stream(torch.ones(3))", "moved(torch.ones(3))"])
+def test_a_frame_opens_the_gpu_that_it_asks_for(call: str, tmp_path: Path) -> None:
+    assert raised(ASKS.format(call=call), tmp_path) == []
+
+
+def raised(program: str, folder: Path) -> list[f.ProgramRaised]:
+    path = folder / "program.py"
+    path.write_text(program)
+    _, facts = run_forked(f.Script(str(path)), folder)
+    assert [fact for fact in facts if isinstance(fact, f.FrameCompiled)]
+    return [fact for fact in facts if isinstance(fact, f.ProgramRaised)]

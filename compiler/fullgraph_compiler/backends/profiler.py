@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 
 import torch
 
-from ..compat import cache_compat, torch_compat
+from ..compat import dynamo_compat, torch_compat
 from ..facts import (
     Fact,
     FrameCompiled,
@@ -115,7 +115,7 @@ class CompileProfiler(ListeningBackend):
         self._resets: list[list[Fact]] = []
         self._compiled: set[str] = set()
         super().__init__("eager")
-        self._stack.enter_context(cache_compat.keeping_one_entry(self))
+        self._stack.enter_context(dynamo_compat.keeping_one_entry(self))
 
     def get_metrics(self) -> ProfileMetrics:
         """Return the compilations so far."""

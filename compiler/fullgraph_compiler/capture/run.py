@@ -15,7 +15,6 @@ from ..backends import registry
 from ..compat import (
     backend_compat,
     binaries,
-    cache_compat,
     dynamo_compat,
     inductor_compat,
     kernel_compat,
@@ -183,7 +182,7 @@ def _go_as_deep(request: RunRequest) -> list[ModuleType]:
         else:
             backend_compat.stop_after_aot()
         if request.depth == "recompiles":
-            cache_compat.keep_one_entry()
+            dynamo_compat.keep_one_entry()
     elif request.depth == "kernels":
         _report_kernels(request.cache)
         inductor_compat.write_code_only()

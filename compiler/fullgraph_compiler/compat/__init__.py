@@ -2,13 +2,13 @@
 
 - ``torch_compat``: the version of torch, and its files
 - ``trace_compat``: listening to the structured trace, to which exports are added
-- ``dynamo_compat``: Dynamo, and the functions that it compiled
+- ``dynamo_compat``: Dynamo, the functions that it compiled, and the compilations that it keeps
 - ``settings_compat``: torch's configuration
 - ``backend_compat``: backends, by name and as objects
 - ``graph_compat``: graphs, their operators and sizes
 - ``names_compat``: the names of traced code and what they hold
-- ``cache_compat``: the compilations that Dynamo keeps of a frame
 - ``call_compat``: what becomes of a call of a compiled function
+- ``gpu_compat``: GPUs, and when torch opens them
 - ``fake_compat``: tensors without data
 - ``inductor_compat``: how TorchInductor compiles
 - ``kernel_compat``: what TorchInductor knows of kernels and code

@@ -8,8 +8,8 @@ supported versions (2.11 to 2.15) it was read. No other module may name a ``torc
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
@@ -69,43 +69,6 @@ def redirect_files(to_write: Callable[[Any], Any], to_read: Callable[[Any], Any]
 
 def _writing_elsewhere(save: Callable[..., Any], to_write: Callable[[Any], Any]) -> Callable[..., Any]:
     return lambda saved, file, *args, **kwargs: save(saved, to_write(file), *args, **kwargs)
-
-
-def asks_for_gpu(module: str) -> bool:
-    """Whether the import of a torch module of this name opens the GPU, if there is one.
-
-    ``torch/_inductor/runtime/benchmarking.py`` does: 2.11 to 2.15.
-    """
-    return module.startswith("torch._inductor")
-
-
-@contextmanager
-def without_gpu() -> Iterator[None]:
-    """Have torch find no GPU within the context, so that nothing opens one, and forget that afterwards.
-
-    Dynamo asks for random states and streams (``_dynamo/utils.py``, ``variables/streams.py``), and whether
-    Triton has a GPU, which ``torch/utils/_triton.py`` remembers; a fake mode opens one
-    (``_subclasses/fake_tensor.py``): 2.11 to 2.15.
-    """
-    import torch.utils._triton as triton
-
-    hidden: list[tuple[Any, str, object]] = [
-        (torch.cuda, "is_available", False),
-        (torch.cuda, "device_count", 0),
-        (torch.accelerator, "is_available", False),
-        (torch._C, "_ensureCUDADeviceGuardSet", None),
-    ]
-    before = [(module, name, getattr(module, name)) for module, name, _ in hidden]
-    for module, name, answer in hidden:
-        setattr(module, name, lambda *_, answer=answer: answer)
-    try:
-        yield
-    finally:
-        for module, name, function in before:
-            setattr(module, name, function)
-        for function in vars(triton).values():
-            if hasattr(function, "cache_clear"):
-                function.cache_clear()
 
 
 def is_internal(module: str) -> bool:

@@ -1,8 +1,8 @@
 """The fork server: it imports torch and libraries once, forks a worker per run, and ends leftover processes.
 
 It exchanges JSON messages with the server over a Unix socket that preserves message boundaries (descriptor
-0). From the server: ``{"warm": [library, ...]}``, again whenever there are more libraries, answered by
-``{"ready": {"problem": "", "unsafe": ""}}``;
+0). From the server: ``{"warm": [library, ...], "ahead": false}``, again whenever there are more libraries or,
+``ahead`` of later runs, for Dynamo to be warm, answered by ``{"ready": {"problem": "", "unsafe": ""}}``;
 ``{"fork": id, "cwd": "...", "folder": "...", "memory": bytes | null}`` with two or three descriptors, the
 worker's channel, its output, and its input if it has any, answered by ``{"forked": id, "pid": pid}``;
 ``{"kill": id}``; ``{"abort": id}``; ``{"stay": seconds, "path": "..."}`` with the socket that listens there.
@@ -39,7 +39,7 @@ from typing import Any, NoReturn
 from ..processes import processes
 from ..processes.gpu import GPU_DEVICES, has_gpu
 from . import session
-from .imports import import_libraries, import_torch, warm_up
+from .imports import import_dynamo, import_libraries, import_torch, warm_up
 
 ENVIRONMENT_CHANGED = 3
 
@@ -171,7 +171,7 @@ class _ForkServer:
 
     def _obey(self, message: dict[str, Any], descriptors: list[int]) -> None:
         if "warm" in message:
-            ready = _warm(message["warm"])
+            ready = _warm(message["warm"], message["ahead"])
             self._note_sources()
             self._send(ready=ready)
         elif "fork" in message:
@@ -283,17 +283,19 @@ def _accept(listener: socket.socket, seconds: float) -> socket.socket | None:
     return None
 
 
-def _warm(libraries: list[str]) -> dict[str, str]:
+def _warm(libraries: list[str], ahead: bool) -> dict[str, str]:
     problem = import_torch()
     if problem:
         return {"problem": problem, "unsafe": ""}
     from ..capture import run  # noqa: F401
-    from ..compat import dynamo_compat, torch_compat
+    from ..compat import gpu_compat
 
-    dynamo_compat.import_dynamo()
+    import_dynamo()
     if has_gpu():
-        libraries = [name for name in libraries if not torch_compat.asks_for_gpu(name)]
+        libraries = [name for name in libraries if not gpu_compat.asks_for_gpu(name)]
     import_libraries(libraries)
+    if ahead:
+        warm_up()
     return {"problem": "", "unsafe": _settle()}
 
 

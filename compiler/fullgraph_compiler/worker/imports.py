@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.metadata
 import sys
@@ -40,15 +41,26 @@ def import_libraries(names: Iterable[str]) -> None:
             print(f"{name} is not imported ahead: {type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201
 
 
+def import_dynamo() -> None:
+    """Import Dynamo, and have it leave the opening of a GPU to the program."""
+    from ..compat import dynamo_compat, gpu_compat
+
+    dynamo_compat.import_dynamo()
+    if has_gpu():
+        gpu_compat.wait_for_program()
+
+
+@functools.cache
 def warm_up() -> None:
     """Trigger the one-time work of Dynamo, without opening a GPU.
 
     A program can choose its visible GPUs only until something opens them.
     """
     from ..capture import run  # noqa: F401
-    from ..compat import backend_compat, dynamo_compat, inductor_compat, torch_compat
+    from ..compat import backend_compat, dynamo_compat, gpu_compat, inductor_compat
 
-    with torch_compat.without_gpu():
+    import_dynamo()
+    with gpu_compat.without_gpu():
         dynamo_compat.warm_up(backend_compat.trace_ahead_of_time)
     if inductor_compat.is_imported() and not has_gpu():
         inductor_compat.warm_up_patterns()

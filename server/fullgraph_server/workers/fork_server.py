@@ -146,9 +146,12 @@ class ForkServer:
             raise
         return server
 
-    async def warm(self, libraries: Sequence[str]) -> Ready:
-        """Import torch and these modules. Raises :class:`EndedError` if it ends meanwhile."""
-        self._send({"warm": list(libraries)})
+    async def warm(self, libraries: Sequence[str], *, ahead: bool = False) -> Ready:
+        """Import torch and these modules and, ahead of later runs, have Dynamo warm.
+
+        Raises :class:`EndedError` if it ends meanwhile.
+        """
+        self._send({"warm": list(libraries), "ahead": ahead})
         return await self._await_ready()
 
     async def _await_ready(self) -> Ready:

@@ -48,7 +48,11 @@ class WarmPool:
         self._handover = handover
         self._libraries = dict.fromkeys(libraries)
         self._server = asyncio.ensure_future(self._start_server()) if fork else None
+        self._servers = [] if self._server is None else [self._server]
+        """That, and what it was before it learned of more libraries."""
         self._forks = False
+        self._is_ahead = False
+        """Whether later runs find Dynamo warm in the fork server."""
         self._spare: asyncio.Task[Worker] | None = None
         self._spare_is_separate = False
         self._ending: set[asyncio.Task[None]] = set()
@@ -102,26 +106,26 @@ class WarmPool:
         self._libraries.update(dict.fromkeys(new))
         if self.dead:
             return
-        if new:
-            if self._spare is not None:
-                self._end(_close(self._spare))
-                self._spare = None
-            if self._server is not None:
-                self._server = asyncio.ensure_future(self._learn(self._server, new))
+        if new and self._spare is not None:
+            self._end(_close(self._spare))
+            self._spare = None
+        if self._server is not None and (new or not self._is_ahead):
+            self._is_ahead = True
+            self._server = asyncio.ensure_future(self._learn(self._server, new))
+            self._servers.append(self._server)
         if self._spare is None:
             self._spare = asyncio.ensure_future(self._start_worker(ahead=True, separate=separate))
             self._spare_is_separate = separate
 
     async def close(self) -> None:
         """End all processes."""
-        if self._server is not None:
-            self._server.cancel()  # if it still starts, which may take long; the spare worker waits for it
+        for starting in self._servers:
+            starting.cancel()  # if it still starts, which may take long; the spare worker waits for it
         if self._spare is not None:
             await _close(self._spare)
-        if self._server is not None:
-            (server,) = await asyncio.gather(self._server, return_exceptions=True)
-            if isinstance(server, ForkServer):
-                await self._part_with(server)
+        started = await asyncio.gather(*self._servers, return_exceptions=True)
+        for server in {server for server in started if isinstance(server, ForkServer)}:
+            await (self._part_with(server) if server is started[-1] else server.close())
         for task in self._retiring:
             task.cancel()  # others are about to end, and would leave their folders
         await asyncio.gather(*self._ending, return_exceptions=True)
@@ -151,12 +155,12 @@ class WarmPool:
 
     async def _learn(self, started: asyncio.Future[ForkServer], libraries: Sequence[str]) -> ForkServer:
         server = await started
-        return await self._warm(server, libraries) if self._forks else server
+        return await self._warm(server, libraries, ahead=True) if self._forks else server
 
-    async def _warm(self, server: ForkServer, libraries: Sequence[str]) -> ForkServer:
+    async def _warm(self, server: ForkServer, libraries: Sequence[str], *, ahead: bool = False) -> ForkServer:
         """Import libraries in a fork server. If that makes forks unsafe, replace it by one without them."""
         try:
-            ready = await asyncio.wait_for(server.warm(libraries), START_SECONDS)
+            ready = await asyncio.wait_for(server.warm(libraries, ahead=ahead), START_SECONDS)
             if ready.problem:
                 raise StartError(ready.problem)
         except asyncio.TimeoutError:

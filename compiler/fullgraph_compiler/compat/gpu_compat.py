@@ -1,0 +1,181 @@
+"""Keep torch from opening a GPU before the program does: that takes 0.3 s, and fixes which GPUs are visible.
+
+Dynamo and fake tensors ask for the GPU's random state, its current stream and its compute capability at the
+first frame, whatever the program computes on. Until the program opens the GPU, there is no random state to
+preserve and no stream to follow, and NVML, the driver's interface for monitoring, knows the rest.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any, Final, NoReturn
+
+import torch
+
+_ASKING: Final = frozenset(
+    {
+        "torch._dynamo.convert_frame",
+        "torch._dynamo.device_interface",
+        "torch._dynamo.utils",
+        "torch._subclasses.fake_tensor",
+        "torch.utils._triton",
+    }
+)
+"""The modules that ask whatever the program does: 2.11 to 2.15. What a program asks is left alone."""
+
+_NO_STATE: Final = torch.empty(0, dtype=torch.uint8)
+"""The random state of a GPU that is not open."""
+
+
+def asks_for_gpu(module: str) -> bool:
+    """Whether the import of a torch module of this name opens the GPU, if there is one.
+
+    ``torch/_inductor/runtime/benchmarking.py`` does: 2.11 to 2.15.
+    """
+    return module.startswith("torch._inductor")
+
+
+@contextmanager
+def without_gpu() -> Iterator[None]:
+    """Have torch find no GPU within the context, so that nothing opens one, and forget that afterwards.
+
+    Dynamo asks for random states and streams (``_dynamo/utils.py``, ``variables/streams.py``), and whether
+    Triton has a GPU, which ``torch/utils/_triton.py`` remembers; a fake mode opens one
+    (``_subclasses/fake_tensor.py``): 2.11 to 2.15.
+    """
+    import torch.utils._triton as triton
+
+    hidden: list[tuple[Any, str, object]] = [
+        (torch.cuda, "is_available", False),
+        (torch.cuda, "device_count", 0),
+        (torch.accelerator, "is_available", False),
+        (torch._C, "_ensureCUDADeviceGuardSet", None),
+    ]
+    before = [(module, name, getattr(module, name)) for module, name, _ in hidden]
+    for module, name, answer in hidden:
+        setattr(module, name, lambda *_, answer=answer: answer)
+    try:
+        yield
+    finally:
+        for module, name, function in before:
+            setattr(module, name, function)
+        for function in vars(triton).values():
+            if hasattr(function, "cache_clear"):
+                function.cache_clear()
+
+
+@functools.cache
+def wait_for_program() -> None:
+    """Have torch's compiler open no CUDA device that the program has not opened: 2.11 to 2.15.
+
+    To be called before the first compilation, which fills Dynamo's table of torch's functions.
+    """
+    if torch.version.cuda is None or torch.cuda.is_initialized():
+        return
+    from torch._dynamo import device_interface, symbolic_convert
+
+    asks_nvml = torch.cuda._nvml_based_avail
+    # As torch does for PYTORCH_NVML_BASED_CUDA_CHECK=1; the driver would start for the answer.
+    torch.cuda._nvml_based_avail = lambda: asks_nvml() or _is_asked(3)
+    torch.cuda.get_device_capability = _while_closed(torch.cuda.get_device_capability, _compute_capability)
+    torch.cuda.get_rng_state = torch.cuda.random.get_rng_state = _while_closed(
+        torch.cuda.get_rng_state, lambda: _NO_STATE
+    )
+    torch.cuda.set_rng_state = torch.cuda.random.set_rng_state = _unless_none(torch.cuda.set_rng_state)
+    torch.cuda.is_current_stream_capturing = _while_closed(
+        torch.cuda.is_current_stream_capturing, lambda: False
+    )
+    symbolic_convert.SymbolicStreamState = _streams(symbolic_convert.SymbolicStreamState)
+    worker: Any = device_interface.CudaInterface.Worker
+    worker.get_device_properties = staticmethod(_while_closed(worker.get_device_properties, _properties))
+
+
+def _is_asked(depth: int) -> bool:
+    """Whether a module that always asks is so many calls above, and the GPU is not open."""
+    return not torch.cuda.is_initialized() and sys._getframe(depth).f_globals.get("__name__") in _ASKING
+
+
+def _while_closed(ask: Callable[..., Any], answer: Callable[[], Any]) -> Callable[..., Any]:
+    """Let a module that always asks have ``answer`` while the GPU is not open, if there is one."""
+
+    @functools.wraps(ask)
+    def function(*args: Any, **named: Any) -> Any:
+        found = answer() if _is_asked(2) else None
+        return ask(*args, **named) if found is None else found
+
+    return function
+
+
+def _unless_none(restore: Callable[..., None]) -> Callable[..., None]:
+    """Restore a random state; leave a GPU that was closed then as it has opened."""
+
+    @functools.wraps(restore)
+    def function(new_state: torch.Tensor, *args: Any, **named: Any) -> None:
+        if new_state.numel() or sys._getframe(1).f_globals.get("__name__") not in _ASKING:
+            restore(new_state, *args, **named)
+
+    return function
+
+
+def _streams(state: type[Any]) -> type[Any]:
+    """Return the streams that Dynamo follows within a frame: none, until the program asks for one.
+
+    Then the frame is traced anew, with the GPU open: from 2.13 on, the current stream must be the first of a
+    frame's objects (``SymbolicStreamState``, ``variables/streams.py``).
+    """
+
+    class Streams(state):  # type: ignore[misc]
+        def __init__(self) -> None:
+            if torch.cuda.is_initialized() or torch.cuda.device_count() == 0:
+                super().__init__()
+            else:
+                self.cur_stream_stack = _NoStreams()
+
+    return Streams
+
+
+class _NoStreams(deque[Any]):
+    """The streams of a GPU that is not open."""
+
+    def _open(self, *_: object) -> NoReturn:
+        from torch._dynamo.exc import UnspecializeRestartAnalysis
+
+        torch.cuda.init()
+        raise UnspecializeRestartAnalysis(restart_reason="the frame asks for a stream, which opens the GPU")
+
+    append = __getitem__ = __reversed__ = _open
+
+
+def _properties() -> SimpleNamespace | None:
+    """Return what Triton asks of a device: whether its compute capability is 7.0 or more."""
+    capability = _compute_capability()
+    return None if capability is None else SimpleNamespace(major=capability[0])
+
+
+@functools.cache
+def _compute_capability() -> tuple[int, int] | None:
+    """Return the compute capability that all GPUs of the machine have, from NVML; ``None`` if they differ.
+
+    https://docs.nvidia.com/deploy/nvml-api/group__nvmlDeviceQueries.html
+    """
+    try:
+        nvml = ctypes.CDLL("libnvidia-ml.so.1")
+    except OSError:
+        return None
+    count, found = ctypes.c_uint(), set()
+    if nvml.nvmlInit_v2() or nvml.nvmlDeviceGetCount_v2(ctypes.byref(count)):
+        return None
+    for index in range(count.value):
+        device, major, minor = ctypes.c_void_p(), ctypes.c_int(), ctypes.c_int()
+        if nvml.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(device)):
+            return None
+        if nvml.nvmlDeviceGetCudaComputeCapability(device, ctypes.byref(major), ctypes.byref(minor)):
+            return None
+        found.add((major.value, minor.value))
+    return found.pop() if len(found) == 1 else None
