@@ -84,6 +84,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("binaries")
 
 
+@pytest.mark.slow
 def test_each_kernel_is_told_once_with_its_machine_code(folder: Path) -> None:
     facts = _run(folder, (_PROGRAM + _ONCE_MORE).format(device="cpu"))
     kernels = _compiled(facts)

@@ -28,7 +28,7 @@ _PATIENCE = 120.0
 _PATIENCE_WITH_HANGS = {"inductor": 25.0, "my_backend": 10.0}
 """By the stage that hangs: seconds that a healthy stage takes at most, beside other tests."""
 _SECONDS = 600
-_FEW = ("aot_backward_needs_data", "uncompiled")
+_FEW = ("uncompiled",)
 
 pytestmark = pytest.mark.timeout(_SECONDS + 60)
 

@@ -120,7 +120,6 @@ OPAQUE = (
         """,
         ('mutates_args=("x",)', "def clip_op(x: torch.Tensor, low: float) -> None:", "return None"),
         LIB,
-        fast=True,
     ),
     Opaque(
         "numpy that is not traced",

@@ -52,7 +52,7 @@ Judge = Callable[[Mapping[str, Any], bool], list[str]]
 """What is wrong with a report; the second argument is whether the program said that it came to its end."""
 
 
-@every(12)
+@every(18)
 def test_a_dry_run_keeps_every_file(
     programs: Sequence[Path], tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
@@ -70,6 +70,7 @@ def test_guards_by_path_keep_every_file(
     assert failed == {}
 
 
+@pytest.mark.slow
 @every(16)
 def test_a_plain_run_loses_files_and_comes_to_its_end(programs: Sequence[Path], tmp_path: Path) -> None:
     torch.compile(torch.nn.Identity())  # imports TorchInductor, once for all children

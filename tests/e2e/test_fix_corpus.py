@@ -25,7 +25,7 @@ from proving import Proving
 from test_recompile_cases import Case
 
 CASES = Path(__file__).parents[1] / "cases"
-FEW = ("gb0170_branch", "size")
+FEW = ("gb0170_branch",)
 """The programs of each test run; the others are slow."""
 PROGRAMS = sorted([*(CASES / "graph_breaks").glob("*.py"), *(CASES / "recompiles").glob("*.py")])
 

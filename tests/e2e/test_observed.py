@@ -202,12 +202,10 @@ def test_who_is_killed_leaves_a_log(tmp_path: Path) -> None:
     assert (finding["code"], finding["location"]["row"], finding["location"]["column"]) == ("GB0059", 8, 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "printed", "logs"),
-    [
-        ("worker", "in f\n" * 2 + "[12.0, 12.0]\nin f\n", 2),
-        pytest.param("spawn", "in f\n[12.0]\nin f\n", 2, marks=pytest.mark.slow),
-    ],
+    [("worker", "in f\n" * 2 + "[12.0, 12.0]\nin f\n", 2), ("spawn", "in f\n[12.0]\nin f\n", 2)],
 )
 def test_processes_of_the_program_work_and_have_logs_of_their_own(
     how: str, printed: str, logs: int, tmp_path: Path

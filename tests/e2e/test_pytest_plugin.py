@@ -267,6 +267,7 @@ def test_under_xdist_the_verdicts_are_the_same(folder: Path, run: tuple[Reports,
     assert "2 findings are in the baseline\nno new findings in 12 tests that compiled (" in printed
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("run")
 def test_what_is_compiled_stays_as_it_is(folder: Path) -> None:
     plain = folder / "plain"

@@ -117,7 +117,7 @@ def test_blocks_are_found_in_what_a_function_calls(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("import torch\n", "calls no compiled function"),
+        pytest.param("import torch\n", "calls no compiled function", marks=pytest.mark.slow),
         ("import torch\n\n\ndef f():\n    raise ValueError('no data')\n\n\ntorch.compile(f)()\n", "no data"),
     ],
 )
