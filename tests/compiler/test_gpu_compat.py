@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,7 @@ def beside_a_gpu(function: Callable[[], Any], *, waits: bool = True) -> Any:
         torch._dynamo.reset()
         torch.version.cuda = "13.0"
         torch.cuda._is_compiled = lambda: True
+        torch.cuda._is_in_bad_fork = lambda: False  # though this process may have asked for one
         torch.cuda._device_count_nvml = lambda: 1
         torch.cuda._lazy_init = torch.cuda.random._lazy_init = lambda: OPENED.append("init")
         torch.cuda.init = lambda: OPENED.append("init")
@@ -45,11 +47,22 @@ def toy(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 def toy_opens() -> list[str]:
     toy(torch.randn(10), torch.randn(10, requires_grad=True)).sum().backward()
-    return OPENED
+    return list(OPENED)
 
 
 def test_a_program_that_uses_no_gpu_opens_none() -> None:
     assert beside_a_gpu(toy_opens) == []
+
+
+def test_a_fork_finds_a_gpu_that_torch_would_have_opened() -> None:
+    def fork() -> list[str]:
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+        return list(OPENED)
+
+    assert beside_a_gpu(lambda: [fork(), toy_opens(), fork()]) == [[], [], ["init"]]
 
 
 def test_without_that_torch_opens_it() -> None:
@@ -81,7 +94,7 @@ def test_a_frame_that_asks_for_a_stream_opens_it() -> None:
                 ask(*args)
             except RestartAnalysis:
                 told.append(OPENED.pop())
-        torch.cuda.is_initialized = lambda: True
+        torch.cuda._initialized = True
         return [*told, symbolic_convert.SymbolicStreamState().in_stream_context(), OPENED]
 
     assert beside_a_gpu(ask) == [False, [], "init", "init", "init", False, ["accelerator"]]
@@ -92,9 +105,9 @@ def test_the_state_of_a_closed_gpu_is_nothing_to_restore() -> None:
         from torch._dynamo.utils import preserve_rng_state
 
         with preserve_rng_state():
-            torch.cuda.is_initialized = lambda: True
+            torch.cuda._initialized = True
         told = list(OPENED)
-        torch.cuda.is_initialized = lambda: False
+        torch.cuda._initialized = False
         with pytest.raises(IndexError):
             torch.cuda.get_rng_state()
         return [told, "init" in OPENED]

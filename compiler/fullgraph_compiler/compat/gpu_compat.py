@@ -7,12 +7,14 @@ preserve and no stream to follow, and NVML, the driver's interface for monitorin
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
+import os
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any, Final, NoReturn
 
@@ -32,6 +34,9 @@ _ASKING: Final = frozenset(
 _NO_STATE: Final = torch.empty(0, dtype=torch.uint8)
 """The random state of a GPU that is not open."""
 
+_spared: Final = threading.Event()
+"""Set once torch would have opened the GPU."""
+
 
 def asks_for_gpu(module: str) -> bool:
     """Whether the import of a torch module of this name opens the GPU, if there is one.
@@ -41,7 +46,7 @@ def asks_for_gpu(module: str) -> bool:
     return module.startswith("torch._inductor")
 
 
-@contextmanager
+@contextlib.contextmanager
 def without_gpu() -> Iterator[None]:
     """Have torch find no GPU within the context, so that nothing opens one, and forget that afterwards.
 
@@ -74,9 +79,10 @@ def without_gpu() -> Iterator[None]:
 def wait_for_program() -> None:
     """Have torch's compiler open no CUDA device that the program has not opened: 2.11 to 2.15.
 
-    To be called before the first compilation, which fills Dynamo's table of torch's functions.
+    To be called before the first compilation, which fills Dynamo's table of torch's functions. Before a fork,
+    whose child can use no GPU that its parent has opened, the GPU is opened if torch would have done so.
     """
-    if torch.version.cuda is None or torch.cuda.is_initialized():
+    if torch.version.cuda is None or not _is_closed():
         return
     from torch._dynamo import device_interface, symbolic_convert
 
@@ -85,7 +91,7 @@ def wait_for_program() -> None:
     torch.cuda._nvml_based_avail = lambda: asks_nvml() or _is_asked(3)
     torch.cuda.get_device_capability = _while_closed(torch.cuda.get_device_capability, _compute_capability)
     torch.cuda.get_rng_state = torch.cuda.random.get_rng_state = _while_closed(
-        torch.cuda.get_rng_state, lambda: _NO_STATE
+        torch.cuda.get_rng_state, _no_state
     )
     torch.cuda.set_rng_state = torch.cuda.random.set_rng_state = _unless_none(torch.cuda.set_rng_state)
     torch.cuda.is_current_stream_capturing = _while_closed(
@@ -94,11 +100,28 @@ def wait_for_program() -> None:
     symbolic_convert.SymbolicStreamState = _streams(symbolic_convert.SymbolicStreamState)
     worker: Any = device_interface.CudaInterface.Worker
     worker.get_device_properties = staticmethod(_while_closed(worker.get_device_properties, _properties))
+    os.register_at_fork(before=_open_if_spared)
+
+
+def _is_closed() -> bool:
+    """Whether nothing has opened the GPU here, or in a process that this one is forked from."""
+    return not torch.cuda._initialized and not torch.cuda._is_in_bad_fork()
 
 
 def _is_asked(depth: int) -> bool:
     """Whether a module that always asks is so many calls above, and the GPU is not open."""
-    return not torch.cuda.is_initialized() and sys._getframe(depth).f_globals.get("__name__") in _ASKING
+    return _is_closed() and sys._getframe(depth).f_globals.get("__name__") in _ASKING
+
+
+def _no_state() -> torch.Tensor:
+    _spared.set()
+    return _NO_STATE
+
+
+def _open_if_spared() -> None:
+    if _spared.is_set() and _is_closed():
+        with contextlib.suppress(Exception):  # there may be none to see
+            torch.cuda.init()
 
 
 def _while_closed(ask: Callable[..., Any], answer: Callable[[], Any]) -> Callable[..., Any]:
@@ -132,10 +155,10 @@ def _streams(state: type[Any]) -> type[Any]:
 
     class Streams(state):  # type: ignore[misc]
         def __init__(self) -> None:
-            if torch.cuda.is_initialized() or torch.cuda.device_count() == 0:
-                super().__init__()
-            else:
+            if _is_closed() and torch.cuda.device_count() > 0:
                 self.cur_stream_stack = _NoStreams()
+            else:
+                super().__init__()
 
     return Streams
 
