@@ -15,8 +15,8 @@ export PATH := $(CURDIR)/.cache/node/node_modules/.bin:$(PATH)
 .PHONY: test test-all test-latest quick lint lint-python lint-client unit pytest truth preview e2e vsix demo bench setup clean
 
 # VS Code leaves a core idle most of the time. What runs beside something else is printed at its end.
-test: lint vsix unit
-	$(MAKE) --no-print-directory --output-sync=target -j2 SLOW="$(SLOW)" pytest preview e2e
+test: lint vsix unit pytest
+	$(MAKE) --no-print-directory --output-sync=target -j2 SLOW="$(SLOW)" preview e2e
 
 # More of the same, too, for some hours.
 test-all: SLOW =
