@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 import importlib.metadata
 import sys
@@ -50,7 +49,6 @@ def import_dynamo() -> None:
         gpu_compat.wait_for_program()
 
 
-@functools.cache
 def warm_up() -> None:
     """Trigger the one-time work of Dynamo, without opening a GPU.
 
