@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
 import uuid
@@ -181,6 +182,31 @@ async def test_an_exception_at_any_call_of_a_run_is_answered_and_the_next_run_wo
         if not (happened and answered and state == said.partition(":")[0] and after.status == "finished"):
             wrong.append((name, happened, said, state, after.status, problems(after)))
     assert wrong == []
+
+
+async def test_no_process_is_left_where_the_end_of_one_fails(place: Place, injector: Injector) -> None:
+    async def close() -> None:
+        await asyncio.wait_for(place.runs._workers.close(), SECONDS)
+
+    async def run_twice() -> None:
+        await place.run()
+        await place.run()  # by then, the fork server has learned what it can
+
+    await run_twice()
+    before = set(injector.called) - {"warm_pool._close"}
+    await close()
+    names = [name for name in injector.may_fail("after", OSError) if name not in before]
+    assert {"warm_pool._close", "warm_pool.WarmPool._part_with"} <= set(names)
+    left = {}
+    for name in names:
+        await run_twice()
+        injector.fault = Fault(name, "after")
+        with contextlib.suppress(OSError):
+            await close()
+        injector.fault = None
+        await close()
+        left[name] = processes.outliving(processes.marked("=".join(place.mark)), SECONDS)
+    assert not any(left.values()), left
 
 
 @pytest.mark.parametrize("moment", ["started", "reported", "finished", "changed"])

@@ -7,6 +7,7 @@ have made forks unsafe, each worker imports everything itself. Either way one is
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Coroutine, Sequence
 from pathlib import Path
@@ -118,17 +119,21 @@ class WarmPool:
             self._spare_is_separate = separate
 
     async def close(self) -> None:
-        """End all processes."""
+        """End all processes, each of them even if the end of another one fails."""
         for starting in self._servers:
             starting.cancel()  # if it still starts, which may take long; the spare worker waits for it
-        if self._spare is not None:
-            await _close(self._spare)
         started = await asyncio.gather(*self._servers, return_exceptions=True)
-        for server in {server for server in started if isinstance(server, ForkServer)}:
-            await (self._part_with(server) if server is started[-1] else server.close())
-        for task in self._retiring:
-            task.cancel()  # others are about to end, and would leave their folders
-        await asyncio.gather(*self._ending, return_exceptions=True)
+        try:
+            async with contextlib.AsyncExitStack() as ends:  # the spare worker first
+                for server in {server for server in started if isinstance(server, ForkServer)}:
+                    is_last = server is started[-1]
+                    ends.push_async_callback(self._part_with if is_last else ForkServer.close, server)
+                if self._spare is not None:
+                    ends.push_async_callback(_close, self._spare)
+        finally:
+            for task in self._retiring:
+                task.cancel()  # others are about to end, and would leave their folders
+            await asyncio.gather(*self._ending, return_exceptions=True)
 
     async def _start_worker(self, *, ahead: bool, separate: bool) -> Worker:
         if self._server is not None:
