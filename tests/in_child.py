@@ -6,6 +6,7 @@ Whatever compiles in the child does not import the compiler first: that takes lo
 from __future__ import annotations
 
 import functools
+import gc
 import json
 import traceback
 import warnings
@@ -50,3 +51,5 @@ def _warm() -> None:
         warnings.simplefilter("ignore", DeprecationWarning)  # of torch about itself
         import_inductor()
         warm_up()
+    gc.collect()
+    gc.freeze()  # as workers do: a child that looks for garbage would copy every page of its parent

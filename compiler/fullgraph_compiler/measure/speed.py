@@ -68,7 +68,8 @@ def _measured(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> Spe
     def measure(modules: list[ModuleType]) -> None:
         keeper.over = True
         try:
-            sink([measure_machine()])
+            if keeper.kept:
+                sink([measure_machine()])
             measured = _Measuring(keeper, modules, sink).measure()
         except Exception as error:
             traceback.print_exc()

@@ -53,10 +53,10 @@ def try_variants(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> 
     """
     begun = time.monotonic()
     inductor_compat.import_inductor()
-    run_child(inductor_compat.warm_up_cpp, request.patience)
     request = replace(request, depth="times")
     scouted = _scout(request, sink)
     if scouted is not None:
+        run_child(inductor_compat.warm_up_cpp, request.patience)
         sink(_Trying(request, scouted, sink, speak).all())
     sink([RunFinished("finished", time.monotonic() - begun, 0)])
 
