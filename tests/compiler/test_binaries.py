@@ -106,6 +106,7 @@ def test_the_loops_of_threads_are_part_of_a_kernel(folder: Path) -> None:
         assert "omp" in kernel.texts[0][1]
 
 
+@pytest.mark.slow
 def test_without_a_disassembler_a_kernel_has_no_text(folder: Path) -> None:
     which = shutil.which
 
@@ -119,6 +120,7 @@ def test_without_a_disassembler_a_kernel_has_no_text(folder: Path) -> None:
     assert {fact.texts for fact in _compiled(facts)} == {()}
 
 
+@pytest.mark.slow
 def test_a_kernel_that_cannot_be_read_is_passed_over(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     read = kernel_compat.cpp_library
     failed: list[object] = []

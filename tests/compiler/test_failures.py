@@ -6,9 +6,7 @@ import functools
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -28,7 +26,6 @@ _PATIENCE = 120.0
 _PATIENCE_WITH_HANGS = {"inductor": 25.0, "my_backend": 10.0}
 """By the stage that hangs: seconds that a healthy stage takes at most, beside other tests."""
 _SECONDS = 600
-_FEW = ("uncompiled",)
 
 pytestmark = pytest.mark.timeout(_SECONDS + 60)
 
@@ -39,13 +36,8 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.getbasetemp().parent / "kernels"
 
 
-def _programs() -> Iterator[Any]:
-    """All programs; all but a few are slow."""
-    for path in sorted(_FOLDER.glob("failures/*.py")):
-        yield pytest.param(path, id=path.stem, marks=[] if path.stem in _FEW else [pytest.mark.slow])
-
-
-@pytest.mark.parametrize("path", list(_programs()))
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sorted(_FOLDER.glob("failures/*.py")), ids=lambda path: path.stem)
 def test_failure(path: Path, cache: Path, tmp_path: Path) -> None:
     _check(path, cache, tmp_path)
 

@@ -388,6 +388,7 @@ def test_a_repro_of_a_crash_looks_how_a_child_ends(tmp_path: Path) -> None:
     assert ran(leaves, Failure("crash", "Exit", "the process ends with exit code 7"), tmp_path)[0] == 0
 
 
+@pytest.mark.slow
 def test_a_repro_of_a_hang_has_a_time_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     failure = Failure("hang", "Hang", "it takes longer than 10 s")
     assert ran(failing("os._exit(0)"), failure, tmp_path) == (1, "No longer fails.\n")

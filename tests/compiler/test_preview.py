@@ -27,6 +27,8 @@ from fullgraph_compiler.facts import (
 
 # By path: importing this program would use a GPU that is there, and then no child could.
 SELF_TEST = Path(preview_compat.__file__).parents[1] / "preview" / "self_test.py"
+_FEW = ("h200", "mi300x")
+"""The devices of each test run, one of each maker; the others are slow."""
 CAPABILITIES = (
     "pointwise_and_reduction",
     "backward",
@@ -78,7 +80,10 @@ def test_what_this_torch_can_be_previewed_in(tmp_path: Path) -> None:
 
 
 @pytest.mark.preview
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(
+    "device",
+    [pytest.param(name, marks=() if name in _FEW else pytest.mark.slow) for name in DEVICES],
+)
 def test_machine_code_is_for_the_gpu_that_is_asked_for(device: str, tmp_path: Path) -> None:
     facts = previewed(ON_CPU, tmp_path, device)
     major, minor = DEVICES[device].capability

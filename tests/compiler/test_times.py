@@ -55,7 +55,10 @@ torch.compile(torch.sin, backend=backend)(torch.ones(3))
 """
 
 
-@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize(
+    "device",
+    [pytest.param("cpu", marks=pytest.mark.slow), pytest.param("cuda", marks=pytest.mark.gpu)],
+)
 def test_the_second_run_finds_the_graphs_of_the_first(tmp_path: Path, device: str) -> None:
     path = tmp_path / "program.py"
     path.write_text(_COMPILING.format(device=device))

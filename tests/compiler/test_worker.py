@@ -304,7 +304,7 @@ def test_a_pool_of_threads_ends_with_the_script(forks: Forks, tmp_path: Path) ->
     assert result.facts[-1].status == "finished"
 
 
-@pytest.mark.parametrize("name", ["logging.py", "torch.py"])
+@pytest.mark.parametrize("name", [pytest.param("logging.py", marks=pytest.mark.slow), "torch.py"])
 def test_modules_that_hide_others_are_named_and_harmless(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("raise RuntimeError('the wrong module')\n")
     result = run_worker(script(tmp_path, BREAKS), tmp_path)

@@ -97,6 +97,7 @@ def test_a_program_is_compared_with_itself_first(tmp_path: Path, call: str, veri
         assert "two runs of the program as it is differ" in told["nondeterminism"]
 
 
+@pytest.mark.slow
 def test_selected_rules_alone_are_tried(tmp_path: Path) -> None:
     path = program(tmp_path, "f(torch.ones(3))")
     code, told = fix(path, "--select", "no-such-rule")
@@ -147,6 +148,7 @@ model(torch.ones(2, 4))
 """
 
 
+@pytest.mark.slow
 def test_a_fix_has_to_hold_in_training_and_evaluation(tmp_path: Path) -> None:
     path = tmp_path / "model.py"
     path.write_text(MODES)

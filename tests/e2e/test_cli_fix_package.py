@@ -103,6 +103,7 @@ def test_a_break_in_a_package_says_where_to_look(program: Path) -> None:
     assert "it is in layers, where --package layers looks for one" in run.stdout
 
 
+@pytest.mark.slow
 def test_a_break_in_a_package_goes_by_a_setting_in_the_program(program: Path) -> None:
     (program.parents[1] / "site-packages" / "layers" / "blocks.py").write_text(NOISY)
     run = fix(program, "--unsafe", "--apply")

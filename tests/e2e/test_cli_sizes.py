@@ -66,6 +66,7 @@ def test_sizes_of_nothing_are_refused_in_one_sentence(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_mark_that_torch_refuses_is_told_and_nothing_is_planned(tmp_path: Path) -> None:
     text = MARKED.replace("x * n", "x + torch.ones(8)").replace("(8, 12)", "(8,)")
     path = written(tmp_path, text)
@@ -93,6 +94,7 @@ def test_a_plan_is_not_written_for_a_size_that_the_program_refuses(tmp_path: Pat
     assert run.stdout.endswith("nothing was written: the program itself refuses x.0 = 6\n")
 
 
+@pytest.mark.slow
 def test_sizes_that_the_program_refuses_are_no_difference(tmp_path: Path) -> None:
     path = written(tmp_path, PROGRAM.replace("x * n", "x.view(-1, 4) * n").replace("(8, 12)", "(8,)"))
     run = sizes(path, "--sizes", "x.0=6")

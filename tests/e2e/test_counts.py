@@ -173,6 +173,7 @@ g(torch.ones(3))
 }
 FINE = tuple(name for name, program in PROGRAMS.items() if not program.errors)
 """The programs that end with 0, which one command runs."""
+FAILING = [(name, "clean") for name, program in PROGRAMS.items() if program.errors]
 _LOGGED = re.compile(r"\[__recompiles\] Recompiling function ")
 _SUMMED_UP = {
     "recompilations": re.compile(r"(\d+) recompilation"),
@@ -247,7 +248,7 @@ async def test_formats_tell_what_torch_counts(folder: Path, name: str, tmp_path:
 
 
 @pytest.mark.parametrize(
-    "names", [FINE, *((name, "clean") for name in PROGRAMS if name not in FINE)], ids=" ".join
+    "names", [FINE, *(pytest.param(names, marks=pytest.mark.slow) for names in FAILING)], ids=" ".join
 )
 async def test_the_summary_and_the_exit_code_tell_the_same(folder: Path, names: Sequence[str]) -> None:
     code = "from fullgraph_server.cli import main; main()"

@@ -461,6 +461,7 @@ def test_what_an_operator_cannot_have_is_told(
     assert not any(item.fix.rule == "custom-operator" for tries, _ in found for item in tries)
 
 
+@pytest.mark.slow
 def test_what_gives_back_no_tensors_is_traced_without_its_python(
     proving: Proving, binaries: Path, tmp_path: Path
 ) -> None:

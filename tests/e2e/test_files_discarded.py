@@ -93,7 +93,7 @@ def is_changed(folder: Path) -> bool:
 
 @pytest.mark.parametrize(
     "protection",
-    ["", pytest.param("landlock", marks=pytest.mark.slow), "python"],
+    ["", pytest.param("landlock", marks=pytest.mark.slow), pytest.param("python", marks=pytest.mark.slow)],
     ids=["as it is", "landlock", "python"],
 )
 def test_a_run_can_discard_its_files(folder: Path, protection: str) -> None:

@@ -52,7 +52,7 @@ Judge = Callable[[Mapping[str, Any], bool], list[str]]
 """What is wrong with a report; the second argument is whether the program said that it came to its end."""
 
 
-@every(18)
+@every(36)
 def test_a_dry_run_keeps_every_file(
     programs: Sequence[Path], tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
@@ -61,7 +61,7 @@ def test_a_dry_run_keeps_every_file(
     assert failed == {}
 
 
-@every(16)
+@every(32)
 def test_guards_by_path_keep_every_file(
     programs: Sequence[Path], tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:

@@ -116,6 +116,7 @@ async def test_a_fix_is_an_edit_of_its_cell(editor: Editor, tmp_path: Path) -> N
     assert (uri, edit.range.start.line) == (notebook.cell(1), 3)
 
 
+@pytest.mark.slow
 async def test_kernels_are_those_of_cells(editor: Editor, tmp_path: Path) -> None:
     notebook = await opened(editor, tmp_path, *CELLS)
     await editor.command("fullgraph.kernels", notebook.cell(2))

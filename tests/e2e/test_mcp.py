@@ -148,6 +148,7 @@ async def test_what_is_refused_says_what_to_do_and_runs_nothing(folder: Path) ->
     assert not [*folder.parent.rglob("ran")]
 
 
+@pytest.mark.slow
 async def test_a_notebook_is_told_by_its_cells(folder: Path) -> None:
     first, _, call = PROGRAM.rpartition("\n\n")
     cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": text} for text in (first, call)]
@@ -165,6 +166,7 @@ async def test_a_notebook_is_told_by_its_cells(folder: Path) -> None:
     assert (folder / "model.ipynb").read_text() == notebook
 
 
+@pytest.mark.slow
 async def test_an_edit_may_be_of_a_file_that_nothing_is_compiled_of(folder: Path) -> None:
     (folder / "settings.py").write_text("CHECKS = True\n")
     body = "x += 1\n    if settings.CHECKS:\n        torch._dynamo.graph_break()\n    return x * 2\n"

@@ -159,6 +159,7 @@ OF_ERRORS_AND_SIGNALS = {"TORCHELASTIC_ERROR_FILE", "TORCHELASTIC_SIGNALS_TO_HAN
 """What only an agent needs, which collects the errors of its processes and passes on signals."""
 
 
+@pytest.mark.slow
 def test_ranks_see_what_torchrun_gives_them(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").touch()
     (tmp_path / "seen.py").write_text(ENVIRONMENT)

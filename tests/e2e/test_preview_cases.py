@@ -42,7 +42,7 @@ def _warm() -> None:
 @pytest.mark.parametrize(
     "case",
     [
-        pytest.param(case, id=case.name, marks=[pytest.mark.slow] if number % 6 else [])
+        pytest.param(case, id=case.name, marks=[pytest.mark.slow] if number % 12 else [])
         for number, case in enumerate(CASES)
     ],
 )

@@ -55,6 +55,7 @@ def test_it_is_compiled_once_and_right_at_sizes_that_it_has_not_seen(
         assert [item for item in tried if item.outcome == "equal"]
 
 
+@pytest.mark.slow
 def test_sizes_that_are_added_are_compiled_once_too(proving: Proving) -> None:
     path = CASES / "recompiles" / "growing_cache.py"
     found = planned(proving, path, AddedSizes("keys", 1, (1, 9)))

@@ -221,7 +221,8 @@ def test_a_log_of_2_mb_takes_no_more_than_200_mb(name: str, project: Path) -> No
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel limits memory on Linux alone")
-@pytest.mark.parametrize("name", [pytest.param("wide", marks=pytest.mark.slow), "distinct guards"])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["wide", "distinct guards"])
 def test_a_packed_log_of_2_mb_takes_no_more_than_200_mb(name: str, project: Path) -> None:
     path = project.parent / "trace.log.gz"
     part = gzip.compress(LARGE[name]().encode())
@@ -246,6 +247,7 @@ def test_a_small_file_that_unpacks_to_a_very_large_one_is_read_in_part(project: 
     assert any(item.code == "GB0059" for item in report.findings)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="its peak is read from proc(5)")
 def test_a_packed_log_takes_no_more_memory_than_what_is_read_of_it(project: Path) -> None:
     path = project.parent / "bomb.log.gz"
