@@ -11,6 +11,8 @@ SLOW = and not slow
 CODE_SERVER = .cache/code-server/node_modules/.bin/code-server
 
 export PATH := $(CURDIR)/.cache/node/node_modules/.bin:$(PATH)
+# Hundreds of processes import the same files.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: test test-all test-latest quick lint lint-python lint-client unit pytest truth preview e2e vsix demo bench setup clean
 
