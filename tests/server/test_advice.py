@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -146,6 +148,30 @@ def test_a_cache_that_grows_is_made_static() -> None:
     layer, cache = "L['x'].layers[0].keys", "type transformers.cache_utils.DynamicCache"
     of_cache = GuardInstalled("0/0", "L['x']", "TYPE_MATCH", cache, "", ())
     assert 'cache_implementation="static"' in hints(*resized(layer, of_cache))[0]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "grows"),
+    [
+        ((0, 1, 2, 3, 4), True),
+        ((2, 3, 4, 5), True),
+        ((0, 1), False),
+        ((1, 3, 4, 9), False),
+        ((4, 3, 2, 1), False),
+    ],
+)
+def test_a_list_that_grows_with_each_call_is_not_compiled_ahead(lengths: Sequence[int], grows: bool) -> None:
+    facts: list[Fact] = []
+    for number, length in enumerate(lengths):
+        expected = f"length {length}" if length else ""
+        facts.append(GuardInstalled(f"0/{number}", "G['history']", "LENGTH_CHECK", expected, "", ()))
+    for number, (old, new) in enumerate(itertools.pairwise(lengths)):
+        of = (f"0/{number}", "G['history']", "LENGTH_CHECK", "len")
+        failure = GuardFailure(*of, str(old), str(new), changed="length")
+        facts.append(Recompile(f"0/{number + 1}", (failure,)))
+    (hint,) = hints(*facts)
+    assert ("keep it out of the compiled code" in hint) == grows
+    assert ("ahead of time" in hint) != grows
 
 
 def test_a_number_that_the_next_graph_needs_is_not_made_dynamic() -> None:

@@ -133,7 +133,8 @@ class MachineMeasured:
 
     ``fresh`` is the bandwidth of writing to memory that the system has just given, which it first clears.
     ``threads`` are those that torch uses; ``vectors`` names the vector instructions that TorchInductor uses
-    (``avx512``), empty if none. These three are of a processor, and 0 and empty for a GPU.
+    (``avx512``), empty if none. ``sines`` are sines a second, as an example of what is no single instruction.
+    These four are of a processor, and 0 and empty for a GPU.
     """
 
     name: str
@@ -142,6 +143,7 @@ class MachineMeasured:
     fresh: float = 0.0
     threads: int = 0
     vectors: str = ""
+    sines: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

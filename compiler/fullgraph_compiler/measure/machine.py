@@ -26,6 +26,7 @@ def measure_machine() -> MachineMeasured:
         filling = min(_seconds(lambda: torch.zeros_like(source)) for _ in range(_TRIES))
         left, right = torch.ones(_SIZE, _SIZE), torch.ones(_SIZE, _SIZE)
         copying = min(_seconds(lambda: target.copy_(source)) for _ in range(_TRIES))
+        turning = min(_seconds(lambda: torch.sin(left)) for _ in range(_TRIES))
         multiplying = min(_seconds(lambda: torch.mm(left, right)) for _ in range(_TRIES))
     return MachineMeasured(
         "CPU",
@@ -34,6 +35,7 @@ def measure_machine() -> MachineMeasured:
         _BYTES / filling,
         torch.get_num_threads(),
         kernel_compat.vector_instructions(),
+        left.numel() / turning,
     )
 
 

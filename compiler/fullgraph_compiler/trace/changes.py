@@ -19,7 +19,7 @@ VALUES = ("EQUALS_MATCH", "CONSTANT_MATCH")
 """Guards on a value itself."""
 TYPE = "type "
 """The prefix of the expected value of a guard on a type."""
-_LENGTH = "length "
+LENGTH = "length "
 _ANY = {"type int": "any int", "type float": "any float"}
 """The values that a guard on a type lets through, where the guard before was on the value."""
 _SAYS_VALUE = (
@@ -31,6 +31,10 @@ _SAYS_VALUE = (
     "RANGE_ITERATOR_MATCH",
     NUMBER,
 )
+
+
+SAME_TENSOR = ("the same object (torch.Tensor)", "the same object (torch.nn.parameter.Parameter)")
+"""What is asked of a tensor whose identity the code uses, as ``id`` does."""
 
 
 def completed(
@@ -62,9 +66,9 @@ def versions(guards: Mapping[str, Sequence[GuardInstalled]]) -> int:
 def _actual(failure: GuardFailure, guards: Sequence[GuardInstalled]) -> str:
     expected = {guard.kind: guard.expected for guard in guards}
     if "TENSOR_MATCH" in expected:
-        return "" if failure.changed else "a tensor"
+        return "" if failure.changed or failure.expected in SAME_TENSOR else "a tensor"
     if failure.changed == "length":
-        return expected.get("LENGTH_CHECK", "").removeprefix(_LENGTH)
+        return expected.get("LENGTH_CHECK", "").removeprefix(LENGTH)
     values = (value for kind, value in expected.items() if kind in _SAYS_VALUE and value != failure.expected)
     value = next(values, "")
     if not value and failure.kind != "TYPE_MATCH":

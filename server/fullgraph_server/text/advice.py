@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from fullgraph_compiler.facts import GuardFailure
-from fullgraph_compiler.trace.changes import TYPE, VALUES
+from fullgraph_compiler.trace.changes import SAME_TENSOR, TYPE, VALUES
 from fullgraph_compiler.trace.decoding import read_literal
 
 from .markdown import code_span, filled
@@ -32,6 +32,10 @@ _OPTIONAL = (
     "`torch.ones(...)` to multiply with, `torch.zeros(...)` to add."
 )
 _CHOSEN = f"Each value of `{{name}}` is a graph of its own, compiled once. {_AHEAD}"
+_GROWING = (
+    "`{name}` grows from call to call, and each length is a graph of its own: "
+    "keep it out of the compiled code."
+)
 _NEEDED = (
     "The compiled code needs `{name}` as a number, for a loop, a branch, a shape or an operation: each is a "
     f"graph of its own, compiled once. {_AHEAD}"
@@ -356,6 +360,8 @@ def _length(failure: GuardFailure, seen: Outlook) -> str | Advice:
     if seen.at_call and len(set(seen.items)) == 1:
         advice = "Pass one tensor, `{code}`, with a dimension that is marked as dynamic."
         return advised(advice, Remedy("stack", (f"torch.stack({name})",)))
+    if seen.grows:
+        return filled(_GROWING, name=name)
     return f"Each length is a graph of its own, compiled once. {_AHEAD}"
 
 
@@ -402,6 +408,8 @@ def _optional(failure: GuardFailure, _: Outlook) -> str | Advice:
 def _object(failure: GuardFailure, _: Outlook) -> str | Advice:
     """Advise on another object of the same class: one that is made anew in each call, if it is a function."""
     name = written_name(failure.source)
+    if failure.expected in SAME_TENSOR:
+        return ""  # no call can be made ahead of time with a tensor that is made later
     if failure.expected == "the same function" or "<locals>" in failure.expected:
         return advised(_SAME_OBJECT, Remedy("make-once"), name=name)
     return filled(_CHOSEN, name=name)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fullgraph_compiler.facts import GuardFailure, GuardInstalled
-from fullgraph_compiler.trace.changes import TYPE, VALUES
+from fullgraph_compiler.trace.changes import LENGTH, TYPE, VALUES
 from fullgraph_compiler.trace.decoding import read_literal
 
 from .size_expressions import held
@@ -27,6 +27,10 @@ _BY_CHANCE = "duck sizing added this equality"
 """What torch writes behind a condition that two sizes are still equal (``symbolic_shapes.py``)."""
 _STATIC = "'_dynamo_static_indices', set()).issubset("
 """What the guard on a tensor with ``mark_static`` has (``DIMENSION_DYNAMIC_MARKING_GUARD``)."""
+_LENGTH_CHECK = "LENGTH_CHECK"
+"""The kind of a guard on a length; without words, it asks for nothing to be in it."""
+_FEWEST_STEPS = 4
+"""Lengths by which a list is taken to grow with every call."""
 _CACHE = f"{TYPE}transformers.cache_utils."
 
 
@@ -76,6 +80,8 @@ class Outlook:
     is_cache: bool = False
     """Whether it belongs to a cache of keys and values of transformers."""
     is_own: bool = True
+    grows: bool = False
+    """Whether each compilation is for one more item than the one before."""
     is_optional: bool = False
     """Whether what it belongs to is ``None`` in some call."""
     in_library: bool = False
@@ -119,6 +125,7 @@ def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> Outlook:
             for name, tensor in before.items()
             if name.startswith(source) and _ITEM.fullmatch(name, len(source))
         ),
+        grows=_grows(source, versions.values()),
         is_optional=any(
             guard.expected in ("None", "is None")
             and source.startswith((f"{guard.source}[", f"{guard.source}."))
@@ -129,6 +136,16 @@ def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> Outlook:
             guard.expected.startswith(_CACHE) and source.startswith(guard.source) for guard in first
         ),
     )
+
+
+def _grows(source: str, versions: Iterable[Version]) -> bool:
+    lengths = [
+        int(guard.expected.removeprefix(LENGTH) or 0)
+        for version in versions
+        for guard in version
+        if guard.source == source and (guard.kind == _LENGTH_CHECK or guard.expected.startswith(LENGTH))
+    ]
+    return len(lengths) >= _FEWEST_STEPS and lengths == [*range(lengths[0], lengths[0] + len(lengths))]
 
 
 def _has_twin(

@@ -41,6 +41,47 @@ _RETURNED = 32 << 20
 _SMALL = 1 << 20
 """Bytes that a kernel moves: what moves less takes the time of its start, and of sharing it among threads."""
 
+_FUNCTIONS = frozenset(
+    f"aten.{name}"
+    for name in (
+        *(
+            "sin",
+            "cos",
+            "tan",
+            "asin",
+            "acos",
+            "atan",
+            "atan2",
+            "sinh",
+            "cosh",
+            "tanh",
+            "asinh",
+            "acosh",
+            "atanh",
+        ),
+        *(
+            "exp",
+            "exp2",
+            "expm1",
+            "log",
+            "log2",
+            "log10",
+            "log1p",
+            "pow",
+            "sigmoid",
+            "silu",
+            "softplus",
+            "mish",
+        ),
+        *("erf", "erfc", "erfinv", "gelu", "lgamma", "digamma", "_softmax", "_log_softmax", "logsumexp"),
+    )
+)
+"""Operators of lowered graphs that take many instructions for each number, as a sine does."""
+_NUMBER_BYTES = 4
+
+_MEMORY, _COMPUTING = "memory bandwidth", "computing speed"
+"""What bounds a kernel."""
+
 _COPYING = ("prims.device_put", "aten._to_copy", "aten.copy")
 """Operators of lowered graphs that may copy to another device."""
 
@@ -97,9 +138,13 @@ class Causes:
         ]
         return tuple(sorted(causes, key=lambda cause: -cause.gain))
 
-    def bound(self) -> float:
-        """Return the least seconds of a call that its kernels need on this machine, as far as is known."""
-        return sum(min(use.seconds, use.least) for use in self._uses if use.least is not None)
+    def bounds(self) -> dict[str, float]:
+        """Return the least seconds of a call that its kernels need on this machine, by what bounds them."""
+        times: dict[str, float] = defaultdict(float)
+        for use in self._uses:
+            if use.least is not None:
+                times[use.limit] += min(use.seconds, use.least)
+        return times
 
     def library(self) -> dict[str, float]:
         """Return the seconds of a call that each library function takes."""
@@ -231,7 +276,7 @@ class Causes:
         for use in self._uses:
             if use.least is None or use.is_library or use.least / use.seconds >= _WELL_USED:
                 continue
-            words = f"`{use.name}` takes {duration(use.seconds)} a call, at {use.share} of {use.limit}"
+            words = f"`{use.name}` takes {duration(use.seconds)} a call, at {use.share} of the {use.limit}"
             hint = _READ_KERNEL if use.moved >= _SMALL else ""
             yield SpeedCause("kernel", use.seconds, use.seconds - use.least, words, hint, use.span)
 
@@ -246,13 +291,12 @@ class Causes:
         if machine is None or not machine.bandwidth or not costs or any(cost is None for cost in costs):
             return _Use(name, part.seconds, None, "", 0.0, span, is_library)
         moved = sum(_memory_seconds(cost, machine) for cost in costs if cost)
-        flops = sum(cost.flops or 0 for cost in costs if cost)
-        computed = flops / machine.flops if machine.flops else 0.0
+        computed = sum(_computing_seconds(kernel, machine) for kernel in kernels)
         known = [cost.seconds for cost in costs if cost and cost.seconds]
         least = sum(known) if len(known) == len(costs) else max(moved, computed)
         # The part is of all launches of a kernel in one call, and a graph may run more than once in it.
         runs = part.count / len(kernels) if kernels else 1.0
-        limit = "the memory bandwidth" if least <= moved * 1.01 else "what it can compute"
+        limit = _MEMORY if least <= moved * 1.01 else _COMPUTING
         moved_bytes = sum(cost.read + cost.written for cost in costs if cost) * runs
         return _Use(name, part.seconds, least * runs, limit, moved_bytes, span, is_library)
 
@@ -367,6 +411,17 @@ def _memory_seconds(cost: Cost, machine: MachineMeasured) -> float:
     """Return the least seconds that moving the memory of a launch takes."""
     is_fresh = machine.fresh and cost.written >= _RETURNED
     return cost.read / machine.bandwidth + cost.written / (machine.fresh if is_fresh else machine.bandwidth)
+
+
+def _computing_seconds(kernel: Kernel, machine: MachineMeasured) -> float:
+    """Return the least seconds that computing takes: products of matrices, and functions like sines."""
+    cost = kernel.cost
+    if cost is None:
+        return 0.0
+    numbers = max(cost.read, cost.written) / _NUMBER_BYTES
+    functions = numbers * sum(node.operator in _FUNCTIONS for node in kernel.nodes)
+    multiplying = (cost.flops or 0) / machine.flops if machine.flops else 0.0
+    return multiplying + (functions / machine.sines if machine.sines else 0.0)
 
 
 def _is(kernel: Kernel, name: str) -> bool:

@@ -131,13 +131,12 @@ def _at_its_limit(measured: SpeedMeasured, parts: Sequence[SpeedPart], causes: C
     if sum(library.values()) > kernels / 2:
         name = max(library, key=lambda name: library[name])
         return f"{share}, most of it for library functions such as `{name}`, which compiling does not change."
-    bound = causes.bound()
-    if not bound:
+    bounds = causes.bounds()
+    if not any(bounds.values()):
         return f"{share}, which compiling cannot make faster."
-    return (
-        f"{share}, which use {percent(min(bound / kernels, 1.0))} of this machine's memory bandwidth: "
-        "compiling has little left to win."
-    )
+    limit = max(bounds, key=lambda limit: bounds[limit])
+    used = percent(min(sum(bounds.values()) / kernels, 1.0))
+    return f"{share}, which use {used} of this machine's {limit}: compiling has little left to win."
 
 
 def memory_words(speed: Speed) -> str:
