@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from fullgraph_compiler.facts import TimePart
+from fullgraph_compiler.measure.profiling import with_guards
 from fullgraph_compiler.measure.sampling import compare, ratio_of
 from fullgraph_compiler.measure.timeline import (
     DeviceEvent,
@@ -79,6 +81,15 @@ def test_the_cost_of_recording_is_taken_off_where_it_arises() -> None:
 def test_parts_add_up_to_what_nobody_observes() -> None:
     found = without_overhead(parts_of(CALL), EventCost(1, 1), total=50)
     assert sum(found.values()) == pytest.approx(50)
+
+
+def test_guards_take_what_would_go_without_them() -> None:
+    parts = [TimePart("guards", 2.0), TimePart("entry", 6.0), TimePart("frame", 1.0), TimePart("kernel", 1.0)]
+    more = with_guards(parts, 0.55)
+    assert [part.seconds for part in more] == pytest.approx([5.5, 3.0, 0.5, 1.0])
+    assert [part.seconds for part in with_guards(parts, 0.95)] == pytest.approx([9.0, 0.0, 0.0, 1.0])
+    assert with_guards(parts, 0.1) == tuple(parts)  # the profiler saw more
+    assert with_guards(parts[1:], 0.5) == tuple(parts[1:])
 
 
 def test_the_interval_of_a_ratio_holds_its_median_and_leaves_out_what_is_far() -> None:

@@ -28,10 +28,14 @@ class Repetition:
         self._groups = [list(group) for _, group in alike]
         self._leaves = {id(leaf): leaf for kept in calls for leaf in _leaves(kept)}.values()
 
-    def seconds(self, *, compiled: bool, times: int = 1) -> float:
-        """Make all calls so many times; return the seconds of one pass."""
+    def seconds(self, *, compiled: bool, guarded: bool = True, times: int = 1) -> float:
+        """Make all calls so many times; return the seconds of one pass.
+
+        Without being ``guarded``, calls check only the guards that tell the compilations of a frame apart.
+        """
         total = 0.0
-        torch.compiler.set_stance("default" if compiled else "force_eager")
+        stance = "default" if compiled else "force_eager"
+        torch.compiler.set_stance(stance, skip_guard_eval_unsafe=not guarded)
         try:
             for group in self._groups:
                 steps = [_step(kept, compiled=compiled) for kept in group] * times

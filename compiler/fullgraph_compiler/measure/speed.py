@@ -25,12 +25,14 @@ from ..processes.children import run_child
 from .keeping import CallKeeper, KeptCall, TimedCall
 from .machine import measure_machine
 from .memory import measure_memory
-from .profiling import time_parts
+from .profiling import time_parts, with_guards
 from .repeating import Repetition
 from .sampling import Ratio, compare, ratio_of
 
 _BUDGET = 8.0
 """Seconds for measuring compiled beside uncompiled calls."""
+_BUDGET_OF_GUARDS = 2.0
+"""Seconds for measuring calls with and without their guards."""
 _LONGEST = 4.0
 """Seconds of a pass over the calls that are made again, unless a single one takes longer."""
 _TOO_LONG = 30.0
@@ -133,7 +135,20 @@ class _Measuring:
             return self._in_program(self._keeper.timed[-len(self._repetition.calls) :])
         self._sink([measure_memory(self._repetition, self._modules)])
         parts = time_parts(self._repetition, ratio.second, self._modules)
-        return replace(self._of(ratio), parts=parts)
+        return replace(self._of(ratio), parts=with_guards(parts, self._share_of_guards()))
+
+    def _share_of_guards(self) -> float:
+        """Return the share of a call that would go without guards; 0 if that cannot be told."""
+        try:
+            ratio = compare(
+                lambda times: self._repetition.seconds(compiled=True, times=times),
+                lambda times: self._repetition.seconds(compiled=True, guarded=False, times=times),
+                _BUDGET_OF_GUARDS,
+            )
+        except Exception:
+            traceback.print_exc()  # without its guards, a compilation may be used for what it does not fit
+            return 0.0
+        return 1 - 1 / ratio.ratio if ratio.low > 1.0 else 0.0
 
     def _compiles_again(self) -> bool:
         before = self._keeper.compiling
