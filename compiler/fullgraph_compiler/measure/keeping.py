@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from ..facts import Fact, PhasesTimed
+from ..facts import Fact, PhasesTimed, RecompileLimit
 from ..verify.calls import Call, CallWatcher
 from ..verify.recording import tensors_in
 from ..verify.state import Settings
@@ -54,6 +54,8 @@ class CallKeeper(CallWatcher):
         """Seconds between the calls in steps of optimizers."""
         self.compiling = 0.0
         """Seconds in which the compiler worked."""
+        self.hit_limit = False
+        """Whether frames run uncompiled, for which no compilation has guards that hold."""
         self._compiled_before = 0.0
         self._started = 0.0
         self._ended: float | None = None
@@ -80,8 +82,9 @@ class CallKeeper(CallWatcher):
         register_optimizer_step_post_hook(torch.compiler.disable(end))
 
     def note(self, facts: Sequence[Fact]) -> None:
-        """Take note of the time of the compiler, whose facts come while a call is on."""
+        """Take note of the time of the compiler, whose facts come while a call is on, and of limits."""
         self.compiling += sum(fact.phases[0].seconds for fact in facts if isinstance(fact, PhasesTimed))
+        self.hit_limit |= any(isinstance(fact, RecompileLimit) for fact in facts)
 
     def begin(self, call: Call) -> None:
         """Keep a call, as it is before."""

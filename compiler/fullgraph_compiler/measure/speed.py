@@ -139,6 +139,8 @@ class _Measuring:
 
     def _share_of_guards(self) -> float:
         """Return the share of a call that would go without guards; 0 if that cannot be told."""
+        if self._keeper.hit_limit:  # unchecked, a compilation might be used where none fits
+            return 0.0
         try:
             ratio = compare(
                 lambda times: self._repetition.seconds(compiled=True, times=times),
@@ -146,7 +148,7 @@ class _Measuring:
                 _BUDGET_OF_GUARDS,
             )
         except Exception:
-            traceback.print_exc()  # without its guards, a compilation may be used for what it does not fit
+            traceback.print_exc()
             return 0.0
         return 1 - 1 / ratio.ratio if ratio.low > 1.0 else 0.0
 

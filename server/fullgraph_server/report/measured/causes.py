@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -41,40 +42,9 @@ _RETURNED = 32 << 20
 _SMALL = 1 << 20
 """Bytes that a kernel moves: what moves less takes the time of its start, and of sharing it among threads."""
 
-_FUNCTIONS = frozenset(
-    f"aten.{name}"
-    for name in (
-        *(
-            "sin",
-            "cos",
-            "tan",
-            "asin",
-            "acos",
-            "atan",
-            "atan2",
-            "sinh",
-            "cosh",
-            "tanh",
-            "asinh",
-            "acosh",
-            "atanh",
-        ),
-        *(
-            "exp",
-            "exp2",
-            "expm1",
-            "log",
-            "log2",
-            "log10",
-            "log1p",
-            "pow",
-            "sigmoid",
-            "silu",
-            "softplus",
-            "mish",
-        ),
-        *("erf", "erfc", "erfinv", "gelu", "lgamma", "digamma", "_softmax", "_log_softmax", "logsumexp"),
-    )
+_FUNCTION = re.compile(
+    r"aten\.(?:a?(?:sin|cos|tan)h?|atan2|exp(?:2|m1)?|log(?:2|10|1p)?|erf(?:c|inv)?|sigmoid|silu|softplus|mish"
+    r"|gelu|lgamma|digamma|(?:_log)?_softmax|logsumexp)"
 )
 """Operators of lowered graphs that take many instructions for each number, as a sine does."""
 _NUMBER_BYTES = 4
@@ -419,7 +389,7 @@ def _computing_seconds(kernel: Kernel, machine: MachineMeasured) -> float:
     if cost is None:
         return 0.0
     numbers = max(cost.read, cost.written) / _NUMBER_BYTES
-    functions = numbers * sum(node.operator in _FUNCTIONS for node in kernel.nodes)
+    functions = numbers * sum(bool(_FUNCTION.fullmatch(node.operator)) for node in kernel.nodes)
     multiplying = (cost.flops or 0) / machine.flops if machine.flops else 0.0
     return multiplying + (functions / machine.sines if machine.sines else 0.0)
 
