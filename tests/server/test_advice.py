@@ -174,6 +174,13 @@ def test_a_list_that_grows_with_each_call_is_not_compiled_ahead(lengths: Sequenc
     assert ("ahead of time" in hint) != grows
 
 
+def test_lengths_of_a_log_that_are_no_numbers_tell_nothing() -> None:
+    odd = ("length", "length many", f"length {'9' * 5000}", "12")
+    guards = [GuardInstalled("0/0", "G['history']", "LENGTH_CHECK", expected, "", ()) for expected in odd]
+    failure = GuardFailure("0/0", "G['history']", "LENGTH_CHECK", "len", "1", "2", changed="length")
+    assert "ahead of time" in hints(*guards, Recompile("0/1", (failure,)))[0]
+
+
 def test_a_number_that_the_next_graph_needs_is_not_made_dynamic() -> None:
     failure = GuardFailure("0/0", "L['y']", "EQUALS_MATCH", "y == 2", "2")
     facts = (

@@ -27,8 +27,7 @@ _BY_CHANCE = "duck sizing added this equality"
 """What torch writes behind a condition that two sizes are still equal (``symbolic_shapes.py``)."""
 _STATIC = "'_dynamo_static_indices', set()).issubset("
 """What the guard on a tensor with ``mark_static`` has (``DIMENSION_DYNAMIC_MARKING_GUARD``)."""
-_LENGTH_CHECK = "LENGTH_CHECK"
-"""The kind of a guard on a length; without words, it asks for nothing to be in it."""
+_COUNTED = re.compile(rf"{LENGTH}(\d{{1,18}})")
 _FEWEST_STEPS = 4
 """Lengths by which a list is taken to grow with every call."""
 _CACHE = f"{TYPE}transformers.cache_utils."
@@ -139,13 +138,17 @@ def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> Outlook:
 
 
 def _grows(source: str, versions: Iterable[Version]) -> bool:
-    lengths = [
-        int(guard.expected.removeprefix(LENGTH) or 0)
-        for version in versions
-        for guard in version
-        if guard.source == source and (guard.kind == _LENGTH_CHECK or guard.expected.startswith(LENGTH))
-    ]
+    of_source = (guard for version in versions for guard in version if guard.source == source)
+    lengths = [length for length in map(_length, of_source) if length is not None]
     return len(lengths) >= _FEWEST_STEPS and lengths == [*range(lengths[0], lengths[0] + len(lengths))]
+
+
+def _length(guard: GuardInstalled) -> int | None:
+    """Return the length that a guard asks for; a check without words asks for nothing to be in it."""
+    found = _COUNTED.fullmatch(guard.expected)
+    if found:
+        return int(found[1])
+    return 0 if guard.kind == "LENGTH_CHECK" and not guard.expected else None
 
 
 def _has_twin(

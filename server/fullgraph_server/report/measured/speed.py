@@ -134,9 +134,9 @@ def _at_its_limit(measured: SpeedMeasured, parts: Sequence[SpeedPart], causes: C
     bounds = causes.bounds()
     if not any(bounds.values()):
         return f"{share}, which compiling cannot make faster."
-    limit = max(bounds, key=lambda limit: bounds[limit])
     used = percent(min(sum(bounds.values()) / kernels, 1.0))
-    return f"{share}, which use {used} of this machine's {limit}: compiling has little left to win."
+    limits = " and ".join(limit for limit, seconds in bounds.items() if seconds)
+    return f"{share}, which use {used} of this machine's {limits}: compiling has little left to win."
 
 
 def memory_words(speed: Speed) -> str:
