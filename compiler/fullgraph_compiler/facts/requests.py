@@ -182,7 +182,7 @@ class RunRequest:
     evaluation mode where the program trains them, and the other way round; ``uncompiled`` calls what compiled
     functions were made of. Unless ``added`` is ``None``, its
     calls are made again at the end of the program, with these sizes, then with some that nobody named, and
-    compared with uncompiled ones (``SizeTried``).
+    compared with uncompiled ones (``SizeTried``). ``workspace`` is the folder of the workspace.
     """
 
     generation: int
@@ -200,6 +200,7 @@ class RunRequest:
     uncompiled: bool = False
     low_priority: bool = False
     added: tuple[AddedSizes, ...] | None = None
+    workspace: str = ""
 
 
 Level: TypeAlias = Literal["dynamo", "aot"]
@@ -228,6 +229,7 @@ class MinifyRequest:
     texts: tuple[SourceText, ...] = ()
     patience: float = 300.0
     discards_files: bool = False
+    workspace: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +276,7 @@ class TrialRequest:
     trials: tuple[Trial, ...]
     texts: tuple[SourceText, ...] = ()
     patience: float = 60.0
+    workspace: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,3 +308,4 @@ class CallsRequest:
     places: tuple[CallPlace, ...]
     texts: tuple[SourceText, ...] = ()
     patience: float = 60.0
+    workspace: str = ""

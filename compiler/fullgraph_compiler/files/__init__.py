@@ -3,6 +3,9 @@
 - ``protection``: choose and start the protection of a run's files
 - ``namespace``: a mount namespace with overlayfs over all folders
 - ``mounts``: the folders to cover, from the mount table
+- ``passing``: the paths that are not covered
+- ``sockets``: the sockets that are reached through covers
+- ``descriptors``: the files that are open before folders are covered
 - ``guards``: redirect Python's writes, where there is no namespace
 - ``shadow``: the files as the program sees them under ``guards``
 - ``landlock``: have the kernel refuse writes

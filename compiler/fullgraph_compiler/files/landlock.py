@@ -19,6 +19,7 @@ _RULE_PATH_BENEATH = 1
 _PR_SET_NO_NEW_PRIVS = 38
 _WRITE_FILE, _TRUNCATE, _REFER = 1 << 1, 1 << 14, 1 << 13
 _REMOVE_DIR, _REMOVE_FILE = 1 << 4, 1 << 5
+_MAKE_BLOCK = 1 << 11
 _MAKE = sum(1 << bit for bit in range(6, 13))  # character device to symbolic link
 _ALL = (_WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE, _REFER, _TRUNCATE)
 """Rights to change files, added in versions 1, 2 and 3 of the interface."""
@@ -49,6 +50,25 @@ def restrict_writes(allowed: Iterable[Path]) -> bool:
         for path in allowed:
             _allow(libc, descriptor, path, handled)
         libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        return bool(libc.syscall(_RESTRICT_SELF, descriptor, 0) == 0)
+    finally:
+        os.close(descriptor)
+
+
+def keep_to_own_processes() -> bool:
+    """Hide the files of other processes: ``/proc/PID/root``, ``cwd``, ``fd``; return whether that is done.
+
+    Whoever is in a Landlock domain may look only into processes of that domain, root as well. The rights of
+    this one are given back for all files, so that nothing else changes. It needs ``CAP_SYS_ADMIN``.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    handled = _MAKE_BLOCK | _REFER
+    ruleset = _Ruleset(handled)
+    descriptor = libc.syscall(_CREATE_RULESET, ctypes.byref(ruleset), ctypes.sizeof(ruleset), 0)
+    if descriptor < 0:
+        return False
+    try:
+        _allow(libc, descriptor, Path("/"), handled)
         return bool(libc.syscall(_RESTRICT_SELF, descriptor, 0) == 0)
     finally:
         os.close(descriptor)

@@ -8,11 +8,10 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-_SYSTEM: Final = ("/proc", "/sys", "/dev", "/run", "/var/run")
-"""Interfaces of the kernel and of running services; files of users are elsewhere."""
+_SYSTEM: Final = ("/proc", "/sys", "/dev")
+"""Interfaces of the kernel; files of users are elsewhere."""
 _SHARED_MEMORY: Final = "/dev/shm"
-_REMOVABLE: Final = "/run/media"
-_NOT_FILES: Final = frozenset({"autofs", "nsfs", "fuse.gvfsd-fuse", "fuse.portal", "binfmt_misc"})
+_NOT_FILES: Final = frozenset({"autofs", "nsfs", "binfmt_misc"})
 _ESCAPED: Final = re.compile(rb"\\([0-7]{3})")
 
 
@@ -52,12 +51,23 @@ def covers(mounts: Iterable[Mount]) -> Iterator[Cover]:
     """Yield the paths to cover, none inside of another.
 
     A folder with mounts below it is split into its entries: a user namespace may not reveal the files below
-    mounts (``EINVAL``), and one cover of the whole folder would hide the mounts.
+    mounts (``EINVAL``), and one cover of the whole folder would hide the mounts. Mounts that this user cannot
+    reach, such as those of other users' containers, need no cover.
     """
     visible = {mount.path: mount for mount in mounts}
     for path, mount in visible.items():
-        if _holds_files(path) and not mount.read_only and mount.kind not in _NOT_FILES:
+        if _holds_files(path) and not mount.read_only and mount.kind not in _NOT_FILES and _is_reached(path):
             yield from _of_folder(path, visible)
+
+
+def _is_reached(path: str) -> bool:
+    try:
+        os.lstat(path)
+    except PermissionError:
+        return False
+    except OSError:
+        pass  # a file system that does not answer: the attempt to cover it says so
+    return True
 
 
 def _of_folder(path: str, mounts: Collection[str]) -> Iterator[Cover]:
@@ -74,14 +84,17 @@ def _of_folder(path: str, mounts: Collection[str]) -> Iterator[Cover]:
             continue
         if entry.is_dir():
             yield from _of_folder(entry.path, mounts)
-        elif entry.is_file() and os.access(entry.path, os.W_OK):
+        elif entry.is_file() and _is_changed_by_user(entry):
             yield Cover(entry.path, "file")
 
 
+def _is_changed_by_user(entry: os.DirEntry[str]) -> bool:
+    """Tell whether this user may write to a file or give himself the right to."""
+    return os.access(entry.path, os.W_OK) or entry.stat().st_uid == os.geteuid()
+
+
 def _holds_files(path: str) -> bool:
-    if path == _SHARED_MEMORY or is_within(path, _REMOVABLE):
-        return True
-    return not any(is_within(path, system) for system in _SYSTEM)
+    return path == _SHARED_MEMORY or not any(is_within(path, system) for system in _SYSTEM)
 
 
 def is_within(path: str, folder: str) -> bool:

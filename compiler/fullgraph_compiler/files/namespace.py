@@ -20,17 +20,39 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from .descriptors import OpenFile, open_files
+from .landlock import keep_to_own_processes
 from .mounts import Cover, covers, is_within, read_mounts
+from .sockets import Sockets, find_sockets
 
 _CLONE_NEWNS, _CLONE_NEWUSER = 0x00020000, 0x10000000  # linux/sched.h
 _MS_RDONLY, _MS_REMOUNT, _MS_BIND, _MS_REC, _MS_PRIVATE = 1, 32, 4096, 16384, 1 << 18  # linux/mount.h
 _CAPABILITIES_V3: Final = 0x20080522  # linux/capability.h
-_CAP_SYS_PTRACE, _CAP_SYS_ADMIN = 19, 21
+_CAPABILITIES: Final = {
+    2: "DAC_READ_SEARCH",  # open_by_handle_at(2)
+    16: "SYS_MODULE",
+    17: "SYS_RAWIO",
+    19: "SYS_PTRACE",  # the files of other processes in /proc
+    21: "SYS_ADMIN",  # mount(2)
+    27: "MKNOD",  # raw disks
+    40: "CHECKPOINT_RESTORE",  # /proc/self/map_files
+}
+"""The capabilities of root that lead around a cover, by their numbers in linux/capability.h."""
 _PR_CAPBSET_DROP = 24  # linux/prctl.h
 _MOST: Final = 250
 """The maximum number of covers; more, as on a host of containers, would take too long."""
-_MOST_SOCKETS: Final = 100
-_SYSTEM_FOLDERS: Final = ("/boot", "/dev/shm", "/etc", "/lib", "/opt", "/sbin", "/srv", "/usr", "/var")
+_SYSTEM_FOLDERS: Final = (
+    "/boot",
+    "/dev/shm",
+    "/etc",
+    "/lib",
+    "/opt",
+    "/run",
+    "/sbin",
+    "/srv",
+    "/usr",
+    "/var",
+)
 
 
 class NamespaceError(Exception):
@@ -85,16 +107,20 @@ def cover_files(scratch: Path, passing: Sequence[Path]) -> tuple[str, ...]:
         to_cover = list(itertools.islice(covers(read_mounts()), _MOST + 1))
         if len(to_cover) > _MOST:
             raise NamespaceError(f"there are more than {_MOST} folders to cover")
+        opened = open_files()
         read_only = _cover(to_cover, scratch, passing)
+        _settle(os.getcwd(), opened)
     except OSError as error:
         raise NamespaceError(f"the folders cannot be covered: {error}") from None
-    _settle(os.getcwd())
     return read_only
 
 
-def _settle(cwd: str) -> None:
-    """Enter ``cwd`` below the covers, drop the right to remove them, and adapt calls that overlays break."""
+def _settle(cwd: str, opened: Sequence[OpenFile]) -> None:
+    """Enter ``cwd`` below the covers, drop what leads around them, and adapt calls that overlays break."""
     os.chdir(cwd)
+    for file in opened:
+        file.reopen()
+    keep_to_own_processes()
     _drop_capabilities()
     # Only in ``os``, where nearly all code looks for them: searching all modules would take too long.
     for name, stand_in in (("rename", _renaming), ("replace", _renaming), ("copy_file_range", _copying)):
@@ -117,19 +143,18 @@ def join(namespace: str) -> None:
     """
     global _separated
     kind, _, process = namespace.partition(" ")
-    cwd = os.getcwd()
+    cwd, opened = os.getcwd(), open_files()
     try:
         for name in ("user", "mnt") if kind == "user" else ("mnt",):
             with open(f"/proc/{process}/ns/{name}") as file:
                 _check(_libc().setns(file.fileno(), 0), "setns")
-        _settle(cwd)
+        _settle(cwd, opened)
     except OSError as error:
         raise NamespaceError(f"the namespace of the first rank cannot be joined: {error}") from None
     _separated = "user" if kind == "user" else "mounts"
 
 
 def _cover(to_cover: Sequence[Cover], scratch: Path, passing: Sequence[Path]) -> tuple[str, ...]:
-    kept = dict.fromkeys(os.path.realpath(path) for path in (*map(str, passing), *_sockets()))
     # The cover that hides the upper layers comes last.
     ordered = sorted(to_cover, key=lambda item: is_within(str(scratch), item.path))
     read_only = []
@@ -137,25 +162,30 @@ def _cover(to_cover: Sequence[Cover], scratch: Path, passing: Sequence[Path]) ->
         # Opened before the covers hide their paths.
         originals = [
             (path, opened.enter_context(_opened(path)))
-            for path in kept
+            for path in dict.fromkeys(os.path.realpath(path) for path in passing)
             if os.path.exists(path) and any(is_within(path, item.path) for item in to_cover)
         ]
+        sockets = opened.enter_context(find_sockets())
         for number, item in enumerate(ordered):
             if item.kind == "file" or not _overlay(item.path, scratch, number):
                 _make_read_only(item.path)
                 read_only += [item.path] * (item.kind == "folder")
         for path, descriptor in originals:
-            _uncover(path, descriptor)
+            _mount(f"/proc/self/fd/{descriptor}", path, flags=_MS_BIND | _MS_REC)
+        _uncover(sockets, to_cover)
     return tuple(read_only)
 
 
-def _uncover(path: str, descriptor: int) -> None:
-    """Mount the original over the cover; a socket whose program has ended meanwhile is gone."""
-    try:
-        _mount(f"/proc/self/fd/{descriptor}", path, flags=_MS_BIND | _MS_REC)
-    except NamespaceError:
-        if os.path.exists(path):
-            raise
+def _uncover(sockets: Sockets, covered: Sequence[Cover]) -> None:
+    """Let connections reach sockets below covers; the files of the sockets stay read-only."""
+    for path, descriptor in sockets.opened.items():
+        if any(is_within(path, item.path) for item in covered):
+            # A socket whose program has ended meanwhile is gone.
+            with contextlib.suppress(NamespaceError):
+                _mount(f"/proc/self/fd/{descriptor}", path, flags=_MS_BIND)
+                _mount(None, path, flags=_MS_REMOUNT | _MS_BIND | _MS_RDONLY | _restrictions(path))
+    for folder in sockets.ours:
+        _mount("tmpfs", folder, "tmpfs", options="mode=700")
 
 
 def _overlay(folder: str, scratch: Path, number: int) -> bool:
@@ -215,19 +245,15 @@ def _make_read_only(path: str) -> None:
     """Make a path read-only, because no overlay can cover it."""
     try:
         _mount(path, path, flags=_MS_BIND | _MS_REC)
-        # Keep the restrictions of the original mount (these ``ST_`` and ``MS_`` flags have the same values).
-        forbidden = os.statvfs(path).f_flag & (os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC)
-        _mount(None, path, flags=_MS_REMOUNT | _MS_BIND | _MS_RDONLY | forbidden)
+        _mount(None, path, flags=_MS_REMOUNT | _MS_BIND | _MS_RDONLY | _restrictions(path))
     except (OSError, NamespaceError):
         if os.access(path, os.W_OK):
             raise
 
 
-def _sockets() -> Iterator[str]:
-    """Yield the paths of local sockets: connections through a cover would fail."""
-    with contextlib.suppress(OSError), open("/proc/net/unix", errors="surrogateescape") as table:
-        paths = (line.split()[-1] for line in table)
-        yield from itertools.islice((path for path in paths if path.startswith("/")), _MOST_SOCKETS)
+def _restrictions(path: str) -> int:
+    """Return the restrictions of a mount, to keep them: these ``ST_`` and ``MS_`` flags have equal values."""
+    return os.statvfs(path).f_flag & (os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC)
 
 
 @contextlib.contextmanager
@@ -245,15 +271,17 @@ def _escaped(path: str) -> str:
 
 
 def _drop_capabilities() -> None:
-    """Drop the capabilities that can bypass a cover; users other than root drop all capabilities."""
+    """Drop the capabilities that lead around a cover; users other than root drop all capabilities."""
     libc = _libc()
-    for capability in (_CAP_SYS_PTRACE, _CAP_SYS_ADMIN):
+    for capability in _CAPABILITIES:
         libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)  # for child processes
+    # Effective, permitted and inheritable: the first 32 of each, then the others.
     header, sets = (ctypes.c_uint32 * 2)(_CAPABILITIES_V3, 0), (ctypes.c_uint32 * 6)()
     if os.geteuid() == 0:
         _check(libc.capget(header, sets), "capget")
-        for index in range(3):  # effective, permitted, inheritable: the lower half of each
-            sets[index] &= ~(1 << _CAP_SYS_PTRACE | 1 << _CAP_SYS_ADMIN)
+        for capability in _CAPABILITIES:
+            for index in range(3):
+                sets[capability // 32 * 3 + index] &= ~(1 << capability % 32)
     _check(libc.capset(header, sets), "capset")
 
 

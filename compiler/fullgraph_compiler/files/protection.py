@@ -4,32 +4,21 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
 
-from ..facts import (
-    CallsRequest,
-    CompareRequest,
-    FilesDiscarded,
-    MinifyRequest,
-    RunRequest,
-    TrialRequest,
-)
+from ..facts import CallsRequest, CompareRequest, FilesDiscarded, MinifyRequest, RunRequest, TrialRequest
+from .descriptors import open_files
 from .mounts import is_within
 from .namespace import NamespaceError, cover_files, join, own_namespace
-
-_LIBRARY_CACHES = ("XDG_CACHE_HOME", "HF_HOME", "TORCH_HOME", "TORCH_EXTENSIONS_DIR")
-"""Environment variables for the folders in which libraries keep downloads and builds."""
+from .passing import Request, passing_paths
 
 _WEAKER = "FULLGRAPH_FILE_PROTECTION"
 """The environment variable that selects ``landlock`` or ``python`` instead of namespaces, for tests."""
 _MEETING_SECONDS = 30.0
 """The time that a rank waits for the first rank, which covers the files of all."""
 _protected = False
-
-Request: TypeAlias = RunRequest | MinifyRequest | CompareRequest | TrialRequest | CallsRequest
 
 
 def is_protected() -> bool:
@@ -54,7 +43,7 @@ def discard_files(request: Request, folder: Path) -> FilesDiscarded:
     They go to ``folder``, that of the run. Writes to the compiler's caches are kept.
     """
     global _protected
-    passing = [path for path in _passing(request, folder) if path.exists()]
+    passing = passing_paths(request, folder)
     scratch = folder / "files"
     scratch.mkdir()
     weaker = os.environ.get(_WEAKER, "")
@@ -68,6 +57,9 @@ def discard_files(request: Request, folder: Path) -> FilesDiscarded:
     except NamespaceError as error:
         from .guards import guard_files
 
+        for file in open_files():
+            if not any(is_within(file.path, str(path)) for path in (folder, *passing)):
+                file.reopen_to_read()
         restricted = guard_files(scratch, passing, kernel=weaker != "python")
         discarded = FilesDiscarded("landlock" if restricted else "python", str(error))
     _protected = True
@@ -100,24 +92,3 @@ def _cover_together(meeting: Path, cover: Callable[[], tuple[str, ...]]) -> tupl
         part.write_text(namespace)
         part.rename(announcement)
     return read_only
-
-
-def _passing(request: Request, folder: Path) -> Iterator[Path]:
-    yield folder
-    if isinstance(request, RunRequest) and request.meeting:
-        yield Path(request.meeting)
-    if isinstance(request, RunRequest) and request.record:
-        Path(request.record).touch()
-        yield Path(request.record)
-    if isinstance(request, (RunRequest, MinifyRequest)) and request.cache:
-        os.makedirs(request.cache, exist_ok=True)
-        yield Path(request.cache)
-    if isinstance(request, MinifyRequest):
-        Path(request.output).touch()
-        yield Path(request.output)
-    elif not (isinstance(request, RunRequest) and request.switches.without_data):
-        # Downloads are kept for the next run. A dry run downloads nothing.
-        named = [os.environ[name] for name in _LIBRARY_CACHES if name in os.environ]
-        for cache in (*named, os.path.expanduser("~/.cache")):
-            if not is_within(os.path.abspath(cache), os.getcwd()):
-                yield Path(cache)

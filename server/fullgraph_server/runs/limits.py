@@ -37,6 +37,7 @@ def with_limits(
     """Return settings and request with their limits, for a target of the workspace at ``root``."""
     if isinstance(request, CompareRequest):
         return settings, request
+    request = replace(request, workspace=str(root))
     if isinstance(request, (TrialRequest, CallsRequest)):
         return replace(settings, timeout=settings.patience), request
     request = replace(request, patience=settings.patience)

@@ -1,0 +1,75 @@
+"""The sockets that a covered program may connect to: a connection through a cover would fail."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+_TABLE: Final = "/proc/net/unix"
+_PATH_COLUMN: Final = 7
+_MOST: Final = 100
+"""The maximum number of sockets; more would take too long."""
+_FIRST_PERSON: Final = 1000
+"""The lowest number of a person's account; services have lower ones (``SYS_UID_MAX`` of login.defs(5))."""
+
+
+@dataclass(frozen=True)
+class Sockets:
+    """Sockets with a path, by their path, as descriptors that name them whatever becomes of the path.
+
+    ``ours`` are the folders in which Fullgraph's own processes listen: no program may reach these, since they
+    start programs whose files are not covered.
+    """
+
+    opened: dict[str, int] = field(default_factory=dict)
+    ours: dict[str, None] = field(default_factory=dict)
+
+
+@contextlib.contextmanager
+def find_sockets(table: str = _TABLE) -> Iterator[Sockets]:
+    """Open the sockets of this user, of root and of services.
+
+    Anybody can write anything into the column of paths, even whole lines: only what is a socket counts.
+    """
+    sockets = Sockets()
+    try:
+        for path in _paths(table):
+            if len(sockets.opened) == _MOST:
+                break
+            folder, _ = os.path.split(path)
+            if path in sockets.opened or not (descriptor := _open_socket(path)):
+                continue
+            if os.path.basename(folder) in ("fullgraph", f"fullgraph-{os.geteuid()}"):
+                os.close(descriptor)
+                sockets.ours[folder] = None
+            else:
+                sockets.opened[path] = descriptor
+        yield sockets
+    finally:
+        for descriptor in sockets.opened.values():
+            os.close(descriptor)
+
+
+def _paths(table: str) -> Iterator[str]:
+    with contextlib.suppress(OSError), open(table, errors="surrogateescape", newline="\n") as lines:
+        for line in lines:
+            columns = line.rstrip("\n").split(maxsplit=_PATH_COLUMN)
+            if len(columns) > _PATH_COLUMN and columns[_PATH_COLUMN].startswith("/"):
+                yield os.path.realpath(columns[_PATH_COLUMN])
+
+
+def _open_socket(path: str) -> int:
+    """Return a descriptor of a socket that the program may connect to, or 0."""
+    try:
+        descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW)
+    except (OSError, ValueError):
+        return 0
+    status = os.fstat(descriptor)
+    if stat.S_ISSOCK(status.st_mode) and (status.st_uid == os.geteuid() or status.st_uid < _FIRST_PERSON):
+        return descriptor
+    os.close(descriptor)
+    return 0
