@@ -5,18 +5,24 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import socket
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fullgraph_compiler.facts import Fact, ModulesLoaded, PhasesTimed, RunFinished, RunRequest, Script
+from fullgraph_compiler.worker import fork_server
 from fullgraph_server.runs.program_run import Run
 from fullgraph_server.workers.pool import WorkerPool
 from fullgraph_server.workers.settings import RunSettings
+from test_files import covered, folder
 from worker_client import TOY
+
+__all__ = ["folder"]
 
 BUSY_LIBRARY = """
 import threading
@@ -140,3 +146,55 @@ def test_nothing_of_the_fork_server_is_left_in_a_run(tmp_path: Path) -> None:
     for _, output in observe(program, fork=True):
         # Sockets: standard output and error, which are one, and the channel in both directions.
         assert output.splitlines() == ["['0', '1', '2'] True", "True -1", "True False", "4"]
+
+
+NOISY_LIBRARY = """
+import os
+with open(os.environ["NOISY_LOG"], "a") as log:
+    log.write("imported\\n")
+kept = open(os.environ["NOISY_LOG"], "a")
+"""
+
+
+@pytest.mark.parametrize("fork", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_a_library_that_changes_files_is_not_imported_ahead(tmp_path: Path, fork: bool) -> None:
+    """Nor is one that imports it: only the run of the program itself writes, once."""
+    (tmp_path / "noisy.py").write_text(NOISY_LIBRARY)
+    (tmp_path / "other.py").write_text("import noisy\n")
+    (tmp_path / "quiet.py").write_text("")
+    log = tmp_path / "log.txt"
+    log.touch()
+    program = tmp_path / "program.py"
+    names = ("noisy", "other", "quiet")
+    program.write_text(f"import sys\nprint([name in sys.modules for name in {names}])\nimport other, quiet\n")
+    env = {"PYTHONPATH": str(tmp_path), "NOISY_LOG": str(log)}
+    outputs = [output for _, output in observe(program, fork=fork, libraries=names, env=env)]
+    assert outputs == ["[False, False, True]\n"] * 2
+    assert log.read_text() == "imported\n" * 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has namespaces")
+def test_a_run_whose_files_are_covered_gets_no_worker_elsewhere(folder: Path) -> None:
+    """A process that waits for the next command refuses it, and serves the command that comes after."""
+    path = folder / "waiting"
+
+    def connect() -> socket.socket:
+        client = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        client.connect(str(path))
+        return client
+
+    def from_a_run() -> bool:
+        client = connect()
+        return client.recv(1) == b""
+
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(str(path))
+        os.chmod(path, 0o666)
+        listener.listen(2)
+        with ThreadPoolExecutor(1) as waiting:
+            accepted = waiting.submit(fork_server._accept, listener, 60.0)
+            assert covered(folder, from_a_run, as_nobody=False)
+            with connect():
+                client = accepted.result()
+                assert client is not None
+                client.close()

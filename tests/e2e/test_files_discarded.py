@@ -8,10 +8,11 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 import pytest_lsp
+from fullgraph_server.workers.handover import _end
 from lsp_session import CONFIG, Editor, uri_of
 
 PROGRAM = """\
@@ -25,6 +26,26 @@ with open("log.txt", "a") as log:
 os.makedirs("out", exist_ok=True)
 torch.save({"step": 1}, "out/m.pt")
 assert torch.load("out/m.pt")["step"] == 1
+"""
+
+ATTACKS = """
+import contextlib, glob, os, socket
+import noisy
+import torch
+
+torch.compile(torch.nn.Identity())(torch.ones(1))
+with contextlib.suppress(OSError), open("/proc/self/fd/0", "a") as file:
+    file.write("more")
+os.chmod("/proc/self/fd/0", 0o600)
+open("log.txt", "w").close()
+with contextlib.suppress(OSError), open(f"/proc/{os.getppid()}/cwd{os.getcwd()}/log.txt", "w"):
+    print("reached the parent")
+print("waiting:", glob.glob(os.environ["XDG_RUNTIME_DIR"] + "/fullgraph/*"))
+"""
+NOISY = """
+import os
+log = open(os.environ["NOISY_LOG"], "a", buffering=1)
+log.write("imported\\n")
 """
 
 RANKS = """\
@@ -72,12 +93,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def fullgraph(
-    folder: Path, *words: str, env: dict[str, str] | None = None
+    folder: Path, *words: str, env: dict[str, str] | None = None, stdin: IO[str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     code = "from fullgraph_server.cli import main; main()"
     command = [sys.executable, "-c", code, *words, "--python", sys.executable]
+    env = {**os.environ, **(env or {})}
     return subprocess.run(
-        command, cwd=folder, env={**os.environ, **(env or {})}, capture_output=True, text=True, check=False
+        command, cwd=folder, env=env, stdin=stdin, capture_output=True, text=True, check=False
     )
 
 
@@ -101,6 +123,35 @@ def test_a_run_can_discard_its_files(folder: Path, protection: str) -> None:
     told = discarded(fullgraph(folder, "check", "--discard-files", "--format", "json", "program.py", env=env))
     assert told["by"] == protection or not protection
     assert not is_changed(folder)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's part is Linux's alone")
+def test_no_way_leads_around_a_run_that_discards(folder: Path, tmp_path: Path) -> None:
+    """Caches above the project, standard input, other processes, imports ahead; in a second run, too."""
+    (folder / "attacks.py").write_text(ATTACKS)
+    (folder / "pyproject.toml").touch()
+    libraries, log, runtime = tmp_path / "libraries", tmp_path / "library.log", tmp_path / "runtime"
+    for made in (libraries, runtime):
+        made.mkdir(mode=0o700)
+    (libraries / "noisy.py").write_text(NOISY)
+    log.touch()
+    folders = {name: str(tmp_path) for name in ("HF_HOME", "XDG_CACHE_HOME")}
+    warm = {"CI": "", "FULLGRAPH_WARM": "", "XDG_RUNTIME_DIR": str(runtime)}
+    env = {**folders, **warm, "PYTHONPATH": str(libraries), "NOISY_LOG": str(log)}
+    try:
+        for _ in range(2):
+            with (folder / "log.txt").open() as given:
+                words = ("check", "--discard-files", "--format", "json", "attacks.py")
+                done = fullgraph(folder, *words, env=env, stdin=given)
+            assert discarded(done)["by"] == "namespace"
+            assert "reached" not in done.stderr
+            assert "waiting: []" in done.stderr
+            assert not is_changed(folder)
+            assert (folder / "log.txt").stat().st_mode & 0o777 == 0o644
+            assert log.read_text() == ""
+    finally:
+        for path in (runtime / "fullgraph").glob("*"):
+            _end(path)
 
 
 def test_a_run_that_is_asked_for_keeps_its_files(folder: Path) -> None:

@@ -63,21 +63,22 @@ _separated: Literal["", "mounts", "user"] = ""
 """The namespaces of this process or the one that forked it: its mounts, or a user namespace as well."""
 
 
-def separate() -> None:
+def separate(*, anew: bool = False) -> None:
     """Move this process to a new mount namespace; it still sees and changes the same files.
 
-    The process must have one thread only. Raises :class:`NamespaceError`.
+    One that is in a namespace already stays there, unless it is to get one ``anew``, apart from the process
+    that forked it. The process must have one thread only. Raises :class:`NamespaceError`.
     """
     global _separated
-    if _separated:
+    if _separated and not anew:
         return
     if sys.platform != "linux":
         raise NamespaceError("only Linux has mount namespaces")
     if len(os.listdir("/proc/self/task")) > 1:
         raise NamespaceError("a library has started threads")  # they would remain in the old namespace
     # Root needs no user namespace, in which it could not write to files of other owners.
-    if os.geteuid() == 0 and _libc().unshare(_CLONE_NEWNS) == 0:
-        kind: Literal["mounts", "user"] = "mounts"
+    if (_separated or os.geteuid() == 0) and _libc().unshare(_CLONE_NEWNS) == 0:
+        kind = _separated or "mounts"
     else:
         _unshare_user()
         kind = "user"
@@ -96,13 +97,14 @@ def _unshare_user() -> None:
         raise NamespaceError(f"the user id cannot be mapped: {error.strerror}") from None
 
 
-def cover_files(scratch: Path, passing: Sequence[Path]) -> tuple[str, ...]:
+def cover_files(scratch: Path, passing: Sequence[Path], *, anew: bool = False) -> tuple[str, ...]:
     """Cover all folders of this process: from here on its writes go to the folder ``scratch`` and to memory.
 
     Writes below the folders ``passing`` are not affected. Returns the folders that no overlay can cover;
-    these are read-only from here on, as are files beside mounts. Raises :class:`NamespaceError`.
+    these are read-only from here on, as are files beside mounts. ``anew`` is that of :func:`separate`. Raises
+    :class:`NamespaceError`.
     """
-    separate()
+    separate(anew=anew)
     try:
         to_cover = list(itertools.islice(covers(read_mounts()), _MOST + 1))
         if len(to_cover) > _MOST:
@@ -129,6 +131,18 @@ def _settle(cwd: str, opened: Sequence[OpenFile]) -> None:
         # The second is where a pickle of the function refers to.
         for module in (os, sys.modules[os.name]):
             setattr(module, name, own)
+
+
+def changed_paths(scratch: Path) -> set[str]:
+    """Return what has changed since :func:`cover_files`, as paths below the folder that was covered."""
+    layers = (*scratch.glob("upper*"), *scratch.glob("memory/upper*"))
+    # A folder is in a layer for what it contains, unless it is empty.
+    return {
+        str(path.relative_to(layer))
+        for layer in layers
+        for path in layer.rglob("*")
+        if path.is_symlink() or not path.is_dir() or not any(path.iterdir())
+    }
 
 
 def own_namespace() -> str:

@@ -270,17 +270,33 @@ def _detach() -> None:
 
 
 def _accept(listener: socket.socket, seconds: float) -> socket.socket | None:
-    """Return the first connection of this user within so many seconds, or ``None``."""
+    """Return the first connection of a process as this one within so many seconds, or ``None``."""
     listener.settimeout(seconds)
     with contextlib.suppress(OSError):
         while True:
             client, _ = listener.accept()
-            credentials = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-            if struct.unpack("3i", credentials)[1] == os.geteuid():
+            if _is_alike(client):
                 client.setblocking(True)
                 return client
             client.close()
     return None
+
+
+def _is_alike(client: socket.socket) -> bool:
+    """Whether a connection is of the same user, and of a process that sees the same files.
+
+    A run whose files are covered is in other namespaces: a worker that it got from here would not be covered.
+    """
+    credentials = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    pid, user, _ = struct.unpack("3i", credentials)
+    try:
+        return user == os.geteuid() and _namespaces(pid) == _namespaces("self")
+    except OSError:  # it has gone, or may not be looked at
+        return False
+
+
+def _namespaces(process: int | str) -> list[str]:
+    return [os.readlink(f"/proc/{process}/ns/{name}") for name in ("mnt", "user")]
 
 
 def _warm(libraries: list[str], ahead: bool) -> dict[str, str]:

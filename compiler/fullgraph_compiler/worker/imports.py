@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import shutil
 import sys
+import tempfile
 import traceback
 from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from typing import Final
 
+from ..files.namespace import NamespaceError, changed_paths, cover_files
+from ..processes.children import run_child
 from ..processes.gpu import has_gpu
+
+_TRIAL_SECONDS: Final = 60.0
 
 
 def import_torch() -> str:
@@ -27,17 +36,60 @@ def import_torch() -> str:
 
 
 def import_libraries(names: Iterable[str]) -> None:
-    """Import modules by name; print failures only, since the program itself will handle them."""
-    names = list(names)
+    """Import modules by name, but for those whose import fails or changes files: that is left to the program.
+
+    A program that discards its files would else have changed some, and one that keeps them too many.
+    """
+    names = [name for name in names if name not in sys.modules]
     # pytest warns about plugins that it cannot rewrite because they are imported already.
     plugins = _pytest_plugins() if "pytest" in names else frozenset()
+    writes_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        for name in _harmless([name for name in names if name.partition(".")[0] not in plugins]):
+            try:
+                importlib.import_module(name)
+            except BaseException as error:
+                _explain(name, f"{type(error).__name__}: {error}")
+    finally:
+        sys.dont_write_bytecode = writes_bytecode
+
+
+def _harmless(names: list[str]) -> list[str]:
+    """Return the modules whose import changes no file, as a child sees whose files are covered."""
+    while names and sys.platform == "linux":
+        scratch = tempfile.mkdtemp(prefix="fullgraph-")
+        try:
+            ended = run_child(partial(_first_harmful, names, Path(scratch)), _TRIAL_SECONDS)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+        harmful, reason = ended.answer if ended.answered else (names, "the import does not end")
+        if not harmful:
+            return names
+        _explain(", ".join(harmful), reason)
+        # Again without it: others may import it, too.
+        names = [name for name in names if name not in harmful]
+    return []
+
+
+def _first_harmful(names: list[str], scratch: Path) -> tuple[list[str], str]:
+    """Return the first module that must not be imported ahead, and why. Covers this process."""
+    try:
+        cover_files(scratch, [scratch], anew=True)
+    except NamespaceError as error:
+        return names, f"what that changes cannot be seen: {error}"
+    before = changed_paths(scratch)  # files that were open already
     for name in names:
-        if name.partition(".")[0] in plugins:
-            continue
         try:
             importlib.import_module(name)
         except BaseException as error:
-            print(f"{name} is not imported ahead: {type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201
+            return [name], f"{type(error).__name__}: {error}"
+        if changed := sorted(changed_paths(scratch) - before):
+            return [name], f"its import changes {changed[0]}"
+    return [], ""
+
+
+def _explain(name: str, reason: str) -> None:
+    print(f"{name} is not imported ahead: {reason}", file=sys.stderr)  # noqa: T201
 
 
 def import_dynamo() -> None:
