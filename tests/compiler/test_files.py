@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fullgraph_compiler.files import namespace
+from fullgraph_compiler.files import covering
+from fullgraph_compiler.files.covering import NamespaceError
 from fullgraph_compiler.files.guards import guard_files
 from fullgraph_compiler.files.mounts import Cover, Mount, covers, read_mounts
-from fullgraph_compiler.files.namespace import NamespaceError, cover_files, separate
+from fullgraph_compiler.files.namespace import cover_files, separate
 from fullgraph_compiler.files.sockets import Sockets
 
 _NOBODY = 65534
@@ -125,7 +126,7 @@ def test_a_mount_table_is_read(tmp_path: Path) -> None:
 
 
 def test_a_socket_that_goes_while_folders_are_covered_is_left_out(tmp_path: Path) -> None:
-    namespace._uncover(Sockets({str(tmp_path / "socket"): 0}), [Cover(str(tmp_path), "folder")])
+    covering._uncover(Sockets({str(tmp_path / "socket"): 0}), [Cover(str(tmp_path), "folder")])
 
 
 def test_folders_with_mounts_below_them_are_split(tmp_path: Path) -> None:
@@ -135,12 +136,15 @@ def test_folders_with_mounts_below_them_are_split(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("other")
     root = str(tmp_path)
     mounts = [Mount(root, "ext4", False), Mount(f"{root}/home/two", "nfs4", False)]
-    assert sorted(covers(mounts), key=lambda cover: cover.path) == [
+    found = list(covers(mounts))
+    assert sorted(found, key=lambda cover: cover.path) == [
+        Cover(root, "split"),
+        Cover(f"{root}/home", "split"),
         Cover(f"{root}/home/one", "folder"),
-        Cover(f"{root}/home/readme", "file"),
         Cover(f"{root}/home/two", "folder"),
         Cover(f"{root}/other", "folder"),
     ]
+    assert [cover.path for cover in found if cover.kind == "split"] == [root, f"{root}/home"]
 
 
 def test_what_the_kernel_shows_and_what_cannot_be_written_is_not_covered(tmp_path: Path) -> None:

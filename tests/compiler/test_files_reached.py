@@ -16,7 +16,9 @@ from typing import Any
 
 import pytest
 from fullgraph_compiler.facts import RunRequest, Script, Switches
-from fullgraph_compiler.files import sockets
+from fullgraph_compiler.files import namespace, sockets
+from fullgraph_compiler.files.covering import mount
+from fullgraph_compiler.files.namespace import separate
 from fullgraph_compiler.files.passing import passing_paths
 from test_files import as_each, content, covered, folder, in_child
 
@@ -204,14 +206,18 @@ def test_neither_handles_nor_disks_lead_to_a_file(folder: Path, as_nobody: bool)
     place = os.open(folder, os.O_RDONLY)
 
     def work() -> list[int]:
-        disk = folder / "disk"
+        disk, device = folder / "disk", os.stat(folder).st_dev
+        disks = [
+            path for path in Path("/dev").rglob("*") if path.is_block_device() and os.access(path, os.W_OK)
+        ]
         return [
             libc.open_by_handle_at(place, handle, os.O_WRONLY | os.O_TRUNC),
-            libc.mknod(bytes(disk), stat.S_IFBLK | 0o600, os.stat(folder).st_dev),
+            libc.mknod(bytes(disk), stat.S_IFBLK | 0o600, device),
+            len(disks),
         ]
 
     try:
-        assert covered(folder, work, as_nobody=as_nobody) == [-1, -1]
+        assert covered(folder, work, as_nobody=as_nobody) == [-1, -1, 0]
     finally:
         os.close(place)
     assert (folder / "m.pt").read_text() == "weights"
@@ -233,6 +239,57 @@ def test_files_in_run_are_covered(folder: Path, as_nobody: bool) -> None:
 
         assert covered(folder, work, as_nobody=as_nobody and os.geteuid() != 0) == "other"
         assert Path(name, "notes").read_text() == "mine"
+
+
+@as_each
+def test_a_folder_with_mounts_below_it_is_covered(folder: Path, as_nobody: bool) -> None:
+    """Its files, links and modes, new files, and what is mounted there."""
+    (folder / "mounted").mkdir()
+    (folder / "latest").symlink_to("checkpoints")
+    (folder / "own.txt").write_text("mine")
+    (folder / "large.bin").write_bytes(bytes(2 << 20))
+    os.chmod(folder / "own.txt", 0o444)
+    mounted = folder.parent / "other"
+    mounted.mkdir()
+    (mounted / "data").write_text("data")
+    for path in (mounted, mounted / "data"):
+        os.chmod(path, 0o777)
+    before, modes = content(folder), stat.S_IMODE((folder / "own.txt").stat().st_mode)
+
+    def work() -> list[object]:
+        os.remove("latest")
+        os.chmod("own.txt", 0o666)
+        Path("own.txt").write_text("other")
+        Path("new.txt").write_text("new")
+        os.replace("new.txt", "log.txt")
+        os.remove("m.pt")
+        Path("checkpoints/step_1/m.pt").write_text("other")
+        Path("mounted/data").write_text("other")
+        with suppress(OSError):
+            Path("large.bin").write_text("")
+        os.chmod(".", 0o700)
+        return sorted(os.listdir())
+
+    def work_beside_a_mount() -> object:
+        return covered(folder, work, as_nobody=as_nobody)
+
+    # The mount exists in this namespace alone.
+    assert in_child(lambda: _mounted(mounted, folder / "mounted", work_beside_a_mount)) == [
+        *("checkpoints", "large.bin", "log.txt", "mounted", "own.txt"),
+    ]
+    assert content(folder) == before
+    assert (folder / "latest").is_symlink()
+    assert stat.S_IMODE((folder / "own.txt").stat().st_mode) == modes
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o777
+    assert (mounted / "data").read_text() == "data"
+
+
+def _mounted(source: Path, target: Path, work: Callable[[], object]) -> object:
+    """What ``work()`` gives where a folder is mounted on another one."""
+    separate()
+    mount(str(source), str(target), flags=4096)  # MS_BIND
+    namespace._separated = ""  # the process to be covered is in the namespace of its user
+    return work()
 
 
 # -- caches ------------------------------------------------------------------------------------

@@ -26,10 +26,10 @@ class Mount:
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """A path to cover: a folder with everything below it, or a single file."""
+    """A path to cover: a file, a folder with everything below it, or a ``split`` folder's own entries."""
 
     path: str
-    kind: Literal["folder", "file"]
+    kind: Literal["folder", "split", "file"]
 
 
 def read_mounts(table: str = "/proc/self/mountinfo") -> list[Mount]:
@@ -48,14 +48,14 @@ def _mount(line: bytes) -> Mount:
 
 
 def covers(mounts: Iterable[Mount]) -> Iterator[Cover]:
-    """Yield the paths to cover, none inside of another.
+    """Yield the paths to cover, none inside of another but for those that are split.
 
     A folder with mounts below it is split into its entries: a user namespace may not reveal the files below
     mounts (``EINVAL``), and one cover of the whole folder would hide the mounts. Mounts that this user cannot
     reach, such as those of other users' containers, need no cover.
     """
     visible = {mount.path: mount for mount in mounts}
-    for path, mount in visible.items():
+    for path, mount in sorted(visible.items()):
         if _holds_files(path) and not mount.read_only and mount.kind not in _NOT_FILES and _is_reached(path):
             yield from _of_folder(path, visible)
 
@@ -79,12 +79,14 @@ def _of_folder(path: str, mounts: Collection[str]) -> Iterator[Cover]:
         entries = list(os.scandir(path))
     except OSError:  # not readable: mounts below it have covers of their own
         return
+    if path != "/":
+        yield Cover(path, "split")
     for entry in entries:
         if entry.path in mounts or entry.is_symlink() or not _holds_files(entry.path):
             continue
         if entry.is_dir():
             yield from _of_folder(entry.path, mounts)
-        elif entry.is_file() and _is_changed_by_user(entry):
+        elif path == "/" and entry.is_file() and _is_changed_by_user(entry):
             yield Cover(entry.path, "file")
 
 

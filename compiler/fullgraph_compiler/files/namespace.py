@@ -7,26 +7,24 @@ documentation.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import errno
 import functools
 import itertools
 import os
 import shutil
-import stat
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from .covering import NamespaceError, check, cover, libc, mount
 from .descriptors import OpenFile, open_files
 from .landlock import keep_to_own_processes
-from .mounts import Cover, covers, is_within, read_mounts
-from .sockets import Sockets, find_sockets
+from .mounts import covers, read_mounts
 
 _CLONE_NEWNS, _CLONE_NEWUSER = 0x00020000, 0x10000000  # linux/sched.h
-_MS_RDONLY, _MS_REMOUNT, _MS_BIND, _MS_REC, _MS_PRIVATE = 1, 32, 4096, 16384, 1 << 18  # linux/mount.h
+_MS_REC, _MS_PRIVATE = 16384, 1 << 18  # linux/mount.h
 _CAPABILITIES_V3: Final = 0x20080522  # linux/capability.h
 _CAPABILITIES: Final = {
     2: "DAC_READ_SEARCH",  # open_by_handle_at(2)
@@ -39,24 +37,8 @@ _CAPABILITIES: Final = {
 }
 """The capabilities of root that lead around a cover, by their numbers in linux/capability.h."""
 _PR_CAPBSET_DROP = 24  # linux/prctl.h
-_MOST: Final = 250
+_MOST: Final = 500
 """The maximum number of covers; more, as on a host of containers, would take too long."""
-_SYSTEM_FOLDERS: Final = (
-    "/boot",
-    "/dev/shm",
-    "/etc",
-    "/lib",
-    "/opt",
-    "/run",
-    "/sbin",
-    "/srv",
-    "/usr",
-    "/var",
-)
-
-
-class NamespaceError(Exception):
-    """The process cannot get a mount namespace with private files; the text says why."""
 
 
 _separated: Literal["", "mounts", "user"] = ""
@@ -77,18 +59,18 @@ def separate(*, anew: bool = False) -> None:
     if len(os.listdir("/proc/self/task")) > 1:
         raise NamespaceError("a library has started threads")  # they would remain in the old namespace
     # Root needs no user namespace, in which it could not write to files of other owners.
-    if (_separated or os.geteuid() == 0) and _libc().unshare(_CLONE_NEWNS) == 0:
+    if (_separated or os.geteuid() == 0) and libc().unshare(_CLONE_NEWNS) == 0:
         kind = _separated or "mounts"
     else:
         _unshare_user()
         kind = "user"
-    _mount(None, "/", flags=_MS_REC | _MS_PRIVATE)
+    mount(None, "/", flags=_MS_REC | _MS_PRIVATE)
     _separated = kind
 
 
 def _unshare_user() -> None:
     uid, gid = os.geteuid(), os.getegid()
-    _check(_libc().unshare(_CLONE_NEWUSER | _CLONE_NEWNS), "unshare")
+    check(libc().unshare(_CLONE_NEWUSER | _CLONE_NEWNS), "unshare")
     try:
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
@@ -110,7 +92,7 @@ def cover_files(scratch: Path, passing: Sequence[Path], *, anew: bool = False) -
         if len(to_cover) > _MOST:
             raise NamespaceError(f"there are more than {_MOST} folders to cover")
         opened = open_files()
-        read_only = _cover(to_cover, scratch, passing)
+        read_only = cover(to_cover, scratch, passing, in_user_namespace=_separated == "user")
         _settle(os.getcwd(), opened)
     except OSError as error:
         raise NamespaceError(f"the folders cannot be covered: {error}") from None
@@ -161,142 +143,26 @@ def join(namespace: str) -> None:
     try:
         for name in ("user", "mnt") if kind == "user" else ("mnt",):
             with open(f"/proc/{process}/ns/{name}") as file:
-                _check(_libc().setns(file.fileno(), 0), "setns")
+                check(libc().setns(file.fileno(), 0), "setns")
         _settle(cwd, opened)
     except OSError as error:
         raise NamespaceError(f"the namespace of the first rank cannot be joined: {error}") from None
     _separated = "user" if kind == "user" else "mounts"
 
 
-def _cover(to_cover: Sequence[Cover], scratch: Path, passing: Sequence[Path]) -> tuple[str, ...]:
-    # The cover that hides the upper layers comes last.
-    ordered = sorted(to_cover, key=lambda item: is_within(str(scratch), item.path))
-    read_only = []
-    with contextlib.ExitStack() as opened:
-        # Opened before the covers hide their paths.
-        originals = [
-            (path, opened.enter_context(_opened(path)))
-            for path in dict.fromkeys(os.path.realpath(path) for path in passing)
-            if os.path.exists(path) and any(is_within(path, item.path) for item in to_cover)
-        ]
-        sockets = opened.enter_context(find_sockets())
-        for number, item in enumerate(ordered):
-            if item.kind == "file" or not _overlay(item.path, scratch, number):
-                _make_read_only(item.path)
-                read_only += [item.path] * (item.kind == "folder")
-        for path, descriptor in originals:
-            _mount(f"/proc/self/fd/{descriptor}", path, flags=_MS_BIND | _MS_REC)
-        _uncover(sockets, to_cover)
-    return tuple(read_only)
-
-
-def _uncover(sockets: Sockets, covered: Sequence[Cover]) -> None:
-    """Let connections reach sockets below covers; the files of the sockets stay read-only."""
-    for path, descriptor in sockets.opened.items():
-        if any(is_within(path, item.path) for item in covered):
-            # A socket whose program has ended meanwhile is gone.
-            with contextlib.suppress(NamespaceError):
-                _mount(f"/proc/self/fd/{descriptor}", path, flags=_MS_BIND)
-                _mount(None, path, flags=_MS_REMOUNT | _MS_BIND | _MS_RDONLY | _restrictions(path))
-    for folder in sockets.ours:
-        _mount("tmpfs", folder, "tmpfs", options="mode=700")
-
-
-def _overlay(folder: str, scratch: Path, number: int) -> bool:
-    """Mount an overlay on a folder; return whether its file system supports that."""
-    # The layers must not be below the overlay itself; for folders with few writes, memory is 2 ms faster.
-    in_memory = is_within(str(scratch), folder) or (
-        _little_is_written_to(folder) and not is_within(os.getcwd(), folder)
-    )
-    layers = _in_memory(scratch) if in_memory else scratch
-    upper, work = layers / f"upper{number}", layers / f"work{number}"
-    upper.mkdir()
-    work.mkdir()
-    _copy_mode(folder, upper)
-    # "volatile" skips syncs: else the end of each cover waits until its data is on the disk.
-    options = "volatile,"
-    options += f"lowerdir={_escaped(folder)},upperdir={_escaped(str(upper))},workdir={_escaped(str(work))}"
-    if _separated == "user":
-        options += ",userxattr"
-    try:
-        _mount("overlay", folder, "overlay", options=options)
-    except NamespaceError:
-        return False
-    if not in_memory:
-        # The kernel creates these without any permission: without a change they could not be removed.
-        for made in ("work", "work/incompat", "work/incompat/volatile"):
-            with contextlib.suppress(FileNotFoundError):
-                (work / made).chmod(0o700)
-    return True
-
-
-def _little_is_written_to(folder: str) -> bool:
-    """Tell whether few writes are likely: to a folder of the system, one in memory, or an empty one."""
-    if any(is_within(folder, system) for system in _SYSTEM_FOLDERS):
-        return True
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        return next(entries, None) is None
-    return False
-
-
-def _in_memory(scratch: Path) -> Path:
-    """Return the folder for layers in memory, below ``scratch``; mount it at first use."""
-    layers = scratch / "memory"
-    if not layers.exists():
-        layers.mkdir()
-        _mount("tmpfs", str(layers), "tmpfs", options="mode=700")
-    return layers
-
-
-def _copy_mode(folder: str, upper: Path) -> None:
-    """Give the upper layer the mode of its folder, without write access if the user has none there."""
-    mode = stat.S_IMODE(os.stat(folder).st_mode)
-    writable = os.access(folder, os.W_OK)
-    upper.chmod(mode if writable else mode & 0o555)
-
-
-def _make_read_only(path: str) -> None:
-    """Make a path read-only, because no overlay can cover it."""
-    try:
-        _mount(path, path, flags=_MS_BIND | _MS_REC)
-        _mount(None, path, flags=_MS_REMOUNT | _MS_BIND | _MS_RDONLY | _restrictions(path))
-    except (OSError, NamespaceError):
-        if os.access(path, os.W_OK):
-            raise
-
-
-def _restrictions(path: str) -> int:
-    """Return the restrictions of a mount, to keep them: these ``ST_`` and ``MS_`` flags have equal values."""
-    return os.statvfs(path).f_flag & (os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC)
-
-
-@contextlib.contextmanager
-def _opened(path: str) -> Iterator[int]:
-    descriptor = os.open(path, os.O_PATH)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _escaped(path: str) -> str:
-    """Escape a path for an option of overlayfs, in which colons and commas are separators."""
-    return "".join("\\" + char if char in "\\:," else char for char in path)
-
-
 def _drop_capabilities() -> None:
     """Drop the capabilities that lead around a cover; users other than root drop all capabilities."""
-    libc = _libc()
+    c_library = libc()
     for capability in _CAPABILITIES:
-        libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)  # for child processes
+        c_library.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)  # for child processes
     # Effective, permitted and inheritable: the first 32 of each, then the others.
     header, sets = (ctypes.c_uint32 * 2)(_CAPABILITIES_V3, 0), (ctypes.c_uint32 * 6)()
     if os.geteuid() == 0:
-        _check(libc.capget(header, sets), "capget")
+        check(c_library.capget(header, sets), "capget")
         for capability in _CAPABILITIES:
             for index in range(3):
                 sets[capability // 32 * 3 + index] &= ~(1 << capability % 32)
-    _check(libc.capset(header, sets), "capset")
+    check(c_library.capset(header, sets), "capset")
 
 
 def _renaming(real: Callable[..., None]) -> Callable[..., None]:
@@ -328,19 +194,3 @@ def _copying(real: Callable[..., int]) -> Callable[..., int]:
             return os.write(dst, os.read(src, count))
 
     return copy_file_range
-
-
-def _mount(
-    source: str | None, target: str, kind: str | None = None, flags: int = 0, options: str = ""
-) -> None:
-    texts = [text and os.fsencode(text) for text in (source, target, kind)]
-    _check(_libc().mount(*texts, flags, os.fsencode(options) or None), f"mount on {target}")
-
-
-def _check(result: int, call: str) -> None:
-    if result:
-        raise NamespaceError(f"{call}: {os.strerror(ctypes.get_errno())}")
-
-
-def _libc() -> Any:
-    return ctypes.CDLL(None, use_errno=True)

@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 
 from ..facts import CallsRequest, CompareRequest, FilesDiscarded, MinifyRequest, RunRequest, TrialRequest
+from .covering import NamespaceError
 from .descriptors import open_files
 from .mounts import is_within
-from .namespace import NamespaceError, cover_files, join, own_namespace
+from .namespace import cover_files, join, own_namespace
 from .passing import Request, passing_paths
 
 _WEAKER = "FULLGRAPH_FILE_PROTECTION"

@@ -13,7 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from ..files.namespace import NamespaceError, changed_paths, cover_files
+from ..files.covering import NamespaceError
+from ..files.namespace import changed_paths, cover_files
 from ..processes.children import run_child
 from ..processes.gpu import has_gpu
 

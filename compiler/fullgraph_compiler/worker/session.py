@@ -82,7 +82,8 @@ def serve(folder: str, *, own_lifeline: bool, stdin: int | None = None) -> None:
 
 def _separate() -> None:
     """Create a mount namespace while this process has one thread: libraries may start more."""
-    from ..files.namespace import NamespaceError, separate
+    from ..files.covering import NamespaceError
+    from ..files.namespace import separate
 
     # The run tries again, and reports a failure.
     with contextlib.suppress(NamespaceError):

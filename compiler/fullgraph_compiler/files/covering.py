@@ -1,0 +1,226 @@
+"""The covers of a mount namespace: an overlay over each folder, so that writes go to layers of the run.
+
+Sources: mount(2), and ``filesystems/overlayfs.rst`` of the kernel's documentation.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import shutil
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from .mounts import Cover, is_within
+from .sockets import Sockets, find_sockets
+
+_MS_RDONLY, _MS_REMOUNT, _MS_BIND, _MS_REC = 1, 32, 4096, 16384  # linux/mount.h
+_SYSTEM_FOLDERS: Final = frozenset(
+    {"/boot", "/dev/shm", "/etc", "/lib", "/opt", "/run", "/sbin", "/srv", "/usr", "/var"}
+)
+_SMALL_BYTES: Final = 1 << 20
+"""The size up to which a file beside mounts is copied."""
+
+
+class NamespaceError(Exception):
+    """The process cannot get a mount namespace with private files; the text says why."""
+
+
+def cover(
+    to_cover: Sequence[Cover], scratch: Path, passing: Sequence[Path], *, in_user_namespace: bool
+) -> tuple[str, ...]:
+    """Make the covers of a new mount namespace; return the folders that are read-only from here on.
+
+    Raises ``OSError`` or :class:`NamespaceError`.
+    """
+    # The cover that hides the upper layers comes last.
+    ordered = sorted(to_cover, key=lambda item: is_within(str(scratch), item.path))
+    ordered = [item for item in ordered if item.kind != "split"]
+    read_only = []
+    with contextlib.ExitStack() as opened:
+        # Opened before the covers hide their paths.
+        originals = [
+            (path, opened.enter_context(_opened(path)))
+            for path in dict.fromkeys(os.path.realpath(path) for path in passing)
+            if os.path.exists(path) and any(is_within(path, item.path) for item in to_cover)
+        ]
+        sockets = opened.enter_context(find_sockets())
+        for item in to_cover:
+            if item.kind == "split":
+                with contextlib.suppress(FileNotFoundError):
+                    _assemble(item.path)
+        for number, item in enumerate(ordered):
+            with contextlib.suppress(FileNotFoundError):  # others remove their temporary folders meanwhile
+                if item.kind == "file" or not _overlay(item.path, scratch, number, in_user_namespace):
+                    _make_read_only(item.path)
+                    read_only += [item.path] * (item.kind == "folder")
+        for path, descriptor in originals:
+            mount(f"/proc/self/fd/{descriptor}", path, flags=_MS_BIND | _MS_REC)
+        _uncover(sockets, to_cover)
+    for disk in _disks():
+        mount(os.devnull, disk, flags=_MS_BIND)
+    return tuple(read_only)
+
+
+def _disks() -> Iterator[str]:
+    """Yield the raw disks that this user may write to, past all files."""
+    for folder, _, names in os.walk("/dev"):
+        for path in (os.path.join(folder, name) for name in names):
+            with contextlib.suppress(OSError):
+                if stat.S_ISBLK(os.lstat(path).st_mode) and os.access(path, os.W_OK):
+                    yield path
+
+
+def _uncover(sockets: Sockets, covered: Sequence[Cover]) -> None:
+    """Let connections reach sockets below covers; the files of the sockets stay read-only."""
+    for path, descriptor in sockets.opened.items():
+        if any(is_within(path, item.path) for item in covered):
+            # A socket whose program has ended meanwhile is gone.
+            with contextlib.suppress(NamespaceError):
+                mount(f"/proc/self/fd/{descriptor}", path, flags=_MS_BIND)
+                mount(None, path, flags=_MS_REMOUNT | _MS_BIND | _MS_RDONLY | _restrictions(path))
+    for folder in sockets.ours:
+        mount("tmpfs", folder, "tmpfs", options="mode=700")
+
+
+def _overlay(folder: str, scratch: Path, number: int, in_user_namespace: bool) -> bool:
+    """Mount an overlay on a folder; return whether its file system supports that."""
+    # The layers must not be below the overlay itself; for folders with few writes, memory is 2 ms faster.
+    in_memory = is_within(str(scratch), folder) or (
+        _little_is_written_to(folder) and not is_within(os.getcwd(), folder)
+    )
+    layers = _in_memory(scratch) if in_memory else scratch
+    upper, work = layers / f"upper{number}", layers / f"work{number}"
+    upper.mkdir()
+    work.mkdir()
+    upper.chmod(_visible_mode(folder))
+    # "volatile" skips syncs: else the end of each cover waits until its data is on the disk.
+    options = "volatile,"
+    options += f"lowerdir={_escaped(folder)},upperdir={_escaped(str(upper))},workdir={_escaped(str(work))}"
+    if in_user_namespace:
+        options += ",userxattr"
+    try:
+        mount("overlay", folder, "overlay", options=options)
+    except NamespaceError:
+        return False
+    if not in_memory:
+        # The kernel creates these without any permission: without a change they could not be removed.
+        for made in ("work", "work/incompat", "work/incompat/volatile"):
+            with contextlib.suppress(FileNotFoundError):
+                (work / made).chmod(0o700)
+    return True
+
+
+def _assemble(folder: str) -> None:
+    """Cover a folder that has mounts below it with one in memory, which has the same entries.
+
+    Its folders and mounts are the original ones, and get covers of their own; its files are copies, but for
+    large ones, which are read-only.
+    """
+    mode = _visible_mode(folder)
+    with contextlib.ExitStack() as opened:
+        originals = []
+        for entry in os.scandir(folder):
+            with contextlib.suppress(OSError):  # it has gone, or is of another user's file system
+                originals.append((entry, opened.enter_context(_opened(entry.path, follow=False))))
+        mount("tmpfs", folder, "tmpfs", options="mode=700")
+        for entry, descriptor in originals:
+            original = f"/proc/self/fd/{descriptor}"
+            if entry.is_symlink():
+                os.symlink(os.readlink("", dir_fd=descriptor), entry.path)
+            elif entry.is_dir(follow_symlinks=False):
+                os.mkdir(entry.path)
+                # A file system that does not answer is an empty folder.
+                with contextlib.suppress(NamespaceError):
+                    mount(original, entry.path, flags=_MS_BIND | _MS_REC)
+            else:
+                _bring(original, entry.path)
+    os.chmod(folder, mode)
+
+
+def _bring(original: str, path: str) -> None:
+    """Put a file into a folder in memory: a copy, or the file itself, read-only."""
+    status = os.stat(original)
+    if stat.S_ISREG(status.st_mode) and status.st_size <= _SMALL_BYTES:
+        with contextlib.suppress(PermissionError):
+            shutil.copy2(original, path)
+            return
+    Path(path).touch()
+    mount(original, path, flags=_MS_BIND)
+    mount(None, path, flags=_MS_REMOUNT | _MS_BIND | _MS_RDONLY | _restrictions(path))
+
+
+def _little_is_written_to(folder: str) -> bool:
+    """Tell whether few writes are likely: to a folder of the system, one in memory, or an empty one."""
+    if any(is_within(folder, system) for system in _SYSTEM_FOLDERS):
+        return True
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        return next(entries, None) is None
+    return False
+
+
+def _in_memory(scratch: Path) -> Path:
+    """Return the folder for layers in memory, below ``scratch``; mount it at first use."""
+    layers = scratch / "memory"
+    if not layers.exists():
+        layers.mkdir()
+        mount("tmpfs", str(layers), "tmpfs", options="mode=700")
+    return layers
+
+
+def _visible_mode(folder: str) -> int:
+    """Return the mode of a folder, without write access if the user has none there."""
+    mode = stat.S_IMODE(os.stat(folder).st_mode)
+    return mode if os.access(folder, os.W_OK) else mode & 0o555
+
+
+def _make_read_only(path: str) -> None:
+    """Make a path read-only, because no overlay can cover it."""
+    try:
+        mount(path, path, flags=_MS_BIND | _MS_REC)
+        mount(None, path, flags=_MS_REMOUNT | _MS_BIND | _MS_RDONLY | _restrictions(path))
+    except (OSError, NamespaceError):
+        # A folder that somebody has removed meanwhile has no link any more.
+        if os.access(path, os.W_OK) and os.stat(path).st_nlink:
+            raise
+
+
+def _restrictions(path: str) -> int:
+    """Return the restrictions of a mount, to keep them: these ``ST_`` and ``MS_`` flags have equal values."""
+    return os.statvfs(path).f_flag & (os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC)
+
+
+@contextlib.contextmanager
+def _opened(path: str, *, follow: bool = True) -> Iterator[int]:
+    descriptor = os.open(path, os.O_PATH if follow else os.O_PATH | os.O_NOFOLLOW)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _escaped(path: str) -> str:
+    """Escape a path for an option of overlayfs, in which colons and commas are separators."""
+    return "".join("\\" + char if char in "\\:," else char for char in path)
+
+
+def mount(
+    source: str | None, target: str, kind: str | None = None, flags: int = 0, options: str = ""
+) -> None:
+    """Put a file system, or a part of one, at ``target``. Raises :class:`NamespaceError`."""
+    texts = [text and os.fsencode(text) for text in (source, target, kind)]
+    check(libc().mount(*texts, flags, os.fsencode(options) or None), f"mount on {target}")
+
+
+def check(result: int, call: str) -> None:
+    """Raise :class:`NamespaceError` for a call of the C library that failed."""
+    if result:
+        raise NamespaceError(f"{call}: {os.strerror(ctypes.get_errno())}")
+
+
+def libc() -> Any:
+    """Return the C library."""
+    return ctypes.CDLL(None, use_errno=True)
