@@ -73,8 +73,10 @@ from .protocol import (
 from .runs.choice import Choice
 from .runs.minification import Minifications
 from .runs.schedule import Runs
+from .text.urls import LogFormatter
 
 _log = logging.getLogger(__name__)
+_LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 class FullgraphServer(LanguageServer):
@@ -173,13 +175,12 @@ def create_server() -> FullgraphServer:
 
 def main() -> None:
     """Serve one client until it leaves."""
-    logging.basicConfig(
-        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO)
     # What pygls warns of, such as the cancelling of a request that was answered meanwhile, is harmless.
     logging.getLogger("pygls").setLevel(logging.ERROR)
     for handler in logging.getLogger().handlers:
         handler.addFilter(_without_traceback_of_refusals)
+        handler.setFormatter(LogFormatter(_LOG_FORMAT))
     stdout = sys.stdout.buffer
     # The protocol has standard output for itself: whatever else is printed goes to the log.
     sys.stdout = sys.stderr

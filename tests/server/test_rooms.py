@@ -15,8 +15,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SERVER = {
-    "workspace": "",
     "text": "",
+    "workspace": "text",
     "workers": "workspace text",
     "report": "workspace text",
     "compare": "workspace text report",
@@ -28,7 +28,7 @@ SERVER = {
     "client": "workspace text report compare runs protocol",
     "features": "workspace text report traces runs fixes protocol client",
     "commands": "workspace text workers report compare traces runs fixes protocol agents client features",
-    "server": "runs fixes protocol agents client features commands",
+    "server": "text runs fixes protocol agents client features commands",
     "cli": "workspace text workers report compare traces runs fixes protocol agents features commands server",
 }
 COMPILER = {

@@ -171,10 +171,10 @@ def test_logs_with_the_same_problem_are_told_together(
     system = fsspec.get_filesystem_class("s3")
     get_file = system.get_file
 
-    def forbidden(self: Any, place: str, *args: Any) -> None:
+    def forbidden(self: Any, place: str, *args: Any, **options: Any) -> None:
         if "rank_2" not in place:
             raise PermissionError("Forbidden")
-        get_file(self, place, *args)
+        get_file(self, place, *args, **options)
 
     monkeypatch.setattr(system, "get_file", forbidden)
     result = fullgraph("trace", "s3://bucket/forbidden", "--perfetto", "steps.json")

@@ -9,11 +9,12 @@ from __future__ import annotations
 import errno
 import io
 import json
+import logging
 import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
@@ -21,6 +22,7 @@ import click
 from rich.console import Console, ConsoleRenderable, RenderHook
 from rich.text import Text
 
+from ..text.urls import LogFormatter, Url, urls_in, without_secrets
 from ..text.visible import visible
 
 _DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -39,7 +41,7 @@ def write_line(out: TextIO, text: str) -> None:
 
 def tell(text: str) -> None:
     """Write a line to stderr, beside the output of programs."""
-    write_line(sys.stderr, text)
+    write_line(sys.stderr, without_secrets(text))
 
 
 def write_object(out: TextIO, value: Any, indent: int | None = None) -> None:
@@ -103,12 +105,19 @@ class Commands(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
+        if logging.lastResort is not None:  # which writes what libraries warn of
+            logging.lastResort.setFormatter(LogFormatter())
         return super().main(*args, **options)
 
-    def make_context(self, *args: Any, **options: Any) -> click.Context:
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
         """Parse the options."""
-        with _clean_errors():
-            return super().make_context(*args, **options)
+        urls = urls_in(args)
+        with _clean_errors(urls):
+            context = super().make_context(info_name, args, parent, **extra)
+        context.meta[__name__] = urls
+        return context
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Return the command that the first word names."""
@@ -119,7 +128,7 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command that the options select."""
-        with _clean_errors():
+        with _clean_errors(ctx.meta[__name__]):
             return super().invoke(ctx)
 
 
@@ -140,18 +149,19 @@ class _Clean(RenderHook):
 
 
 @contextmanager
-def _clean_errors() -> Iterator[None]:
+def _clean_errors(urls: Sequence[Url]) -> Iterator[None]:
+    """Escape the errors of a command, and leave out the secrets of the URLs that it was called with."""
     try:
         yield
     except click.ClickException as error:
-        lines = map(clean, error.message.split("\n"))
+        lines = map(clean, without_secrets(error.message, urls).split("\n"))
         error.message = "\n".join(lines)  # type: ignore[misc]  # which nobody else does
         raise
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         sys.stdout = io.StringIO()  # what is left of the output would fail again at the exit
-        place = clean(str(error.filename or "The output"))
+        place = clean(without_secrets(str(error.filename or "The output")))
         raise click.ClickException(f"{place} cannot be written: {error.strerror}") from error
 
 

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
+from typing import Final
 
 import click
 from fullgraph_compiler.trace import read_head
 
 from ..runs.effective_settings import Overrides, resolve
+from ..text.urls import Url, is_url
 from ..traces.archives import is_archive
 from ..traces.logs import NoTraceError
 from ..traces.paths import library_folders
 from ..traces.places import at_hand, logs_of
 from ..traces.present import as_it_is_now
 from ..traces.reading import Detail, Reading
-from ..traces.remote import is_url
 from ..traces.seen_calls import example_lines
 from ..traces.trace import each_report, of_rank, read_logs
 from ..workspace.config import read_config
@@ -34,6 +37,8 @@ from .formats.comparison import compared
 from .known import KnownFindings
 from .output import tell, write_line
 
+_SIGNALLED: Final = 128
+"""The exit code of a command that a signal ended, less the number of the signal."""
 _LIBRARY = re.compile(r"[\\/](site|dist)-packages[\\/]")
 
 
@@ -125,7 +130,7 @@ def _write_page(place: str, checked: Checked, folder: Path) -> None:
     usual = checked.report.usual_rank
     rank = checked.target.program.rank if usual is None else usual
     path = _path(place)
-    with _told_errors(folder), logs_of(path) as logs:
+    with _told_errors(folder), _unwound_by_signals(), logs_of(path) as logs:
         log, *_ = of_rank(path, logs, rank).logs
         with at_hand(log, keep=False) as here:
             write_folder(checked, here.path, folder)
@@ -136,7 +141,7 @@ def trace_timeline(place: str, options: TraceOptions, file: Path) -> None:
     """Write the steps of all ranks into a file that Perfetto opens."""
     path = _path(place)
     target, reading = _resolved(path, options)
-    with _told_errors(file), logs_of(path) as logs:
+    with _told_errors(file), _unwound_by_signals(), logs_of(path) as logs:
         if file.is_file() and (read_head(file) or is_archive(file.resolve().name)):
             raise click.UsageError(f"{file} is a log or an archive: name another file")
         reports = each_report(of_rank(path, logs, options.rank), reading, target.id)
@@ -147,13 +152,13 @@ def trace_timeline(place: str, options: TraceOptions, file: Path) -> None:
         tell(doubt)
 
 
-def _path(place: str) -> Path | str:
-    return place if is_url(place) else Path(os.path.abspath(place))
+def _path(place: str) -> Path | Url:
+    return Url(place) if is_url(place) else Path(os.path.abspath(place))
 
 
-def _resolved(path: Path | str, options: TraceOptions) -> tuple[Target, Reading]:
+def _resolved(path: Path | Url, options: TraceOptions) -> tuple[Target, Reading]:
     root = project_root(Path.cwd())
-    trace = trace_target(path, root, options.rank)
+    trace = trace_target(str(path), root, options.rank)
     target, settings = resolve(trace, read_config(root), options.overrides)
     assert isinstance(target.program, Trace)
     folders = dict(target.program.folders)
@@ -161,7 +166,27 @@ def _resolved(path: Path | str, options: TraceOptions) -> tuple[Target, Reading]
 
 
 @contextmanager
-def _told_errors(path: Path | str, done: str = "written") -> Iterator[None]:
+def _unwound_by_signals() -> Iterator[None]:
+    """Let the first SIGTERM or SIGINT end the command as an exception does: copies of logs are deleted."""
+
+    def unwind(number: int, _frame: FrameType | None) -> None:
+        for signal_ in before:
+            signal.signal(signal_, signal.SIG_IGN)
+        raise SystemExit(_SIGNALLED + number)
+
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    before = {number: handler for number, handler in handlers.items() if handler is not signal.SIG_IGN}
+    for number in before:
+        signal.signal(number, unwind)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _told_errors(path: Path | Url, done: str = "written") -> Iterator[None]:
     try:
         yield
     except NoTraceError as error:
@@ -175,7 +200,7 @@ def _checked(place: str, options: TraceOptions, baseline: KnownFindings | None =
     target, reading = _resolved(path, options)
     root = reading.root
     workspace = Workspace(root)
-    with _told_errors(path, "read"), logs_of(path) as logs:
+    with _told_errors(path, "read"), _unwound_by_signals(), logs_of(path) as logs:
         if logs.older and sys.stderr.isatty():
             tell(f"{logs.older} older logs are left out: name one to see it")
         read = read_logs(path, logs, reading, target.id, rank=options.rank, scheduler=options.scheduler)

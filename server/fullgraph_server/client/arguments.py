@@ -9,6 +9,7 @@ from fullgraph_compiler.facts import DEVICES
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from ..text.urls import without_secrets
 from ..workspace.targets import Target
 from .capabilities import member
 from .targets import NoTarget, Targets
@@ -44,4 +45,4 @@ def named_target(targets: Targets, name: str) -> Target:
 
 def refusal(message: str) -> JsonRpcException:
     """Make the error that refuses a request with a sentence for the user."""
-    return JsonRpcException(message, types.LSPErrorCodes.RequestFailed.value)
+    return JsonRpcException(without_secrets(message), types.LSPErrorCodes.RequestFailed.value)

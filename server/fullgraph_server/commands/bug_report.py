@@ -16,6 +16,7 @@ from ..report.model import Report
 from ..runs.minification import Minifications
 from ..runs.schedule import Runs
 from ..text.markdown import fenced, paragraphs
+from ..text.urls import without_secrets
 from ..workers.environment import environment_report
 from ..workers.interpreter import Interpreter
 from ..workers.program_output import output_of
@@ -96,9 +97,9 @@ def _of_report(report: Report, source: SourceFile | None) -> _Failure | None:
 
 
 def _text(failure: _Failure, environment: str) -> str:
-    logs = failure.logs.strip()
+    logs = without_secrets(failure.logs.strip())
     if len(logs) > _LONGEST:
         logs = f"(the last {_LONGEST:,} characters)\n{logs[-_LONGEST:]}"
     parts = ["### 🐛 Describe the bug", paragraphs(failure.description), fenced("python", failure.code)]
-    parts += ["### Error logs", fenced("text", logs), "### Versions", environment.strip()]
+    parts += ["### Error logs", fenced("text", logs), "### Versions", without_secrets(environment.strip())]
     return "\n\n".join(part for part in parts if part) + "\n"

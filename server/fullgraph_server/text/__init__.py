@@ -16,5 +16,6 @@
 - ``markdown``: Markdown with untrusted text escaped in it
 - ``durations``: durations and sizes in the largest unit
 - ``visible``: untrusted text on one line, with control characters shown
+- ``urls``: URLs without their secrets
 - ``tables``: tables of plain text
 """

@@ -13,14 +13,20 @@ import stat
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from fullgraph_compiler.trace import read_head
+
+if TYPE_CHECKING:
+    from .remote import RemoteFile
 
 MOST_LOGS: Final = 10_000
 MOST_DEPTH: Final = 4
 EMPTY: Final = "the log is empty"
 NO_TRACE: Final = "the log is no trace"
+UNREADABLE: Final = "the log cannot be read: "
+MOST_SILENT: Final = 3
+"""The logs in a row for which a server may be silent, before no other is asked for."""
 _RANK: Final = re.compile(r"(?:^|[_.-])rank[_-]?(\d{1,9})(?:[_.-]|$)", re.IGNORECASE)
 _NAMES: Final = (".log", ".log.gz")
 
@@ -29,12 +35,16 @@ class NoTraceError(Exception):
     """Error for a path without a trace; the message is a sentence for the user."""
 
 
+class SilentServerError(NoTraceError):
+    """Error for a server that sends nothing for too long, or next to nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class LogFile:
     """A log. ``rank`` is ``None`` if neither name nor records have one; ``modified`` in nanoseconds.
 
-    ``shown`` is the place that the user knows: the log itself, its archive or its URL. A log with a ``url``
-    is brought to ``path`` when it is read.
+    ``shown`` is the place that the user knows: the log itself, its archive or its URL. A ``remote`` log is
+    brought to ``path`` when it is read.
     """
 
     path: Path
@@ -42,7 +52,7 @@ class LogFile:
     size: int
     modified: int
     shown: str
-    url: str = ""
+    remote: RemoteFile | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +154,7 @@ def _log(path: Path, shown: str) -> LogFile | str:
             return NO_TRACE
         head = read_head(path)
     except OSError as error:
-        return f"the log cannot be read: {error.strerror}"
+        return f"{UNREADABLE}{error.strerror}"
     if head is None:
         return NO_TRACE if status.st_size else EMPTY
     named = rank_of(path.name)

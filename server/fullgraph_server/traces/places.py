@@ -14,16 +14,17 @@ from typing import Final
 
 from fullgraph_compiler.trace import read_head
 
+from ..text.urls import Url
 from .archives import ArchiveError, is_archive, unpack
 from .logs import MOST_LOGS, LogFile, NoTraceError, TraceLogs, find_logs, is_log, newest, rank_of, too_many
-from .remote import bring, files_at
+from .remote import RemoteFile, bring, files_at
 
 _PREFIX: Final = "fullgraph-trace-"
 
 
 @contextmanager
-def logs_of(place: Path | str, folder: Path | None = None) -> Iterator[TraceLogs]:
-    """Find the logs of a path, or of a URL as text; they are there until the end.
+def logs_of(place: Path | Url, folder: Path | None = None) -> Iterator[TraceLogs]:
+    """Find the logs of a path or a URL; they are there until the end.
 
     ``folder`` is where copies may lie, if not in the system's folder for them. Raises ``NoTraceError``, and
     ``OSError`` when the disk fails.
@@ -42,14 +43,14 @@ def at_hand(log: LogFile, keep: bool) -> Iterator[LogFile]:
 
     Raises ``NoTraceError``.
     """
-    if not log.url or log.path.exists():
+    if log.remote is None or log.path.exists():
         yield log
         return
     # Another machine does not have the folder of copies.
     folder = log.path.parent if log.path.parent.is_dir() else None
     with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=folder, ignore_cleanup_errors=True) as name:
         copy = Path(name, log.path.name)
-        bring(log.url, copy)
+        bring(log.remote, copy)
         yield replace(log, path=copy.replace(log.path) if keep and folder else copy)
 
 
@@ -63,33 +64,29 @@ def _unpacked(archive: Path, folder: Path, shown: str) -> TraceLogs:
     return replace(find_logs(logs, shown), problems=problems)
 
 
-def _at_url(url: str, folder: Path) -> TraceLogs:
+def _at_url(url: Url, folder: Path) -> TraceLogs:
     """Find the logs of a URL. They are brought one by one, when they are read."""
-    if is_archive(url):
-        files_at(url, recursive=False)
-        archive = folder / _name(url)
-        bring(url, archive)
-        return _unpacked(archive, folder, url)
-    files = files_at(url, recursive=not is_log(url))
-    found = {name: stats for name, stats in files.items() if is_log(name) or len(files) == 1}
+    if is_archive(url.name):
+        (file,) = files_at(url, recursive=False)
+        archive = folder / url.name[-100:]
+        bring(file, archive)
+        return _unpacked(archive, folder, str(url))
+    files = files_at(url, recursive=not is_log(url.name))
+    found = {file: stats for file, stats in files.items() if is_log(file.name) or len(files) == 1}
     if not found:
         raise NoTraceError(f"{url} holds no trace: nothing was compiled, or it was not recorded there.")
     if len(found) > MOST_LOGS:
-        raise too_many(url)
+        raise too_many(str(url))
     logs = []
-    for number, (name, (size, modified)) in enumerate(found.items()):
-        path = folder / f"{number}.log{'.gz' if name.endswith('.gz') else ''}"
-        log = LogFile(path, rank_of(_name(name)), size, modified, name, name)
-        logs.append(log if log.rank is not None or len(found) == 1 else _brought(log))
+    for number, (file, (size, modified)) in enumerate(found.items()):
+        path = folder / f"{number}.log{'.gz' if file.name.endswith('.gz') else ''}"
+        log = LogFile(path, rank_of(file.name), size, modified, file.shown, file)
+        logs.append(log if log.rank is not None or len(found) == 1 else _brought(file, log))
     return newest(filter(None, logs), {})
 
 
-def _brought(log: LogFile) -> LogFile | None:
+def _brought(file: RemoteFile, log: LogFile) -> LogFile | None:
     """Bring a log whose name has no rank, to find that in its records."""
-    bring(log.url, log.path)
+    bring(file, log.path)
     head = read_head(log.path)
-    return replace(log, rank=head.rank, url="") if head else None
-
-
-def _name(url: str) -> str:
-    return url.rstrip("/").rpartition("/")[2]
+    return replace(log, rank=head.rank, remote=None) if head else None

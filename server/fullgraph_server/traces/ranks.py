@@ -14,7 +14,7 @@ from ..compare.ranks import rank_words
 from ..report.model import Finding, Report
 from ..text.messages import counted
 from ..workspace.positions import Span
-from .logs import EMPTY, MOST_LOGS, NO_TRACE, LogFile, NoTraceError
+from .logs import EMPTY, MOST_LOGS, NO_TRACE, UNREADABLE, LogFile, NoTraceError, SilentServerError
 from .places import at_hand
 from .reading import Reading, read_report
 
@@ -24,11 +24,15 @@ _Value = TypeVar("_Value", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class RankRead:
-    """A rank that was read: its report, or why there is none. ``began`` is on the clock of its machine."""
+    """A rank that was read: its report, or why there is none. ``began`` is on the clock of its machine.
+
+    ``silent`` says that the server of its log does not answer.
+    """
 
     report: Report | None
     began: datetime | None = None
     problem: str = ""
+    silent: bool = False
 
 
 def read_rank(log: LogFile, reading: Reading, target: str, keep: bool = False) -> RankRead:
@@ -41,9 +45,10 @@ def read_rank(log: LogFile, reading: Reading, target: str, keep: bool = False) -
             return RankRead(read_report(here, reading, target), head.began)
     except NoTraceError as error:
         # The same words for each log: ranks with the same problem are told together.
-        return RankRead(None, problem=str(error).replace(log.url, "the log").rstrip("."))
+        problem = str(error).replace(log.shown, "the log").rstrip(".")
+        return RankRead(None, problem=problem, silent=isinstance(error, SilentServerError))
     except OSError as error:
-        return RankRead(None, problem=f"the log cannot be read: {error.strerror or error}")
+        return RankRead(None, problem=f"{UNREADABLE}{error.strerror or error}")
 
 
 def shared(item: RankRead, seen: dict[Hashable, Any]) -> RankRead:

@@ -1,70 +1,146 @@
 """Logs of other places than this machine's disk, by their URLs: whatever fsspec opens.
 
 fsspec is optional. Each of its file systems has exceptions of its own: all become a ``NoTraceError``.
+A server may send nothing, next to nothing, or more than there is place for.
 """
 
 from __future__ import annotations
 
 import queue
+import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from .logs import MOST_DEPTH, NoTraceError
+from ..text.urls import Url, without_secrets
+from .logs import MOST_DEPTH, NoTraceError, SilentServerError
+from .memory import at_most
 
 _PATIENCE: Final = 30.0
 """Seconds to wait for the first answer; file systems try again for minutes."""
+_LEAST: Final = 256 << 10
+"""The bytes that have to come in each such time, until a file is complete."""
+_MOST: Final = 16 << 30
+"""The limit on bytes of one file: of a log, or of an archive of all ranks."""
+_MEMORY: Final = 500 << 20
+"""The limit on memory for the list of a folder."""
 _OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {"s3": {"max_concurrency": 1}}
 """Options of file systems: s3fs begins to read a large file before it reads it in parts."""
 _INSTALL: Final = "pip install 'fullgraph[remote]'"
 _Answer = TypeVar("_Answer")
 
 
-def is_url(place: str) -> bool:
-    """Tell whether a text is a URL, and no path."""
-    return "://" in place
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """A file at a URL, or below it; ``shown`` is its own URL as it may be shown.
+
+    ``path`` is what the file system of the URL calls it: over HTTP, a URL with its secrets.
+    """
+
+    url: Url
+    path: str = field(repr=False)
+    shown: str
+
+    @property
+    def name(self) -> str:
+        """The last part of its path."""
+        return Url(self.shown).name
 
 
-def files_at(url: str, recursive: bool) -> dict[str, tuple[int, int]]:
-    """Find a file, or those of a folder; return size and time of change, in nanoseconds, by URL.
+class _TooLargeError(Exception):
+    """A file is larger than its limit."""
+
+
+def files_at(url: Url, recursive: bool) -> dict[RemoteFile, tuple[int, int]]:
+    """Find a file, or those of a folder; return size and time of change, in nanoseconds, of each.
 
     Raises ``NoTraceError``.
     """
-    with _told(url):
+
+    def find() -> dict[RemoteFile, tuple[int, int]]:
         system, root = _opened(url)
-
-        def find() -> Mapping[str, Mapping[str, Any]]:
-            if recursive:
-                found: Mapping[str, Mapping[str, Any]] = system.find(root, MOST_DEPTH + 1, detail=True)
-                if not found:
-                    system.ls(root)  # which raises what `find` does not
-                return found
-            return {root: system.info(root)}
-
-        found = _in_time(find)
+        found: Mapping[str, Mapping[str, Any]] = {}
+        if not recursive:
+            found = {root: system.info(root)}
+        elif not (found := system.find(root, MOST_DEPTH + 1, detail=True)):
+            system.ls(root)  # which raises what `find` does not
         return {
-            system.unstrip_protocol(name): (int(info.get("size") or 0), _modified(info))
+            RemoteFile(url, name, _shown(url, system, root, name)): (_size(info), _modified(info))
             for name, info in found.items()
         }
 
+    with _told(url, str(url)), at_most(_MEMORY):
+        return _in_time(find)
 
-def bring(url: str, path: Path) -> None:
+
+def bring(file: RemoteFile, path: Path) -> None:
     """Copy a file to this machine. Raises ``NoTraceError``."""
-    with _told(url):
-        system, root = _opened(url)
-        system.get_file(root, str(path))
+    with _told(file.url, file.shown):
+        copy = _Copy(file, path)
+        try:
+            _in_time(copy.make, copy.check)
+        finally:
+            copy.is_wanted = False
 
 
-def _opened(url: str) -> tuple[Any, str]:
+class _Copy:
+    """A copy of a file on this machine, as far as it is."""
+
+    def __init__(self, file: RemoteFile, path: Path) -> None:
+        self._file = file
+        self._path = path
+        self._most = min(_MOST, shutil.disk_usage(path.parent).free // 2)
+        self._told = 0
+        self.is_wanted = True
+        """Whether somebody waits for it: if not, it stops with the next bytes that come."""
+
+    def make(self) -> None:
+        """Copy the file, in a thread that may never come back from the server."""
+        from fsspec.callbacks import Callback
+
+        def arrived(_size: int | None, value: int, **_: object) -> None:
+            if not self.is_wanted:
+                raise TimeoutError
+            self._told = value
+            self.check()
+
+        system, _ = _opened(self._file.url)
+        system.get_file(self._file.path, str(self._path), callback=Callback(hooks={"arrived": arrived}))
+        self.check()
+
+    def check(self) -> int:
+        """Return the bytes that have come. Raises ``_TooLargeError``."""
+        # Some file systems tell nothing on their way, and files are written with a buffer.
+        number = max(self._told, self._path.stat().st_size if self._path.exists() else 0)
+        if number > self._most:
+            raise _TooLargeError(f"it has more than {self._most >> 20:,} MB, or does not end")
+        return number
+
+
+def _opened(url: Url) -> tuple[Any, str]:
     try:
         from fsspec.core import url_to_fs
     except ModuleNotFoundError as error:
         raise NoTraceError(f"{url} needs fsspec and what it opens such places with: {_INSTALL}") from error
-    opened: tuple[Any, str] = url_to_fs(url, **_OPTIONS.get(url.partition("://")[0], {}))
+    options = {scheme: dict(_OPTIONS[scheme]) for scheme in url.schemes if scheme in _OPTIONS}
+    opened: tuple[Any, str] = url_to_fs(url.address, **options)
     return opened
+
+
+def _shown(url: Url, system: Any, root: str, name: str) -> str:
+    """Return the URL of a file of a folder as it may be shown; of a chained one, with its other parts."""
+    if name == root:
+        return str(url)
+    _, joint, rest = str(url).partition("::")
+    return f"{Url(system.unstrip_protocol(name))}{joint}{rest}"
+
+
+def _size(info: Mapping[str, Any]) -> int:
+    return int(info.get("size") or 0)
 
 
 def _modified(info: Mapping[str, Any]) -> int:
@@ -76,44 +152,54 @@ def _modified(info: Mapping[str, Any]) -> int:
     return int(time * 1e9) if isinstance(time, (int, float)) else 0
 
 
-def _in_time(call: Callable[[], _Answer]) -> _Answer:
-    """Return what a call returns, if it does so in time; else leave it alone."""
-    answers: queue.SimpleQueue[tuple[_Answer | None, Exception | None]] = queue.SimpleQueue()
+def _in_time(call: Callable[[], _Answer], arrived: Callable[[], int] = lambda: 0) -> _Answer:
+    """Return what a call returns, as long as enough bytes arrive; else leave it alone."""
+    answers: queue.SimpleQueue[tuple[_Answer | None, BaseException | None]] = queue.SimpleQueue()
 
     def run() -> None:
         try:
             answers.put((call(), None))
-        except Exception as error:  # raised again in the thread that waits
+        except BaseException as error:  # raised again in the thread that waits
             answers.put((None, error))
 
     threading.Thread(target=run, daemon=True).start()
-    try:
-        answer, error = answers.get(timeout=_PATIENCE)
-    except queue.Empty:
-        raise TimeoutError(f"no answer in {_PATIENCE:.0f} seconds") from None
-    if error is not None:
-        raise error
-    return answer  # type: ignore[return-value]
+    before = 0
+    while True:
+        try:
+            answer, error = answers.get(timeout=_PATIENCE)
+        except queue.Empty:
+            if (now := arrived()) < before + _LEAST:
+                came = f"only {now - before:,} more bytes" if now else "no answer"
+                raise TimeoutError(f"{came} in {_PATIENCE:g} seconds") from None
+            before = now
+        else:
+            if error is not None:
+                raise error
+            return answer  # type: ignore[return-value]
 
 
 @contextmanager
-def _told(url: str) -> Iterator[None]:
+def _told(url: Url, shown: str) -> Iterator[None]:
     """Make a sentence of whatever a file system raises."""
     try:
         yield
     except NoTraceError:
         raise
     except ImportError as error:
-        install = _INSTALL if url.startswith("s3") else ""
-        raise NoTraceError(f"{url} cannot be opened: {install or error}") from error
+        install = _INSTALL if "s3" in url.schemes else ""
+        raise NoTraceError(f"{shown} cannot be opened: {install or _reason(url, error)}") from error
     except FileNotFoundError as error:
         # Over HTTP, it stands for whatever has gone wrong.
-        if url.startswith("http") and error.__cause__ and not isinstance(error.__cause__, FileNotFoundError):
-            raise NoTraceError(f"{url} cannot be read: {_reason(error.__cause__)}.") from error
-        raise NoTraceError(f"{url} does not exist.") from error
+        cause = error.__cause__
+        if url.schemes[0].startswith("http") and cause and not isinstance(cause, FileNotFoundError):
+            raise NoTraceError(f"{shown} cannot be read: {_reason(url, cause)}.") from error
+        raise NoTraceError(f"{shown} does not exist.") from error
     except Exception as error:
-        raise NoTraceError(f"{url} cannot be read: {_reason(error)}.") from error
+        kind = SilentServerError if isinstance(error, TimeoutError) else NoTraceError
+        raise kind(f"{shown} cannot be read: {_reason(url, error)}.") from error
 
 
-def _reason(error: BaseException) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+def _reason(url: Url, error: BaseException) -> str:
+    """Return what an exception says, which can quote the URL in any form, in one line."""
+    said = (str(error) or type(error).__name__).splitlines()[0]
+    return without_secrets(said, [url]).rstrip(".")

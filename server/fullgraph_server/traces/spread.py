@@ -8,16 +8,22 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import signal
+import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
+from multiprocessing import parent_process
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from .. import __version__
 from ..text.messages import counted
+from ..text.urls import Url, without_secrets
 from .logs import LogFile, NoTraceError
 from .ranks import RankRead
 
@@ -35,7 +41,7 @@ _PATIENCE: Final = 10
 """Seconds to wait for the scheduler of a cluster."""
 
 
-def read_in_processes(read: Read, logs: Sequence[LogFile]) -> Iterator[tuple[LogFile, RankRead]]:
+def read_in_processes(read: Read, logs: Sequence[LogFile]) -> Generator[tuple[LogFile, RankRead], None, None]:
     """Read logs in processes of this machine, if they are large; yield each when it is read."""
     at_once = min(os.cpu_count() or 1, len(logs))
     if at_once == 1 or sum(log.size for log in logs) < _WORTH_PROCESSES:
@@ -56,10 +62,10 @@ def read_in_processes(read: Read, logs: Sequence[LogFile]) -> Iterator[tuple[Log
 
 def read_on_cluster(
     read: Read, logs: Sequence[LogFile], address: str, root: str
-) -> Iterator[tuple[LogFile, RankRead]]:
+) -> Generator[tuple[LogFile, RankRead], None, None]:
     """Read logs with the workers of a Dask cluster; yield each when it is read. Raises ``NoTraceError``."""
     with _client(address) as client:
-        _check(client, address, root)
+        _check(client, str(Url(address)), root)
         yield from _read_with(client, read, logs)
 
 
@@ -83,11 +89,12 @@ def _read(
                 lost.append(log)
             except Exception as error:
                 _log.info("reading %s has failed", log.shown, exc_info=True)
-                yield log, RankRead(None, problem=_reason(error))
+                yield log, RankRead(None, problem=_reason(error, log))
 
 
-def _reason(error: Exception) -> str:
-    return f"reading it has failed ({type(error).__name__}: {error})".splitlines()[0]
+def _reason(error: Exception, log: LogFile) -> str:
+    said = f"reading it has failed ({type(error).__name__}: {error})".splitlines()[0]
+    return without_secrets(said, [log.remote.url] if log.remote else [])
 
 
 # -- processes ---------------------------------------------------------------------------------
@@ -96,16 +103,37 @@ _shared: list[Read] = []
 """How to read, in a process of a pool: it gets that once, and not with each log."""
 
 
-def _pool(at_once: int, read: Read) -> ProcessPoolExecutor:
+@contextmanager
+def _pool(at_once: int, read: Read) -> Iterator[ProcessPoolExecutor]:
+    """Start a pool; if its user fails or is interrupted, end the processes: they may wait for a server."""
     import multiprocessing
 
     # Not forked: the language server has threads.
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(at_once, context, _share, (read,))
+    pool = ProcessPoolExecutor(at_once, context, _share, (read,))
+    try:
+        yield pool
+    except BaseException:
+        for process in multiprocessing.active_children():
+            process.kill()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _share(read: Read) -> None:
+    """Prepare a process of a pool, which ends with the process that started it."""
     _shared[:] = [read]
+    # An interrupt from the terminal is for the whole group: the process that started this one answers it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _submit(pool: ProcessPoolExecutor, log: LogFile) -> Future[RankRead]:
@@ -133,7 +161,7 @@ def _client(address: str) -> Iterator[Client]:
     if client is None:
         # One that is half made ends here: at the exit, it would wait for its thread and show a traceback.
         gc.collect()
-        raise NoTraceError(f"No Dask scheduler answers at {address}: start one with `dask scheduler`.")
+        raise NoTraceError(f"No Dask scheduler answers at {Url(address)}: start one with `dask scheduler`.")
     with client:
         yield client
 
@@ -180,7 +208,7 @@ def _read_with(client: Client, read: Read, logs: Sequence[LogFile]) -> Iterator[
         except KilledWorker:
             yield log, RankRead(None, problem=_DIED)
         except Exception as error:
-            yield log, RankRead(None, problem=_reason(error))
+            yield log, RankRead(None, problem=_reason(error, log))
 
 
 def _same(read: Read) -> Read:
@@ -188,4 +216,9 @@ def _same(read: Read) -> Read:
 
 
 def _apply(read: Read, log: LogFile) -> RankRead:
+    """Read a log in a worker, in whose own folder a copy lies: the cluster empties it if the worker dies."""
+    from distributed import get_worker
+
+    if log.remote and not log.path.parent.is_dir():
+        log = replace(log, path=Path(get_worker().local_directory, log.path.name))
     return read(log)

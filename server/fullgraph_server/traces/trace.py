@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,21 +13,23 @@ from ..compare.ranks import RankReport, merged, usual_rank
 from ..report.caches.uses import without_unproven
 from ..report.finding_builder import by_place
 from ..report.model import Report
+from ..text.urls import Url
 from ..workspace.targets import python_files
-from .logs import LogFile, NoTraceError, TraceLogs
+from .logs import MOST_SILENT, UNREADABLE, LogFile, NoTraceError, SilentServerError, TraceLogs
 from .places import at_hand, logs_of
 from .ranks import RankRead, findings_on_ranks, problem_finding, read_rank, shared
 from .reading import Reading, read_report
 from .spread import read_in_processes, read_on_cluster
 
+_NOT_ASKED: Final = "the server did not answer for others"
 _SMALL: Final = 16 << 20
 """The limit on bytes of a log on disk up to which code is decoded at once, and not only on request."""
 
 
 def read_trace(
-    place: Path | str, reading: Reading, target: str, generation: int = 1, rank: int | None = None
+    place: Path | Url, reading: Reading, target: str, generation: int = 1, rank: int | None = None
 ) -> Report:
-    """Read the report of a trace, or of one of its ranks. ``place`` is a path, or a URL as text.
+    """Read the report of a trace, or of one of its ranks. ``place`` is a path or a URL.
 
     Raises ``NoTraceError``, and ``OSError`` when the disk fails.
     """
@@ -35,7 +38,7 @@ def read_trace(
 
 
 def read_logs(
-    place: Path | str,
+    place: Path | Url,
     logs: TraceLogs,
     reading: Reading,
     target: str,
@@ -53,7 +56,8 @@ def read_logs(
     read = _read(logs, reading, target, scheduler)
     reports = [RankReport(number, item.report) for number, item in read.items() if item.report]
     if not reports:
-        raise NoTraceError(f"{place} cannot be read: {next(iter(read.values())).problem}.")
+        problem = next(iter(read.values())).problem.removeprefix(UNREADABLE)
+        raise NoTraceError(f"{place} cannot be read: {problem}.")
     if reading.detail != "findings" and len(logs.logs) > 1:
         usual = usual_rank(reports)
         with at_hand(next(log for log in logs.logs if log.rank == usual), keep=False) as log:
@@ -67,7 +71,7 @@ def read_logs(
     return replace(report, generation=generation, findings=tuple(sorted(findings, key=by_place)))
 
 
-def of_rank(place: Path | str, logs: TraceLogs, rank: int | None) -> TraceLogs:
+def of_rank(place: Path | Url, logs: TraceLogs, rank: int | None) -> TraceLogs:
     """Return the log of one rank, or all. Raises ``NoTraceError``."""
     if rank is None:
         return logs
@@ -85,12 +89,15 @@ def each_report(logs: TraceLogs, reading: Reading, target: str) -> Iterator[tupl
     Raises ``NoTraceError`` and ``OSError``.
     """
     reading = _with_files(reading)
+    silent = 0
     for log in logs.logs:
         try:
             with at_hand(log, keep=False) as here:
+                silent = 0
                 yield here, read_report(here, reading, target)
-        except (NoTraceError, OSError):
-            if len(logs.logs) == 1:
+        except (NoTraceError, OSError) as error:
+            silent += isinstance(error, SilentServerError)
+            if len(logs.logs) == 1 or silent == MOST_SILENT:
                 raise
 
 
@@ -102,13 +109,23 @@ def _read(logs: TraceLogs, reading: Reading, target: str, scheduler: str) -> dic
     """Read each rank on its own; a program without ranks is rank 0."""
     several = len(logs.logs) > 1
     first = replace(reading, detail="findings") if several else reading
-    read = partial(read_rank, reading=first, target=target, keep=first.detail != reading.detail)
-    if scheduler and several:
+    on_cluster = bool(scheduler) and several
+    # A worker of a cluster would keep its copy for nobody.
+    keep = not on_cluster and first.detail != reading.detail
+    read = partial(read_rank, reading=first, target=target, keep=keep)
+    if on_cluster:
         results = read_on_cluster(read, logs.logs, scheduler, str(reading.root))
     else:
         results = read_in_processes(read, logs.logs)
     seen: dict[Hashable, Any] = {}
-    found = {log.rank or 0: shared(item, seen) for log, item in results}
+    found = {log.rank or 0: RankRead(None, problem=_NOT_ASKED) for log in logs.logs}
+    silent = 0
+    with closing(results):
+        for log, item in results:
+            found[log.rank or 0] = shared(item, seen)
+            silent = silent + 1 if item.silent else 0
+            if silent == MOST_SILENT:
+                break
     found.update((rank, RankRead(None, problem=problem)) for rank, problem in logs.unread.items())
     return dict(sorted(found.items()))
 

@@ -21,6 +21,7 @@ from fullgraph_compiler.facts import (
     TargetProblem,
 )
 
+from ..text.urls import without_secrets
 from .config import Config, TargetConfig, TargetKind
 from .examples import FileExamples, find_examples
 from .positions import TRACE, Problem, Span
@@ -130,14 +131,15 @@ def with_arguments(filename: str, cwd: Path, args: tuple[str, ...]) -> Target:
     """Return the target of a script with arguments, as another one beside the script without."""
     target = script_target(filename, cwd, args)
     words = shlex.join(args)
-    return replace(target, id=f"{target.id}{ARGUMENTS}{words}", label=f"{target.label} {words}")
+    label = f"{target.label} {without_secrets(words)}"
+    return replace(target, id=f"{target.id}{ARGUMENTS}{words}", label=label)
 
 
 def trace_target(place: Path | str, root: Path, rank: int | None = None) -> Target:
-    """Return the target for a trace, at a path or a URL, of files below a folder."""
+    """Return the target for a trace, at a path or a URL as it may be shown, of files below a folder."""
     path = Path(place)
     name = f"{place}{_RANK}{rank}" if rank is not None else str(place)
-    label = path.name if rank is None else f"{path.name}, rank {rank}"
+    label = without_secrets(path.name if rank is None else f"{path.name}, rank {rank}")
     return Target(f"{TRACE}{name}", label, "trace", str(place), Trace(path, rank), root)
 
 

@@ -1,0 +1,143 @@
+"""URLs as they may be shown, logged and stored: without user, password, query and fragment.
+
+A presigned URL is a key, and so is one with a password. Only :attr:`Url.address` has all of it, for who
+opens it.
+"""
+
+from __future__ import annotations
+
+import base64
+import logging
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote, quote_plus, unquote, unquote_plus
+
+_SCHEME: Final = r"[a-z][a-z0-9+.-]+"
+_CHAIN: Final = re.compile(rf"::(?={_SCHEME}://)", re.IGNORECASE)
+"""The joint of a chained URL: ``zip://a.log::https://host/job.zip``."""
+_PART: Final = re.compile(rf"({_SCHEME}:/+)(.*)", re.IGNORECASE | re.DOTALL)
+_NO_PORT: Final = re.compile(r":(?!\d*$)")
+_IN_TEXT: Final = re.compile(
+    # Paths of ``pathlib`` have one slash. A password may have quotes in it.
+    rf"{_SCHEME}:(?://|/(?=[^\s/]*@|\S*\?))(?:[^\s/@'\"]*:[^\s/]*@)?[^\s<>\"'`]*",
+    re.IGNORECASE,
+)
+_ENCODED: Final = re.compile(rf"{_SCHEME}%3a%2f%2f[^\s<>\"'`&]*", re.IGNORECASE)
+_QUERY: Final = re.compile(r"(?<=[\w/.%~-])\?[\w.~%+-]+=[^\s<>\"'`]*")
+"""The query of a URL that is shown without its server: ``/bucket/key?X-Amz-Signature=1``."""
+_AFTER: Final = re.compile(r"[).,:;\]}]*$")
+"""Marks behind a URL that belong to the sentence around it."""
+_LEFT_OUT: Final = "…"
+_SHORT: Final = 4
+"""Secrets with fewer characters are left out only where they are words by themselves."""
+_LEAST_VALUE: Final = 3
+"""Shorter values of a query are no secrets."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Url:
+    """A URL that prints without its secrets: :func:`str` is the form to show; ``address`` has everything."""
+
+    address: str
+
+    def __str__(self) -> str:
+        return _shown(self.address)
+
+    def __repr__(self) -> str:
+        return f"Url({str(self)!r})"
+
+    @property
+    def name(self) -> str:
+        """The last part of the path; of a chained URL, of the file inside."""
+        path = next(filter(is_url, _CHAIN.split(str(self))), "").partition("::")[0]
+        return path.rstrip("/").rpartition("/")[2]
+
+    @property
+    def schemes(self) -> list[str]:
+        """The schemes of the URL, the outermost file system of a chained one first."""
+        return [part.partition("://")[0].lower() for part in filter(is_url, _CHAIN.split(self.address))]
+
+
+class LogFormatter(logging.Formatter):
+    """Formatter of log records, with their tracebacks, that leaves the secrets of URLs out."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as it may be written."""
+        return without_secrets(super().format(record))
+
+
+def is_url(place: str) -> bool:
+    """Tell whether a text is a URL, and no path."""
+    return "://" in place
+
+
+def urls_in(words: Iterable[str]) -> list[Url]:
+    """Return the URLs that words of a command line end with, such as ``--scheduler=tcp://host:8786``."""
+    found = (re.search(rf"{_SCHEME}://.*", word, re.IGNORECASE | re.DOTALL) for word in words)
+    return [Url(url[0]) for url in found if url]
+
+
+def without_secrets(text: str, urls: Iterable[Url] = ()) -> str:
+    """Return a text in which each URL may be shown, without the secrets of ``urls`` in any form."""
+    secrets = dict[str, str]()
+    for url in urls:
+        text = text.replace(url.address, str(url))
+        secrets |= {form: mark for secret, mark in _secrets(url.address) for form in _forms(secret)}
+    for form in sorted(secrets, key=len, reverse=True):
+        edge = r"\b" if len(form) < _SHORT and form.isalnum() else ""
+        text = re.sub(f"{edge}{re.escape(form)}{edge}", secrets[form], text, flags=re.IGNORECASE)
+    text = _ENCODED.sub(lambda found: quote(_shown(unquote(found[0])), safe=""), text)
+    return _QUERY.sub("", _IN_TEXT.sub(_shown_in_text, text))
+
+
+def _shown_in_text(found: re.Match[str]) -> str:
+    url = found[0]
+    after = _AFTER.search(url)
+    assert after is not None
+    return "::".join(map(_whole, _CHAIN.split(_shown(url[: after.start()])))) + after[0]
+
+
+def _whole(part: str) -> str:
+    """Return a part of a chained URL, without what may be the first half of a password with a blank in it."""
+    prefix, location, *_ = _divided(part)
+    server = re.sub(r"\[.*?\]", "", location.partition("/")[0].partition("::")[0])
+    is_odd = bool(prefix and _NO_PORT.search(server)) and not server.startswith("arn:")
+    return f"{prefix}{_LEFT_OUT}" if is_odd else part
+
+
+def _shown(url: str) -> str:
+    return "::".join(f"{prefix}{location}" for prefix, location, *_ in map(_divided, _CHAIN.split(url)))
+
+
+def _divided(part: str) -> tuple[str, str, str, str]:
+    """Divide a part of a chained URL: scheme, what may be shown of the rest, user with ``@``, and query."""
+    found = _PART.match(part)
+    prefix, rest = (found[1], found[2]) if found else ("", part)
+    server = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    # A password that is not encoded may have the characters that end the name of a server.
+    around = server if "@" in server or not _NO_PORT.search(server) else rest
+    user = around[: around.rfind("@") + 1]
+    location = re.split(r"[?#]", rest[len(user) :], maxsplit=1)[0]
+    return prefix, location, user, rest[len(user) + len(location) :]
+
+
+def _secrets(url: str) -> Iterator[tuple[str, str]]:
+    """Yield each secret of a URL, and what stands for it in a text: nothing if it is cut off a URL."""
+    for part in _CHAIN.split(url):
+        _, _, user, query = _divided(part)
+        names = [user[:-1], *user[:-1].split(":", 1)]
+        values = (value.partition("=")[2] or value for value in re.split(r"[?#&;]", query))
+        texts = [*names, *(value for value in (query[1:], *values) if len(value) >= _LEAST_VALUE)]
+        yield from ((text, "") for text in (user, query) if len(text) > 1)
+        yield from ((text, _LEFT_OUT) for text in texts if text)
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """Yield a secret as it is, decoded, encoded, and as a header has it."""
+    for plain in (secret, unquote(secret), unquote_plus(secret)):
+        data = plain.encode(errors="surrogateescape")
+        yield from (plain, quote(data), quote(data, safe=""), quote_plus(data))
+        yield quote(quote(data, safe=""), safe="")
+        yield base64.b64encode(data).decode()
