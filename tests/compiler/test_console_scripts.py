@@ -77,3 +77,16 @@ def test_one_that_is_not_installed_is_told(tmp_path: Path, name: str, message: s
     assert (problem.severity, problem.message) == ("error", message)
     assert problem.hints[0].endswith(hint)
     assert facts[-1].status == "not-started"  # type: ignore[union-attr]
+
+
+def test_a_pinned_one_calls_its_own_file_and_nothing_else(environment: Path, tmp_path: Path) -> None:
+    own = str(environment / "my_package" / "command.py")
+    facts = observe(f.Script(own, console_script="my-train", pinned=True), tmp_path)
+    assert [fact.message for fact in facts if isinstance(fact, f.ProgramRaised)] == ["ended"]
+    (tmp_path / "told.json").unlink()
+    expected = str(tmp_path / "my_package" / "command.py")
+    facts = observe(f.Script(expected, console_script="my-train", pinned=True), tmp_path)
+    (problem,) = (fact for fact in facts if isinstance(fact, f.TargetProblem))
+    found = environment / "my_package"
+    assert problem.message == f"the module my_package is {found} for this interpreter, and not {expected}"
+    assert not (tmp_path / "told.json").exists()

@@ -111,3 +111,63 @@ def test_a_script_of_a_package_is_told_its_name(
         package = script.partition("/")[0]
         start = f"The file belongs to the package {package}: run it as a module, "
         assert found.startswith(start + hint.format(root=project))
+
+
+# -- modules that have to be in a certain file -------------------------------------------------
+
+WRITE = "import sys\nopen('ran', 'a').write(sys.modules[__name__].__file__)\n"
+
+
+def pinned(module: str, file: str, folder: Path) -> tuple[str, str]:
+    """How a run of a pinned module ends, and which code has run."""
+    facts = observe(f.Script(str(folder / file), ("-n1", "open('ran', 'w')"), module, pinned=True), folder)
+    problems = [fact for fact in facts if isinstance(fact, f.TargetProblem) and fact.severity == "error"]
+    ran = folder / "ran"
+    return "".join(problem.message for problem in problems), ran.read_text() if ran.exists() else ""
+
+
+@pytest.mark.parametrize(
+    ("module", "file"),
+    [
+        ("timeit", "timeit.py"),  # a loaded module of Python itself has this name
+        ("train", "train.py"),
+        ("train", "train/__main__.py"),
+        ("package.sub.train", "package/sub/train.py"),
+        ("space.train", "space/train.py"),
+        ("linked", "linked.py"),
+    ],
+)
+def test_a_pinned_module_of_the_folder_is_the_one_that_runs(module: str, file: str, tmp_path: Path) -> None:
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text(WRITE)
+    if file.startswith("package/"):
+        (tmp_path / "package" / "__init__.py").touch()
+    assert pinned(module, file, tmp_path) == ("", str(tmp_path / file))
+
+
+@pytest.mark.parametrize(
+    ("module", "file"),
+    [
+        ("timeit", "src/timeit.py"),  # not installed: the interpreter finds Python's own
+        ("http.server", "http/server.py"),  # a folder without __init__.py loses to any package
+        ("json.tool", "json/tool.py"),  # a package that is loaded already
+        ("sys", "sys.py"),
+        ("pkg.train", "pkg/train.py"),  # another package of this name comes first
+        ("spaced.sub.train", "spaced/sub/train.py"),  # a part of a namespace has the package elsewhere
+        ("pytest", "pytest/__main__.py"),
+    ],
+)
+def test_nothing_else_of_the_name_of_a_pinned_module_runs_or_is_imported(
+    module: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, outside = tmp_path / "folder", tmp_path / "outside"
+    for path in (folder / file, outside / "pkg/__init__.py", outside / "spaced/sub/__init__.py"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(WRITE)
+    if module.startswith(("json", "pytest")):
+        (folder / file).with_name("__init__.py").write_text(WRITE)
+    monkeypatch.syspath_prepend(outside)
+    problem, ran = pinned(module, file, folder)
+    assert problem.startswith(f"the module {module.partition('.')[0]}")
+    assert problem.endswith(f"and not {folder / file}")
+    assert ran == ""

@@ -126,6 +126,14 @@ async def test_what_is_refused_says_what_to_do_and_runs_nothing(folder: Path) ->
         for name in ("../outside.py", str(outside), "link.py", "pytest:../outside.py::test", "trace:../log"):
             assert "is outside of the workspace" in await refusal(client, "check_target", target=name), name
         assert await refusal(client, "check_target", target="none.py") == "none.py does not exist"
+        for name in ("-m timeit -- -n1 \"open('ran', 'w')\"", "-m http.server", "-m pip"):
+            assert "is not a module of the workspace" in await refusal(client, "check_target", target=name)
+        # What cannot be imported beside a module of Python itself does not run either.
+        (folder / "json").mkdir()
+        (folder / "json" / "tool.py").write_text("")
+        shadowed = await answer(client, "check_target", target="-m json.tool -- --help")
+        assert shadowed["status"] == "not-started"
+        assert "the module json is " in shadowed["findings"][0]["message"]
         assert "is no path" in await refusal(client, "check_target", target="a\0.py")
         for tool, arguments in (
             ("explain_finding", {"finding": BREAK}),
@@ -140,6 +148,7 @@ async def test_what_is_refused_says_what_to_do_and_runs_nothing(folder: Path) ->
                 "The diff does not apply: model.py has no lines like those of the",
             ),
             (DIFF.replace("model.py", "../outside.py"), "is outside of the workspace"),
+            (DIFF + "+x\n" * 2_000_000, "characters: shorten it to 500,000 at most."),
             (DIFF.replace("--- a/model.py", "--- /dev/null"), "Files cannot be added or removed"),
             (DIFF.replace("+    y = torch", "+    y == = torch"), "With the diff model.py is no Python"),
             (DIFF.replace("y = torch", f"y = {'-' * 200_000}torch"), "no Python: it is too deep."),

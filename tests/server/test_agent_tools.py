@@ -4,23 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+import contextlib
+import difflib
+import json
 import os
+import random
 import runpy
 import subprocess
 import sys
 import tempfile
+import threading
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner
-from fullgraph_server.agents.calls import Engine
+from fullgraph_compiler.facts import Script
+from fullgraph_server.agents import editing, patching
+from fullgraph_server.agents.calls import Call, Engine, ToolError, refuse_odd
 from fullgraph_server.agents.patching import PatchError, edits, parse
 from fullgraph_server.agents.tools import TOOLS
 from fullgraph_server.cli import main
+from fullgraph_server.cli.mcp import _plan
 from fullgraph_server.fixes.editing import edited
 from fullgraph_server.fixes.proof import Prover
+from fullgraph_server.runs.effective_settings import Overrides
 from fullgraph_server.runs.plan import Plan
+from fullgraph_server.workspace.launch.configurations import launch_target
 from fullgraph_server.workspace.source import SourceFile
 
 ROOT = Path(__file__).parents[2]
@@ -103,6 +115,197 @@ def test_line_ends_and_a_missing_last_one_stay() -> None:
 def test_a_diff_that_does_not_apply_says_so(diff: str, why: str) -> None:
     with pytest.raises(PatchError, match=why):
         patched(diff)
+
+
+@pytest.mark.parametrize("most", [0, 4, 40_000])
+def test_an_applied_diff_makes_the_text_that_it_was_made_for(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patching, "_MOST_COMPARED", most)
+    chance = random.Random(most)
+    applied = 0
+    for _ in range(500):
+        before = [chance.choice(["a", "b", "c", "", "  x"]) for _ in range(chance.randrange(1, 14))]
+        after = list(before)
+        for _ in range(chance.randrange(1, 4)):
+            start = chance.randrange(len(after) + 1)
+            after[start : start + chance.randrange(3)] = chance.choices("abcde", k=chance.randrange(3))
+        end = chance.choice(["\n", ""]) if before[-1] else "\n"
+        diff = difflib.unified_diff(before, after, "a/m", "b/m", lineterm="", n=chance.randrange(1, 4))
+        with contextlib.suppress(PatchError):  # nothing changed, or a hunk without lines around it
+            told = patched("\n".join(diff), "\n".join(before) + end)
+            assert after in (told.splitlines(), told.split("\n"))
+            applied += 1
+    assert applied > 300
+
+
+@pytest.mark.parametrize(
+    ("diff", "text", "why"),
+    [
+        ("@@ -1 +1 @@\n" + "-x\n+y\n" * 1_000_000, TEXT, "more than 10,000 lines: try it in parts."),
+        ("@@ -1 +1 @@\n-x\n+y\n" * 501, TEXT, "more than 500 hunks: try it in parts."),
+        ("@@ -1 +1 @@\n-x\n+y\n" * 500, "x\n" * 5_000, "too many hunks for a file as long as model.py"),
+    ],
+)
+def test_a_diff_that_nobody_writes_is_refused(diff: str, text: str, why: str) -> None:
+    with pytest.raises(PatchError, match=why):
+        patched(HEAD + diff, text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ({"diff": "x" * 500_001}, "diff has 500,001 characters: shorten it to 500,000 at most."),
+        ({"target": "x" * 10_001}, "target has 10,001 characters: shorten it to 10,000 at most."),
+        ({"finding": ["x"]}, "finding has to be a text."),
+        ({"offset": -1}, "offset has to be a number from 0 to 9,999."),
+        ({"offset": True}, "offset has to be a number from 0 to 9,999."),
+    ],
+)
+def test_arguments_that_no_tool_needs_are_refused(arguments: dict[str, Any], why: str) -> None:
+    with pytest.raises(ToolError, match=f"^{why}$"):
+        refuse_odd(arguments)
+
+
+# -- what may run ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A workspace below a project, with an environment in it, and links that lead out."""
+    folder = tmp_path / "project" / "workspace"
+    targets = "".join(
+        f"[[tool.fullgraph.targets]]\nname = '{name}'\n{program}\n"
+        for name, program in {
+            "standard": "module = 'timeit'",
+            "elsewhere": "module = 'train'\ncwd = '..'",
+            "tool": "console-script = 'pip'",
+            "above": "script = '../train.py'",
+            "own": "module = 'package.train'",
+            "test": "pytest = '../test_a.py::test'",
+        }.items()
+    )
+    for path, text in {
+        "pyproject.toml": targets,
+        "timeit.py": "",
+        "package/train.py": "",
+        ".venv/pyvenv.cfg": "",
+        ".venv/lib/python3.12/site-packages/pip/__main__.py": "",
+        "logs/a.log": "",
+        "../train.py": "",
+        "../test_a.py": "",
+        "../outside/train.py": "",
+        "../outside/b.log": "",
+        "../pyproject.toml": "[[tool.fullgraph.targets]]\nname = 'parent'\nmodule = 'train'\n",
+    }.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    (folder / "linked").symlink_to(folder.parent / "outside")
+    (folder / "logs/b.log").symlink_to(folder.parent / "outside" / "b.log")
+    return folder
+
+
+def call(*folders: Path) -> Call:
+    return Call(Engine(), folders, partial(_plan, Overrides(folders[0]), folders), lambda _: None)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "-m http.server",
+        "-m pip -- install x",
+        "-m pytest -- -p x",
+        "-m unittest",
+        "-m torch.distributed.run -- a.py",
+        "-m  timeit",
+        "-m package",
+        "-m linked.train",
+        "-m os",
+        "-m package.train.deeper",
+        "-mtimeit",
+        "-c pass",
+        "../train.py",
+        "linked/train.py",
+        "elsewhere",
+        "tool",
+        "above",
+        "test",
+        "parent",
+        "pytest:../test_a.py::test",
+        "pytest:linked/train.py::test",
+        ".venv/lib/python3.12/site-packages/pip/__main__.py -- install x",
+        "trace:../outside",
+        "trace:linked",
+        "trace:logs",
+        "trace:https://us3r:ssw0rd@host/a.log?s1gn",
+    ],
+)
+async def test_what_is_outside_of_the_workspace_is_refused(name: str, workspace: Path) -> None:
+    with pytest.raises(ToolError) as error:
+        await call(workspace).plan(name)
+    assert "ssw0rd" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("-m timeit -- -n1", "timeit.py"),
+        ("-m package.train", "package/train.py"),
+        ("standard", "timeit.py"),
+        ("own", "package/train.py"),
+    ],
+)
+async def test_a_module_of_the_workspace_is_pinned_to_its_file(name: str, file: str, workspace: Path) -> None:
+    plan = await call(workspace).plan(name)
+    assert isinstance(plan.target.program, Script)
+    assert plan.target.program.pinned
+    assert plan.target.program.filename == plan.target.filename == str(workspace / file)
+
+
+async def test_a_launch_configuration_of_another_place_is_refused(workspace: Path) -> None:
+    """As in VS Code, where these are targets, too."""
+    configurations: list[dict[str, str]] = [
+        {"name": "0", "module": "http.server"},
+        {"name": "1", "module": "train", "cwd": ".."},
+        {"name": "2", "program": "../train.py"},
+        {"name": "3", "module": "package.train"},
+    ]
+    common = {"type": "debugpy", "request": "launch"}
+    (workspace / ".vscode").mkdir()
+    launch = json.dumps({"configurations": [{**common, **item} for item in configurations]})
+    (workspace / ".vscode" / "launch.json").write_text(launch)
+    plan = await call(workspace).plan("own")
+
+    async def planned(name: str) -> Plan:
+        return replace(plan, target=launch_target(workspace, name))
+
+    tools = Call(Engine(), (workspace,), planned, lambda _: None)
+    for name in "012":
+        with pytest.raises(ToolError):
+            await tools.plan(name)
+    assert (await tools.plan("3")).target.filename == str(workspace / "package" / "train.py")
+
+
+async def test_other_calls_are_answered_while_a_diff_is_applied(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    applying, others = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def slow(*_: object) -> None:
+        loop.call_soon_threadsafe(applying.set)
+        assert others.wait(60), "the event loop is free"
+        raise PatchError("It does not apply.")
+
+    monkeypatch.setattr(editing, "_fix", slow)
+    diff = "--- a/timeit.py\n+++ b/timeit.py\n@@ -1 +1 @@\n-x\n+y\n"
+    trying = asyncio.ensure_future(editing.try_edit(call(workspace), "timeit.py", diff))
+    await applying.wait()
+    with pytest.raises(ToolError, match="was not run yet"):
+        call(workspace).last("timeit.py")
+    others.set()
+    with pytest.raises(ToolError, match="It does not apply"):
+        await trying
 
 
 async def test_a_search_that_is_cancelled_while_it_ends_leaves_no_folder(

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.abc import InspectLoader
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from types import CodeType
 
@@ -42,17 +42,16 @@ class FoundModule:
         return code
 
 
-def find_module(name: str) -> FoundModule:
+def find_module(name: str, pinned: str = "") -> FoundModule:
     """Find a module, or the ``__main__`` of a package, and import the packages around it.
 
-    Raises :class:`NoModuleError`, and whatever those packages raise.
+    Raises :class:`NoModuleError`, also if it is not in the file ``pinned``, and whatever the packages raise.
     """
-    spec = _spec(name)
-    if spec is None:
-        looked = f"It is looked for in {os.getcwd()}, and among what {sys.executable} has installed."
-        raise NoModuleError(f"there is no module {name}", looked)
+    spec: ModuleSpec | None = find_spec_of(name, pinned)
+    assert spec is not None
     if spec.submodule_search_locations is not None:
         package, spec = name, _spec(f"{name}.{_MAIN}")
+        _check_pinned(f"{package}.{_MAIN}", spec, pinned)
         if spec is None:
             raise NoModuleError(
                 f"{package} is a package without a file __main__.py, and so cannot run itself",
@@ -63,7 +62,47 @@ def find_module(name: str) -> FoundModule:
     return FoundModule(spec, spec.origin, spec.loader)
 
 
+def find_spec_of(name: str, pinned: str = "") -> ModuleSpec:
+    """Find a module or package, and import the packages around it: those alone that lead to ``pinned``.
+
+    Raises :class:`NoModuleError`, and whatever those packages raise.
+    """
+    names = name.split(".")
+    spec: ModuleSpec | None = None
+    for number in range(len(names)):
+        # The packages before are imported here, which are checked already.
+        spec = _spec(prefix := ".".join(names[: number + 1]))
+        if spec is None:
+            break
+        _check_pinned(prefix, spec, pinned)
+    if spec is None:
+        looked = f"It is looked for in {os.getcwd()}, and among what {sys.executable} has installed."
+        raise NoModuleError(f"there is no module {name}", looked)
+    return spec
+
+
+def _check_pinned(name: str, spec: ModuleSpec | None, pinned: str) -> None:
+    """Raise :class:`NoModuleError` for a module that is not in a file, or a package that is not around it."""
+    if spec is None or not pinned:
+        return
+    file = os.path.realpath(pinned)
+    places = spec.submodule_search_locations
+    if places is None:
+        if spec.origin is not None and os.path.realpath(spec.origin) == file:
+            return
+    elif any(file.startswith(os.path.join(os.path.realpath(place), "")) for place in places):
+        return
+    found = next(iter(places or ()), spec.origin) or "a part of Python itself"
+    raise NoModuleError(f"the module {name} is {found} for this interpreter, and not {pinned}")
+
+
 def _spec(name: str) -> ModuleSpec | None:
+    """Find a module as ``python -m`` does in a new process, where no other module of its name is loaded."""
+    loaded = getattr(sys.modules.get(name), "__spec__", None)
+    if loaded is not None and loaded.has_location and "." not in name:  # no part of Python's core
+        spec = PathFinder.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is None:
+            return spec
     try:
         return find_spec(name)
     except ModuleNotFoundError as error:

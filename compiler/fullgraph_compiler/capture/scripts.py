@@ -20,7 +20,7 @@ from ..observe import overlay
 from ..observe.outcome import Outcome, describe, not_started, outcome_of
 from . import notebooks
 from .console_scripts import find_console_script
-from .modules import NoModuleError, find_module, module_hints
+from .modules import NoModuleError, find_module, find_spec_of, module_hints
 
 _END_OF_INPUT = "EOF when reading a line"
 _NO_INPUT = "This run has no standard input; `fullgraph check`, on the command line, passes on yours."
@@ -57,7 +57,7 @@ def _run_module(script: Script) -> Outcome:
     sys.argv[:] = ["-m", *script.args]
     sys.path.insert(0, folder)
     try:
-        found = find_module(script.module)
+        found = find_module(script.module, script.filename if script.pinned else "")
     except NoModuleError as error:
         return not_started(str(error), *error.hints)
     code = _compiled(found.code)
@@ -80,6 +80,8 @@ def _run_module(script: Script) -> Outcome:
 def _run_console_script(script: Script) -> Outcome:
     try:
         found = find_console_script(script.console_script)
+        if script.pinned:
+            find_spec_of(found.module, script.filename)
     except NoModuleError as error:
         return not_started(str(error), *error.hints)
     code = _compiled(found.code)

@@ -36,13 +36,15 @@ class Script:
 
     With ``module`` it is the module of that name, wherever the interpreter finds it, as with ``python -m``;
     ``filename`` is then where it is expected. With ``console_script`` it is the console script of that name,
-    wherever the interpreter's environment has it.
+    wherever the interpreter's environment has it. If it is ``pinned``, the module, or that of the console
+    script, has to be in ``filename``: nothing of another place runs or is imported by its name.
     """
 
     filename: str
     args: tuple[str, ...] = ()
     module: str = ""
     console_script: str = ""
+    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

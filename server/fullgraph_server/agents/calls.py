@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
-from fullgraph_compiler.facts import Depth, Fact
+from fullgraph_compiler.facts import Depth, Fact, Script
 
 from ..fixes.proof import Prover
 from ..report.model import Finding, Report
@@ -20,18 +20,37 @@ from ..runs.plan import Job, Plan
 from ..runs.program_run import OnOutput, Run
 from ..runs.progress import RunProgress
 from ..runs.suitability import Purpose, unsuited
+from ..text.urls import is_url
 from ..workers.pool import WorkerPool
 from ..workspace.positions import TRACE, Span
-from ..workspace.targets import ARGUMENTS, PYTEST
+from ..workspace.programs import code_file
+from ..workspace.targets import ARGUMENTS, PYTEST, Target, Trace
+from ..workspace.workspace import Workspace
 
 _T = TypeVar("_T")
 
 _MOST_KEPT = 16
 """How many runs can be looked at again."""
+_MOST_CHARACTERS: Final = 10_000
+_MOST_OF: Final[Mapping[str, int]] = {"diff": 500_000}
+"""The limits of arguments, in characters."""
 
 
 class ToolError(Exception):
     """A call that is refused; the text says why, and what to do."""
+
+
+def refuse_odd(arguments: Mapping[str, Any]) -> None:
+    """Raise :class:`ToolError` for arguments of a tool of another kind, or larger, than any needs."""
+    for name, value in arguments.items():
+        most = _MOST_OF.get(name, _MOST_CHARACTERS)
+        if name == "offset":
+            if type(value) is not int or not 0 <= value < _MOST_CHARACTERS:
+                raise ToolError(f"offset has to be a number from 0 to {_MOST_CHARACTERS - 1:,}.")
+        elif not isinstance(value, str):
+            raise ToolError(f"{name} has to be a text.")
+        elif len(value) > most:
+            raise ToolError(f"{name} has {len(value):,} characters: shorten it to {most:,} at most.")
 
 
 @dataclass(frozen=True)
@@ -127,10 +146,12 @@ class Call:
 
     async def plan(self, name: str, purpose: Purpose = "graph") -> Plan:
         """Return the plan of a target's next run, if it suits a purpose and is of the workspace."""
+        if name.startswith(TRACE) and is_url(name):
+            raise ToolError("No trace is read from a URL here: copy it into the workspace.")
         path = name.removeprefix(PYTEST).removeprefix(TRACE).partition("::")[0].partition(ARGUMENTS)[0]
         self.refuse_outside(str(self.folders[0] / path))  # before anything there is looked at
         plan = await self.planner(name)
-        self.refuse_outside(plan.target.filename)
+        plan = replace(plan, target=await asyncio.to_thread(self._pinned, plan.target))
         if problem := unsuited(plan.target, purpose):
             raise ToolError(problem)
         return plan
@@ -159,10 +180,45 @@ class Call:
         filename = os.path.normpath(filename)
         if "\0" in filename:
             raise ToolError(f"{filename!r} is no path: name a file of the workspace.")
-        path = Path(os.path.realpath(filename))
-        if not any(path.is_relative_to(os.path.realpath(folder)) for folder in self.folders):
+        if not self.is_inside(filename):
             folders = ", ".join(map(str, self.folders))
             raise ToolError(f"{filename} is outside of the workspace ({folders}): name a file in it.")
+
+    def is_inside(self, filename: str) -> bool:
+        """Tell whether a file, where symbolic links lead, is in the workspace."""
+        path = Path(os.path.realpath(filename))
+        return any(path.is_relative_to(os.path.realpath(folder)) for folder in self.folders)
+
+    def _pinned(self, target: Target) -> Target:
+        """Return a target that runs its own file in the workspace, and nothing else that has its name.
+
+        Raises :class:`ToolError` for one of another place, and for one of a library or an environment.
+        """
+        program = target.program
+        if isinstance(program, Script) and (name := program.module or program.console_script):
+            filename = code_file(program)
+            if filename is None or not self.is_inside(filename):
+                raise ToolError(
+                    f"{name} is not a module of the workspace: name one of its files, such as model.py, a "
+                    "module in it, such as -m package.train, or a test, such as pytest:tests/test_a.py::test."
+                )
+            program = replace(program, filename=filename, pinned=True)
+            target = replace(target, filename=filename, program=program)
+        self.refuse_outside(target.filename)
+        if isinstance(program, Trace):
+            for folder, _, names in os.walk(target.filename):
+                for link in filter(os.path.islink, (os.path.join(folder, name) for name in names)):
+                    self.refuse_outside(link)
+        elif not self._is_own(target.filename):
+            raise ToolError(
+                f"{target.filename} belongs to a library or an environment: name a file of the project."
+            )
+        return target
+
+    def _is_own(self, filename: str) -> bool:
+        """Tell whether a file is the project's own, and of no environment or library in the workspace."""
+        roots = (Path(os.path.realpath(folder)) for folder in self.folders)
+        return any(Workspace(root).contains(os.path.realpath(filename)) for root in roots)
 
     def _path(self, filename: str) -> str:
         """Write a file relative to the workspace."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -83,7 +84,7 @@ async def try_edit(call: Call, target: str, diff: str, finding: str = "") -> Tri
     try:
         hunks = {_located(call, plan, path): (path, found) for path, found in parse(diff).items()}
         sources = {name: plan.workspace.source(name) for name in hunks}
-        _fix(hunks, sources)
+        await asyncio.to_thread(_fix, hunks, sources)
     except PatchError as error:
         raise ToolError(str(error)) from error
 
@@ -99,7 +100,7 @@ async def try_edit(call: Call, target: str, diff: str, finding: str = "") -> Tri
         base = replace(base, report=replace(base.report, files={**base.report.files, **texts}))
         wanted = _named(call, base, finding) if finding else None
         try:
-            fix = _fix(hunks, texts)
+            fix = await asyncio.to_thread(_fix, hunks, texts)
         except PatchError as error:
             raise ToolError(str(error)) from error
         await prover.nondeterminism(base)
@@ -146,9 +147,9 @@ def _located(call: Call, plan: Plan, path: str) -> str:
     """Return the file that a diff means. Raises :class:`ToolError` for one outside of the workspace."""
     folders = (*call.folders, plan.workspace.root)
     names = [os.path.normpath(folder / path) for folder in folders]
-    filename = next((name for name in names if os.path.exists(name)), names[0])
-    call.refuse_outside(filename)
-    return filename
+    inside = [name for name in names if "\0" not in name and call.is_inside(name)]
+    call.refuse_outside(inside[0] if inside else names[0])
+    return next(filter(os.path.exists, inside), inside[0])
 
 
 def _fix(hunks: Mapping[str, tuple[str, list[Hunk]]], sources: Mapping[str, SourceFile | None]) -> Fix:

@@ -1,4 +1,4 @@
-"""A unified diff, as an agent writes it, applied to the texts of files.
+"""A unified diff, as an agent writes it, applied to the texts of files, in linear time.
 
 The numbers of its hunks are a hint only, since those who write diffs by hand miscount: a hunk belongs where
 its old lines stand, and of several such places to the nearest.
@@ -7,16 +7,27 @@ its old lines stand, and of several such places to the nearest.
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Final, TypeAlias
 
 from ..fixes.model import Edit
 from ..workspace.positions import Span
 from ..workspace.source import SourceFile
 
+_Line: TypeAlias = "tuple[int | None, str]"
+"""A line of a file with a diff in it: its index in the file, unless it is new, and its text."""
 _HUNK = re.compile(r"@@(?: -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@.*)?")
 _NONE = "/dev/null"
+_MOST_LINES: Final = 10_000
+_MOST_HUNKS: Final = 500
+"""Limits of a diff: nobody writes a larger one by hand."""
+_MOST_STEPS: Final = 2_000_000
+"""The limit on lines that are looked at to find the places of all hunks of a file."""
+_MOST_COMPARED: Final = 40_000
+"""The limit on pairs of lines that are compared to find the lines of a block that stay."""
 
 
 class PatchError(Exception):
@@ -28,12 +39,19 @@ class Hunk:
     """Lines that take the place of others; ``row`` is where the diff says that they begin, if it does."""
 
     row: int | None
-    old: list[str] = field(default_factory=list)
-    new: list[str] = field(default_factory=list)
+    lines: list[tuple[str, str]] = field(default_factory=list)
+    """Mark (a blank, ``+`` or ``-``) and text of each line."""
+
+    @property
+    def old(self) -> list[str]:
+        """The lines that it takes the place of."""
+        return [text for mark, text in self.lines if mark != "+"]
 
 
 def parse(diff: str) -> dict[str, list[Hunk]]:
     """Return the hunks of each file, by the path that the diff gives it. Raises :class:`PatchError`."""
+    if diff.count("\n") > _MOST_LINES:
+        raise PatchError(f"The diff has more than {_MOST_LINES:,} lines: try it in parts.")
     files: dict[str, list[Hunk]] = {}
     hunks: list[Hunk] | None = None
     before, blank = "", 0
@@ -47,22 +65,26 @@ def parse(diff: str) -> dict[str, list[Hunk]]:
             continue
         elif hunks and line[0] in " +-" and not line.startswith("--- "):
             for text in (*[" "] * blank, line):
-                _take(hunks[-1], text)
+                hunks[-1].lines.append((text[0], text[1:]))
         before, blank = line, 0
     if not any(files.values()):
         raise PatchError(
             "This is no unified diff: write --- a/FILE and +++ b/FILE, then hunks that begin with @@."
         )
+    if sum(map(len, files.values())) > _MOST_HUNKS:
+        raise PatchError(f"The diff has more than {_MOST_HUNKS:,} hunks: try it in parts.")
     return files
 
 
 def edits(source: SourceFile, path: str, hunks: Sequence[Hunk]) -> tuple[Edit, ...]:
     """Return what hunks change in a file. Raises :class:`PatchError` for one that does not apply."""
     before = list(source.lines[:-1] if not source.lines[-1] else source.lines)
-    lines = list(before)
+    if len(hunks) * len(before) > _MOST_STEPS:
+        raise PatchError(f"The diff has too many hunks for a file as long as {path}: try it in parts.")
+    after: list[_Line] = list(enumerate(before))
     for hunk in hunks:
-        places = _places(lines, hunk)
-        start = next((line for line in (*hunk.old, *hunk.new) if line.strip()), "").strip()
+        places = _places([text for _, text in after], hunk)
+        start = next((text for _, text in sorted(hunk.lines, key=_is_new) if text.strip()), "").strip()
         if not places:
             at = f" at line {hunk.row}" if hunk.row else ""
             raise PatchError(
@@ -74,9 +96,8 @@ def edits(source: SourceFile, path: str, hunks: Sequence[Hunk]) -> tuple[Edit, .
                 f"The diff does not apply: the hunk that begins with {start!r} fits {len(places)} places of "
                 f"{path}. Write more of the lines around it."
             )
-        first = min(places, key=lambda index: abs(index + 1 - (hunk.row or 0)))
-        lines[first : first + len(hunk.old)] = hunk.new
-    changed = tuple(_changes(source, _ended(before, source), _ended(lines, source)))
+        _put(after, _nearest(places, after, hunk.row or 0), hunk)
+    changed = tuple(_changes(source, before, after))
     if not changed:
         raise PatchError(f"The diff changes nothing in {path}.")
     return changed
@@ -91,19 +112,45 @@ def _path(old: str, new: str) -> str:
     return after.removeprefix("b/") if before.startswith("a/") else after
 
 
-def _take(hunk: Hunk, line: str) -> None:
-    if not line.startswith("+"):
-        hunk.old.append(line[1:])
-    if not line.startswith("-"):
-        hunk.new.append(line[1:])
+def _is_new(line: tuple[str, str]) -> bool:
+    return line[0] == "+"
 
 
 def _places(lines: Sequence[str], hunk: Hunk) -> list[int]:
     """Return the indices at which the old lines of a hunk stand; trailing blanks do not count."""
     old, text = ([line.rstrip() for line in some] for some in (hunk.old, lines))
-    if not old and hunk.row is not None:
-        return [min(hunk.row, len(lines))]
-    return [index for index in range(len(text) - len(old) + 1) if text[index : index + len(old)] == old]
+    if not old:
+        return [*range(len(lines) + 1)] if hunk.row is None else [min(hunk.row, len(lines))]
+    # The prefix function of Knuth, Morris and Pratt, which is linear however alike lines are.
+    joined: list[str | None] = [*old, None, *text]
+    borders = [0]
+    for line in joined[1:]:
+        matched = borders[-1]
+        while matched and joined[matched] != line:
+            matched = borders[matched - 1]
+        borders.append(matched + (joined[matched] == line))
+    return [index - 2 * len(old) for index, matched in enumerate(borders) if matched == len(old)]
+
+
+def _nearest(places: Sequence[int], lines: Sequence[_Line], row: int) -> int:
+    """Return the place that is nearest to a row of the file, whatever earlier hunks have moved."""
+    known = (-1 if index is None else index for index, _ in lines)
+    indices = [*itertools.accumulate(known, max), len(lines)]
+    return min(places, key=lambda place: abs(indices[place] + 1 - row))
+
+
+def _put(lines: list[_Line], first: int, hunk: Hunk) -> None:
+    """Put a hunk at an index of lines, each with its own index in the file; those around it stay."""
+    put: list[_Line] = []
+    index = first
+    for mark, text in hunk.lines:
+        if mark == "+":
+            put.append((None, text))
+            continue
+        if mark == " ":
+            put.append(lines[index])
+        index += 1
+    lines[first:index] = put
 
 
 def _ended(lines: Sequence[str], source: SourceFile) -> list[str]:
@@ -114,8 +161,32 @@ def _ended(lines: Sequence[str], source: SourceFile) -> list[str]:
     return ended
 
 
-def _changes(source: SourceFile, before: Sequence[str], after: Sequence[str]) -> Iterator[Edit]:
-    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
-    for kind, first, last, start, end in matcher.get_opcodes():
-        if kind != "equal":
-            yield Edit(Span(source.filename, first + 1, 1, last + 1, 1), "".join(after[start:end]))
+def _changes(source: SourceFile, before: Sequence[str], after: Sequence[_Line]) -> Iterator[Edit]:
+    own, texts = _ended(before, source), _ended([text for _, text in after], source)
+    row, new = 0, list[str]()
+    for index, text in (*zip((index for index, _ in after), texts, strict=True), (len(own), "")):
+        if index is None or (index < len(own) and own[index] != text):
+            new.append(text)
+            continue
+        for first, last, start, end in _apart(own[row:index], new):
+            span = Span(source.filename, row + first + 1, 1, row + last + 1, 1)
+            yield Edit(span, "".join(new[start:end]))
+        row, new = index + 1, []
+
+
+def _apart(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield where lines differ from those in their place; large blocks only at their ends."""
+    if len(old) * len(new) > _MOST_COMPARED:
+        same = _alike(old, new)
+        at_end = _alike(old[same:][::-1], new[same:][::-1])
+        if same < max(len(old), len(new)):
+            yield same, len(old) - at_end, same, len(new) - at_end
+        return
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    yield from (places for kind, *places in matcher.get_opcodes() if kind != "equal")  # type: ignore[misc]
+
+
+def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """Count the lines at the beginning that are equal."""
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))

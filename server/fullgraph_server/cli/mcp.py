@@ -23,9 +23,10 @@ from pygls import uris
 
 from .. import __version__
 from ..agents import answers, editing, reading
-from ..agents.calls import Call, Engine, ToolError
+from ..agents.calls import Call, Engine, ToolError, refuse_odd
 from ..runs.effective_settings import Overrides, resolve
 from ..runs.plan import Plan
+from ..text.urls import without_secrets
 from ..workspace.config import read_config
 from ..workspace.positions import TRACE
 from ..workspace.targets import ARGUMENTS, MODULE, PYTEST, Target, trace_of, trace_target
@@ -217,14 +218,20 @@ async def _called(
 
     call = Call(served.engine, folders, partial(_plan, served.overrides, folders), progress)
     try:
+        refuse_odd(arguments)
         return await tool(call, **arguments)
     except ToolError as error:
-        raise Refused(str(error)) from error
+        raise Refused(without_secrets(str(error))) from error
     finally:
         await asyncio.gather(*told, return_exceptions=True)
 
 
 async def _plan(overrides: Overrides, folders: tuple[Path, ...], name: str) -> Plan:
+    """Plan a run beside the event loop: files are read and parsed for it."""
+    return await asyncio.to_thread(_planned, overrides, folders, name)
+
+
+def _planned(overrides: Overrides, folders: tuple[Path, ...], name: str) -> Plan:
     try:
         target = _target(name, folders)
     except click.UsageError as error:

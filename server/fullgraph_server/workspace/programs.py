@@ -10,6 +10,8 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from fullgraph_compiler.facts import Script
+
 from .source import SourceFile
 
 _ACTIONS = (ast.For, ast.While, ast.With, ast.Raise, ast.Assert)
@@ -49,6 +51,14 @@ def module_file(module: str, cwd: Path) -> str:
     places = [os.path.join(root, *module.split(".")) for root in (cwd, cwd / "src")]
     expected = [file for place in places for file in (f"{place}.py", os.path.join(place, "__main__.py"))]
     return next(filter(os.path.isfile, expected), expected[0])
+
+
+def code_file(script: Script) -> str | None:
+    """Return the file of a module, or of the one behind a console script; ``None`` if it is not there."""
+    files = [script.filename]
+    if script.console_script:
+        files.append(os.path.join(script.filename.removesuffix(".py"), "__init__.py"))
+    return next((file for file in files if file.endswith(".py") and os.path.isfile(file)), None)
 
 
 def no_module(name: str) -> str:
