@@ -23,7 +23,7 @@ import pytest
 from click.testing import CliRunner
 from fullgraph_compiler.facts import Script
 from fullgraph_server.agents import editing, patching
-from fullgraph_server.agents.calls import Call, Engine, ToolError, refuse_odd
+from fullgraph_server.agents.calls import Call, Engine, ToolError, refusal_text, refuse_odd
 from fullgraph_server.agents.patching import PatchError, edits, parse
 from fullgraph_server.agents.tools import TOOLS
 from fullgraph_server.cli import main
@@ -238,12 +238,15 @@ def call(*folders: Path) -> Call:
         "trace:linked",
         "trace:logs",
         "trace:https://us3r:ssw0rd@host/a.log?s1gn",
+        "https://us3r:ssw0rd@host/a.py?s1gn",
+        "-m https://us3r:ssw0rd@host/a",
     ],
 )
 async def test_what_is_outside_of_the_workspace_is_refused(name: str, workspace: Path) -> None:
     with pytest.raises(ToolError) as error:
         await call(workspace).plan(name)
-    assert "ssw0rd" not in str(error.value)
+    told = refusal_text(error.value, {"target": name})
+    assert not any(secret in told for secret in ("us3r", "ssw0rd", "s1gn"))
 
 
 @pytest.mark.parametrize(

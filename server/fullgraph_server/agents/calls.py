@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from ..runs.plan import Job, Plan
 from ..runs.program_run import OnOutput, Run
 from ..runs.progress import RunProgress
 from ..runs.suitability import Purpose, unsuited
-from ..text.urls import is_url
+from ..text.urls import is_url, urls_in, without_secrets
 from ..workers.pool import WorkerPool
 from ..workspace.positions import TRACE, Span
 from ..workspace.programs import code_file
@@ -38,6 +39,12 @@ _MOST_OF: Final[Mapping[str, int]] = {"diff": 500_000}
 
 class ToolError(Exception):
     """A call that is refused; the text says why, and what to do."""
+
+
+def refusal_text(error: ToolError, arguments: Mapping[str, Any]) -> str:
+    """Return why a call is refused, without the secrets of URLs that it was made with."""
+    texts = [value for name, value in arguments.items() if isinstance(value, str) and name not in _MOST_OF]
+    return without_secrets(str(error), urls_in(texts))
 
 
 def refuse_odd(arguments: Mapping[str, Any]) -> None:
@@ -237,10 +244,11 @@ class Call:
     def ids(self, report: Report) -> dict[str, Finding]:
         """Name each finding: by its place and code, and a number where several share them."""
         named: dict[str, Finding] = {}
+        same: Counter[str] = Counter()
         for finding in report.findings:
             name = f"{self.place(report, finding.span)}:{finding.code}"
-            same = sum(other.partition("#")[0] == name for other in named)
-            named[f"{name}#{same + 1}" if same else name] = finding
+            same[name] += 1
+            named[f"{name}#{same[name]}" if same[name] > 1 else name] = finding
         return named
 
 

@@ -23,10 +23,9 @@ from pygls import uris
 
 from .. import __version__
 from ..agents import answers, editing, reading
-from ..agents.calls import Call, Engine, ToolError, refuse_odd
+from ..agents.calls import Call, Engine, ToolError, refusal_text, refuse_odd
 from ..runs.effective_settings import Overrides, resolve
 from ..runs.plan import Plan
-from ..text.urls import without_secrets
 from ..workspace.config import read_config
 from ..workspace.positions import TRACE
 from ..workspace.targets import ARGUMENTS, MODULE, PYTEST, Target, trace_of, trace_target
@@ -221,7 +220,7 @@ async def _called(
         refuse_odd(arguments)
         return await tool(call, **arguments)
     except ToolError as error:
-        raise Refused(without_secrets(str(error))) from error
+        raise Refused(refusal_text(error, arguments)) from None
     finally:
         await asyncio.gather(*told, return_exceptions=True)
 
@@ -235,11 +234,14 @@ def _planned(overrides: Overrides, folders: tuple[Path, ...], name: str) -> Plan
     try:
         target = _target(name, folders)
     except click.UsageError as error:
-        raise ToolError(error.message) from error
-    workspace = Workspace(workspace_root(target))
-    config = read_config(workspace.root)
-    target, settings = resolve(target, config, overrides, _TIMEOUT)
-    return Plan(target, settings, workspace).of_cells()
+        raise ToolError(error.message) from None
+    root = workspace_root(target)
+    target, settings = resolve(target, read_config(root), overrides, _TIMEOUT)
+    if not any(root.is_relative_to(folder) for folder in folders):
+        # A project around the workspace has settings for it, and files that are not looked at.
+        around = (folder for folder in folders if Path(target.filename).is_relative_to(folder))
+        root = next(around, folders[0])
+    return Plan(target, settings, Workspace(root)).of_cells()
 
 
 def _target(name: str, folders: tuple[Path, ...]) -> Target:

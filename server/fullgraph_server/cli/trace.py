@@ -167,14 +167,17 @@ def _resolved(path: Path | Url, options: TraceOptions) -> tuple[Target, Reading]
 
 @contextmanager
 def _unwound_by_signals() -> Iterator[None]:
-    """Let the first SIGTERM or SIGINT end the command as an exception does: copies of logs are deleted."""
+    """Let the first signal that ends the command do so as an exception does: copies of logs are deleted."""
 
     def unwind(number: int, _frame: FrameType | None) -> None:
         for signal_ in before:
             signal.signal(signal_, signal.SIG_IGN)
         raise SystemExit(_SIGNALLED + number)
 
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    numbers = [signal.SIGTERM, signal.SIGINT]
+    if sys.platform != "win32":
+        numbers.append(signal.SIGHUP)
+    handlers = {number: signal.getsignal(number) for number in numbers}
     before = {number: handler for number, handler in handlers.items() if handler is not signal.SIG_IGN}
     for number in before:
         signal.signal(number, unwind)

@@ -7,7 +7,7 @@ from typing import Any
 
 from pygls.lsp.server import LanguageServer
 
-from ..agents.calls import Call, Engine, ToolError, refuse_odd
+from ..agents.calls import Call, Engine, ToolError, refusal_text, refuse_odd
 from ..agents.tools import TOOLS
 from ..client.arguments import refusal
 from ..client.documents import Documents
@@ -39,10 +39,10 @@ def register(
             refuse_odd(params.arguments)
             answering = TOOLS[params.name](Call(engine, folders, plan, lambda _: None), **params.arguments)
         except ToolError as error:
-            raise refusal(str(error)) from error
+            raise refusal(refusal_text(error, params.arguments)) from error
         except TypeError as error:  # the names of the arguments alone: nothing has run yet
             raise refusal(f"{params.name} has other arguments: {error}.") from error
         try:
             return asdict(await answering)
         except ToolError as error:
-            raise refusal(str(error)) from error
+            raise refusal(refusal_text(error, params.arguments)) from error

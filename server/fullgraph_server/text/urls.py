@@ -14,20 +14,20 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
-_SCHEME: Final = r"[a-z][a-z0-9+.-]+"
+_SCHEME: Final = r"[a-z][a-z0-9+.-]{1,30}"
 _CHAIN: Final = re.compile(rf"::(?={_SCHEME}://)", re.IGNORECASE)
 """The joint of a chained URL: ``zip://a.log::https://host/job.zip``."""
 _PART: Final = re.compile(rf"({_SCHEME}:/+)(.*)", re.IGNORECASE | re.DOTALL)
 _NO_PORT: Final = re.compile(r":(?!\d*$)")
 _IN_TEXT: Final = re.compile(
     # Paths of ``pathlib`` have one slash. A password may have quotes in it.
-    rf"{_SCHEME}:(?://|/(?=[^\s/]*@|\S*\?))(?:[^\s/@'\"]*:[^\s/]*@)?[^\s<>\"'`]*",
+    rf"{_SCHEME}:(?://|/(?=[^\s/]*@|\S{{0,2000}}\?))(?:[^\s/@:'\"]*:[^\s/]*@)?[^\s<>\"'`]*",
     re.IGNORECASE,
 )
 _ENCODED: Final = re.compile(rf"{_SCHEME}%3a%2f%2f[^\s<>\"'`&]*", re.IGNORECASE)
 _QUERY: Final = re.compile(r"(?<=[\w/.%~-])\?[\w.~%+-]+=[^\s<>\"'`]*")
 """The query of a URL that is shown without its server: ``/bucket/key?X-Amz-Signature=1``."""
-_AFTER: Final = re.compile(r"[).,:;\]}]*$")
+_AFTER: Final = ").,:;]}"
 """Marks behind a URL that belong to the sentence around it."""
 _LEFT_OUT: Final = "…"
 _SHORT: Final = 4
@@ -93,16 +93,14 @@ def without_secrets(text: str, urls: Iterable[Url] = ()) -> str:
 
 
 def _shown_in_text(found: re.Match[str]) -> str:
-    url = found[0]
-    after = _AFTER.search(url)
-    assert after is not None
-    return "::".join(map(_whole, _CHAIN.split(_shown(url[: after.start()])))) + after[0]
+    url = found[0].rstrip(_AFTER)
+    return "::".join(map(_whole, _CHAIN.split(_shown(url)))) + found[0][len(url) :]
 
 
 def _whole(part: str) -> str:
     """Return a part of a chained URL, without what may be the first half of a password with a blank in it."""
     prefix, location, *_ = _divided(part)
-    server = re.sub(r"\[.*?\]", "", location.partition("/")[0].partition("::")[0])
+    server = re.sub(r"\[[^\[\]]*\]", "", location.partition("/")[0].partition("::")[0])
     is_odd = bool(prefix and _NO_PORT.search(server)) and not server.startswith("arn:")
     return f"{prefix}{_LEFT_OUT}" if is_odd else part
 

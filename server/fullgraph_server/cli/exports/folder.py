@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,7 +48,8 @@ def write_folder(checked: Checked, log: Path, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for path in (folder / _DOCUMENTS, folder / _RECORDS, folder / PAGE):
         _remove(path)
-    write_files(checked.report, folder / _DOCUMENTS)
+    # An absolute path is of no use to who gets the folder.
+    write_files(replace(checked.report, target=checked.target.label), folder / _DOCUMENTS)
     with (folder / _RECORDS).open("w", encoding="ascii") as out:
         for record in _records(log):
             write_object(out, record)

@@ -19,6 +19,7 @@ from ...commands.report import ReportItems
 from ...features.artifacts import ArtifactDocuments, ShownDocument
 from ...protocol import ExcerptItem, NoteItem, ToldFindingItem, TraceItem, create_converter
 from ...report.model import Finding, Report
+from ...text.urls import without_secrets
 from ...text.visible import visible
 from ...workspace.positions import TRACE, Span
 from ...workspace.source import SourceFile
@@ -63,7 +64,7 @@ class _Places:
         source = report.files.get(span.filename)
         start = _position(source, span.row, span.column)
         end = _position(source, *max((span.row, span.column), (span.end_row, span.end_column)))
-        path = quote(shown_path(span.filename), errors="replace")
+        path = quote(without_secrets(shown_path(span.filename)), errors="replace")
         return types.Location(f"source:/{path}", types.Range(start, end))
 
     def line_location(self, report: Report, filename: str, row: int) -> types.Location:
@@ -89,7 +90,7 @@ def _told(items: ReportItems, checked: Checked, finding: Finding) -> ToldFinding
     source = None if finding.of_run else checked.workspace.source(finding.span.filename)
     return ToldFindingItem(
         finding=items.finding(checked.report, finding),
-        place="" if finding.of_run else shown_place(finding),
+        place="" if finding.of_run else without_secrets(shown_place(finding)),
         notes=[NoteItem(label, text) for label, text in labelled_notes(finding)],
         excerpt=_excerpt(source, finding.span) if source else None,
     )
