@@ -240,6 +240,7 @@ def call(*folders: Path) -> Call:
         "trace:https://us3r:ssw0rd@host/a.log?s1gn",
         "https://us3r:ssw0rd@host/a.py?s1gn",
         "-m https://us3r:ssw0rd@host/a",
+        "file:///etc/passwd",
     ],
 )
 async def test_what_is_outside_of_the_workspace_is_refused(name: str, workspace: Path) -> None:
@@ -287,6 +288,13 @@ async def test_a_launch_configuration_of_another_place_is_refused(workspace: Pat
         with pytest.raises(ToolError):
             await tools.plan(name)
     assert (await tools.plan("3")).target.filename == str(workspace / "package" / "train.py")
+
+
+async def test_a_file_that_takes_long_to_parse_is_not_edited(workspace: Path) -> None:
+    (workspace / "timeit.py").write_text("x = 1\n" * 170_000)
+    diff = "--- a/timeit.py\n+++ b/timeit.py\n@@ -1 +1 @@\n-x = 1\n+y = 1\n"
+    with pytest.raises(ToolError, match=r"timeit.py has more than 1,000,000 characters"):
+        await editing.try_edit(call(workspace), "timeit.py", diff)
 
 
 async def test_other_calls_are_answered_while_a_diff_is_applied(

@@ -115,9 +115,7 @@ def test_a_job_of_which_nothing_can_be_read_is_told_in_a_sentence(
 ) -> None:
     problem = RankRead(None, problem="the log cannot be read: Input/output error")
     monkeypatch.setattr("fullgraph_server.traces.trace.read_rank", lambda *_, **__: problem)
-    with pytest.raises(
-        NoTraceError, match=r"job cannot be read: the log cannot be read: Input/output error\.$"
-    ):
+    with pytest.raises(NoTraceError, match=r"job cannot be read: Input/output error\.$"):
         read(project / "job", project)
 
 

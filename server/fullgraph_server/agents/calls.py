@@ -153,8 +153,8 @@ class Call:
 
     async def plan(self, name: str, purpose: Purpose = "graph") -> Plan:
         """Return the plan of a target's next run, if it suits a purpose and is of the workspace."""
-        if name.startswith(TRACE) and is_url(name):
-            raise ToolError("No trace is read from a URL here: copy it into the workspace.")
+        if is_url(name.partition(ARGUMENTS)[0]):
+            raise ToolError("No URL is opened here: name a file of the workspace by its path.")
         path = name.removeprefix(PYTEST).removeprefix(TRACE).partition("::")[0].partition(ARGUMENTS)[0]
         self.refuse_outside(str(self.folders[0] / path))  # before anything there is looked at
         plan = await self.planner(name)

@@ -30,6 +30,8 @@ from .reading import MOST, clipped, counts, paged
 
 _DIFF = 12_000
 """The limit of a diff, in characters."""
+_SOURCE = 1_000_000
+"""The limit of a file that a diff is of, in characters: Python parses it without a pause for other calls."""
 _WRITE = "Nothing is written: apply the diff yourself, then call check_target."
 
 
@@ -159,6 +161,8 @@ def _fix(hunks: Mapping[str, tuple[str, list[Hunk]]], sources: Mapping[str, Sour
     for name, (path, own) in hunks.items():
         if (source := sources.get(name)) is None:
             raise PatchError(f"{path} is no Python file that can be read: name a file of the workspace.")
+        if len(source.text) > _SOURCE:
+            raise PatchError(f"{path} has more than {_SOURCE:,} characters: edits of it are not tried.")
         changes = edits(source, path, own)
         try:
             tree = ast.parse(edited(source, changes), path)
