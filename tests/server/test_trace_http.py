@@ -22,8 +22,11 @@ from typing import Any
 import fsspec
 import pytest
 from faked_run import fullgraph
+from fullgraph_server.client.findings import names_of
+from fullgraph_server.commands import bug_report
 from fullgraph_server.text.urls import LogFormatter, Url, urls_in, without_secrets
-from fullgraph_server.traces import remote
+from fullgraph_server.traces import remote, spread
+from fullgraph_server.workspace.targets import with_arguments
 from processes import marked, outliving
 from traces import LOG, SHORT, project_of
 
@@ -273,6 +276,30 @@ def test_known_secrets_are_left_out_in_any_form() -> None:
     url = Url("https://us3r:p%40ssw0rd@host/a?X-Amz-Signature=s1gn%2Fature&a=1#fr4gment")
     said = "us3r p@ssw0rd s1gn/ature S1GN%2fATURE s1gn%252Fature dXMzcjpwQHNzdzByZA== fr4gment 127.0.0.1"
     assert without_secrets(said, [url]) == "… … … … … … … 127.0.0.1"
+
+
+def test_no_name_of_a_target_has_secrets_of_its_arguments() -> None:
+    args = ("--data", "https://us3r:ssw0rd@host/job/?s1gn=1", "--steps=2")
+    target = with_arguments("/work/train.py", Path("/work"), args)
+    assert target.label == "train.py --data 'https://host/job/' --steps=2"
+    assert names_of([target.id]) == "train.py -- --data 'https://host/job/' --steps=2"
+
+
+def test_no_bug_report_has_secrets_of_urls() -> None:
+    failure = bug_report._Failure("It fails.", "", "pip install https://us3r:ssw0rd@host/a.whl", "")
+    text = bug_report._text(failure, "torch @ git+https://us3r:ssw0rd@host/torch?s1gn")
+    assert "pip install https://host/a.whl" in text
+    assert "torch @ git+https://host/torch" in text
+    assert not found_secrets(text)
+
+
+def test_no_address_of_a_cluster_has_secrets(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spread, "_PATIENCE", 0.5)
+    for rank in range(2):
+        (project / "job" / f"rank_{rank}.log").write_bytes(SHORT)
+    result = fullgraph("trace", "job", "--scheduler", "tcp://us3r:ssw0rd@127.0.0.1:1")
+    assert "No Dask scheduler answers at tcp://127.0.0.1:1" in " ".join(result.stderr.split())
+    assert not found_secrets(result.output)
 
 
 def test_a_log_record_has_no_secrets_in_its_traceback() -> None:

@@ -9,9 +9,10 @@ from typing import TypeAlias
 
 from ..protocol import MinifyOptions
 from ..report.model import Finding, Report
+from ..text.urls import without_secrets
 from ..workspace.drift import Drift
 from ..workspace.positions import Span
-from ..workspace.targets import LAUNCH
+from ..workspace.targets import ARGUMENTS, LAUNCH
 
 Drifts: TypeAlias = Callable[[Report, str], Drift]
 """Returns the edits of a file's text since a report's run."""
@@ -54,9 +55,14 @@ def newest_first(reports: Iterable[Report]) -> list[Report]:
 
 def names_of(targets: Sequence[str]) -> str:
     """Name targets: ``train.py, test_model.py::test_step and 2 more``."""
-    names = [target.removeprefix(LAUNCH).rpartition("/")[2] for target in targets]
+    names = list(map(_name, targets))
     left = len(names) - _MOST_TARGETS
     return ", ".join(names[:_MOST_TARGETS]) + (f" and {left} more" if left > 0 else "")
+
+
+def _name(target: str) -> str:
+    path, dashes, arguments = without_secrets(target.removeprefix(LAUNCH)).partition(ARGUMENTS)
+    return f"{path.rpartition('/')[2]}{dashes}{arguments}"
 
 
 def shown_findings(filename: str, reports: Iterable[Report], drifts: Drifts) -> list[ShownFinding]:

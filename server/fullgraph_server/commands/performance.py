@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from pygls.lsp.server import LanguageServer
 
 from ..client.documents import Documents, Places
+from ..client.findings import names_of
 from ..client.targets import NoTarget, Targets
 from ..features.artifacts import ArtifactDocuments, ShownDocument
 from ..protocol import (
@@ -64,7 +65,7 @@ _Uris: TypeAlias = Mapping[tuple[int, str], str]
 
 
 def _label(report: Report) -> str:
-    name = report.target.rpartition("/")[2]
+    name = names_of([report.target])
     return f"{name}: {layer_label(report)}" if report.layer else name
 
 

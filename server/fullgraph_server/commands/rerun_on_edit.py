@@ -11,6 +11,7 @@ from pygls.lsp.server import LanguageServer
 
 from ..client.configuration import Configuration, RunOn
 from ..client.documents import Documents
+from ..client.findings import names_of
 from ..client.messages import agrees
 from ..features.diagnostics import Diagnostics
 from ..runs.effective_settings import Overrides
@@ -90,7 +91,7 @@ def register(
         """Ask once whether a target that takes long is to run after each save."""
         report = runs.report(target)
         seconds = report.seconds if report else 0.0
-        name = target.rpartition("/")[2]
+        name = names_of([target])
         agreed = await agrees(server, f"{name} took {seconds:.0f} s. Run it again after each save?")
         asking.discard(target)
         if target in runs.names():  # it may have been cleared meanwhile

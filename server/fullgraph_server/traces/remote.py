@@ -93,7 +93,9 @@ class _Copy:
     def __init__(self, file: RemoteFile, path: Path) -> None:
         self._file = file
         self._path = path
-        self._most = min(_MOST, shutil.disk_usage(path.parent).free // 2)
+        free = shutil.disk_usage(path.parent).free
+        self._most = min(_MOST, free // 2)
+        self._why = "which is half of the free disk" if self._most < _MOST else "or does not end"
         self._told = 0
         self.is_wanted = True
         """Whether somebody waits for it: if not, it stops with the next bytes that come."""
@@ -117,7 +119,7 @@ class _Copy:
         # Some file systems tell nothing on their way, and files are written with a buffer.
         number = max(self._told, self._path.stat().st_size if self._path.exists() else 0)
         if number > self._most:
-            raise _TooLargeError(f"it has more than {self._most >> 20:,} MB, or does not end")
+            raise _TooLargeError(f"it has more than {self._most >> 20:,} MB, {self._why}")
         return number
 
 
