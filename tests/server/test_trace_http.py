@@ -330,7 +330,7 @@ def dripping(handler: Any) -> None:
 
 def endless(handler: Any) -> None:
     handler.begin(b"")
-    for _ in itertools.count() if handler.command == "GET" else ():
+    while handler.command == "GET" and not handler.server.released.is_set():
         handler.wfile.write(bytes(1 << 16))
 
 
