@@ -58,8 +58,10 @@ In ``Diagnostic.data``: ``FindingData``.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from enum import Enum
 from functools import lru_cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args, get_origin
 
 import attrs
 from cattrs import Converter
@@ -982,8 +984,24 @@ class FullgraphProtocol(LanguageServerProtocol):
 
 
 def create_converter() -> Converter:
-    """Create the converter of pygls with hooks for these messages: camel case, absent values left out."""
+    """Create the converter of pygls with hooks for these messages: camel case, absent values left out.
+
+    A value of another type is an error: cattrs alone would make a text of a number.
+    """
     converter: Converter = default_converter()  # type: ignore[no-untyped-call]
+    for kind in (str, int, bool):
+        converter.register_structure_hook(kind, _exact)
+
+    @converter.register_structure_hook_factory(_is_list)
+    def exact_list(kind: Any) -> Callable[[Any, Any], list[Any]]:
+        (item,) = get_args(kind)
+        structure = converter.get_structure_hook(item)
+
+        def hook(value: Any, _: Any) -> list[Any]:
+            return [structure(each, item) for each in _exact(value, list)]
+
+        return hook
+
     for cls in MESSAGES:
         attrs.resolve_types(cls)
         names = {
@@ -995,6 +1013,19 @@ def create_converter() -> Converter:
         if cls in _PARAMS.values():
             converter.register_structure_hook(cls, make_dict_structure_fn(cls, converter, **names))  # type: ignore[arg-type]
     return converter
+
+
+def _is_list(kind: Any) -> bool:
+    origin: Any = get_origin(kind)
+    return origin in (list, Sequence)
+
+
+def _exact(value: Any, kind: type[Any]) -> Any:
+    if issubclass(kind, Enum):
+        return kind(value)
+    if type(value) is not kind:
+        raise TypeError(f"expected {kind.__name__}")
+    return value
 
 
 def _camel(name: str) -> str:

@@ -82,9 +82,13 @@ _LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 class FullgraphServer(LanguageServer):
     """A pygls server whose own failures go to the log and are not shown to the user."""
 
+    protocol: NotebookProtocol
+
     def report_server_error(self, error: Exception, source: type[Exception]) -> None:
-        """Log an error; pygls has answered the request already."""
+        """Log an error; answer a text that is not JSON, since pygls has answered everything else."""
         _log.error("%s: %s", source.__name__, error)
+        if source is JsonRpcException and not isinstance(error, OSError):
+            self.protocol.refuse_text(error)
 
 
 def create_server() -> FullgraphServer:

@@ -2,6 +2,7 @@
 
 - ``documents``: folders, URIs, versions, and columns in the client's units
 - ``notebooks``: notebooks that the client shows, as programs
+- ``answering``: answers to messages that cannot be served
 - ``notebook_protocol``: rows of programs as those of cells, on the wire
 - ``configuration``: the client's settings
 - ``capabilities``: the client's capabilities beyond LSP

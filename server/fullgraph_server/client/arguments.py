@@ -7,7 +7,7 @@ from typing import Any
 
 from fullgraph_compiler.facts import DEVICES
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from ..text.urls import without_secrets
 from ..workspace.targets import Target
@@ -19,7 +19,7 @@ def target_argument(targets: Targets, command: str, args: tuple[Any, ...]) -> Ta
     """Return the target that the only argument of a command names, or raise a refusal."""
     if len(args) == 1 and isinstance(args[0], str) and args[0]:
         return named_target(targets, args[0])
-    raise refusal(f"{command} takes one argument: the URI of a file, or the id of a target.")
+    raise misuse(f"{command} takes one argument: the URI of a file, or the id of a target.")
 
 
 def run_arguments(targets: Targets, command: str, args: tuple[Any, ...]) -> tuple[Target, Mapping[str, Any]]:
@@ -28,7 +28,7 @@ def run_arguments(targets: Targets, command: str, args: tuple[Any, ...]) -> tupl
     options = args[1] if len(args) == 2 else None
     dry, device = member(options, "dryRun"), member(options, "device")
     if len(args) > 2 or isinstance(options, (str, int, float, list)) or not isinstance(dry or False, bool):
-        raise refusal(f"{command} takes a target, and after it {{dryRun: boolean, device: string}}.")
+        raise misuse(f"{command} takes a target, and after it {{dryRun: boolean, device: string}}.")
     if device is not None and not (isinstance(device, str) and device in DEVICES):
         raise refusal(f"There is no device {device!r} to preview kernels for: take {', '.join(DEVICES)}.")
     given = {"dry_run": dry, "device": device}
@@ -41,6 +41,11 @@ def named_target(targets: Targets, name: str) -> Target:
     if isinstance(target, NoTarget):
         raise refusal(target.message)
     return target
+
+
+def misuse(message: str) -> JsonRpcException:
+    """Make the error for arguments of another number or form than a command takes."""
+    return JsonRpcInvalidParams(message)
 
 
 def refusal(message: str) -> JsonRpcException:

@@ -13,8 +13,8 @@ from typing import Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..protocol import FullgraphProtocol
 from ..workspace.notebooks.file import NOTEBOOK
+from .answering import AnsweringProtocol
 from .notebooks import Notebook, Notebooks, ShownCell
 
 SYNC = types.NotebookDocumentSyncOptions(
@@ -25,7 +25,7 @@ SYNC = types.NotebookDocumentSyncOptions(
 _Json = Any
 
 
-class NotebookProtocol(FullgraphProtocol):
+class NotebookProtocol(AnsweringProtocol):
     """LSP with cells of notebooks in the place of their programs."""
 
     def __init__(self, server: LanguageServer, converter: Any) -> None:
@@ -36,8 +36,8 @@ class NotebookProtocol(FullgraphProtocol):
         self._told: dict[str, _Json] = {}
         """The diagnostics that the client has of each cell, if there are any."""
 
-    def structure_message(self, data: dict[str, Any]) -> Any:
-        """Read a message of the client."""
+    def read_message(self, data: dict[str, Any]) -> Any:
+        """Read a message of the client, with rows of programs for those of cells."""
         params = data.get("params")
         if self._workspace is not None and isinstance(params, dict):
             uri = _uri_of(params)
@@ -48,7 +48,7 @@ class NotebookProtocol(FullgraphProtocol):
                     self._cells[data["id"]] = uri
             for closed in _closed_cells(params):
                 self._tell({"uri": closed, "diagnostics": []})
-        return super().structure_message(data)
+        return super().read_message(data)
 
     def _send_data(self, data: Any) -> None:
         cell = self._cells.pop(getattr(data, "id", None), "")

@@ -167,7 +167,7 @@ class Targets:
         roots = [workspace.root for workspace in self._documents.workspaces()]
         if not roots:
             return NoTarget("A trace is shown on the files of a folder: open that first.")
-        if not trace.path.exists():
+        if not os.path.exists(trace.path):
             return NoTarget(f"There is no trace {trace.path}.")
         around = (root for root in roots if trace.path.is_relative_to(root))
         return trace_target(trace.path, next(around, roots[0]), trace.rank)

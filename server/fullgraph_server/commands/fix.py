@@ -8,7 +8,7 @@ from typing import Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..client.arguments import named_target, refusal
+from ..client.arguments import misuse, named_target, refusal
 from ..client.messages import show_message
 from ..client.progress import WorkDone
 from ..client.targets import Targets
@@ -27,7 +27,7 @@ def register(server: LanguageServer, targets: Targets, proofs: Proofs) -> None:
     @server.command(TRY_FIXES)
     async def try_fixes(*args: Any) -> int:
         if len(args) != 1 or not isinstance(args[0], str):
-            raise refusal(f"{TRY_FIXES} takes the URI of a file or the id of a target.")
+            raise misuse(f"{TRY_FIXES} takes the URI of a file or the id of a target.")
         target = named_target(targets, args[0])
         token, message = f"fullgraph-fix-{next(numbers)}", f"trying fixes for {target.label}"
         progress = WorkDone(server, token, message, lambda: proofs.stop(target.id))

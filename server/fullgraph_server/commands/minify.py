@@ -12,7 +12,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from ..client.arguments import named_target, refusal
+from ..client.arguments import misuse, named_target, refusal
 from ..client.capabilities import client_command, member
 from ..client.documents import Documents
 from ..client.messages import show_message
@@ -92,7 +92,7 @@ def _arguments(args: tuple[Any, ...]) -> tuple[str, Failing]:
         or not isinstance(fault, int)
         or not isinstance(compile_id, str)
     ):
-        raise refusal(
+        raise misuse(
             f"{MINIFY} takes the URI of a file or the id of a target, "
             "and after it the failure that is meant: {fault: number, compileId: string}."
         )

@@ -64,7 +64,7 @@ def register(server: LanguageServer, targets: Targets, runs: Runs, items: Report
         shown = next(
             (item for item in runs.results(params.target) if item.generation == params.generation), None
         )
-        if shown is None or params.frame >= len(shown.frames):
+        if shown is None or not 0 <= params.frame < len(shown.frames):
             return []
         frame = shown.frames[params.frame]
         guards = sorted(frame.guards, key=lambda guard: _importance(shown, guard))

@@ -10,7 +10,7 @@ from fullgraph_compiler.facts import Depth
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..client.arguments import refusal, run_arguments, target_argument
+from ..client.arguments import misuse, refusal, run_arguments, target_argument
 from ..client.messages import show_message
 from ..client.targets import Targets
 from ..features.profile import profile_uri
@@ -122,7 +122,7 @@ def register(
     @server.command(RUN_ON_SAVE)
     async def run_on_save(*args: Any) -> None:
         if len(args) != 2 or not isinstance(args[1], bool):
-            raise refusal(f"{RUN_ON_SAVE} takes two arguments: a target, and true or false.")
+            raise misuse(f"{RUN_ON_SAVE} takes two arguments: a target, and true or false.")
         target = target_argument(targets, RUN_ON_SAVE, args[:1])
         runs.set_run_on_save(target.id, target.filename, args[1])
 

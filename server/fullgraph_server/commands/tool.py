@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import Any, get_type_hints
 
 from pygls.lsp.server import LanguageServer
 
 from ..agents.calls import Call, Engine, ToolError, refusal_text, refuse_odd
 from ..agents.tools import TOOLS
-from ..client.arguments import refusal
+from ..client.arguments import misuse, refusal
 from ..client.documents import Documents
 from ..client.targets import NoTarget, Targets
 from ..protocol import TOOL, ToolParams
@@ -35,14 +35,22 @@ def register(
             raise refusal(f"There is no tool {params.name}: there are {', '.join(TOOLS)}.")
         if not folders:
             raise refusal("Open a folder first: tools look at files of the workspace alone.")
+        function, arguments = TOOLS[params.name], params.arguments
+        kinds = get_type_hints(function)
         try:
-            refuse_odd(params.arguments)
-            answering = TOOLS[params.name](Call(engine, folders, plan, lambda _: None), **params.arguments)
+            refuse_odd(arguments)
+            answering = function(Call(engine, folders, plan, lambda _: None), **arguments)
         except ToolError as error:
-            raise refusal(refusal_text(error, params.arguments)) from error
+            raise refusal(refusal_text(error, arguments)) from error
         except TypeError as error:  # the names of the arguments alone: nothing has run yet
-            raise refusal(f"{params.name} has other arguments: {error}.") from error
+            raise misuse(f"{params.name} has other arguments: {error}.") from error
+        for name, value in arguments.items():
+            if type(value) is not kinds[name]:
+                answering.close()
+                raise misuse(f"{name} of {params.name} is not of the type {kinds[name].__name__}.")
         try:
             return asdict(await answering)
         except ToolError as error:
-            raise refusal(refusal_text(error, params.arguments)) from error
+            raise refusal(refusal_text(error, arguments)) from error
+        except UnicodeEncodeError as error:  # from a name that no file can have
+            raise misuse(f"The arguments of {params.name} are not UTF-8.") from error

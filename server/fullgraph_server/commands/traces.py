@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from pygls.lsp.server import LanguageServer
 
-from ..client.arguments import named_target, refusal
+from ..client.arguments import misuse, named_target, refusal
 from ..client.documents import Documents
 from ..client.targets import Targets
 from ..compare.comparison import compare
@@ -45,7 +45,7 @@ def register(server: LanguageServer, targets: Targets, documents: Documents, run
     @server.command(TRACE_DIFF)
     async def trace_diff(*args: Any) -> str:
         if len(args) != 2 or not all(isinstance(arg, str) for arg in args):
-            raise refusal(f"{TRACE_DIFF} takes two arguments: the ids of two traces.")
+            raise misuse(f"{TRACE_DIFF} takes two arguments: the ids of two traces.")
         names = [named_target(targets, name).id for name in args]
         # Kernels and times are compared, too: from a large log they are read only on request.
         reports = await asyncio.gather(*(runs.start(name, "build") for name in names))
@@ -109,7 +109,7 @@ def _trace_name(args: tuple[Any, ...], documents: Documents) -> str:
     place, *rest = args or ("",)
     rank = rest[0] if rest else None
     if not isinstance(place, str) or not place or not isinstance(rank, (int, type(None))) or len(rest) > 1:
-        raise refusal(f"{READ_TRACE} takes a path or URI, and perhaps the number of a rank.")
+        raise misuse(f"{READ_TRACE} takes a path or URI, and perhaps the number of a rank.")
     path = documents.filename(place) if "://" in place else place
     if path is None:
         raise refusal(f"A trace is read from a file or folder on disk: {place} is none.")
